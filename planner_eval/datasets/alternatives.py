@@ -45,21 +45,23 @@ def alternative_findings(acceptable: Any, gold: Mapping[str, Any]) -> Iterator[D
         )
     if not isinstance(alternatives, dict):
         return
-    wanted = value_of(gold["arguments"])
+    gold_arguments = value_of(gold["arguments"])
     for key, value in alternatives.items():
-        for code, message in _alternative_findings(key, value, wanted):
+        for code, message in _alternative_findings(key, value, gold_arguments):
             yield Diagnostic(code, f"{gold['name']}.{key} {message}", argument=key)
 
 
-def _alternative_findings(key: str, value: Any, wanted: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if key not in wanted:
+def _alternative_findings(
+    key: str, value: Any, gold_arguments: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    if key not in gold_arguments:
         yield "dataset.alternative_argument", "has alternatives, but gold has no such argument"
         return
     if not isinstance(value, (list, str)):
         what = "has an alternative that is neither a text nor a list; the published code then takes any value"
         yield "dataset.alternative_unlisted", what
     values = value if isinstance(value, list) else [value]
-    if any(type(alternative) is not type(wanted[key]) for alternative in values):
+    if any(type(alternative) is not type(gold_arguments[key]) for alternative in values):
         yield "dataset.alternative_type", "has an alternative of another type than gold's value"
     if is_instruction(value):
         yield "dataset.alternative_instruction", "has an instruction for an alternative"

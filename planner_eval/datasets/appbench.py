@@ -53,11 +53,11 @@ def read_appbench(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
     """
     if part is not None and part not in PARTS:
         raise DatasetError(f"AppBench has no part {part!r}; it has {', '.join(PARTS)}")
-    found = [part] if part else [name for name in PARTS if _file(folder, name).is_file()]
-    if not found:
+    names = [part] if part else [name for name in PARTS if _file(folder, name).is_file()]
+    if not names:
         raise DatasetError(f"{folder}: none of {', '.join(f'test_{name}.json' for name in PARTS)} is here")
     tools, catalog = _tools(folder)
-    for name in found:
+    for name in names:
         path = _file(folder, name)
         records = load_json(path)
         if not isinstance(records, list):
@@ -67,8 +67,8 @@ def read_appbench(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
             yield _sample(record, f"{name}-{position}", name, (tools, catalog), seen)
 
 
-def _file(folder: Path, part: str) -> Path:
-    return folder / f"test_{part}.json"
+def _file(folder: Path, part_name: str) -> Path:
+    return folder / f"test_{part_name}.json"
 
 
 def _tools(folder: Path) -> tuple[Any, Catalog | None]:
@@ -83,16 +83,16 @@ def _tools(folder: Path) -> tuple[Any, Catalog | None]:
 
 
 def _sample(
-    record: Any, identity: str, part: str, offer: tuple[Any, Catalog | None], seen: dict[str, str]
+    record: Any, identity: str, category: str, offer: tuple[Any, Catalog | None], seen: dict[str, str]
 ) -> Sample:
-    whole = isinstance(record, dict)
-    gold = record.get("output") if whole else record
-    query = record.get("input") if whole else None
+    is_object = isinstance(record, dict)
+    gold = record.get("output") if is_object else record
+    query = record.get("input") if is_object else None
     tools, catalog = offer
     first = seen.setdefault(query, identity) if isinstance(query, str) else identity
     repeats = first if first != identity else None
     extra = {"diagnostics": Audit(partial(_findings, gold, query, repeats, catalog))}
-    return Sample(identity, query if isinstance(query, str) else "", tools, gold, "appbench", part, extra)
+    return Sample(identity, query if isinstance(query, str) else "", tools, gold, "appbench", category, extra)
 
 
 def _findings(gold: Any, query: Any, repeats: str | None, catalog: Catalog | None) -> Iterator[Diagnostic]:
@@ -128,8 +128,8 @@ def record_findings(gold: Any, query: Any = "") -> Iterator[Diagnostic]:
     lists = ("api_results", "used_app", "used_api", "result_arguments")
     sizes = {key: len(gold[key]) for key in lists}
     if len(set(sizes.values())) > 1:
-        shown = ", ".join(f"{size} in {key}" for key, size in sizes.items())
-        yield Diagnostic("dataset.length", f"entries: {shown}; the lines of api_results are the plan")
+        listing = ", ".join(f"{size} in {key}" for key, size in sizes.items())
+        yield Diagnostic("dataset.length", f"entries: {listing}; the lines of api_results are the plan")
     for line, count in Counter(map(str, gold["api_results"])).items():
         if count > 1:
             yield Diagnostic("dataset.repeated_call", f"{count} identical lines: {line[:80]}", "info")
@@ -169,17 +169,17 @@ def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
 def _shared_names(plan: Plan) -> Iterator[Diagnostic]:
     """Names that another call returns too, which no data flow keeps from standing between maker and user."""
     before: list[set[int]] = [set() for _ in plan.calls]
-    for at, known in enumerate(before):
+    for index, ancestors in enumerate(before):
         for edge in plan.edges:
-            if edge.consumer == at > edge.producer:
-                known |= {edge.producer, *before[edge.producer]}
+            if edge.consumer == index > edge.producer:
+                ancestors |= {edge.producer, *before[edge.producer]}
     shared: dict[str, set[int]] = {}
     for edge in plan.edges:
         name = str(edge.path[0]) if edge.path else ""
-        for at, call in enumerate(plan.calls):
-            apart = at not in (edge.producer, edge.consumer) and at not in before[edge.producer]
-            if apart and name in call.returns and edge.consumer not in before[at]:
-                shared.setdefault(name, set()).update({at + 1, edge.producer + 1})
+        for index, call in enumerate(plan.calls):
+            unordered = index not in (edge.producer, edge.consumer) and index not in before[edge.producer]
+            if unordered and name in call.returns and edge.consumer not in before[index]:
+                shared.setdefault(name, set()).update({index + 1, edge.producer + 1})
     for name, calls in shared.items():
         numbers = ", ".join(map(str, sorted(calls)))
         text = f"calls {numbers} return {name}: their order tells which of them a later call means"
@@ -195,18 +195,18 @@ def _mismatches(plan: Plan, gold: Mapping[str, Any]) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 "dataset.mismatch", f"result_arguments differ from {call.name}'s line", call=position
             )
-        name, given = next(iter(used.items()), ("", {})) if isinstance(used, dict) else ("", {})
+        name, arguments = next(iter(used.items()), ("", {})) if isinstance(used, dict) else ("", {})
         if name != call.name:
             yield Diagnostic("dataset.mismatch", f"used_api says {name}, the line {call.name}", call=position)
-        if not isinstance(given, dict):
+        if not isinstance(arguments, dict):
             continue
         written = {key: value for key, value in call.arguments if not isinstance(value, (Ref, Unresolved))}
-        for key in sorted(given.keys() ^ dict(call.arguments).keys()):
-            where = "used_api" if key in given else "the line"
+        for key in sorted(arguments.keys() ^ dict(call.arguments).keys()):
+            where = "used_api" if key in arguments else "the line"
             yield Diagnostic("dataset.mismatch", f"only {where} gives {key}", call=position, argument=key)
         for key, value in written.items():
-            if key in given and str(given[key]) != str(value):
-                text = f"used_api gives {key}={given[key]!r}, the line {value!r}"
+            if key in arguments and str(arguments[key]) != str(value):
+                text = f"used_api gives {key}={arguments[key]!r}, the line {value!r}"
                 yield Diagnostic("dataset.mismatch", text, call=position, argument=key)
 
 
@@ -214,8 +214,8 @@ def _unknown_returns(plan: Plan, catalog: Catalog) -> Iterator[Diagnostic]:
     """Returned names that the tool does not have; references to them are found by the check."""
     for position, call in enumerate(plan.calls):
         tools = catalog.find(call.name, call.app)
-        known = {field.name for tool in tools for field in tool.returns.fields}
+        field_names = {field.name for tool in tools for field in tool.returns.fields}
         for name in call.returns:
-            if tools and name not in known:
+            if tools and name not in field_names:
                 text = f"{call.tool} returns no {name}"
                 yield Diagnostic("dataset.unknown_output", text, "info", position)

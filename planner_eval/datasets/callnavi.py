@@ -48,10 +48,10 @@ def read_callnavi(folder: Path) -> Iterator[Sample]:
     Raises:
         DatasetError: there are no questions, or a file cannot be read.
     """
-    found = [domain for domain in DOMAINS if (folder / "Questions" / f"{domain}.json").is_file()]
-    if not found:
+    domains = [domain for domain in DOMAINS if (folder / "Questions" / f"{domain}.json").is_file()]
+    if not domains:
         raise DatasetError(f"{folder}: no Questions/<domain>.json here; expected one of {', '.join(DOMAINS)}")
-    for domain in found:
+    for domain in domains:
         yield from _read_domain(folder, domain)
 
 
@@ -76,12 +76,12 @@ def _read_domain(folder: Path, domain: str) -> Iterator[Sample]:
         if not isinstance(record, dict):
             record = {"ground_truth": record}
         gold = record.get("ground_truth")
-        found = Audit(partial(_findings, record, declared, tools if position == 0 else []))
+        audit = Audit(partial(_findings, record, declared, tools if position == 0 else []))
         messages = record.get("question")
         extra = {
             "difficulty": record.get("difficulty"),
             "question": messages,
-            "diagnostics": found,
+            "diagnostics": audit,
         }
         id_ = str(record["id"]) if "id" in record else f"{domain}[{position}]"
         yield Sample(id_, _last_question(messages), tools, gold, "callnavi", domain, extra)
@@ -159,12 +159,12 @@ def _call_findings(
                 message = f"{name} declares {key}, which is not given"
                 yield Diagnostic("dataset.missing_argument", message, call=position, argument=key)
     for key, value in entry.items():
-        wanted = parameters.get(key) if isinstance(parameters, dict) else None
-        for code, message in _value_findings(name, value, wanted, position):
+        declared_type = parameters.get(key) if isinstance(parameters, dict) else None
+        for code, message in _value_findings(name, value, declared_type, position):
             yield Diagnostic(code, f"{name}.{key} {message}", "info", call=position, argument=key)
 
 
-def _value_findings(name: str, value: Any, wanted: Any, position: int) -> Iterator[tuple[str, str]]:
+def _value_findings(name: str, value: Any, declared_type: Any, position: int) -> Iterator[tuple[str, str]]:
     if value == PLACEHOLDER:
         yield "dataset.placeholder", "is a placeholder"
         if position == 0:
@@ -173,7 +173,7 @@ def _value_findings(name: str, value: Any, wanted: Any, position: int) -> Iterat
         yield "dataset.empty_value", "is {}, which the published code takes for any value"
     elif not isinstance(value, str) and holds_placeholder(value):
         yield "dataset.placeholder_nested", "holds a placeholder, which the published code compares literally"
-    elif isinstance(value, int) and wanted == "string":
+    elif isinstance(value, int) and declared_type == "string":
         yield "dataset.type", f"is the number {value} where {name} declares a string"
 
 

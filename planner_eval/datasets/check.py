@@ -85,23 +85,23 @@ class Tally:
         self._unreadable: list[str] = []
         self._unequal: list[str] = []
 
-    def add(self, name: str, found: Sequence[Diagnostic], state: str | None) -> None:
+    def add(self, name: str, diagnostics: Sequence[Diagnostic], state: str | None) -> None:
         """Add one record.
 
         Args:
             name: What it is called.
-            found: What is irregular in it.
+            diagnostics: What is irregular in it.
             state: What is wrong with its plan: nothing, ``"unequal"``, or why it cannot be read; None where
                 it has none.
         """
         self._total += 1
-        self._records.update({one.code for one in found})
-        for one in found:
-            self._count[one.code] += 1
-            rank = SEVERITIES.index(one.severity)
-            self._worst[one.code] = min(self._worst.get(one.code, rank), rank)
-            if len(self._shown[one.code]) < self._most:
-                self._shown[one.code].append(f"{name}: {one.message}")
+        self._records.update({diagnostic.code for diagnostic in diagnostics})
+        for diagnostic in diagnostics:
+            self._count[diagnostic.code] += 1
+            rank = SEVERITIES.index(diagnostic.severity)
+            self._worst[diagnostic.code] = min(self._worst.get(diagnostic.code, rank), rank)
+            if len(self._shown[diagnostic.code]) < self._most:
+                self._shown[diagnostic.code].append(f"{name}: {diagnostic.message}")
         self._plans += state in ("", "unequal")
         if state == "unequal":
             self._unequal.append(name)

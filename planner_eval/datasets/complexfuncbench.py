@@ -53,8 +53,8 @@ def read_complexfuncbench(folder: Path) -> Iterator[Sample]:
         if not isinstance(record, dict):
             record = {"conversations": record}
         id_ = str(record.get("id", f"line {number}"))
-        found = (*record_findings(record), *_repeated(id_, seen))
-        extra: dict[str, Any] = {"diagnostics": found}
+        diagnostics = (*record_findings(record), *_repeated(id_, seen))
+        extra: dict[str, Any] = {"diagnostics": diagnostics}
         if checked is not None:
             extra["exact_match_values"] = checked
         talk = record.get("conversations")
@@ -141,17 +141,17 @@ def _call_findings(call: Any, functions: Mapping[Any, Any], position: int) -> It
             "dataset.record", f"call {position} has no name and arguments", "error", call=position
         )
         return
-    name, given = call["name"], call["arguments"]
+    name, arguments = call["name"], call["arguments"]
     if name not in functions:
         yield Diagnostic("dataset.unknown_tool", f"{name} is not in the record's functions", call=position)
         return
     parameters = functions[name].get("parameters") or {}
     declared = parameters.get("properties") or {}
     for key in parameters.get("required") or ():
-        if key not in given:
+        if key not in arguments:
             message = f"{name} requires {key}, which is not given"
             yield Diagnostic("dataset.missing_argument", message, call=position, argument=key)
-    for key, value in given.items():
+    for key, value in arguments.items():
         if key not in declared:
             message = f"{name} declares no parameter {key}"
             yield Diagnostic("dataset.unknown_argument", message, call=position, argument=key)

@@ -134,7 +134,7 @@ class Touched:
             for name, _ in call.arguments
         )
         joined = {(edge.producer, edge.consumer) for edge in plan.edges if edge.producer != edge.consumer}
-        counts["pairs"].update(Pair(tools[one], tools[other]) for one, other in joined)
+        counts["pairs"].update(Pair(tools[producer], tools[consumer]) for producer, consumer in joined)
         counts["edges"].update(
             Link(tools[edge.producer], _way(edge.path), tools[edge.consumer], edge.argument)
             for edge in plan.edges
@@ -147,15 +147,17 @@ class Touched:
         self.shown.setdefault(skeleton, ", ".join(tools))
 
     def _name(self, call: Call) -> str:
-        found = self._catalog.find(call.name, call.app) if self._catalog is not None else ()
-        return found[0].full_name if found else call.tool
+        tools = self._catalog.find(call.name, call.app) if self._catalog is not None else ()
+        return tools[0].full_name if tools else call.tool
 
 
-def aspects(found: Touched, catalog: Catalog | None = None, other: Touched | None = None) -> Iterator[Aspect]:
+def aspects(
+    touched: Touched, catalog: Catalog | None = None, other: Touched | None = None
+) -> Iterator[Aspect]:
     r"""What is touched and what is not, aspect by aspect.
 
     Args:
-        found: What plans touch.
+        touched: What plans touch.
         catalog: What there is of tools.
         other: What plans of another set touch.
 
@@ -165,33 +167,35 @@ def aspects(found: Touched, catalog: Catalog | None = None, other: Touched | Non
     >>> [(one.name, len(one.touched), one.never and len(one.never)) for one in aspects(found)][4:6]
     [('shapes', 1, 39), ('depths', 1, 1)]
     """
-    deepest = max((at for at in found.counts["depths"] if isinstance(at, int)), default=0)
-    there = _there(catalog, deepest)
+    deepest = max((level for level in touched.counts["depths"] if isinstance(level, int)), default=0)
+    available = _there(catalog, deepest)
     for name in ASPECTS:
-        touched, known = found.counts[name], there.get(name)
-        never = None if known is None else tuple(thing for thing in known if thing not in touched)
-        beside = None if known is None or never is None else len(touched) - (len(known) - len(never))
-        others = None if other is None else _ranked(other.counts[name])
-        yield Aspect(name, _ranked(touched), never, beside, others)
+        counts, all_things = touched.counts[name], available.get(name)
+        never = None if all_things is None else tuple(thing for thing in all_things if thing not in counts)
+        outside = (
+            None if all_things is None or never is None else len(counts) - (len(all_things) - len(never))
+        )
+        other_counts = None if other is None else _ranked(other.counts[name])
+        yield Aspect(name, _ranked(counts), never, outside, other_counts)
 
 
 def _there(catalog: Catalog | None, deepest: int) -> dict[str, dict[Thing, None]]:
     """What there is of each aspect, in its order."""
-    found: dict[str, Iterable[Thing]] = {
+    available: dict[str, Iterable[Thing]] = {
         "shapes": small_shapes(),
         "depths": range(1, deepest + 1),
         "kinds": [kind for kind in KINDS if kind != "unresolved"],
     }
     if catalog is not None:
         links = possible(catalog.tools)
-        found["tools"] = [tool.full_name for tool in catalog.tools]
-        found["parameters"] = [
-            Slot(tool.full_name, each.name) for tool in catalog.tools for each in tool.parameters
+        available["tools"] = [tool.full_name for tool in catalog.tools]
+        available["parameters"] = [
+            Slot(tool.full_name, parameter.name) for tool in catalog.tools for parameter in tool.parameters
         ]
         if links is not None:
-            found["pairs"] = [Pair(link.producer, link.consumer) for link in links]
-            found["edges"] = links
-    return {name: dict.fromkeys(things) for name, things in found.items()}
+            available["pairs"] = [Pair(link.producer, link.consumer) for link in links]
+            available["edges"] = links
+    return {name: dict.fromkeys(things) for name, things in available.items()}
 
 
 def possible(tools: Iterable[Tool]) -> list[Link] | None:
@@ -208,29 +212,29 @@ def possible(tools: Iterable[Tool]) -> list[Link] | None:
     >>> [str(link) for link in possible(as_catalog([pay, find], "callnavi").tools) or ()]
     ['find.billID → pay(bill_id)']
     """
-    takers: dict[str, list[tuple[Tool, str, Type]]] = {}
-    known = list(tools)
-    for tool in known:
-        for each in tool.parameters:
-            takers.setdefault(_plain(each.name), []).append((tool, each.name, each.type))
-    outputs = Counter(_plain(output.name) for tool in known for output in tool.returns.fields)
-    if sum(count * len(takers.get(name, ())) for name, count in outputs.items()) > LINKS:
+    consumers: dict[str, list[tuple[Tool, str, Type]]] = {}
+    all_tools = list(tools)
+    for tool in all_tools:
+        for parameter in tool.parameters:
+            consumers.setdefault(_plain(parameter.name), []).append((tool, parameter.name, parameter.type))
+    outputs = Counter(_plain(output.name) for tool in all_tools for output in tool.returns.fields)
+    if sum(count * len(consumers.get(name, ())) for name, count in outputs.items()) > LINKS:
         return None
     return [
-        Link(tool.full_name, output.name, taker.full_name, parameter)
-        for tool in known
+        Link(tool.full_name, output.name, consumer.full_name, parameter)
+        for tool in all_tools
         for output in tool.returns.fields
-        for taker, parameter, kind in takers.get(_plain(output.name), ())
-        if taker.full_name != tool.full_name and _may_hold(kind, output.type)
+        for consumer, parameter, kind in consumers.get(_plain(output.name), ())
+        if consumer.full_name != tool.full_name and _may_hold(kind, output.type)
     ]
 
 
-def _may_hold(taken: Type, given: Type) -> bool:
+def _may_hold(parameter_type: Type, output_type: Type) -> bool:
     """Whether a value of one type may be one of the other, as far as their kinds say."""
-    ours, theirs = set(taken.unfolded.kinds), set(given.unfolded.kinds)
-    if "number" in ours:
-        ours.add("integer")
-    return not ours or not theirs or bool(ours & theirs)
+    parameter_kinds, output_kinds = set(parameter_type.unfolded.kinds), set(output_type.unfolded.kinds)
+    if "number" in parameter_kinds:
+        parameter_kinds.add("integer")
+    return not parameter_kinds or not output_kinds or bool(parameter_kinds & output_kinds)
 
 
 def _plain(name: str) -> str:
@@ -248,14 +252,16 @@ def small_shapes() -> tuple[str, ...]:
     >>> small_shapes()[:3], len(small_shapes())
     (('()', '(())', '() + ()'), 40)
     """
-    found: dict[str, None] = {}
+    shapes: dict[str, None] = {}
     for size in range(1, SMALL + 1):
-        calls = tuple(Call(f"c{at}", "f") for at in range(size))
-        every = list(combinations(range(size), 2))
-        for some in range(1 << len(every)):
-            edges = [pair for at, pair in enumerate(every) if some >> at & 1]
-            found[shape(Plan(calls, tuple(Edge(one, other, "x") for one, other in edges)))] = None
-    return tuple(sorted(found, key=lambda text: (text.count("("), len(text), text)))
+        calls = tuple(Call(f"c{index}", "f") for index in range(size))
+        all_pairs = list(combinations(range(size), 2))
+        for some in range(1 << len(all_pairs)):
+            edges = [pair for bit, pair in enumerate(all_pairs) if some >> bit & 1]
+            shapes[
+                shape(Plan(calls, tuple(Edge(producer, consumer, "x") for producer, consumer in edges)))
+            ] = None
+    return tuple(sorted(shapes, key=lambda text: (text.count("("), len(text), text)))
 
 
 def _ranked(counts: Counter[Thing]) -> dict[Thing, int]:

@@ -101,17 +101,17 @@ class Keys:
 
     def read(self, items: Iterable[Item]) -> Side:
         """The records of one set."""
-        side = Side()
+        records = Side()
         for item in items:
-            plan, asked = item.plan, item.question
-            side.add(
+            plan, question = item.plan, item.question
+            records.add(
                 self._of("plan", None if plan is None else self._plans.of(plan)),
                 self._of("values", None if plan is None else self._values.of(plan)),
-                self._of("query", None if asked is None else question_template(asked)),
-                self._of("words", None if asked is None else question_words(asked)),
+                self._of("query", None if question is None else question_template(question)),
+                self._of("words", None if question is None else question_words(question)),
                 self._of("within", item.within),
             )
-        return side
+        return records
 
     def _of(self, kind: str, text: str | None) -> int:
         """A number for a text of a kind; -1 for none. Texts are kept as digests, for they may be long."""
@@ -137,17 +137,17 @@ class Side:
         for column, number in zip(self._columns, numbers, strict=True):
             column.append(number)
 
-    def count(self, way: str) -> int:
-        """How many records have what is compared in a way."""
-        return sum(key is not None for key in self.keys(way))
+    def count(self, criterion: str) -> int:
+        """How many records have what a criterion compares."""
+        return sum(key is not None for key in self.keys(criterion))
 
-    def keys(self, way: str) -> list[Key | None]:
-        """What stands for each record in one of :data:`WAYS`; None where it lacks what is compared."""
+    def keys(self, criterion: str) -> list[Key | None]:
+        """Each record's key under one of :data:`WAYS`; None where it lacks what is compared."""
         plan, values, query, words, _ = self._columns
         of = {
             "same": (words, values), "template": (query, plan), "words": (words,), "query": (query,),
             "values": (values,), "plan": (plan,),
-        }[way]  # fmt: skip
+        }[criterion]  # fmt: skip
         return [None if -1 in key else key for key in zip(*of, strict=True)]
 
     @property
@@ -156,35 +156,37 @@ class Side:
         return self._columns[4]
 
 
-def alike(side: Side, *, across: bool = False) -> tuple[Alike, ...]:
+def alike(records: Side, *, across: bool = False) -> tuple[Alike, ...]:
     """How many records of a set are alike, in each way.
 
     Args:
-        side: The set.
+        records: The set.
         across: Whether it is counted which groups are across values of a field.
 
     >>> side = Keys().read([Item(None, "5 or 6?"), Item(None, "7 or 8?"), Item(None, "Why?")])
     >>> [(one.way, one.groups, one.records) for one in alike(side) if one.records]
     [('query', 1, 2)]
     """
-    found = []
-    for way in WAYS:
-        keys = side.keys(way)
+    results = []
+    for criterion in WAYS:
+        keys = records.keys(criterion)
         counts = {key: count for key, count in Counter(keys).items() if key is not None and count > 1}
         spread: dict[Key, set[int]] = {}
-        for key, value in zip(keys, side.within, strict=True) if across else ():
+        for key, value in zip(keys, records.within, strict=True) if across else ():
             if key in counts and value >= 0:
                 spread.setdefault(key, set()).add(value)
         over = sum(len(values) > 1 for values in spread.values()) if across else None
-        found.append(Alike(way, len(counts), sum(counts.values()), max(counts.values(), default=0), over))
-    return tuple(found)
+        results.append(
+            Alike(criterion, len(counts), sum(counts.values()), max(counts.values(), default=0), over)
+        )
+    return tuple(results)
 
 
-def shared(side: Side, other: Side) -> tuple[Alike, ...]:
+def shared(records: Side, other: Side) -> tuple[Alike, ...]:
     """How many records of a set are alike to some of another, in each way.
 
     Args:
-        side: The first set.
+        records: The first set.
         other: The second, read with the same :class:`Keys`.
 
     >>> keys = Keys()
@@ -192,42 +194,49 @@ def shared(side: Side, other: Side) -> tuple[Alike, ...]:
     >>> [(one.way, one.groups, one.records, one.others) for one in shared(train, test) if one.groups]
     [('words', 1, 1, 1), ('query', 2, 2, 2)]
     """
-    found = []
-    near = [False] * len(side)
-    for way in WAYS:
-        ours, theirs = Counter(side.keys(way)), Counter(other.keys(way))
-        both = {key: ours[key] for key in ours if key is not None and key in theirs}
-        hits = [key in both for key in side.keys(way)]
-        nearest = sum(hit and not known for hit, known in zip(hits, near, strict=True))
-        near = [hit or known for hit, known in zip(hits, near, strict=True)]
-        others = sum(theirs[key] for key in both)
-        most = max((ours[key] + theirs[key] for key in both), default=0)
-        found.append(Alike(way, len(both), sum(both.values()), most, None, others, nearest))
-    return tuple(found)
+    results = []
+    matched = [False] * len(records)
+    for criterion in WAYS:
+        counts, other_counts = Counter(records.keys(criterion)), Counter(other.keys(criterion))
+        shared_counts = {key: counts[key] for key in counts if key is not None and key in other_counts}
+        hits = [key in shared_counts for key in records.keys(criterion)]
+        nearest = sum(hit and not earlier for hit, earlier in zip(hits, matched, strict=True))
+        matched = [hit or earlier for hit, earlier in zip(hits, matched, strict=True)]
+        other_records = sum(other_counts[key] for key in shared_counts)
+        most = max((counts[key] + other_counts[key] for key in shared_counts), default=0)
+        results.append(
+            Alike(
+                criterion, len(shared_counts), sum(shared_counts.values()), most, None, other_records, nearest
+            )
+        )
+    return tuple(results)
 
 
-def groups(side: Side, way: str, other: Side | None = None) -> list[Group]:
+def groups(records: Side, criterion: str, other: Side | None = None) -> list[Group]:
     """The records that are alike in one way, the largest groups first.
 
     Args:
-        side: The set.
-        way: One of :data:`WAYS`.
+        records: The set.
+        criterion: One of :data:`WAYS`.
         other: Another set, of which each group then has records too.
 
     >>> side = Keys().read([Item(None, "5 or 6?"), Item(None, "Why?"), Item(None, "7 or 8?")])
     >>> groups(side, "query")
     [Group(records=(0, 2), others=())]
     """
-    ours, theirs = _places(side.keys(way)), _places(other.keys(way)) if other is not None else {}
-    found = [
-        Group(tuple(places), tuple(theirs.get(key, ())))
-        for key, places in ours.items()
-        if (key in theirs if other is not None else len(places) > 1)
+    positions, other_positions = (
+        _places(records.keys(criterion)),
+        _places(other.keys(criterion)) if other is not None else {},
+    )
+    matches = [
+        Group(tuple(members), tuple(other_positions.get(key, ())))
+        for key, members in positions.items()
+        if (key in other_positions if other is not None else len(members) > 1)
     ]
-    return sorted(found, key=lambda group: (-len(group.records) - len(group.others), group.records[0]))
+    return sorted(matches, key=lambda group: (-len(group.records) - len(group.others), group.records[0]))
 
 
-def clusters(side: Side, way: str) -> list[int]:
+def clusters(records: Side, criterion: str) -> list[int]:
     """For each record the number of its cluster, counted from 1: those that are alike share one.
 
     A record that lacks what is compared lies in a cluster of its own.
@@ -235,15 +244,16 @@ def clusters(side: Side, way: str) -> list[int]:
     >>> clusters(Keys().read([Item(None, "5?"), Item(None, None), Item(None, "6?")]), "query")
     [1, 2, 1]
     """
-    known: dict[Key | int, int] = {}
+    numbers: dict[Key | int, int] = {}
     return [
-        known.setdefault(at if key is None else key, len(known) + 1) for at, key in enumerate(side.keys(way))
+        numbers.setdefault(index if key is None else key, len(numbers) + 1)
+        for index, key in enumerate(records.keys(criterion))
     ]
 
 
 def _places(keys: Iterable[Key | None]) -> dict[Key, list[int]]:
-    found: dict[Key, list[int]] = {}
-    for at, key in enumerate(keys):
+    positions: dict[Key, list[int]] = {}
+    for index, key in enumerate(keys):
         if key is not None:
-            found.setdefault(key, []).append(at)
-    return found
+            positions.setdefault(key, []).append(index)
+    return positions

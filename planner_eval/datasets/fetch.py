@@ -61,7 +61,7 @@ class Options:
     source: Path | None = None
     mirror: str | None = None
     accept: Accept = lambda file, checksum: False
-    progress: Progress = lambda path, done, total: None
+    progress: Progress = lambda path, received, total: None
     pause: float = 1.0
 
 
@@ -91,29 +91,29 @@ def fetch(dataset: Dataset, folder: Path, options: Options = DEFAULTS) -> Iterat
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DatasetError(f"{folder}: the folder cannot be made: {error.strerror}") from None
-    known = accepted(folder)
+    accepted_checksums = accepted(folder)
     for file in dataset.files:
         target = folder / file.path
-        wanted = file.sha256 or known.get(file.path)
-        if target.is_file() and wanted and digest(target) == wanted:
-            yield Fetched(file, "present", wanted)
+        checksum = file.sha256 or accepted_checksums.get(file.path)
+        if target.is_file() and checksum and digest(target) == checksum:
+            yield Fetched(file, "present", checksum)
             continue
         if options.source is not None:
-            yield _copy(file, target, options, folder, wanted)
+            yield _copy(file, target, options, folder, checksum)
         elif file.url is None:
             yield Fetched(file, "absent")
         else:
             url = dataset.url(file, options.mirror)
             continued = _part(target).exists()
-            part = _download(url, file, target, options)
-            if continued and wanted and digest(part) != wanted:
-                part.unlink()  # what lay there was of another file
-                part = _download(url, file, target, options)
-            yield Fetched(file, "fetched", _install(file, part, options, folder, wanted))
+            partial_file = _download(url, file, target, options)
+            if continued and checksum and digest(partial_file) != checksum:
+                partial_file.unlink()  # what lay there was of another file
+                partial_file = _download(url, file, target, options)
+            yield Fetched(file, "fetched", _install(file, partial_file, options, folder, checksum))
 
 
 # ---------------------------------------------------------------- from a folder
-def _copy(file: File, target: Path, options: Options, folder: Path, wanted: str | None) -> Fetched:
+def _copy(file: File, target: Path, options: Options, folder: Path, checksum: str | None) -> Fetched:
     assert options.source is not None
     origin = options.source / file.path
     if not origin.is_file():
@@ -123,14 +123,14 @@ def _copy(file: File, target: Path, options: Options, folder: Path, wanted: str 
     if target.exists() and target.samefile(origin):
         raise DatasetError(f"{options.source} is the folder to copy to; name another with --cache")
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = _part(target)
+    partial_file = _part(target)
     try:
-        shutil.copyfile(origin, part)
+        shutil.copyfile(origin, partial_file)
     except OSError as problem:
         raise DatasetError(f"{origin}: {problem.strerror}") from None
-    if file.needed or wanted:
-        return Fetched(file, "copied", _install(file, part, options, folder, wanted))
-    os.replace(part, target)
+    if file.needed or checksum:
+        return Fetched(file, "copied", _install(file, partial_file, options, folder, checksum))
+    os.replace(partial_file, target)
     return Fetched(file, "copied", digest(target))
 
 
@@ -138,33 +138,33 @@ def _part(target: Path) -> Path:
     return target.with_name(f"{target.name}.part")
 
 
-def _tag(part: Path) -> Path:
+def _tag(partial_file: Path) -> Path:
     """Where the server's name for the version of a part is kept."""
-    return part.with_name(f"{part.name}.etag")
+    return partial_file.with_name(f"{partial_file.name}.etag")
 
 
-def _install(file: File, part: Path, options: Options, folder: Path, wanted: str | None) -> str:
+def _install(file: File, partial_file: Path, options: Options, folder: Path, checksum: str | None) -> str:
     """Move a complete download to its place, if it is the published file."""
-    found = digest(part)
-    if wanted is not None and found != wanted:
-        size = part.stat().st_size
-        part.unlink()
-        _tag(part).unlink(missing_ok=True)
-        expected = f"{wanted} ({file.bytes:,} bytes)" if file.bytes is not None else wanted
+    computed = digest(partial_file)
+    if checksum is not None and computed != checksum:
+        size = partial_file.stat().st_size
+        partial_file.unlink()
+        _tag(partial_file).unlink(missing_ok=True)
+        expected = f"{checksum} ({file.bytes:,} bytes)" if file.bytes is not None else checksum
         raise DatasetError(
-            f"{file.path}: the checksum is {found} ({size:,} bytes), expected {expected}; "
+            f"{file.path}: the checksum is {computed} ({size:,} bytes), expected {expected}; "
             "the file was not kept: fetch it again, and if that does not help, it has changed where it lies"
         )
-    if wanted is None:
-        if not options.accept(file, found):
+    if checksum is None:
+        if not options.accept(file, computed):
             raise DatasetError(
-                f"{file.path}: its checksum is not known; the computed one is {found}. "
+                f"{file.path}: its checksum is not known; the computed one is {computed}. "
                 "Compare it with what others found, then fetch again with --accept-checksum to keep the file"
             )
-        accept(folder, file, found)
-    os.replace(part, folder / file.path)
-    _tag(part).unlink(missing_ok=True)
-    return found
+        accept(folder, file, computed)
+    os.replace(partial_file, folder / file.path)
+    _tag(partial_file).unlink(missing_ok=True)
+    return computed
 
 
 # ---------------------------------------------------------------- from an address
@@ -177,15 +177,15 @@ def _download(url: str, file: File, target: Path, options: Options) -> Path:
     if not url.startswith(("https://", "http://")):
         raise DatasetError(f"{url}: only http and https addresses are fetched")
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = _part(target)
+    partial_file = _part(target)
     pause = options.pause
     for attempt in range(TRIES):
         try:
-            _continue(url, file, part, options.progress)
-            return part
+            _continue(url, file, partial_file, options.progress)
+            return partial_file
         except _Broken as problem:
             if attempt + 1 == TRIES:
-                have = part.stat().st_size if part.exists() else 0
+                have = partial_file.stat().st_size if partial_file.exists() else 0
                 raise DatasetError(
                     f"{url}: {problem}; {have:,} bytes are kept: fetch again to continue from there"
                 ) from None
@@ -194,7 +194,7 @@ def _download(url: str, file: File, target: Path, options: Options) -> Path:
     raise AssertionError("the last attempt returns or raises")
 
 
-def _continue(url: str, file: File, part: Path, progress: Progress) -> None:
+def _continue(url: str, file: File, partial_file: Path, progress: Progress) -> None:
     """One request for what is missing of a file.
 
     Raises:
@@ -207,26 +207,26 @@ def _continue(url: str, file: File, part: Path, progress: Progress) -> None:
 
     from planner_eval.datasets.paced import Slow, opened
 
-    have = _usable(file, part)
+    have = _usable(file, partial_file)
     if have and have == file.bytes:
         return
     headers = {"User-Agent": f"planner_eval/{__version__}", "Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"
-        if _tag(part).exists():
-            headers["If-Range"] = _tag(part).read_text(encoding="latin-1")
+        if _tag(partial_file).exists():
+            headers["If-Range"] = _tag(partial_file).read_text(encoding="latin-1")
     try:
         with opened(Request(url, headers=headers), TIMEOUT) as answer:
-            _receive(answer, file, part, have, progress)
+            _receive(answer, file, partial_file, have, progress)
     except HTTPError as problem:
-        said = f"the server answered {problem.code} {problem.reason}"
+        message = f"the server answered {problem.code} {problem.reason}"
         if problem.code == 416:
             if problem.headers.get("Content-Range", "").endswith(f"/{have}"):
                 return  # nothing is missing
-            part.unlink(missing_ok=True)
+            partial_file.unlink(missing_ok=True)
         elif problem.code not in (408, 429, 500, 502, 503, 504):
-            raise DatasetError(f"{url}: {said}") from None
-        raise _Broken(said) from None
+            raise DatasetError(f"{url}: {message}") from None
+        raise _Broken(message) from None
     except Slow as problem:
         raise _Broken(str(problem)) from None
     except URLError as problem:
@@ -235,36 +235,38 @@ def _continue(url: str, file: File, part: Path, progress: Progress) -> None:
         raise _Broken(f"the connection broke ({problem or type(problem).__name__})") from None
 
 
-def _usable(file: File, part: Path) -> int:
+def _usable(file: File, partial_file: Path) -> int:
     """How many bytes of a part can be built on; a part that cannot be is deleted.
 
     Without a checksum in the end, a part is continued only when the server can say whether the file
     has changed in between.
     """
-    if not part.exists():
+    if not partial_file.exists():
         return 0
-    have = part.stat().st_size
-    if (file.bytes is not None and have > file.bytes) or (file.sha256 is None and not _tag(part).exists()):
-        part.unlink()
+    have = partial_file.stat().st_size
+    if (file.bytes is not None and have > file.bytes) or (
+        file.sha256 is None and not _tag(partial_file).exists()
+    ):
+        partial_file.unlink()
         return 0
     return have
 
 
-def _receive(answer: Any, file: File, part: Path, have: int, progress: Progress) -> None:
+def _receive(answer: Any, file: File, partial_file: Path, have: int, progress: Progress) -> None:
     """Write an answer's body to the part; a server that ignores the range starts from the beginning."""
     if answer.status != 206:
         have = 0
     tag = answer.headers.get("ETag")
     if tag and not tag.startswith("W/"):
-        _tag(part).write_text(tag, encoding="latin-1")
+        _tag(partial_file).write_text(tag, encoding="latin-1")
     elif not have:
-        _tag(part).unlink(missing_ok=True)
+        _tag(partial_file).unlink(missing_ok=True)
     length = answer.headers.get("Content-Length")
     stated = length is not None and length.isdecimal() and len(length) <= _DIGITS
     announced = have + int(length) if stated else None
     total = announced if announced is not None else file.bytes
     limit = file.bytes if file.bytes is not None else LARGEST
-    with part.open("ab" if have else "wb") as stream:
+    with partial_file.open("ab" if have else "wb") as stream:
         progress(file.path, have, total)
         while block := answer.read1(CHUNK // 16):
             have += len(block)
@@ -273,7 +275,7 @@ def _receive(answer: Any, file: File, part: Path, have: int, progress: Progress)
             stream.write(block)
             progress(file.path, have, total)
     if have > limit:
-        part.unlink()
+        partial_file.unlink()
         raise DatasetError(f"{file.path}: the server sends more than {limit:,} bytes; not kept")
     if total is not None and have < total:
         raise _Broken(f"the connection broke after {have:,} of {total:,} bytes")

@@ -41,12 +41,12 @@ def read_tree(formula: str) -> Node:
     ('add', 'const_100', ('divide', '1,000', '2'))
     """
     stack: list[list[Any]] = [[]]
-    at = 0
-    while at < len(formula):
-        match = _TOKEN.match(formula, at)
+    position = 0
+    while position < len(formula):
+        match = _TOKEN.match(formula, position)
         if match is None or (match[3] and len(stack) == 1):
-            raise ValueError(f"formula: found {formula[at : at + 20]!r} at character {at}")
-        at = match.end()
+            raise ValueError(f"formula: found {formula[position : position + 20]!r} at character {position}")
+        position = match.end()
         if match[1]:
             stack.append([match[1]])
         elif match[2]:
@@ -58,12 +58,12 @@ def read_tree(formula: str) -> Node:
     return stack[0][0]
 
 
-def read_steps(text: str, given: Sequence[str]) -> list[Node]:
+def read_steps(text: str, numbers: Sequence[str]) -> list[Node]:
     """The steps of a linear formula; ``#k`` stays text, ``nk`` becomes the k-th given number.
 
     Args:
         text: Steps between bars; a bar may stand at the end.
-        given: The numbers of the problem; an ``nk`` beyond them stays as it is.
+        numbers: The numbers of the problem; an ``nk`` beyond them stays as it is.
 
     Raises:
         ValueError: a step is no call, or refers to a step that is not before it.
@@ -80,14 +80,14 @@ def read_steps(text: str, given: Sequence[str]) -> list[Node]:
         for operand in operands:
             if operand.startswith("#") and not (operand[1:].isdecimal() and int(operand[1:]) < number):
                 raise ValueError(f"step {number}: {operand!r} is no earlier step")
-        steps.append((match[1], *(_given(operand, given) for operand in operands)))
+        steps.append((match[1], *(_given(operand, numbers) for operand in operands)))
     return steps
 
 
-def _given(operand: str, given: Sequence[str]) -> str:
+def _given(operand: str, numbers: Sequence[str]) -> str:
     digits = operand[1:]
-    if operand[:1] == "n" and digits.isdecimal() and len(digits) < 6 and int(digits) < len(given):
-        return given[int(digits)]
+    if operand[:1] == "n" and digits.isdecimal() and len(digits) < 6 and int(digits) < len(numbers):
+        return numbers[int(digits)]
     return operand
 
 
@@ -127,7 +127,7 @@ def plan_of_tree(tree: Node) -> list[dict[str, Any]]:
     {'name': 'add', 'label': '$var_3', 'arguments': {'arg_0': 20, 'arg_1': '$var_2.result$'}}
     """
     calls: list[dict[str, Any]] = []
-    done: dict[int, str] = {}
+    labels: dict[int, str] = {}
     stack: list[tuple[Node, bool]] = [(tree, False)]
     while stack:
         node, ready = stack.pop()
@@ -135,8 +135,8 @@ def plan_of_tree(tree: Node) -> list[dict[str, Any]]:
             stack.append((node, True))
             stack += [(operand, False) for operand in reversed(node[1:]) if isinstance(operand, tuple)]
             continue
-        operands = [done[id(o)] if isinstance(o, tuple) else value(o) for o in node[1:]]
-        done[id(node)] = _reference(len(calls))
+        operands = [labels[id(o)] if isinstance(o, tuple) else value(o) for o in node[1:]]
+        labels[id(node)] = _reference(len(calls))
         calls.append(_call(node[0], operands, len(calls)))
     return calls
 
@@ -184,15 +184,15 @@ def compute(tree: Node) -> Any:
     >>> compute(read_tree("add(20, divide(1,000, sqrt(16)))"))
     270.0
     """
-    done: dict[int, Any] = {}
+    results: dict[int, Any] = {}
     for node in reversed(list(nodes(tree))):
-        operands = [done[id(o)] if isinstance(o, tuple) else value(o) for o in node[1:]]
+        operands = [results[id(o)] if isinstance(o, tuple) else value(o) for o in node[1:]]
         if any(isinstance(operand, str) for operand in operands):
             raise TypeError(f"{node[0]}: an operand is no number")
         _check_size(node[0], operands)
         function: Any = math.sqrt if node[0] == "sqrt" else OFFICIAL[node[0]]
-        done[id(node)] = function(operands) if node[0] in LISTED else function(*operands)
-    return done[id(tree)]
+        results[id(node)] = function(operands) if node[0] in LISTED else function(*operands)
+    return results[id(tree)]
 
 
 def _check_size(name: str, operands: Sequence[Any]) -> None:

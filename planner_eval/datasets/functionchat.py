@@ -47,11 +47,11 @@ def read_functionchat(folder: Path, *, part: str | None = None) -> Iterator[Samp
     """
     if part is not None and part not in FILES:
         raise DatasetError(f"FunctionChat-Bench has no part {part!r}; it has {', '.join(FILES)}")
-    found = [part] if part else [name for name in FILES if (folder / FILES[name]).is_file()]
-    if not found:
+    names = [part] if part else [name for name in FILES if (folder / FILES[name]).is_file()]
+    if not names:
         raise DatasetError(f"{folder}: none of {', '.join(FILES.values())} is here")
     prompt = _system_prompt(folder)
-    for name in found:
+    for name in names:
         reader = _READERS[name]
         for line in load_jsonl(folder / FILES[name]):
             try:
@@ -109,11 +109,11 @@ def _calldecision(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Samp
 _READERS = {"singlecall": _singlecall, "dialog": _dialog, "calldecision": _calldecision}
 
 
-def _extra(part: str, serial: Any, kind: str, messages: list[Any], acceptable: Any) -> dict[str, Any]:
+def _extra(part_name: str, serial: Any, kind: str, messages: list[Any], acceptable: Any) -> dict[str, Any]:
     if kind not in OUTPUT_TYPES:
         raise ValueError(f"type_of_output {kind!r} is not one of {', '.join(OUTPUT_TYPES)}")
     return {
-        "part": part,
+        "part": part_name,
         "serial_num": serial,
         "type_of_output": kind,
         "messages": messages,

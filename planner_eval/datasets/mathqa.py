@@ -56,10 +56,10 @@ def read_mathqa(folder: Path, *, split: str | None = None) -> Iterator[Sample]:
     """
     if split is not None and split not in SPLITS:
         raise DatasetError(f"MathQA has no split {split!r}; it has {', '.join(SPLITS)}")
-    found = [split] if split else [name for name in SPLITS if (folder / f"{name}.json").is_file()]
-    if not found:
+    splits = [split] if split else [name for name in SPLITS if (folder / f"{name}.json").is_file()]
+    if not splits:
         raise DatasetError(f"{folder}: none of {', '.join(f'{name}.json' for name in SPLITS)} is here")
-    for name in found:
+    for name in splits:
         path = folder / f"{name}.json"
         records = load_json(path)
         if not isinstance(records, list):
@@ -98,8 +98,10 @@ def options(text: str) -> dict[str, str]:
     >>> options("a ) 38 , b ) 27.675"), options("['a ) 2 : 3', 'b ) 4 : 5']")
     ({'a': '38', 'b': '27.675'}, {'a': '2 : 3', 'b': '4 : 5'})
     """
-    parts = re.split(r"(?:^|[\s,'\"\[])([a-e]) \)", text)
-    return {letter: found.strip(" ,'\"[]") for letter, found in zip(parts[1::2], parts[2::2], strict=True)}
+    pieces = re.split(r"(?:^|[\s,'\"\[])([a-e]) \)", text)
+    return {
+        letter: answer.strip(" ,'\"[]") for letter, answer in zip(pieces[1::2], pieces[2::2], strict=True)
+    }
 
 
 # ---------------------------------------------------------------- what is irregular
@@ -111,41 +113,48 @@ def findings(text: Mapping[str, str], tree: Node | None, steps: Sequence[Node] |
         tree: Its formula as a tree, when it could be read.
         steps: Its step list, when it could be read.
     """
-    found: list[Diagnostic] = []
+    irregularities: list[Diagnostic] = []
     if text["options"].lstrip('" ').startswith("["):
-        found.append(Diagnostic("dataset.options_list", "options is the text of a Python list", "info"))
+        irregularities.append(
+            Diagnostic("dataset.options_list", "options is the text of a Python list", "info")
+        )
     if text["linear_formula"].endswith("|"):
-        found.append(Diagnostic("dataset.open_end", "the step list ends with a bar", "info"))
+        irregularities.append(Diagnostic("dataset.open_end", "the step list ends with a bar", "info"))
     if _MOJIBAKE.search(text["Rationale"]):
-        found.append(Diagnostic("dataset.mojibake", "the rationale was decoded with a wrong codec", "info"))
+        irregularities.append(
+            Diagnostic("dataset.mojibake", "the rationale was decoded with a wrong codec", "info")
+        )
     if tree is None or steps is None:
-        return found
+        return irregularities
     calls = list(nodes(tree))
     if len(calls) != len(steps):
         message = f"{len(calls)} operations in the formula, {len(steps)} in the step list"
-        found.append(Diagnostic("dataset.shared", message, "info"))
+        irregularities.append(Diagnostic("dataset.shared", message, "info"))
     if not _agree(tree, steps):
-        found.append(Diagnostic("dataset.steps_differ", "formula and step list do not say the same"))
-    about = [one for name, same in _by_name(calls).items() for one in _name_findings(name, same)]
+        irregularities.append(Diagnostic("dataset.steps_differ", "formula and step list do not say the same"))
+    call_findings = [
+        finding for name, same in _by_name(calls).items() for finding in _name_findings(name, same)
+    ]
     for token in dict.fromkeys(operand for node in calls for operand in node[1:] if isinstance(operand, str)):
-        about += _token_findings(token)
+        call_findings += _token_findings(token)
     runs = all(
-        one.code not in ("dataset.unknown_tool", "dataset.operands", "dataset.number") for one in about
+        finding.code not in ("dataset.unknown_tool", "dataset.operands", "dataset.number")
+        for finding in call_findings
     )
-    return [*found, *about, *(_value_findings(tree) if runs else ())]
+    return [*irregularities, *call_findings, *(_value_findings(tree) if runs else ())]
 
 
 def _by_name(calls: Sequence[Node]) -> dict[str, list[Node]]:
-    found: dict[str, list[Node]] = {}
+    by_name: dict[str, list[Node]] = {}
     for call in calls:
-        found.setdefault(call[0], []).append(call)
-    return found
+        by_name.setdefault(call[0], []).append(call)
+    return by_name
 
 
 def _value_findings(tree: Node) -> Iterator[Diagnostic]:
     try:
-        found = compute(tree)
-        if not isinstance(found, complex) and abs(float(found)) != float("inf"):
+        result = compute(tree)
+        if not isinstance(result, complex) and abs(float(result)) != float("inf"):
             return
         message = "the result is no finite real number"
     except (ArithmeticError, ValueError, TypeError) as problem:
@@ -168,18 +177,22 @@ def _agree(tree: Node, steps: Sequence[Node]) -> bool:
             operands = sorted(operands, key=repr)
         return _Step(ids.setdefault((name, *operands), len(ids)))
 
-    made: list[_Step] = []
+    step_keys: list[_Step] = []
     for step in steps:
-        made.append(key(step[0], [made[int(o[1:])] if o.startswith("#") else _plain(o) for o in step[1:]]))
-    done: dict[int, _Step] = {}
+        step_keys.append(
+            key(step[0], [step_keys[int(o[1:])] if o.startswith("#") else _plain(o) for o in step[1:]])
+        )
+    node_keys: dict[int, _Step] = {}
     for node in reversed(list(nodes(tree))):
-        done[id(node)] = key(node[0], [done[id(o)] if isinstance(o, tuple) else _plain(o) for o in node[1:]])
-    return bool(made) and done[id(tree)] == made[-1]
+        node_keys[id(node)] = key(
+            node[0], [node_keys[id(o)] if isinstance(o, tuple) else _plain(o) for o in node[1:]]
+        )
+    return bool(step_keys) and node_keys[id(tree)] == step_keys[-1]
 
 
 def _plain(token: str) -> Any:
-    found = value(token)
-    return float(found) if isinstance(found, int) else found
+    number = value(token)
+    return float(number) if isinstance(number, int) else number
 
 
 def _name_findings(name: str, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
@@ -188,19 +201,19 @@ def _name_findings(name: str, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
     elif name not in OFFICIAL:
         yield Diagnostic("dataset.unknown_tool", f"{name} is none of NESTful's functions")
     else:
-        wanted = signature(OFFICIAL[name]).parameters.values()
-        least = sum(p.default is p.empty for p in wanted)
+        parameters = signature(OFFICIAL[name]).parameters.values()
+        least = sum(p.default is p.empty for p in parameters)
         for node in nodes:
-            if not least <= len(node) - 1 <= len(wanted):
-                message = f"{name} takes {len(wanted)} operands, found {len(node) - 1}"
+            if not least <= len(node) - 1 <= len(parameters):
+                message = f"{name} takes {len(parameters)} operands, found {len(node) - 1}"
                 yield Diagnostic("dataset.operands", message)
 
 
 def _token_findings(token: str) -> Iterator[Diagnostic]:
-    found = value(token)
-    if isinstance(found, str):
+    number = value(token)
+    if isinstance(number, str):
         yield Diagnostic("dataset.number", f"{token!r} is no number")
     elif "," in token:
-        yield Diagnostic("dataset.thousands", f"{token!r} has thousands separators; read as {found}", "info")
+        yield Diagnostic("dataset.thousands", f"{token!r} has thousands separators; read as {number}", "info")
     elif token.startswith("const_") and "." in token:
         yield Diagnostic("dataset.constant", f"{token!r} is spelled like no other constant", "info")

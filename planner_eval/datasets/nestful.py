@@ -67,22 +67,24 @@ def read_nestful(source: Path, *, part: str | None = None) -> Iterator[Sample]:
     if source.is_file():
         yield from _second(source)
         return
-    parts = [part] if part else list(PARTS)
-    found = [(name, path) for name in parts if (path := _place(source, name)) is not None]
-    if not found:
-        shown = ", ".join(SECOND[0] if name == "v2" else f"{FIRST[name]}-data.json" for name in parts)
-        raise DatasetError(f"{source}: none of {shown} is here")
-    for name, path in found:
+    names = [part] if part else list(PARTS)
+    files = [(name, path) for name in names if (path := _place(source, name)) is not None]
+    if not files:
+        expected_files = ", ".join(
+            SECOND[0] if name == "v2" else f"{FIRST[name]}-data.json" for name in names
+        )
+        raise DatasetError(f"{source}: none of {expected_files} is here")
+    for name, path in files:
         yield from _second(path) if name == "v2" else _first(path, name)
 
 
-def _place(folder: Path, part: str) -> Path | None:
+def _place(folder: Path, part_name: str) -> Path | None:
     """Where a part's file lies: below the folder, its ``data`` or its ``v1``."""
-    if part == "v2":
-        places = [folder / name for name in SECOND]
+    if part_name == "v2":
+        candidates = [folder / name for name in SECOND]
     else:
-        places = [folder / below / f"{FIRST[part]}-data.json" for below in ("", "data", "v1")]
-    return next((place for place in places if place.is_file()), None)
+        candidates = [folder / below / f"{FIRST[part_name]}-data.json" for below in ("", "data", "v1")]
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def _records(path: Path) -> Iterator[Any]:
@@ -95,15 +97,15 @@ def _records(path: Path) -> Iterator[Any]:
     yield from records
 
 
-def _first(path: Path, part: str) -> Iterator[Sample]:
+def _first(path: Path, part_name: str) -> Iterator[Sample]:
     specs = path.with_name(path.name.replace("-data.json", "-spec.json"))
     tools = load_json(specs)
     catalog = _catalog(tools, str(specs))
     for position, record in enumerate(_records(path)):
         fields = record if isinstance(record, dict) else {"output": record}
         gold = fields.get("output")
-        found = Audit(partial(_first_findings, fields, catalog, tools if position == 0 else None))
-        yield _sample(fields, f"{part}-{position}", part, (gold, tools), {"diagnostics": found})
+        audit = Audit(partial(_first_findings, fields, catalog, tools if position == 0 else None))
+        yield _sample(fields, f"{part_name}-{position}", part_name, (gold, tools), {"diagnostics": audit})
 
 
 def _first_findings(fields: Mapping[str, Any], catalog: Catalog | None, tools: Any) -> Iterator[Diagnostic]:
@@ -116,35 +118,35 @@ def _second(path: Path) -> Iterator[Sample]:
     seen: Counter[str] = Counter()
     for position, record in enumerate(_records(path)):
         fields = record if isinstance(record, dict) else {"output": record}
-        found: list[Diagnostic] = []
+        diagnostics: list[Diagnostic] = []
         gold, tools = _decoded(fields.get("output")), _decoded(fields.get("tools"))
         identity = str(fields.get("sample_id", position))
         seen[identity] += 1
         if seen[identity] > 1:
-            found.append(Diagnostic("dataset.repeated_id", f"the id {identity} occurs again"))
+            diagnostics.append(Diagnostic("dataset.repeated_id", f"the id {identity} occurs again"))
             identity = f"{identity}#{seen[identity]}"
-        extra = _extra(fields, found)
+        extra = _extra(fields, diagnostics)
         where = f"{path}, record {position}"
-        extra["diagnostics"] = Audit(partial(_second_findings, fields, found, (gold, tools), where))
+        extra["diagnostics"] = Audit(partial(_second_findings, fields, diagnostics, (gold, tools), where))
         yield _sample(fields, identity, _domain(gold), (gold, tools), extra)
 
 
 def _second_findings(
-    fields: Mapping[str, Any], found: Sequence[Diagnostic], plan: tuple[Any, Any], where: str
+    fields: Mapping[str, Any], diagnostics: Sequence[Diagnostic], plan: tuple[Any, Any], where: str
 ) -> Iterator[Diagnostic]:
     gold, tools = plan
     yield from record_findings(fields)
-    yield from found
+    yield from diagnostics
     yield from tool_findings(tools)
     yield from plan_findings(gold, _catalog(tools, where))
 
 
 def _sample(
-    fields: Mapping[str, Any], identity: str, part: str, plan: tuple[Any, Any], extra: dict[str, Any]
+    fields: Mapping[str, Any], identity: str, category: str, plan: tuple[Any, Any], extra: dict[str, Any]
 ) -> Sample:
     query = fields.get("input")
     gold, tools = plan
-    return Sample(identity, query if isinstance(query, str) else "", tools, gold, "nestful", part, extra)
+    return Sample(identity, query if isinstance(query, str) else "", tools, gold, "nestful", category, extra)
 
 
 def _catalog(tools: Any, where: str) -> Catalog | None:
@@ -164,7 +166,7 @@ def _decoded(value: Any) -> Any:
     return value
 
 
-def _extra(fields: Mapping[str, Any], found: list[Diagnostic]) -> dict[str, Any]:
+def _extra(fields: Mapping[str, Any], diagnostics: list[Diagnostic]) -> dict[str, Any]:
     """The record's other fields, with the gold answer decoded."""
     extra = {
         key: value for key, value in fields.items() if key not in ("input", "output", "tools", "sample_id")
@@ -176,7 +178,7 @@ def _extra(fields: Mapping[str, Any], found: list[Diagnostic]) -> dict[str, Any]
         extra["gold_answer"] = decoded.value
         if not decoded.is_json:
             text = f"the gold answer is no JSON, which ends the published scorer's run: {answer[:60]}"
-            found.append(Diagnostic("dataset.answer", text))
+            diagnostics.append(Diagnostic("dataset.answer", text))
     return extra
 
 
@@ -212,8 +214,8 @@ def _as_json(leaf: Any) -> Any:
     raise ValueError(f"{type(leaf).__name__} is no JSON data")
 
 
-def _with_text_keys(made: dict[Any, Any]) -> dict[str, Any]:
-    return {str(key): item for key, item in made.items()}
+def _with_text_keys(data: dict[Any, Any]) -> dict[str, Any]:
+    return {str(key): item for key, item in data.items()}
 
 
 def _domain(gold: Any) -> str:

@@ -23,11 +23,11 @@ class Slow(Exception):
     """A server that does not come to the end of what it says."""
 
 
-def opened(asked: request.Request, seconds: float) -> Any:
+def opened(req: request.Request, seconds: float) -> Any:
     """The answer to a request, its body unread.
 
     Args:
-        asked: What to ask for over http or https.
+        req: What to ask for over http or https.
         seconds: In which the head has to be there, and then each `SLOWEST` bytes of the body.
 
     Raises:
@@ -43,7 +43,7 @@ def opened(asked: request.Request, seconds: float) -> Any:
         request.HTTPErrorProcessor,
     ):
         opener.add_handler(answered())
-    answer = opener.open(asked, timeout=seconds)
+    answer = opener.open(req, timeout=seconds)
     answer.paced.begin_body()
     return answer
 
@@ -90,20 +90,20 @@ class _Paced(io.RawIOBase):
 class _Answer(HTTPResponse):
     """An answer that is read at the pace."""
 
-    def __init__(self, sock: socket.socket, *args: Any, **given: Any) -> None:
-        super().__init__(sock, *args, **given)
+    def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
+        super().__init__(sock, *args, **kwargs)
         self.paced = _Paced(self.fp.detach(), sock)
         self.fp = io.BufferedReader(self.paced)
 
 
 class _Asking:
-    def do_open(self, http_class: Any, asked: request.Request, **given: Any) -> Any:
+    def do_open(self, http_class: Any, req: request.Request, **http_conn_args: Any) -> Any:
         def connection(*args: Any, **named: Any) -> HTTPConnection:
-            made: HTTPConnection = http_class(*args, **named)
-            made.response_class = _Answer
-            return made
+            conn: HTTPConnection = http_class(*args, **named)
+            conn.response_class = _Answer
+            return conn
 
-        return super().do_open(connection, asked, **given)  # type: ignore[misc]
+        return super().do_open(connection, req, **http_conn_args)  # type: ignore[misc]
 
 
 class _Http(_Asking, request.HTTPHandler):  # type: ignore[misc]

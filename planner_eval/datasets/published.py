@@ -114,8 +114,8 @@ def find(name: str) -> Dataset:
         raise DatasetError(f"the data set is {shortened(repr(name), 40)}, expected a name")
     if name in published():
         return published()[name]
-    begun = [other for other in published() if other.startswith(name)]
-    close = begun or close_names(name, published())
+    matching = [other for other in published() if other.startswith(name)]
+    close = matching or close_names(name, published())
     hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(published())}"
     raise DatasetError(f"there is no data set {name!r}; {hint}")
 
@@ -135,5 +135,5 @@ def read(dataset: Dataset, folder: Path) -> Iterator[Sample]:
     if not dataset.parts or folder.is_file():
         yield from samples(folder)
         return
-    for part in dataset.parts:
-        yield from samples(folder, part=part)
+    for part_name in dataset.parts:
+        yield from samples(folder, part=part_name)

@@ -129,10 +129,10 @@ def question_text(value: Any) -> str | None:
     value = join_messages(value)
     if not isinstance(value, list):
         return None
-    turns = [one for one in value if isinstance(one, dict)]
-    if any("role" in one or "from" in one for one in turns):
-        heard = [one for one in turns if one.get("role", one.get("from")) in ("user", "human")]
-        said = ["\n".join(texts_of(one.get("content", one.get("value")))) for one in heard]
+    turns = [turn for turn in value if isinstance(turn, dict)]
+    if any("role" in turn or "from" in turn for turn in turns):
+        user_turns = [turn for turn in turns if turn.get("role", turn.get("from")) in ("user", "human")]
+        texts = ["\n".join(texts_of(turn.get("content", turn.get("value")))) for turn in user_turns]
     else:
-        said = [*texts_of(turns)]
-    return "\n".join(said) if any(map(str.strip, said)) else None
+        texts = [*texts_of(turns)]
+    return "\n".join(texts) if any(map(str.strip, texts)) else None

@@ -74,7 +74,9 @@ class Source:
         """What is read, one a plan; those of a data set hold their sample."""
         if self.file is not None:
             return self.file.records
-        return [Record(self.name, at, sample.id, sample) for at, sample in enumerate(self.samples)]
+        return [
+            Record(self.name, position, sample.id, sample) for position, sample in enumerate(self.samples)
+        ]
 
     def reader(self, dialect: str | None, *, infer: bool = False) -> Reader:
         """How its records are read, see :meth:`read`."""
@@ -133,7 +135,7 @@ def open_sources(
     turn: Which = None,
     cache: str | None = None,
     folder: str | None = None,
-    tell: Callable[[str], None] = lambda said: None,
+    tell: Callable[[str], None] = lambda message: None,
 ) -> list[Source]:
     """The files and published data sets that some names stand for, in their order.
 
@@ -162,23 +164,23 @@ def open_sources(
     expect_or_none(NAME, id_field=id_field, text_field=text_field)
     expect_or_none(PATH, cache=cache, folder=folder)
     expect(FUNCTION, tell=tell)
-    found: list[Source] = []
+    sources: list[Source] = []
     for name in (names,) if isinstance(names, str) else names:
         datasets = _datasets(name)
         if datasets:
             read, missing = _read_datasets(datasets, cache, folder)
-            found += read
+            sources += read
             for reason in missing:
                 tell(f"{name} is not all there: {reason}")
             continue
         file = read_path(name, id_field=id_field, text_field=text_field, role="alone").of_turn(turn)
         hidden = hides_dataset(name)
-        for said in (*file.notes, *repeated_ids(file.records), *([hidden] if hidden else [])):
-            tell(said)
-        found.append(Source(file.name, "", file.many, file))
-    for source, title in zip(found, short_names([source.name for source in found]), strict=True):
+        for message in (*file.notes, *repeated_ids(file.records), *([hidden] if hidden else [])):
+            tell(message)
+        sources.append(Source(file.name, "", file.many, file))
+    for source, title in zip(sources, short_names([source.name for source in sources]), strict=True):
         source.title = title
-    return found
+    return sources
 
 
 def read_dataset_plans(name: str, cache: str | None, folder: str | None) -> PlanFile | None:
@@ -197,10 +199,10 @@ def read_dataset_plans(name: str, cache: str | None, folder: str | None) -> Plan
         return None
     sources, missing = _read_datasets(datasets, cache, folder)
     samples = [(source.name, sample) for source in sources for sample in source.samples]
-    records = tuple(_record(one, at, sample) for at, (one, sample) in enumerate(samples))
+    records = tuple(_record(source, position, sample) for position, (source, sample) in enumerate(samples))
     notes = tuple(f"{name} is not all there: {reason}" for reason in missing)
-    shown = " and ".join(source.name for source in sources)
-    return PlanFile(shown, records, True, notes=notes, published=True)
+    title = " and ".join(source.name for source in sources)
+    return PlanFile(title, records, True, notes=notes, published=True)
 
 
 def plans_of_samples(name: str, samples: Sequence[Sample]) -> PlanFile:
@@ -210,7 +212,7 @@ def plans_of_samples(name: str, samples: Sequence[Sample]) -> PlanFile:
         name: What the user wrote for them.
         samples: The samples.
     """
-    records = tuple(_record(name, at, sample) for at, sample in enumerate(samples))
+    records = tuple(_record(name, position, sample) for position, sample in enumerate(samples))
     return PlanFile(name, records, True, published=True)
 
 
@@ -253,9 +255,9 @@ def _datasets(name: str) -> list[Dataset]:
         return []
     if bare in published():
         return [published()[bare]]
-    several = [dataset for dataset in published().values() if dataset.benchmark == bare]
-    if several or named:
-        return several or [find(bare)]
+    members = [dataset for dataset in published().values() if dataset.benchmark == bare]
+    if members or named:
+        return members or [find(bare)]
     if "/" not in name and "." not in name and (hint := _closest(name)):
         raise InputError(f"there is no file {name}; did you mean the data set {hint}?")
     return []
@@ -266,8 +268,8 @@ def _known(name: str) -> bool:
 
 
 def _closest(name: str) -> str | None:
-    known = {key for dataset in published().values() for key in (dataset.name, dataset.benchmark) if key}
-    return closest(name.lower(), sorted(known))
+    names = {key for dataset in published().values() for key in (dataset.name, dataset.benchmark) if key}
+    return closest(name.lower(), sorted(names))
 
 
 def _read_datasets(
@@ -275,7 +277,7 @@ def _read_datasets(
 ) -> tuple[list[Source], list[str]]:
     from planner_eval.datasets.store import place
 
-    found, missing = [], []
+    sources, missing = [], []
     if len(datasets) > 1 and folder is not None and Path(folder).is_file():
         choices = " or ".join(dataset.name for dataset in datasets)
         raise InputError(f"{folder} is one file: say whether it is {choices}")
@@ -286,12 +288,12 @@ def _read_datasets(
         except DatasetError as problem:
             missing.append(str(problem))
             continue
-        found.append(Source(dataset.name, "", dataset=dataset, samples=samples))
-    if not found:
+        sources.append(Source(dataset.name, "", dataset=dataset, samples=samples))
+    if not sources:
         fetch = f"planeval data fetch {' '.join(dataset.name for dataset in datasets)}"
         reasons = "; ".join(missing)
         raise DatasetError(f"{reasons}\n'{fetch}' fetches it; or name its folder with --source")
-    return found, missing
+    return sources, missing
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -300,11 +302,11 @@ def short_names(names: Sequence[str]) -> list[str]:
     >>> short_names(["runs/a/pred.json", "runs/b/pred.json", "gold.json"])
     ['a/pred.json', 'b/pred.json', 'gold.json']
     """
-    parts = [Path(name).parts or (name,) for name in names]
+    path_parts = [Path(name).parts or (name,) for name in names]
     length = [1] * len(names)
-    for _ in range(max(map(len, parts), default=0)):
-        shown = ["/".join(part[-n:]) for part, n in zip(parts, length, strict=True)]
-        if len(set(shown)) == len(shown):
-            return shown
-        length = [n + (shown.count(text) > 1) for n, text in zip(length, shown, strict=True)]
+    for _ in range(max(map(len, path_parts), default=0)):
+        labels = ["/".join(segments[-n:]) for segments, n in zip(path_parts, length, strict=True)]
+        if len(set(labels)) == len(labels):
+            return labels
+        length = [n + (labels.count(text) > 1) for n, text in zip(length, labels, strict=True)]
     return [f"{k}. {name}" if names.count(name) > 1 else name for k, name in enumerate(names, 1)]

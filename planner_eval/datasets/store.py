@@ -70,14 +70,14 @@ def digest(path: Path) -> str:
     """
     from hashlib import sha256  # OpenSSL, which takes 2 ms
 
-    found = sha256()
+    hasher = sha256()
     try:
         with path.open("rb") as stream:
             while block := stream.read(CHUNK):
-                found.update(block)
+                hasher.update(block)
     except OSError as problem:
         raise DatasetError(f"{path}: {problem.strerror}") from None
-    return found.hexdigest()
+    return hasher.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +103,20 @@ def verify(dataset: Dataset, folder: Path) -> list[State]:
         dataset: What should be there.
         folder: Where it should be.
     """
-    known = accepted(folder)
-    return [_state(file, folder, known) for file in dataset.files]
+    checksums = accepted(folder)
+    return [_state(file, folder, checksums) for file in dataset.files]
 
 
-def _state(file: File, folder: Path, known: dict[str, str]) -> State:
+def _state(file: File, folder: Path, checksums: dict[str, str]) -> State:
     path = folder / file.path
     if not path.is_file():
         return State(file, "missing")
-    found = digest(path)
+    checksum = digest(path)
     if file.sha256 is not None:
-        return State(file, "ok" if found == file.sha256 else "differs", found)
-    if file.path in known:
-        return State(file, "accepted" if found == known[file.path] else "differs", found)
-    return State(file, "unknown", found)
+        return State(file, "ok" if checksum == file.sha256 else "differs", checksum)
+    if file.path in checksums:
+        return State(file, "accepted" if checksum == checksums[file.path] else "differs", checksum)
+    return State(file, "unknown", checksum)
 
 
 def accepted(folder: Path) -> dict[str, str]:
@@ -129,16 +129,16 @@ def accepted(folder: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     try:
-        found = read_json(path.read_text(encoding="utf-8"))
+        checksums = read_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, ParseError) as problem:
         raise DatasetError(f"{path}: cannot be read ({problem}); delete it and fetch again") from None
-    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+    if not isinstance(checksums, dict) or not all(isinstance(value, str) for value in checksums.values()):
         raise DatasetError(f"{path}: expected file names with checksums; delete it and fetch again")
-    return found
+    return checksums
 
 
 def accept(folder: Path, file: File, checksum: str) -> None:
     """Remember a checksum that the user has accepted."""
-    known = {**accepted(folder), file.path: checksum}
-    text = json.dumps(dict(sorted(known.items())), indent=1) + "\n"
+    checksums = {**accepted(folder), file.path: checksum}
+    text = json.dumps(dict(sorted(checksums.items())), indent=1) + "\n"
     (folder / ACCEPTED).write_text(text, encoding="utf-8")

@@ -131,11 +131,11 @@ def spelled(by_tool: Iterable[tuple[str, dict[str, Any]]]) -> Spelled:
         chosen = {}
         for key, value in arguments.items():
             values = value if isinstance(value, list) else [value]
-            every = _every(values, f"{name}: {key}") or [[]]
-            first, *others = sorted(every, key=lambda one: one == "")
+            all_values = _every(values, f"{name}: {key}") or [[]]
+            first, *alternatives = sorted(all_values, key=lambda v: v == "")
             chosen[key] = first
-            if others:
-                accepted.setdefault(f"c{number}", {})[key] = others
+            if alternatives:
+                accepted.setdefault(f"c{number}", {})[key] = alternatives
             if "" in values:
                 omittable.setdefault(f"c{number}", []).append(key)
         calls.append({"name": name, "arguments": chosen})
@@ -144,23 +144,23 @@ def spelled(by_tool: Iterable[tuple[str, dict[str, Any]]]) -> Spelled:
 
 def _every(values: list[Any], where: str) -> list[Any]:
     """The values that a list of accepted ones stands for, those inside of objects spelled out."""
-    found = [one for value in values for one in islice(_options(value), _MOST + 1)]
-    if len(found) > _MOST:
+    options = [option for value in values for option in islice(_options(value), _MOST + 1)]
+    if len(options) > _MOST:
         raise ParseError(f"{where} accepts more than {_MOST} values", code="parse.limit")
-    return found
+    return options
 
 
 def _options(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict) and value and all(isinstance(one, list) and one for one in value.values()):
+    if isinstance(value, dict) and value and all(isinstance(item, list) and item for item in value.values()):
         for chosen in product(*(_members(value[key]) for key in value)):
-            yield {key: one[0] for key, one in zip(value, chosen, strict=True) if one}
-    elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
-        yield from map(list, product(*(list(islice(_options(one), _MOST + 1)) for one in value)))
+            yield {key: member[0] for key, member in zip(value, chosen, strict=True) if member}
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        yield from map(list, product(*(list(islice(_options(item), _MOST + 1)) for item in value)))
     else:
         yield value
 
 
 def _members(values: list[Any]) -> list[tuple[Any, ...]]:
     """What may stand under a key: a value, or nothing where the key may be left out."""
-    found = [(one,) for value in values if value != "" for one in islice(_options(value), _MOST + 1)]
-    return [*found, ()] if "" in values else found
+    members = [(option,) for value in values if value != "" for option in islice(_options(value), _MOST + 1)]
+    return [*members, ()] if "" in values else members

@@ -34,20 +34,20 @@ def elements(text: str, start: int, text_field: str | None = None) -> list[Item]
     [{'id': 1}, None, {'id': 3}]
     """
     pieces = _Pieces(text, text_field, in_array=True)
-    at = start + 1
+    offset = start + 1
     while True:
-        at = blank_end(text, at)
-        if at >= len(text) or text[at] == "]":
+        offset = blank_end(text, offset)
+        if offset >= len(text) or text[offset] == "]":
             break
-        end = blank_end(text, pieces.take(at))
+        end = blank_end(text, pieces.take(offset))
         # Where a comma is missing between two records, both are there all the same.
-        at = end + 1 if text[end : end + 1] == "," else end
+        offset = end + 1 if text[end : end + 1] == "," else end
         if text[end : end + 1] not in (",", "{", "]", ""):
-            at = pieces.skip(end)
-    if text[at : at + 1] == "]":
-        return pieces.items if blank_end(text, at + 1) == len(text) else None
+            offset = pieces.skip(end)
+    if text[offset : offset + 1] == "]":
+        return pieces.items if blank_end(text, offset + 1) == len(text) else None
     if not any(item.error for item in pieces.items[-1:]):
-        pieces.fail(at, ParseError("the array is cut off here"))
+        pieces.fail(offset, ParseError("the array is cut off here"))
     return pieces.items
 
 
@@ -58,11 +58,11 @@ def sequence(text: str, start: int, text_field: str | None = None) -> list[Item]
     [{'id': 1}, None, {'id': 3}]
     """
     pieces = _Pieces(text, text_field, in_array=False)
-    at = start
-    while at < len(text):
-        at = blank_end(text, pieces.take(at))
-        if text[at : at + 1] == ",":
-            at = blank_end(text, at + 1)
+    offset = start
+    while offset < len(text):
+        offset = blank_end(text, pieces.take(offset))
+        if text[offset : offset + 1] == ",":
+            offset = blank_end(text, offset + 1)
     return pieces.items
 
 
@@ -76,34 +76,34 @@ def rows(text: str, start: int) -> list[Item]:
     """
     items: list[Item] = []
     spans = _Spans(text)
-    at = blank_end(text, start)
-    line, counted, tries, next_one = text.count("\n", 0, at) + 1, at, 0, -1
-    while at < len(text):
-        line, counted = line + text.count("\n", counted, at), at
+    offset = blank_end(text, start)
+    line, counted, tries, next_one = text.count("\n", 0, offset) + 1, offset, 0, -1
+    while offset < len(text):
+        line, counted = line + text.count("\n", counted, offset), offset
         try:
-            if text[at] != "{":
+            if text[offset] != "{":
                 raise ValueError
-            data, end = decode(text, at)
+            data, end = decode(text, offset)
             items.append(Item(data, shape_of(data), line))
         except (ValueError, RecursionError) as error:
-            tries += text[at] == "{"  # what begins otherwise is refused at once
+            tries += text[offset] == "{"  # what begins otherwise is refused at once
             end = len(text)
             if tries < _TRIES:
-                if next_one < at:  # what is not in the text is looked for once
-                    found = text.find("\n{", at)
-                    next_one = found if found >= 0 else end
-                end = spans.first(at + 1, next_one)
+                if next_one < offset:  # what is not in the text is looked for once
+                    newline = text.find("\n{", offset)
+                    next_one = newline if newline >= 0 else end
+                end = spans.first(offset + 1, next_one)
             refused = (
-                refusal(error, "the record is no JSON", text.rfind("\n", 0, at) + 1)
-                if text[at] == "{"
+                refusal(error, "the record is no JSON", text.rfind("\n", 0, offset) + 1)
+                if text[offset] == "{"
                 else ParseError(
-                    f"found {text[at:end][:20]!r}, expected a record, an object that begins a line"
+                    f"found {text[offset:end][:20]!r}, expected a record, an object that begins a line"
                 )
             )
-            items.append(Item(None, line=line, error=refused, text=text[at:end]))
-        at = blank_end(text, end)
-        if text[at : at + 1] == ",":
-            at = blank_end(text, at + 1)
+            items.append(Item(None, line=line, error=refused, text=text[offset:end]))
+        offset = blank_end(text, end)
+        if text[offset : offset + 1] == ",":
+            offset = blank_end(text, offset + 1)
     return items
 
 
@@ -118,15 +118,15 @@ class _Spans:
     def __init__(self, text: str) -> None:
         self.text, self.tries = text, 0
 
-    def first(self, at: int, end: int) -> int:
+    def first(self, start: int, end: int) -> int:
         """Where the first one begins between two places; the second where none does."""
-        while self.tries < _TRIES and (match := _BEGINS.search(self.text, at, end)):
-            begins, at = match.start(), match.end()
+        while self.tries < _TRIES and (match := _BEGINS.search(self.text, start, end)):
+            begins, start = match.start(), match.end()
             before = self.text[max(begins - 80, 0) : begins].rstrip(" \t")
             if not before or before.endswith(_NOT_AFTER):
                 continue
             try:
-                data, at = decode(self.text, begins)
+                data, start = decode(self.text, begins)
             except (ValueError, RecursionError):
                 self.tries += 1
                 continue
@@ -148,57 +148,59 @@ class _Pieces:
         self.keyless = False
         self.gone: str | None = None
 
-    def take(self, at: int) -> int:
+    def take(self, start: int) -> int:
         """Take the value at a place, broken or not; where it ends."""
-        first = _FIRST_KEY.match(self.text, at)
+        first = _FIRST_KEY.match(self.text, start)
         try:
-            data, end = decode(self.text, at)
+            data, end = decode(self.text, start)
         except (ValueError, RecursionError) as error:
             if self.key is None and not self.keyless:  # what is not in the text is looked for once
-                first = first or _FIRST_KEY.search(self.text, at + 1)
+                first = first or _FIRST_KEY.search(self.text, start + 1)
                 self.key = first[1] if first else None
                 self.keyless = first is None
-            end = self._next(at)
-            self.column = self.text.rfind("\n", self.seen, at) + 1 or self.column
-            self.seen = at
-            self.fail(at, refusal(error, "the record is no JSON", self.column), end)
+            end = self._next(start)
+            self.column = self.text.rfind("\n", self.seen, start) + 1 or self.column
+            self.seen = start
+            self.fail(start, refusal(error, "the record is no JSON", self.column), end)
             return end
         if first:
             self.key = first[1]
         self.items.append(Item(data, shape_of(data, self.text_field)))
         return end
 
-    def skip(self, at: int) -> int:
+    def skip(self, start: int) -> int:
         """Pass over what is no value and no comma; where the next value may start."""
-        end = self._next(at)
-        found = self.text[at : at + 20]
-        self.fail(at, ParseError(f"the record is no JSON: found {found!r} after it, expected a comma"), end)
+        end = self._next(start)
+        excerpt = self.text[start : start + 20]
+        self.fail(
+            start, ParseError(f"the record is no JSON: found {excerpt!r} after it, expected a comma"), end
+        )
         return end
 
-    def fail(self, at: int, error: ParseError, end: int | None = None) -> None:
+    def fail(self, start: int, error: ParseError, end: int | None = None) -> None:
         """Keep what cannot be read, with its line."""
-        self.line += self.text.count("\n", self.counted, at)
-        self.counted = at
-        self.items.append(Item(None, line=self.line, error=error, text=self.text[at:end]))
+        self.line += self.text.count("\n", self.counted, start)
+        self.counted = start
+        self.items.append(Item(None, line=self.line, error=error, text=self.text[start:end]))
 
-    def _next(self, at: int) -> int:
+    def _next(self, start: int) -> int:
         """Where the next record starts after a broken one, or where the broken one ends."""
         if self.key is not None and self.key != self.gone:
             begins = re.compile(r"\{\s*+" + re.escape(self.key) + r"\s*+:")
             self.gone = self.key
-            for match in begins.finditer(self.text, at + 1):
+            for match in begins.finditer(self.text, start + 1):
                 self.gone = None
                 if self.tries > _TRIES:
                     break
                 if self._reads(match.start()):
                     return match.start()
                 self.tries += 1
-        return self._end(at) if self.in_array else len(self.text)
+        return self._end(start) if self.in_array else len(self.text)
 
-    def _reads(self, at: int) -> bool:
+    def _reads(self, start: int) -> bool:
         """Whether a value starts at a place that is no argument of another one."""
         try:
-            _, end = decode(self.text, at)
+            _, end = decode(self.text, start)
         except (ValueError, RecursionError):
             return False
         end = blank_end(self.text, end)
@@ -207,10 +209,10 @@ class _Pieces:
             return self.text[after : after + 1] == "{"
         return self.text[end : end + 1] in ("{", "") or blank_end(self.text, end + 1) == len(self.text)
 
-    def _end(self, at: int) -> int:
+    def _end(self, start: int) -> int:
         """The comma or bracket of the array around a broken element."""
         depth = 0
-        for match in matches(_MARKS, self.text, at):
+        for match in matches(_MARKS, self.text, start):
             mark = match.group()
             if mark in "[{":
                 depth += 1
@@ -246,9 +248,9 @@ def id_in(text: str, key: str | None) -> str | None:
     return None
 
 
-def _scalar(text: str, at: int) -> str | None:
+def _scalar(text: str, start: int) -> str | None:
     try:
-        value, end = decode(text, at)
+        value, end = decode(text, start)
     except (ValueError, RecursionError):
         return None
     # A number at the very end may have been longer.

@@ -62,8 +62,8 @@ class Decided(NamedTuple):
             position: The item's place in it, counted from 0.
             item: The item.
         """
-        made = _record(name, position, item, self.chosen)
-        return _accepting(made, str(self.chosen.content)) if self.form.lists else made
+        record = _record(name, position, item, self.chosen)
+        return _accepting(record, str(self.chosen.content)) if self.form.lists else record
 
     def notes(self, name: str, records: int, names: Callable[[], Mapping[str, int]]) -> tuple[str, ...]:
         """What the user is told of it.
@@ -89,19 +89,21 @@ class Decided(NamedTuple):
             (chosen.content, chosen.by_user, may_hold(self.role), OPTION, LISTS),
             (chosen.id, self.id_by_user, ID_FIELDS, ID_OPTION, ()),
         )
-        for field, by_user, others, option, lists in guessed:
+        for field, by_user, candidates, option, lists in guessed:
             if field is None or by_user or field not in names:
                 continue
-            beside = [other for other in others if other != field]
+            alternatives = [other for other in candidates if other != field]
             lacking = records - names[field] - sum(names.get(other, 0) for other in lists if other != field)
-            held = [(names.get(other, 0), other) for other in beside]
-            found = [
-                f"{other!r}, which is not, in {count:,}" for count, other in held if 0 < count <= lacking
+            field_counts = [(names.get(other, 0), other) for other in alternatives]
+            phrases = [
+                f"{other!r}, which is not, in {count:,}"
+                for count, other in field_counts
+                if 0 < count <= lacking
             ]
-            if found:
+            if phrases:
                 yield (
                     f"{name}: {field!r}, which is taken, stands in {names[field]:,} of {records:,} records; "
-                    f"{'; '.join(found)} ({option[self.role]} names the field)"
+                    f"{'; '.join(phrases)} ({option[self.role]} names the field)"
                 )
 
 
@@ -145,7 +147,9 @@ def decide(
         content = spare[1]
     if content is None:
         _refuse_unknown(name, items, role)
-    key = id_field or (spare[0] if spare[0] and any(has(one, spare[0]) for one in _named(items)) else None)
+    key = id_field or (
+        spare[0] if spare[0] and any(has(record, spare[0]) for record in _named(items)) else None
+    )
     key = key or choose_id(_named(items))
     # A benchmark's figures are those of its code, which looks at no field beside the answer.
     # In a framework's record `error` and `status` may tell of its own checks.
@@ -185,10 +189,10 @@ def _refuse_unknown(name: str, items: Iterable[Item], role: Role) -> None:
         return
     if any(sign_of(record) is not None for record in _holding(items)):
         return
-    shown = ", ".join(map(repr, list(first)[:6])) or "no fields"
+    fields = ", ".join(map(repr, list(first)[:6])) or "no fields"
     raise InputError(
         f"{name}: {_none_of(sum(1 for _ in items))} has a field that is known to hold "
-        f"{WANTED[role]}; the first has {shown}: name it with {OPTION[role]}"
+        f"{WANTED[role]}; the first has {fields}: name it with {OPTION[role]}"
     )
 
 
@@ -230,4 +234,4 @@ def offers_several(answer: Mapping[str, Any], depth: int = 3) -> bool:
     if any(isinstance(answer.get(key), list) and len(answer[key]) > 1 for key in ("choices", "candidates")):
         return True
     inner = (answer.get(key) for key in ("response", "body", "modelOutput"))
-    return depth > 0 and any(isinstance(one, dict) and offers_several(one, depth - 1) for one in inner)
+    return depth > 0 and any(isinstance(value, dict) and offers_several(value, depth - 1) for value in inner)

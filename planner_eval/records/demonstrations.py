@@ -57,21 +57,23 @@ class Demonstrations(NamedTuple):
         """What figures are marked with; "" where demonstrations share no answer with the test set."""
         if not (self.tested or self.shared):
             return ""
-        place = f", {self.source}" if self.source else ""
+        origin = f", {self.source}" if self.source else ""
         if self.tested == self.records:
-            said = f"demonstrations out of the test set{place}"
+            sentence = f"demonstrations out of the test set{origin}"
         elif self.tested:
-            said = f"{self.tested:,} of {counted(self.records, 'demonstration')} out of the test set{place}"
+            sentence = (
+                f"{self.tested:,} of {counted(self.records, 'demonstration')} out of the test set{origin}"
+            )
         else:
-            said = f"demonstrations{place.replace(',', ' out of', 1)}"
+            sentence = f"demonstrations{origin.replace(',', ' out of', 1)}"
         if not self.gold_calls:
-            return said
+            return sentence
         calls = counted(self.gold_calls, "gold call")
         if not self.shared:
-            return f"{said}; none of {calls} stands in its own prompt"
-        said = f"{said}; {self.shared:,} of {calls} {_stand(self.shared)}"
-        whole = f", all calls of {self.whole:,} of {counted(self.samples, 'sample')}"
-        return said + whole * bool(self.whole)
+            return f"{sentence}; none of {calls} stands in its own prompt"
+        sentence = f"{sentence}; {self.shared:,} of {calls} {_stand(self.shared)}"
+        complete_samples = f", all calls of {self.whole:,} of {counted(self.samples, 'sample')}"
+        return sentence + complete_samples * bool(self.whole)
 
     def with_rows(self, rows: Iterable[Mapping[str, Any]]) -> Demonstrations:
         """The same, with what rows say that they were shown; of a sample that was asked again the first row.
@@ -79,8 +81,8 @@ class Demonstrations(NamedTuple):
         Args:
             rows: Those of the run, or what would stand in their field alone.
         """
-        found = [row[FIELD] for row in rows if row.get(FIELD) and not row.get("repetition")]
-        pairs = [(one["gold_calls"], one["shared"]) for one in found if "shared" in one]
+        entries = [row[FIELD] for row in rows if row.get(FIELD) and not row.get("repetition")]
+        pairs = [(entry["gold_calls"], entry["shared"]) for entry in entries if "shared" in entry]
         return self._replace(
             samples=len(pairs),
             gold_calls=sum(calls for calls, _ in pairs),

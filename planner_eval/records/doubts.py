@@ -83,11 +83,11 @@ def _uneven(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
 
 def _places_as_ids(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
     """That of files of one name one has ids and the other has none, whose places are taken for ids."""
-    for one, other in ((pred, gold), (gold, pred)):
-        names = [name for name in one.placed if name in other.parts.values() and name not in other.placed]
+    for file, other in ((pred, gold), (gold, pred)):
+        names = [name for name in file.placed if name in other.parts.values() and name not in other.placed]
         if names:
             yield (
-                f"{one.name}: the records of {_first_of(names)} have no ids, those in {other.name} "
+                f"{file.name}: the records of {_first_of(names)} have no ids, those in {other.name} "
                 "have: the place of the ones is paired with the same id of the others; give all of them ids"
             )
 
@@ -104,28 +104,34 @@ def _moved(pred: Sequence[Record], gold: Sequence[Record]) -> tuple[int, Record]
         from planner_eval.records import joined
 
         return joined.moved(pred, gold)
-    known = {record.id for record in gold} - {None}
-    there = (*(record.id for record in gold), *[None] * (len(pred) - len(gold)))
-    moved = [one for one, beside in zip(pred, there, strict=False) if one.id in known and one.id != beside]
+    gold_ids = {record.id for record in gold} - {None}
+    gold_order = (*(record.id for record in gold), *[None] * (len(pred) - len(gold)))
+    moved = [
+        record
+        for record, gold_id in zip(pred, gold_order, strict=False)
+        if record.id in gold_ids and record.id != gold_id
+    ]
     return (len(moved), moved[0]) if moved else None
 
 
 def _repeated(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
     """That ids are repeated in both of two files, whose records are paired by position."""
-    ours, theirs = (Counter(record.id for record in _again(file.records)) for file in (pred, gold))
-    both = [key for key in ours if key in theirs]
-    if both:
-        key, stand = both[0], f"{counted(len(both), 'id')} stand{'s' * (len(both) == 1)}"
+    pred_counts, gold_counts = (
+        Counter(record.id for record in _again(file.records)) for file in (pred, gold)
+    )
+    shared_ids = [key for key in pred_counts if key in gold_counts]
+    if shared_ids:
+        key, stand = shared_ids[0], f"{counted(len(shared_ids), 'id')} stand{'s' * (len(shared_ids) == 1)}"
         yield (
             f"{pred.name} and {gold.name}: {stand} several times in both, the first "
-            f"is {key!r} ({ours[key] + 1:,} and {theirs[key] + 1:,} times): which of its records belong "
-            "together is taken from their order alone"
+            f"is {key!r} ({pred_counts[key] + 1:,} and {gold_counts[key] + 1:,} times): which of its records "
+            "belong together is taken from their order alone"
         )
 
 
 def _again(records: Sequence[Record]) -> Sequence[Record]:
     """The records of which an earlier one has the id."""
-    return records.repeated() if is_stored(records) else [records[at] for at in by_id(records).repeated]
+    return records.repeated() if is_stored(records) else [records[index] for index in by_id(records).repeated]
 
 
 def repeated_ids(records: Sequence[Record]) -> list[str]:
@@ -136,17 +142,17 @@ def repeated_ids(records: Sequence[Record]) -> list[str]:
     >>> repeated_ids([Record("p", 0, "a", "f()", 1), Record("p", 1, "a", "g()", 2)])
     ["the id 'a' is given twice: p, line 1, record 1 (id a) and p, line 2, record 2 (id a)"]
     """
-    again = _again(records)
+    repeats = _again(records)
     firsts: Sequence[Record]
     if is_stored(records):
         firsts = records.firsts(3)
     else:
-        places = by_id(records).places
-        firsts = [records[places[str(record.id)]] for record in again[:3]]
-    said = [
+        positions = by_id(records).places
+        firsts = [records[positions[str(record.id)]] for record in repeats[:3]]
+    messages = [
         f"the id {record.id!r} is given twice: {first.where} and {record.where}"
-        for record, first in zip(again[:3], firsts, strict=True)
+        for record, first in zip(repeats[:3], firsts, strict=True)
     ]
-    more = len(again) - len(said)
-    said += [f"… and {more:,} more records have the id of another"] if more else []
-    return [*said, *taken(records, records)]
+    more = len(repeats) - len(messages)
+    messages += [f"… and {more:,} more records have the id of another"] if more else []
+    return [*messages, *taken(records, records)]

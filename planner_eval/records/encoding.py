@@ -59,15 +59,15 @@ def explained(items: list[Item], name: str) -> list[Item]:
     Raises:
         InputError: half of them are, and more than one: the whole file is in another encoding.
     """
-    found = [explained_item(item) for item in items]
-    odd = [item for item in found if item.error is not None and item.error.code == "parse.encoding"]
-    if len(odd) > 1 and len(odd) * 2 >= len(found):
-        place = f"line {odd[0].line}: " if odd[0].line is not None else ""
+    explained_items = [explained_item(item) for item in items]
+    odd = [item for item in explained_items if item.error is not None and item.error.code == "parse.encoding"]
+    if len(odd) > 1 and len(odd) * 2 >= len(explained_items):
+        where = f"line {odd[0].line}: " if odd[0].line is not None else ""
         raise InputError(
-            f"{name} is not UTF-8: {len(odd):,} of {len(found):,} records hold other bytes, the first in "
-            f"{place}{odd[0].error}"
+            f"{name} is not UTF-8: {len(odd):,} of {len(explained_items):,} records hold other bytes, "
+            f"the first in {where}{odd[0].error}"
         )
-    return found
+    return explained_items
 
 
 def explained_item(item: Item) -> Item:
@@ -87,9 +87,9 @@ def odd_byte(text: str) -> ParseError:
     assert match is not None
     before = text[: match.start()]
     row, column = before.count("\n"), len(before.rpartition("\n")[2].replace("\0", ""))
-    place = f"line {row + 1}, column {column + 1}" if row else f"column {column + 1}"
+    where = f"line {row + 1}, column {column + 1}" if row else f"column {column + 1}"
     reason = (
-        f"{place}: the byte 0x{ord(match.group()) - 0xDC00:02x} is not UTF-8 text; "
+        f"{where}: the byte 0x{ord(match.group()) - 0xDC00:02x} is not UTF-8 text; "
         "convert the file to UTF-8 first, e.g. iconv -f WINDOWS-1252 -t UTF-8"
     )
     return ParseError(reason, code="parse.encoding")

@@ -120,28 +120,30 @@ def choose_content(
     >>> choose_content("r.json", [record], "answer"), choose_content("r.json", [record], "gold")
     ('predict', 'ground_truth')
     """
-    held: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     empty: Counter[str] = Counter()
-    beside: Counter[str] = Counter()
+    mark_counts: Counter[str] = Counter()
     marks = {mark for mark in (never or {}).values() if mark}
     for record in islice(records, HEAD):
-        held.update(key for key, value in record.items() if _may_hold(key, value))
+        counts.update(key for key, value in record.items() if _may_hold(key, value))
         if isinstance(record.get("answer"), dict) and "calls" in record:
-            held["answer"] -= 1  # what a plan gives its user, beside the plan's calls
+            counts["answer"] -= 1  # what a plan gives its user, beside the plan's calls
         empty.update(key for key in LISTS if key in record and record[key] is None)
-        beside.update(key for key in record if key in marks)
-    refused = [key for key, mark in (never or {}).items() if not mark or beside[mark]]
+        mark_counts.update(key for key in record if key in marks)
+    refused = [key for key, mark in (never or {}).items() if not mark or mark_counts[mark]]
     for rank in _RANKS[role]:
-        found = [key for key in rank if held[key] > 0 and key not in refused]
-        if len(found) > 1:  # one that is null in all records says nothing that another does not
-            found = [key for key in found if held[key] > empty[key]] or found[-1:]
-        if len(found) > 1:
-            shown = " or ".join(f"{key!r} ({counted(held[key], 'record')})" for key in found)
-            raise InputError(f"{name}: {WANTED[role]} may be in {shown}: name the field with {OPTION[role]}")
-        if found:
-            return found[0]
+        candidates = [key for key in rank if counts[key] > 0 and key not in refused]
+        if len(candidates) > 1:  # one that is null in all records says nothing that another does not
+            candidates = [key for key in candidates if counts[key] > empty[key]] or candidates[-1:]
+        if len(candidates) > 1:
+            listing = " or ".join(f"{key!r} ({counted(counts[key], 'record')})" for key in candidates)
+            raise InputError(
+                f"{name}: {WANTED[role]} may be in {listing}: name the field with {OPTION[role]}"
+            )
+        if candidates:
+            return candidates[0]
     for key in refused:
-        if held[key]:
+        if counts[key]:
             raise InputError(
                 f"{name}: no field is known to hold an answer; {key!r} holds gold in this benchmark's own "
                 f"files: name the field of the answers with --text-field, be it {key!r}"

@@ -77,7 +77,9 @@ class PlanFile(NamedTuple):
         """How many records hold an API's answer that offers several choices, of which the first is read."""
         if is_stored(self.records):
             return self.records.several()
-        return sum(isinstance(one.source, dict) and offers_several(one.source) for one in self.records)
+        return sum(
+            isinstance(record.source, dict) and offers_several(record.source) for record in self.records
+        )
 
     def digested(self) -> tuple[Origin, ...]:
         """The files on disk behind the records with their digests; none of what is no file there.
@@ -85,7 +87,7 @@ class PlanFile(NamedTuple):
         Raises:
             InputError: a file cannot be read any more, or is not what it was when its records were read.
         """
-        return tuple(one if one.digest else origin_of(one.path, one) for one in self.origins)
+        return tuple(origin if origin.digest else origin_of(origin.path, origin) for origin in self.origins)
 
     @property
     def said(self) -> str:
@@ -116,8 +118,8 @@ class PlanFile(NamedTuple):
             source = record.source
             if record.id is not None or type(source) is not dict or type(source.get("label")) is not str:
                 return ""
-            given = [text for _, text in leaves(source.get("arguments")) if type(text) is str]
-            if any(text == label or text.startswith(f"{label}.") for text in given for label in labels):
+            texts = [text for _, text in leaves(source.get("arguments")) if type(text) is str]
+            if any(text == label or text.startswith(f"{label}.") for text in texts for label in labels):
                 return (
                     f" (record {record.position + 1} takes what one before it returns: "
                     "if they are one plan, write it as one array, [call, call])"
@@ -167,12 +169,12 @@ def read_file(
 
 def _whole(name: str, content: Content, how: How) -> PlanFile:
     """What a file holds that was read whole."""
-    text, found, error = content
+    text, contents, error = content
     if error is not None:
         return PlanFile(name, (Record(name, 0, None, "", error=error),), False)
-    if not found.many:
-        return _alone(name, found, text)
-    return _file(name, found.items, how)
+    if not contents.many:
+        return _alone(name, contents, text)
+    return _file(name, contents.items, how)
 
 
 def _large(path: str, store: Store, how: How) -> PlanFile | None:
@@ -182,10 +184,10 @@ def _large(path: str, store: Store, how: How) -> PlanFile | None:
         return None
     from planner_eval.records.stored import stored
 
-    found = stored(path, bare_name(path), kind, store, how)
-    if found is None:
+    stored_file = stored(path, bare_name(path), kind, store, how)
+    if stored_file is None:
         return None
-    records, decided = found
+    records, decided = stored_file
     notes = decided.notes(path, len(records), records.names)
     chosen = decided.chosen
     if records.has_ids and len(records.without_ids()):
@@ -219,19 +221,19 @@ def read_data(
     >>> read_data(["f()", "g()"], "answers").records[1].where
     'answers, record 2'
     """
-    found = structured(data, text_field)
-    if not found.many:
-        return _alone(name, found, data)
-    return _file(name, found.items, ((id_field, text_field), role, None, spare))
+    contents = structured(data, text_field)
+    if not contents.many:
+        return _alone(name, contents, data)
+    return _file(name, contents.items, ((id_field, text_field), role, None, spare))
 
 
 def _file(name: str, items: Sequence[Item], how: How) -> PlanFile:
     decided = decide(name, items, *how)
-    made = marked([decided.record(name, at, item) for at, item in enumerate(items)])
-    notes = decided.notes(name, len(made), partial(_fields, made))
+    records = marked([decided.record(name, position, item) for position, item in enumerate(items)])
+    notes = decided.notes(name, len(records), partial(_fields, records))
     if how[0][1] is None and are_texts(items):
-        notes = (*notes, f"{name}: {_TEXTS.format(len(made))}")
-    return PlanFile(name, made, True, decided.chosen.content, decided.chosen.id, notes=notes)
+        notes = (*notes, f"{name}: {_TEXTS.format(len(records))}")
+    return PlanFile(name, records, True, decided.chosen.content, decided.chosen.id, notes=notes)
 
 
 _TEXTS = (
@@ -247,18 +249,18 @@ def _fields(records: Sequence[Record]) -> Counter[str]:
 
 
 # ---------------------------------------------------------------- from items to records
-def _alone(name: str, found: Contents, source: Any) -> PlanFile:
+def _alone(name: str, contents: Contents, source: Any) -> PlanFile:
     """A plan in a file of its own, with the fields beside its calls."""
-    (item,) = found.items
+    (item,) = contents.items
     # What a program writes that had nothing to write.
     null = isinstance(source, str) and source.strip() == "null"
-    if null or (found.whole and item.data == {}):
-        held = "null" if null else "an empty object"
-        reason = f"there is no plan: the file holds {held}, expected a plan; one without calls is []"
+    if null or (contents.whole and item.data == {}):
+        value = "null" if null else "an empty object"
+        reason = f"there is no plan: the file holds {value}, expected a plan; one without calls is []"
         return PlanFile(
             name, (Record(name, 0, None, "", error=ParseError(reason, code="parse.empty")),), False
         )
-    values = [item.data] if found.whole and isinstance(source, str) else None
+    values = [item.data] if contents.whole and isinstance(source, str) else None
     record = Record(name, 0, None, source, values=values)
     if item.shape.named:
         own = next(filter(None, (id_text(item.data.get(key)) for key in ID_FIELDS)), None)

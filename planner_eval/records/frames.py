@@ -54,12 +54,12 @@ def rows_of(source: Any) -> Any:
     if not isinstance(source, Iterable):
         return source
     typed = hasattr(source, "features")  # of a data set's columns
-    found = list(islice(source, MOST + 1))
-    if len(found) > MOST:
+    rows = list(islice(source, MOST + 1))
+    if len(rows) > MOST:
         raise InputError(f"a {type(source).__name__} gives more than {MOST:,} records, the limit")
-    if typed and all(isinstance(row, Mapping) for row in found):
-        return list(row_data(found))
-    return found
+    if typed and all(isinstance(row, Mapping) for row in rows):
+        return list(row_data(rows))
+    return rows
 
 
 def is_table(source: Any) -> bool:
@@ -75,7 +75,7 @@ def _holds_tables(source: Any) -> bool:
     return (
         isinstance(source, dict)
         and bool(source)
-        and all(not isinstance(one, (dict, list, tuple)) and is_table(one) for one in source.values())
+        and all(not isinstance(value, (dict, list, tuple)) and is_table(value) for value in source.values())
     )
 
 
@@ -91,8 +91,8 @@ def row_data(rows: Iterable[Mapping[str, Any]], *, nulls: bool = False) -> Itera
     [{'id': 1, 'plan': [{'name': 'f', 'arguments': {'a': 1}}]}]
     """
     for row in rows:
-        held = {str(name): _plain(value, nulls) for name, value in row.items() if not _is_nothing(value)}
-        yield TableRow(held)
+        cells = {str(name): _plain(value, nulls) for name, value in row.items() if not _is_nothing(value)}
+        yield TableRow(cells)
 
 
 def _is_nothing(value: Any) -> bool:
@@ -111,7 +111,7 @@ def _plain(value: Any, nulls: bool) -> Any:
     if isinstance(value, Mapping):
         return {str(k): _plain(v, nulls) for k, v in value.items() if nulls or v is not None}
     if isinstance(value, (list, tuple)):
-        return [_plain(one, nulls) for one in value]
+        return [_plain(item, nulls) for item in value]
     if hasattr(value, "tolist"):  # of NumPy
         return _plain(value.tolist(), nulls)
     if isinstance(value, bytes):

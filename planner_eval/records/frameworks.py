@@ -48,40 +48,40 @@ class Framework:
 
     def fits(self, data: Mapping[str, Any]) -> bool:
         """Whether an object has what every record, or file, of the layout has."""
-        return all(has(data, way) for way in self.sign)
+        return all(has(data, path) for path in self.sign)
 
     def content(self, role: Role, records: Iterable[Any] = ()) -> str:
-        """The way to what records are read for; empty where the layout has no such thing.
+        """The path to what records are read for; empty where the layout has none.
 
         Args:
             role: What the file is read as.
             records: Its first records: where either plan will do, one that stands in none of them does not.
         """
-        ways = [first_way(self.answer), first_way(self.gold)]
+        paths = [first_way(self.answer), first_way(self.gold)]
         if role not in ("answer", "plan"):
-            ways.reverse()
-        ways = list(filter(None, ways if role in ("plan", "alone") else ways[:1]))
-        if len(ways) > 1:
+            paths.reverse()
+        paths = list(filter(None, paths if role in ("plan", "alone") else paths[:1]))
+        if len(paths) > 1:
             heads = list(records)
-            ways.sort(key=lambda way: all(value_at(head, way) in (None, ABSENT) for head in heads))
-        return ways[0] if ways else ""
+            paths.sort(key=lambda path: all(value_at(head, path) in (None, ABSENT) for head in heads))
+        return paths[0] if paths else ""
 
 
-def first_way(ways: str) -> str:
-    """The first of several ways, under which a record has what stands at the end of another.
+def first_way(paths: str) -> str:
+    """The first of several paths; a record keeps there what stands at the end of another.
 
     >>> first_way("steps or log.steps")
     'steps'
     """
-    return ways.partition(_OR)[0]
+    return paths.partition(_OR)[0]
 
 
 def _ways(*fields: str) -> list[str]:
-    return [way for field in fields for way in field.split(_OR)]
+    return [path for field in fields for path in field.split(_OR)]
 
 
 _OR = " or "
-"""What stands between ways of which the first that leads to something is taken."""
+"""What stands between paths of which the first that leads to something is taken."""
 
 
 class FrameworkRecord(dict[str, Any]):
@@ -137,31 +137,31 @@ def framework_of(data: Mapping[str, Any]) -> Framework | None:
     signs = FIRST_SIGNS.intersection(data)
     if not signs:
         return None
-    rows = ((place, row) for sign in signs for place, row in _by_sign()[sign] if row.name not in _added)
-    return min(((place, row) for place, row in rows if row.fits(data)), default=(0, None))[1]
+    rows = ((index, row) for sign in signs for index, row in _by_sign()[sign] if row.name not in _added)
+    return min(((index, row) for index, row in rows if row.fits(data)), default=(0, None))[1]
 
 
 @cache
 def _by_sign() -> dict[str, list[tuple[int, Framework]]]:
     """The shipped rows by the field that their first sign begins with, each with its place in the table."""
     rows: dict[str, list[tuple[int, Framework]]] = {}
-    for place, row in enumerate(_shipped().values()):
-        rows.setdefault(row.sign[0].partition(".")[0], []).append((place, row))
+    for index, row in enumerate(_shipped().values()):
+        rows.setdefault(row.sign[0].partition(".")[0], []).append((index, row))
     return rows
 
 
 def field_names() -> set[str]:
-    """The first fields of all ways: an object that has one of them is no object from ids to plans.
+    """The first fields of all paths: an object that has one of them is no object from ids to plans.
 
     >>> {"user_input", "reference_tool_calls", "traj", "input"} <= field_names()
     True
     """
-    ways = (
-        way
+    paths = (
+        path
         for row in frameworks().values()
-        for way in (*row.sign, *row.id, *row.question, row.records, row.tools, *_ways(row.answer, row.gold))
+        for path in (*row.sign, *row.id, *row.question, row.records, row.tools, *_ways(row.answer, row.gold))
     )
-    return {way.split(".")[0].removesuffix("[]") for way in ways if way not in ("", ITSELF)}
+    return {path.split(".")[0].removesuffix("[]") for path in paths if path not in ("", ITSELF)}
 
 
 def layout_rows() -> list[dict[str, str]]:
@@ -201,8 +201,8 @@ def _cell(value: Any) -> Any:
     """What stands in a cell of a table: a list as Python's `csv` writes it is the list."""
     if not isinstance(value, str) or value[:1] != "[" or value[-1:] != "]":
         return value
-    held = _literal(value)
-    return held if isinstance(held, list) else value
+    parsed = _literal(value)
+    return parsed if isinstance(parsed, list) else value
 
 
 def _transposed(data: Mapping[str, Any], row: Framework) -> list[dict[str, Any]]:
@@ -212,8 +212,8 @@ def _transposed(data: Mapping[str, Any], row: Framework) -> list[dict[str, Any]]
     if all(isinstance(column, dict) and column.keys() == columns[0].keys() for column in columns):
         columns = [list(column.values()) for column in columns]  # by the places of the cells, as pandas does
         kinds = (list, str, type(None))
-    way = first_way(row.answer or row.gold)
-    plans = columns[list(data).index(way)] if way in data and not row.records else None
+    path = first_way(row.answer or row.gold)
+    plans = columns[list(data).index(path)] if path in data and not row.records else None
     if not isinstance(plans, list) or not any(plans) or not all(isinstance(plan, kinds) for plan in plans):
         return []
     if not all(isinstance(column, list) and len(column) == len(plans) for column in columns):
@@ -253,20 +253,20 @@ def is_plan(records: Sequence[FrameworkRecord]) -> bool:
     return len(records) == 1 and frameworks()[records[0].framework].answer == ITSELF
 
 
-def _nested(data: Mapping[str, Any], way: str) -> Iterator[dict[str, Any]]:
-    """The objects at the end of a way through lists, each with the single values of those around it.
+def _nested(data: Mapping[str, Any], path: str) -> Iterator[dict[str, Any]]:
+    """The objects at the end of a path through lists, each with the single values of those around it.
 
     An element whose own list is empty or absent, as of a case that failed, is a record that lacks it.
     """
-    head, mark, rest = way.partition("[]")
+    head, mark, remainder = path.partition("[]")
     if not mark:
         yield dict(data)
         return
     around = {key: value for key, value in data.items() if not isinstance(value, (dict, list))}
-    held = value_at(data, head)
-    for element in held if isinstance(held, list) else []:
+    elements = value_at(data, head)
+    for element in elements if isinstance(elements, list) else []:
         if isinstance(element, dict):
-            below = list(_nested({**around, **element}, rest.lstrip(".")))
+            below = list(_nested({**around, **element}, remainder.lstrip(".")))
             yield from below or [{**around, **element}]
         else:
             yield {**around, "element": element}
@@ -275,19 +275,21 @@ def _nested(data: Mapping[str, Any], way: str) -> Iterator[dict[str, Any]]:
 def _record(row: Framework, record: dict[str, Any], file: Mapping[str, Any]) -> FrameworkRecord:
     if row.join:
         record = _joined(row.join, record, file)
-    for ways in dict.fromkeys(filter(None, (row.answer, row.gold))):
-        way, *others = ways.split(_OR)
-        value = next((value for other in others if (value := value_at(record, other)) is not ABSENT), ABSENT)
-        if others and value is not ABSENT and value_at(record, way) is ABSENT:
-            record = _replaced(record, way.split("."), value)
-        listed = value_at(record, way)
+    for paths in dict.fromkeys(filter(None, (row.answer, row.gold))):
+        path, *alternatives = paths.split(_OR)
+        value = next(
+            (value for other in alternatives if (value := value_at(record, other)) is not ABSENT), ABSENT
+        )
+        if alternatives and value is not ABSENT and value_at(record, path) is ABSENT:
+            record = _replaced(record, path.split("."), value)
+        listed = value_at(record, path)
         if isinstance(listed, list) and listed and (row.only or row.call):
-            record = _replaced(record, way.split("."), _calls(row, _flattened(listed, way)))
-    parts = [id_text(value_at(record, way)) for way in row.id]
-    if parts and None not in parts:
-        record["id"] = "/".join(map(str, parts))
-    asked = next(filter(None, (_present(record, way) for way in row.question)), None)
-    for field, value in (("question", asked), ("tools", _present(record, row.tools))):
+            record = _replaced(record, path.split("."), _calls(row, _flattened(listed, path)))
+    id_values = [id_text(value_at(record, id_path)) for id_path in row.id]
+    if id_values and None not in id_values:
+        record["id"] = "/".join(map(str, id_values))
+    question = next(filter(None, (_present(record, question_path) for question_path in row.question)), None)
+    for field, value in (("question", question), ("tools", _present(record, row.tools))):
         if value is not None:
             record.setdefault(field, value)
     return FrameworkRecord(record, row.name)
@@ -313,28 +315,28 @@ def _calls(row: Framework, listed: list[Any]) -> Any:
     if not all(isinstance(element, dict) for element in listed):
         return ABSENT
     key, sign, value = row.only.partition(" != ") if " != " in row.only else row.only.partition(" = ")
-    kept = [element for element in listed if not key or (element.get(key) == value) is (sign != " != ")]
+    selected = [element for element in listed if not key or (element.get(key) == value) is (sign != " != ")]
     if not row.call:
-        return kept if kept or sign == " != " else ABSENT
-    return [_call(element, *row.call) for element in kept] if kept else ABSENT
+        return selected if selected or sign == " != " else ABSENT
+    return [_call(element, *row.call) for element in selected] if selected else ABSENT
 
 
 def _call(element: dict[str, Any], name: str, arguments: str, output: str = "") -> dict[str, Any]:
     """A span of a tool as a call in JSON; arguments may be an object, or its text in a field `input`."""
-    held = value_at(element, arguments)
-    if isinstance(held, dict) and held.keys() == {"input"} and isinstance(held["input"], str):
-        held = held["input"]
-    if isinstance(held, str):
-        held = _arguments_in(held)
-    call = {"name": value_at(element, name), "arguments": {} if held in (None, ABSENT) else held}
+    value = value_at(element, arguments)
+    if isinstance(value, dict) and value.keys() == {"input"} and isinstance(value["input"], str):
+        value = value["input"]
+    if isinstance(value, str):
+        value = _arguments_in(value)
+    call = {"name": value_at(element, name), "arguments": {} if value in (None, ABSENT) else value}
     result = value_at(element, output or None)
     return call if result in (ABSENT, None) else {**call, "result": result}
 
 
 def _arguments_in(text: str) -> dict[str, Any]:
     """Arguments that stand in a text, as JSON or as Python writes them; else the text as the one argument."""
-    held = _literal(text)
-    return held if isinstance(held, dict) else {"input": text}
+    parsed = _literal(text)
+    return parsed if isinstance(parsed, dict) else {"input": text}
 
 
 def _literal(text: str) -> Any:
@@ -353,29 +355,33 @@ _LONGEST = 256_000
 
 
 def _replaced(record: dict[str, Any], steps: list[str], value: Any) -> dict[str, Any]:
-    """A record with another value at the end of a way through objects; without the field if it is ABSENT."""
-    key, *rest = steps
-    if rest:
+    """A record with another value at the end of a path through objects; without the field if it is ABSENT."""
+    key, *remaining = steps
+    if remaining:
         inner = record.get(key)
-        value = _replaced(inner if isinstance(inner, dict) else {}, rest, value)
-    others = {name: held for name, held in record.items() if name != key}
-    return others if value is ABSENT else {**others, key: value}
+        value = _replaced(inner if isinstance(inner, dict) else {}, remaining, value)
+    other_fields = {name: field_value for name, field_value in record.items() if name != key}
+    return other_fields if value is ABSENT else {**other_fields, key: value}
 
 
-def _present(record: Mapping[str, Any], way: str) -> Any:
-    value = value_at(record, way or None)
+def _present(record: Mapping[str, Any], path: str) -> Any:
+    value = value_at(record, path or None)
     return None if value is ABSENT else value
 
 
 def _joined(join: str, record: dict[str, Any], file: Mapping[str, Any]) -> dict[str, Any]:
     """A record with what lies apart from it in its file: ``task = tasks[] by task_id = id``."""
-    field, rest = join.split(" = ", 1)
-    way, keys = rest.split("[] by ")
-    own, theirs = keys.split(" = ")
-    wanted = id_text(record.get(own))
-    listed = value_at(file, way)
+    field, source = join.split(" = ", 1)
+    path, keys = source.split("[] by ")
+    own_key, other_key = keys.split(" = ")
+    record_id = id_text(record.get(own_key))
+    listed = value_at(file, path)
     for element in listed if isinstance(listed, list) else []:
-        if isinstance(element, dict) and wanted is not None and id_text(element.get(theirs)) == wanted:
+        if (
+            isinstance(element, dict)
+            and record_id is not None
+            and id_text(element.get(other_key)) == record_id
+        ):
             return {**record, field: element}
     return record
 

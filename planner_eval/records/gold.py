@@ -112,10 +112,10 @@ def words_for_plans(file: PlanFile, option: str = "--gold-text-field") -> Iterat
         option: The option that names the field of the plans.
     """
     records = file.records.words() if is_stored(file.records) else file.records
-    found = (one for one in records if are_words(one))
-    first = next(found, None)
+    prose_records = (record for record in records if are_words(record))
+    first = next(prose_records, None)
     if first is not None:
-        count = 1 + sum(1 for _ in found)
+        count = 1 + sum(1 for _ in prose_records)
         verbs = ("is", "counts") if count == 1 else ("are", "count")
         where = first.where.removeprefix(f"{first.file}, ")
         named = f"; {option} names another field" if file.content else ""
@@ -131,8 +131,8 @@ def _misspelt(file: PlanFile) -> Iterator[str]:
     for name, count in names.items():
         close = _meant(name)
         if close is not None:
-            beside = f"{name!r} says nothing beside gold ({counted(count, 'record')})"
-            yield f"{file.name}: {beside}; did you mean {close!r}?"
+            message = f"{name!r} says nothing beside gold ({counted(count, 'record')})"
+            yield f"{file.name}: {message}; did you mean {close!r}?"
 
 
 def _meant(name: str) -> str | None:
@@ -142,7 +142,7 @@ def _meant(name: str) -> str | None:
 
 
 def _names(records: Iterable[Record]) -> Mapping[str, int]:
-    return Counter(name for one in records for name in filled(one.fields) if isinstance(name, str))
+    return Counter(name for record in records for name in filled(record.fields) if isinstance(name, str))
 
 
 def read_gold(
@@ -170,8 +170,8 @@ def read_gold(
     plans = [(plan, _terms(record.fields, plan, record.where))]
     for number, item in enumerate(record.fields.get("alternatives", ()), 1):
         where = f"{record.where}, alternative {number}"
-        held = choose_content(where, [item], "gold") if _is_record(item) else None
-        source = item if held is None else item[held]
+        field = choose_content(where, [item], "gold") if _is_record(item) else None
+        source = item if field is None else item[field]
         try:
             other = parse(source, dialect=dialect, compute=compute, infer=record.infer)
         except ParseError as error:
@@ -209,11 +209,11 @@ did you mean 'alternatives'?
 
 def _check(fields: Mapping[str, Any], where: str) -> None:
     """Check what stands beside a plan, alternatives and what stands beside them included."""
-    given = {name: fields[name] for name in BESIDE if name in fields}
-    if given:
+    gold_fields = {name: fields[name] for name in BESIDE if name in fields}
+    if gold_fields:
         from planner_eval.records.schema import GoldRecord
 
-        GoldRecord.check(given, where)
+        GoldRecord.check(gold_fields, where)
 
 
 def _is_record(item: Any) -> bool:
@@ -241,22 +241,22 @@ def terms_of(fields: Mapping[str, Any], plan: Plan, where: str = "gold") -> Term
 def _given(plan: Plan, named: Mapping[str, Iterable[str]], where: str) -> None:
     """Refuse arguments that calls of a plan do not give: nothing would come of them."""
     for call in plan.calls:
-        given = [name for name, _ in call.arguments]
+        names = [name for name, _ in call.arguments]
         for name in named.get(call.id, ()):
-            if name not in given:
-                known = f"the call gives {', '.join(map(repr, given)) or 'none'}"
-                hint = did_you_mean(name, given, known)
+            if name not in names:
+                listing = f"the call gives {', '.join(map(repr, names)) or 'none'}"
+                hint = did_you_mean(name, names, listing)
                 raise InputError(f"{where} names the argument {name!r} of call {call.id!r}; {hint}")
 
 
 def _refers(value: Any, calls: Collection[str]) -> bool:
     """Whether a value beside gold was meant as a reference to one of gold's calls."""
     if isinstance(value, dict):
-        return "$ref" in value or any(_refers(one, calls) for one in value.values())
+        return "$ref" in value or any(_refers(item, calls) for item in value.values())
     if isinstance(value, list):
-        return any(_refers(one, calls) for one in value)
-    found = _REFERENCE.match(value) if isinstance(value, str) else None
-    return found is not None and found[1] in calls
+        return any(_refers(item, calls) for item in value)
+    match = _REFERENCE.match(value) if isinstance(value, str) else None
+    return match is not None and match[1] in calls
 
 
 _REFERENCE = re.compile(r"\$\{?(\w+)\b")
@@ -266,12 +266,12 @@ def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
     """As :func:`terms_of`, of fields that were checked."""
     if not any(name in fields for name in FIELDS):
         return NO_TERMS
-    known = {call.id for call in plan.calls}
+    call_ids = {call.id for call in plan.calls}
 
     def named(value: Iterable[str], field: str) -> tuple[str, ...]:
         for item in value:
-            if item not in known:
-                calls = ", ".join(sorted(known)) or "none"
+            if item not in call_ids:
+                calls = ", ".join(sorted(call_ids)) or "none"
                 raise InputError(f"{where}: {field} names the call {item!r}; the plan's calls are {calls}")
         return tuple(value)
 
@@ -283,7 +283,9 @@ def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
     _given(plan, omittable, f"{where}: omittable")
     for call, values in accepted.items():
         for name, value in values.items():
-            if any(_refers(one, known) for one in (value if isinstance(value, list) else [value])):
+            if any(
+                _refers(candidate, call_ids) for candidate in (value if isinstance(value, list) else [value])
+            ):
                 raise InputError(
                     f"{where}: accepted gives call {call!r} a reference for {name!r}, and takes values "
                     "alone: write the plan with that reference under 'alternatives'"
@@ -294,8 +296,8 @@ def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
         before=tuple((first, second) for first, second in befores),
         unordered=tuple(frozenset(named(group, "unordered")) for group in fields.get("unordered", ())),
         accepted={
-            call: {name: tuple(v) if isinstance(v, list) else (v,) for name, v in given.items()}
-            for call, given in accepted.items()
+            call: {name: tuple(v) if isinstance(v, list) else (v,) for name, v in values.items()}
+            for call, values in accepted.items()
         },
-        omittable={call: frozenset(given) for call, given in omittable.items()},
+        omittable={call: frozenset(names) for call, names in omittable.items()},
     )

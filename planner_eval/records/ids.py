@@ -32,17 +32,17 @@ def by_id(records: Iterable[Record]) -> Found:
     Found(places={'a': 0, 'b': 2}, repeated=[1])
     """
     records = records if isinstance(records, Sequence) else tuple(records)
-    places: dict[str, int] = {}
+    positions: dict[str, int] = {}
     repeated = []
-    whole = {record.id for record in records if record.error is None}
-    for at, record in enumerate(records):
-        lone = record.id is None or (record.error is not None and record.id in whole)
+    readable_ids = {record.id for record in records if record.error is None}
+    for position, record in enumerate(records):
+        lone = record.id is None or (record.error is not None and record.id in readable_ids)
         key = alone(record.file, record.position) if lone else str(record.id)
-        if key in places:
-            repeated.append(at)
+        if key in positions:
+            repeated.append(position)
         else:
-            places[key] = at
-    return Found(places, repeated)
+            positions[key] = position
+    return Found(positions, repeated)
 
 
 def alone(file: str, position: int) -> str:
@@ -92,12 +92,12 @@ def pair_name(position: int, pred: Record | None, gold: Record | None, *, gold_n
     >>> pair_name(2, Record("p", 2, None, "f()"), Record("g", 2, None, "f()"), gold_named=False)
     '3'
     """
-    known = gold or pred
-    if known is not None and known.id is not None:
-        return known.id
-    if known is None or not gold_named:
+    record = gold or pred
+    if record is not None and record.id is not None:
+        return record.id
+    if record is None or not gold_named:
         return str(position + 1)
-    return f"{'prediction' if gold is None else 'record'} {known.position + 1}"
+    return f"{'prediction' if gold is None else 'record'} {record.position + 1}"
 
 
 def patch_name(name: str, pred: Record | None, gold: Record | None) -> str:
@@ -141,8 +141,8 @@ def place_of(name: str) -> Place | None:
     >>> place_of("record 3"), place_of("record 03"), place_of("3")
     (Place(side='record', position=2), None, None)
     """
-    found = _PLACE.fullmatch(name)
-    return None if found is None else Place(found[1], int(found[2]) - 1)
+    match = _PLACE.fullmatch(name)
+    return None if match is None else Place(match[1], int(match[2]) - 1)
 
 
 def spoken(name: str | int) -> str:

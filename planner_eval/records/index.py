@@ -48,9 +48,9 @@ class Folder:
 
     def __init__(self, path: str | None = None) -> None:
         if path is None:
-            held = temporary_folder()
-            self.path = held.path
-            weakref.finalize(self, _remove, held, os.getpid())
+            temporary = temporary_folder()
+            self.path = temporary.path
+            weakref.finalize(self, _remove, temporary, os.getpid())
         else:
             self.path = path
             os.makedirs(path, exist_ok=True)
@@ -66,14 +66,14 @@ def folder_at(where: str | Folder | None) -> Folder:
 
 def _known(path: str) -> Folder:
     """A folder that another process made, and takes care of."""
-    found = Folder.__new__(Folder)
-    found.path = path
-    return found
+    folder = Folder.__new__(Folder)
+    folder.path = path
+    return folder
 
 
-def _remove(held: Held, owner: int) -> None:
+def _remove(temporary: Held, owner: int) -> None:
     if os.getpid() == owner:
-        held.remove()
+        temporary.remove()
 
 
 @contextmanager
@@ -86,39 +86,39 @@ def making(path: str) -> Iterator[sqlite3.Connection]:
     Raises:
         InputError: it cannot be written.
     """
-    part = f"{path}.part"
+    partial_path = f"{path}.part"
     try:
         with suppress(FileNotFoundError):
-            os.unlink(part)
-        made = sqlite3.connect(part, isolation_level=None, uri=True)
+            os.unlink(partial_path)
+        database = sqlite3.connect(partial_path, isolation_level=None, uri=True)
         try:
             # Workers inherit what was in memory: 4 MB of it; with 16 an index takes 5 % less time.
             for pragma in (
                 "journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", "cache_size=-4000",
             ):  # fmt: skip
-                made.execute(f"PRAGMA {pragma}")
-            made.execute("CREATE TABLE about (value TEXT)")
-            made.execute("BEGIN")
-            yield made
+                database.execute(f"PRAGMA {pragma}")
+            database.execute("CREATE TABLE about (value TEXT)")
+            database.execute("BEGIN")
+            yield database
         finally:
-            made.close()
+            database.close()
             with suppress(FileNotFoundError):
-                os.unlink(part)
+                os.unlink(partial_path)
     except sqlite3.Error as error:
         raise InputError(f"{path}: {error}; the environment's TMPDIR names another folder") from None
 
 
-def finish(made: sqlite3.Connection, path: str, about: dict[str, Any]) -> None:
+def finish(database: sqlite3.Connection, path: str, about: dict[str, Any]) -> None:
     """Say what a database holds, and give it its name.
 
     Args:
-        made: The database, as :func:`making` gave it.
+        database: The database, as :func:`making` gave it.
         path: Its name from now on.
         about: What it says of itself.
     """
-    made.execute("INSERT INTO about VALUES (?)", (json.dumps(about),))
-    made.execute("COMMIT")
-    made.close()
+    database.execute("INSERT INTO about VALUES (?)", (json.dumps(about),))
+    database.execute("COMMIT")
+    database.close()
     os.replace(f"{path}.part", path)
 
 
@@ -158,14 +158,14 @@ class Index:
         self.close()
         os.unlink(self.path)
 
-    def ask(self, question: str, given: Sequence[Any] = ()) -> sqlite3.Cursor:
+    def ask(self, question: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         """The rows that answer a question in SQL."""
         if self._base is None or self._owner != os.getpid():  # after a fork the parent's is left alone
             self._base = sqlite3.connect(
                 f"{address(self.path)}&immutable=1", uri=True, check_same_thread=False
             )
             self._owner = os.getpid()
-        return self._base.execute(question, given)
+        return self._base.execute(question, parameters)
 
     def about(self) -> dict[str, Any]:
         """What it says of itself."""
@@ -182,8 +182,10 @@ class Index:
         if isinstance(positions, range) and last - first + 1 == len(positions):
             return list(map(Place._make, self.ask(f"{columns} BETWEEN ? AND ? ORDER BY pos", (first, last))))
         marks = ",".join("?" * len(positions))
-        found = {row[0]: Place._make(row) for row in self.ask(f"{columns} IN ({marks})", list(positions))}
-        return [found[position] for position in positions]
+        by_position = {
+            row[0]: Place._make(row) for row in self.ask(f"{columns} IN ({marks})", list(positions))
+        }
+        return [by_position[position] for position in positions]
 
 
 def address(path: str) -> str:
@@ -214,43 +216,43 @@ class Source:
         if file >= 0:
             os.close(file)
 
-    def texts(self, places: Iterable[Place]) -> Iterator[tuple[Place, bytes]]:
+    def texts(self, locations: Iterable[Place]) -> Iterator[tuple[Place, bytes]]:
         """The bytes of some records, in the order asked for; a few megabytes of them are held at a time.
 
         Raises:
             InputError: the file became shorter meanwhile.
         """
         run: list[Place] = []
-        held = 0
-        for place in places:
-            if run and held + place.size > _BYTES:
+        run_size = 0
+        for location in locations:
+            if run and run_size + location.size > _BYTES:
                 yield from self._run(run)
-                run, held = [], 0
-            run.append(place)
-            held += place.size
+                run, run_size = [], 0
+            run.append(location)
+            run_size += location.size
         yield from self._run(run)
 
-    def _run(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
-        found: dict[int, bytes] = {}
-        near: list[Place] = []
-        for place in sorted(places, key=lambda one: one.offset):
-            if near and place.offset - near[-1].offset - near[-1].size > _GAP:
-                found.update(self._block(near))
-                near = []
-            near.append(place)
-        found.update(self._block(near))
-        for place in places:
-            yield place, found[place.position]
+    def _run(self, locations: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
+        texts: dict[int, bytes] = {}
+        neighbours: list[Place] = []
+        for location in sorted(locations, key=lambda location: location.offset):
+            if neighbours and location.offset - neighbours[-1].offset - neighbours[-1].size > _GAP:
+                texts.update(self._block(neighbours))
+                neighbours = []
+            neighbours.append(location)
+        texts.update(self._block(neighbours))
+        for location in locations:
+            yield location, texts[location.position]
 
-    def _block(self, near: Sequence[Place]) -> Iterator[tuple[int, bytes]]:
+    def _block(self, neighbours: Sequence[Place]) -> Iterator[tuple[int, bytes]]:
         """The bytes of neighbouring records, read in one go."""
-        if not near:
+        if not neighbours:
             return
-        start, end = near[0].offset, near[-1].offset + near[-1].size
+        start, end = neighbours[0].offset, neighbours[-1].offset + neighbours[-1].size
         block = self._bytes(start, end - start)
-        for place in near:
-            at = place.offset - start
-            yield place.position, block[at : at + place.size]
+        for location in neighbours:
+            offset = location.offset - start
+            yield location.position, block[offset : offset + location.size]
 
     def _bytes(self, start: int, size: int) -> bytes:
         try:

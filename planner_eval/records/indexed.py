@@ -58,13 +58,13 @@ class Indexed(Sequence[Record]):
         return len(self.positions)
 
     @overload
-    def __getitem__(self, at: int) -> Record: ...
+    def __getitem__(self, index: int) -> Record: ...
     @overload
-    def __getitem__(self, at: slice) -> Self: ...
-    def __getitem__(self, at: int | slice) -> Record | Self:
-        if isinstance(at, slice):
-            return self.of(self.positions[at])
-        return next(self.at((self.positions[at],)))
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> Record | Self:
+        if isinstance(index, slice):
+            return self.of(self.positions[index])
+        return next(self.at((self.positions[index],)))
 
     def __iter__(self) -> Iterator[Record]:
         for first in range(0, len(self.positions), BATCH):
@@ -89,12 +89,12 @@ class Indexed(Sequence[Record]):
         """Whether these are all of them."""
         return self.positions == range(self.base.about()["records"])
 
-    def _count(self, wanted: str) -> int:
-        return int(self.base.ask(f"SELECT count(*) FROM line WHERE {wanted}").fetchone()[0])
+    def _count(self, condition: str) -> int:
+        return int(self.base.ask(f"SELECT count(*) FROM line WHERE {condition}").fetchone()[0])
 
     def _marked(self, mark: int) -> Self:
-        found = self.base.ask("SELECT pos FROM line WHERE marks & ? ORDER BY pos", (mark,))
-        return self.of(array("q", (row[0] for row in found)))
+        rows = self.base.ask("SELECT pos FROM line WHERE marks & ? ORDER BY pos", (mark,))
+        return self.of(array("q", (row[0] for row in rows)))
 
     @property
     def has_ids(self) -> bool:
@@ -110,8 +110,8 @@ class Indexed(Sequence[Record]):
 
     def without_ids(self) -> Self:
         """Those without an id."""
-        found = self.base.ask("SELECT pos FROM line WHERE key IS NULL ORDER BY pos")
-        return self.of(array("q", (row[0] for row in found)))
+        rows = self.base.ask("SELECT pos FROM line WHERE key IS NULL ORDER BY pos")
+        return self.of(array("q", (row[0] for row in rows)))
 
     def several(self) -> int:
         """How many offer several answers."""
@@ -127,27 +127,27 @@ class Indexed(Sequence[Record]):
 
     def names(self) -> Mapping[str, int]:
         """How many have a field of each name, in the order in which these are met."""
-        found: dict[str, int] = self.base.about()["names"]
-        return found
+        counts: dict[str, int] = self.base.about()["names"]
+        return counts
 
     def of_id(self, id: str) -> Self:
         """Those of an id."""
-        found = self.base.ask("SELECT pos FROM line WHERE key = ? ORDER BY pos", (id_key(id),))
-        return self.of(array("q", (row[0] for row in found)))
+        rows = self.base.ask("SELECT pos FROM line WHERE key = ? ORDER BY pos", (id_key(id),))
+        return self.of(array("q", (row[0] for row in rows)))
 
     def beginning(self, text: str) -> Self:
         """Those whose ids begin with a text, which is ASCII."""
         key = id_key(text)
         end = key[:-1] + bytes([key[-1] + 1])
-        found = self.base.ask("SELECT pos FROM line WHERE key >= ? AND key < ? ORDER BY pos", (key, end))
-        return self.of(array("q", (row[0] for row in found)))
+        rows = self.base.ask("SELECT pos FROM line WHERE key >= ? AND key < ? ORDER BY pos", (key, end))
+        return self.of(array("q", (row[0] for row in rows)))
 
     def repeated(self) -> Self:
         """Those that an earlier one has the id of."""
-        found = self.base.ask("SELECT pos FROM odd WHERE first IS NOT NULL ORDER BY pos")
-        return self.of(array("q", (row[0] for row in found)))
+        rows = self.base.ask("SELECT pos FROM odd WHERE first IS NOT NULL ORDER BY pos")
+        return self.of(array("q", (row[0] for row in rows)))
 
     def firsts(self, some: int) -> Self:
         """The records that those of :meth:`repeated` repeat, of the first few."""
-        found = self.base.ask("SELECT first FROM odd WHERE first IS NOT NULL ORDER BY pos LIMIT ?", (some,))
-        return self.of([row[0] for row in found])
+        rows = self.base.ask("SELECT first FROM odd WHERE first IS NOT NULL ORDER BY pos LIMIT ?", (some,))
+        return self.of([row[0] for row in rows])

@@ -69,36 +69,36 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
     >>> [item.data for item in found.items]
     [{'id': 1, 'plan': 'f()'}, {'id': 2, 'plan': 'g()'}]
     """
-    at = blank_end(text, 0)
-    first = text[at : at + 1]
+    start = blank_end(text, 0)
+    first = text[start : start + 1]
     lines = name.endswith(LINE_SUFFIXES)
     worded = first not in ("[", "{", '"') and not lines
     if worded:
         logged = any(sign in text for sign in SIGNED)  # what a program prints stands between the spans too
-        runs = _traces(_pieces(text, at, text_field, lines=False) or ()) if logged else None
+        runs = _traces(_pieces(text, start, text_field, lines=False) or ()) if logged else None
         return runs or Contents([Item(None)], many=False)
     if not lines and is_listed(text, DEFAULT_LIMITS):  # data of them all would fill memory
         return Contents([Item(None, shape_of(None, text_field))], many=False)
     try:
-        data, end = decode(text, at)
-        whole = blank_end(text, end) == len(text)
+        data, end = decode(text, start)
+        complete = blank_end(text, end) == len(text)
     except (ValueError, RecursionError):
-        data, whole = None, False
-    if whole:
+        data, complete = None, False
+    if complete:
         if not lines and _is_listed(data):
             return Contents([Item(data, shape_of(data, text_field))], many=False, whole=True)
-        one = structured(data, text_field, lines=lines)
-        return one._replace(items=_named(one.items)) if lines and one.many else one
+        contents = structured(data, text_field, lines=lines)
+        return contents._replace(items=_named(contents.items)) if lines and contents.many else contents
     if not lines and is_many(text, DEFAULT_LIMITS):  # no record: an object for each call would fill memory
         return Contents([Item(None, shape_of(None, text_field))], many=False)
-    found = _pieces(text, at, text_field, lines=lines)
-    runs = _traces(found) if found else None
+    items = _pieces(text, start, text_field, lines=lines)
+    runs = _traces(items) if items else None
     if runs is not None:
         return runs
-    if found is None:
+    if items is None:
         return Contents([Item(data, shape_of(data, text_field))], many=False)
-    records = unfold_items(found, text_field)
-    return Contents(records or (_named(found) if lines else found))
+    records = unfold_items(items, text_field)
+    return Contents(records or (_named(items) if lines else items))
 
 
 def _named(items: Sequence[Item]) -> list[Item]:
@@ -111,31 +111,35 @@ def _named(items: Sequence[Item]) -> list[Item]:
     ]
 
 
-def _pieces(text: str, at: int, text_field: str | None, *, lines: bool) -> list[Item] | None:
+def _pieces(text: str, start: int, text_field: str | None, *, lines: bool) -> list[Item] | None:
     """The records of a text that is not one JSON value; None where it is a plan."""
     from planner_eval.records import broken
 
     signed = any(sign in text for sign in SIGNED)
     lined = _lines(text, text_field, lines=lines) if signed else None
     if signed and _is_bad(lined):
-        spans = broken.rows(text, at)
+        spans = broken.rows(text, start)
         good = sum(item.error is None for item in spans)
         # Between two objects words are one piece; a lone span may stand in a model's words.
-        several = good > 1 or (good == 1 and _traces(spans) is not None)
-        if several and good * 2 + 1 >= len(spans) and (_are_spans(spans) or _are_traced(spans)):
+        has_many = good > 1 or (good == 1 and _traces(spans) is not None)
+        if has_many and good * 2 + 1 >= len(spans) and (_are_spans(spans) or _are_traced(spans)):
             return spans
-    if text[at : at + 1] == "[":
-        array = broken.elements(text, at, text_field)
+    if text[start : start + 1] == "[":
+        array = broken.elements(text, start, text_field)
         if array is not None and (_are_records(array) or _are_spans(array)):
             return None if text_field is None and _are_broken_parts(array) else array
     items = lined if signed else _lines(text, text_field, lines=lines)
-    if _is_bad(items) and text[at : at + 1] == "{" and line_item(1, text[at:].partition("\n")[0]).error:
+    if (
+        _is_bad(items)
+        and text[start : start + 1] == "{"
+        and line_item(1, text[start:].partition("\n")[0]).error
+    ):
         # Objects over several lines, or several on one.
-        found = broken.sequence(text, at, text_field)
-        faults = sum(item.error is not None for item in found)
+        objects = broken.sequence(text, start, text_field)
+        faults = sum(item.error is not None for item in objects)
         # Where the name promises lines, few faults must be left before the lines are not taken as such.
-        few = faults * 10 <= len(found) or faults == 1 if lines else True
-        items = found if len(found) - faults > 1 and few and _are_records(found) else items
+        few = faults * 10 <= len(objects) or faults == 1 if lines else True
+        items = objects if len(objects) - faults > 1 and few and _are_records(objects) else items
     return items
 
 
@@ -153,12 +157,12 @@ def _is_listed(data: Any) -> bool:
         return False
     if all(isinstance(item, str) for item in data):
         return all(map(_CALL.fullmatch, data))
-    rest, passed = calls_among(data)
-    if rest and all(map(may_be_keyed, rest)):  # one key to a call is an id, not a tool
-        return any(is_keyed([v]) for v in rest) and not any(
-            is_call(v) for item in rest for v in item.values()
+    remaining, passed = calls_among(data)
+    if remaining and all(map(may_be_keyed, remaining)):  # one key to a call is an id, not a tool
+        return any(is_keyed([v]) for v in remaining) and not any(
+            is_call(v) for item in remaining for v in item.values()
         )
-    return bool(passed) and bool(rest) and all(map(is_call, rest))
+    return bool(passed) and bool(remaining) and all(map(is_call, remaining))
 
 
 def _are_spans(items: Sequence[Item]) -> bool:
@@ -210,26 +214,26 @@ def _structured(data: Any, text_field: str | None, *, lines: bool) -> Contents:
             return runs
         if runs is None and not _is_plan(items) and not (text_field is None and are_parts(items)):
             return Contents(items)
-    whole = Item(data, shape_of(data, text_field))
-    runs = _traces([whole]) if isinstance(data, dict) and is_span(data) else None
+    root = Item(data, shape_of(data, text_field))
+    runs = _traces([root]) if isinstance(data, dict) and is_span(data) else None
     if runs is not None and (runs.many or lines):
         return runs
-    if isinstance(data, dict) and whole.shape.call and lines:
-        return Contents([whole])
-    if isinstance(data, dict) and not whole.shape.call:
-        holds = whole.shape.holds
-        known = not KNOWN.isdisjoint(data) or has(data, text_field)
-        if holds and not known and not any(key in data for key in ID_FIELDS):
+    if isinstance(data, dict) and root.shape.call and lines:
+        return Contents([root])
+    if isinstance(data, dict) and not root.shape.call:
+        holds = root.shape.holds
+        has_plan_field = not KNOWN.isdisjoint(data) or has(data, text_field)
+        if holds and not has_plan_field and not any(key in data for key in ID_FIELDS):
             pairs = data.pairs if isinstance(data, Repeated) else data.items()
             items = [Item(value, shape_of(value, text_field), key=key) for key, value in pairs]
             if _are_plans(items) and field_names().isdisjoint(data) and not _is_notation(data):
                 return Contents(items)
         listed = any(isinstance(data.get(key), list) for key in LISTS) and not has(data, text_field)
-        if lines or (holds and known and not listed and not calls_nothing(data)):
-            return Contents([whole])
+        if lines or (holds and has_plan_field and not listed and not calls_nothing(data)):
+            return Contents([root])
     if lines and not isinstance(data, (str, list, dict)):
-        return Contents([whole])  # a line of a number or null is a record without a plan, no text
-    return Contents([whole], many=False, whole=True)
+        return Contents([root])  # a line of a number or null is a record without a plan, no text
+    return Contents([root], many=False, whole=True)
 
 
 def unfold_items(items: Sequence[Item], text_field: str | None, *, alone: bool = False) -> list[Item] | None:
@@ -254,10 +258,10 @@ def unfold_items(items: Sequence[Item], text_field: str | None, *, alone: bool =
     spans = [item.data for item in unfolded if isinstance(item.data, FrameworkRecord) and is_part(item.data)]
     if not spans:
         return unfolded
-    others = [
+    other_items = [
         item for item in unfolded if not (isinstance(item.data, FrameworkRecord) and is_part(item.data))
     ]
-    return [*(Item(trace, RECORD) for trace in group_runs(spans)), *others]
+    return [*(Item(trace, RECORD) for trace in group_runs(spans)), *other_items]
 
 
 def _unfold(item: Item, text_field: str | None) -> list[FrameworkRecord] | None:
@@ -275,10 +279,10 @@ def _is_notation(data: dict[str, Any]) -> bool:
 def _are_plans(items: Sequence[Item]) -> bool:
     """Whether the values of an object from ids are plans, all data or all texts; a few may be missing."""
     plans = [item.data for item in items if _looks_like_plan(item)]
-    others = [item.data for item in items if not _looks_like_plan(item)]
+    other_values = [item.data for item in items if not _looks_like_plan(item)]
     texts = sum(isinstance(plan, str) for plan in plans)
-    missing = all(value in (None, "") or (texts and isinstance(value, str)) for value in others)
-    return len(plans) > len(others) and texts in (0, len(plans)) and missing
+    missing = all(value in (None, "") or (texts and isinstance(value, str)) for value in other_values)
+    return len(plans) > len(other_values) and texts in (0, len(plans)) and missing
 
 
 def _looks_like_plan(item: Item) -> bool:
@@ -318,8 +322,8 @@ def line_item(number: int, text: str, text_field: str | None = None) -> Item:
         if text[end : end + 1] == ",":  # as in an array; the record is there all the same
             end = blank_end(text, end + 1)
     if end < len(text):
-        shown = text[end : end + 20]
-        reason = f"the line is no JSON: column {end + 1}: expected the end of the line, found {shown!r}"
+        excerpt = text[end : end + 20]
+        reason = f"the line is no JSON: column {end + 1}: expected the end of the line, found {excerpt!r}"
         return Item(None, line=number, error=ParseError(reason), text=text)
     return Item(data, shape_of(data, text_field), number)
 
@@ -332,12 +336,12 @@ def _is_plan(items: Sequence[Item]) -> bool:
         spoken = [item.data for item in items if not item.shape.call and _speaker(item.data) in ASSISTANT]
         answers = {id_text(data.get("id")) for data in spoken} - {None}
         # As many models' answers, not one conversation.
-        several = (
+        many_answers = (
             len(items) > 1
             and len(spoken) == len(items)
             and (len(answers) == len(items) or all("stop_reason" in data for data in spoken))
         )
-        return not (several or all(item.shape.holds for item in items))
+        return not (many_answers or all(item.shape.holds for item in items))
     # Among calls, an object without any field that may hold a plan is a broken call.
     return any(item.shape.call for item in items) and KNOWN.isdisjoint(
         key for item in items for key in item.data
@@ -368,25 +372,25 @@ def _traces(items: Sequence[Item]) -> Contents | None:
     """Spans as the plans of their traces; None where the items are no spans, or models' answers alone."""
     if not _are_spans(items) and not _are_traced(items):
         return None
-    held = [item for item in items if item.error is None and _is_span(item)]
-    rest = [_no_span(item) for item in items if item.error is not None or not _is_span(item)]
-    data = [item.data for item in held]
+    span_items = [item for item in items if item.error is None and _is_span(item)]
+    other_items = [_no_span(item) for item in items if item.error is not None or not _is_span(item)]
+    data = [item.data for item in span_items]
     spans = spans_in(data)
     if not tools_run(spans) and not linked(spans) and not agents_run(data):
         return None
-    if rest and not all(id_of(span) and trace_of(span) for span in spans):
+    if other_items and not all(id_of(span) and trace_of(span) for span in spans):
         return None  # of what is broken a part may look like a span
     runs: dict[str | None, list[dict[str, Any]]] = {}
     lines: dict[str | None, int | None] = {}
     names: dict[str | None, str | None] = {}
-    for item in held:
+    for item in span_items:
         for name, run in by_trace([item.data]).items():
             trace = names.setdefault(plain_id(name), name)
             runs.setdefault(trace, []).extend(run)
             lines.setdefault(trace, item.line)
-    if len(runs) == 1 and not rest:
+    if len(runs) == 1 and not other_items:
         return Contents([Item(data[0] if len(data) == 1 else data)], many=False)
-    return Contents([*(Item(run, line=lines[trace], key=trace) for trace, run in runs.items()), *rest])
+    return Contents([*(Item(run, line=lines[trace], key=trace) for trace, run in runs.items()), *other_items])
 
 
 def _is_span(item: Item) -> bool:
@@ -415,10 +419,10 @@ def _no_span(item: Item) -> Item:
     if item.error is not None:
         return item
     if isinstance(item.data, dict):
-        shown = f"an object with {', '.join(map(repr, list(item.data)[:3])) or 'no fields'}"
+        description = f"an object with {', '.join(map(repr, list(item.data)[:3])) or 'no fields'}"
     else:
-        shown = told(item.data, 40)
-    error = ParseError(f"found {shown} among spans, expected a span of a trace", code="parse.shape")
+        description = told(item.data, 40)
+    error = ParseError(f"found {description} among spans, expected a span of a trace", code="parse.shape")
     named = id_text(item.data.get("id")) if isinstance(item.data, dict) else None
     return Item(None, line=item.line, error=error, key=named)
 

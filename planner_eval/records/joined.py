@@ -48,13 +48,13 @@ class Joined(Sequence[Pair]):
         return len(self.numbers)
 
     @overload
-    def __getitem__(self, at: int) -> Pair: ...
+    def __getitem__(self, index: int) -> Pair: ...
     @overload
-    def __getitem__(self, at: slice) -> Joined: ...
-    def __getitem__(self, at: int | slice) -> Pair | Joined:
-        if isinstance(at, slice):
-            return Joined(self.pred, self.gold, self.base, self.numbers[at], self.steps)
-        return next(self._at((self.numbers[at],)))
+    def __getitem__(self, index: slice) -> Joined: ...
+    def __getitem__(self, index: int | slice) -> Pair | Joined:
+        if isinstance(index, slice):
+            return Joined(self.pred, self.gold, self.base, self.numbers[index], self.steps)
+        return next(self._at((self.numbers[index],)))
 
     def __iter__(self) -> Iterator[Pair]:
         for first in range(0, len(self.numbers), BATCH):
@@ -76,38 +76,38 @@ class Joined(Sequence[Pair]):
 
     def _links(self, numbers: Sequence[int]) -> list[Link]:
         if self.base is None:
-            ours, theirs = len(self.pred), len(self.gold)
-            return [(n if n < ours else None, n if n < theirs else None) for n in numbers]
+            pred_count, gold_count = len(self.pred), len(self.gold)
+            return [(n if n < pred_count else None, n if n < gold_count else None) for n in numbers]
         marks = ",".join("?" * len(numbers))
-        asked = self.base.ask(f"SELECT n, pred, gold FROM pair WHERE n IN ({marks})", list(numbers))
-        found = {n: (left, right) for n, left, right in asked}
-        return [found[n] for n in numbers]
+        rows = self.base.ask(f"SELECT n, pred, gold FROM pair WHERE n IN ({marks})", list(numbers))
+        links = {n: (left, right) for n, left, right in rows}
+        return [links[n] for n in numbers]
 
-    def of_ids(self, wanted: Collection[str]) -> Joined:
+    def of_ids(self, ids: Collection[str]) -> Joined:
         """The pairs of which a record has one of some ids, or which are called so where gold has ids."""
-        ours, theirs = (_with_ids(side, wanted) for side in (self.pred, self.gold))
-        numbers = {*self._of(ours, theirs), *self._called(wanted)}
+        pred_positions, gold_positions = (_with_ids(records, ids) for records in (self.pred, self.gold))
+        numbers = {*self._of(pred_positions, gold_positions), *self._called(ids)}
         return Joined(self.pred, self.gold, self.base, array("q", sorted(numbers)), self.steps)
 
-    def _of(self, ours: Sequence[int], theirs: Sequence[int]) -> Collection[int]:
+    def _of(self, pred_positions: Sequence[int], gold_positions: Sequence[int]) -> Collection[int]:
         """The numbers of the pairs of which a record stands at one of some places."""
         if self.base is None:
-            return {*ours, *theirs}.intersection(self.numbers)
-        both = (json.dumps(ours), json.dumps(theirs))
-        asked = self.base.ask(f"SELECT n FROM pair WHERE pred IN {_LISTED} OR gold IN {_LISTED}", both)
-        return [row[0] for row in asked]
+            return {*pred_positions, *gold_positions}.intersection(self.numbers)
+        parameters = (json.dumps(pred_positions), json.dumps(gold_positions))
+        rows = self.base.ask(f"SELECT n FROM pair WHERE pred IN {_LISTED} OR gold IN {_LISTED}", parameters)
+        return [row[0] for row in rows]
 
-    def _called(self, wanted: Collection[str]) -> Iterator[int]:
+    def _called(self, ids: Collection[str]) -> Iterator[int]:
         """The numbers of the pairs that are called by their place, as :func:`.ids.pair_name` does it."""
-        places = {name: place for name in wanted if (place := place_of(name)) is not None}
-        if not places or not have_ids(self.gold):
+        locations = {name: location for name in ids if (location := place_of(name)) is not None}
+        if not locations or not have_ids(self.gold):
             return
-        for name, (side, position) in places.items():
-            ours = _at_place(self.pred, position) if side == "prediction" else []
-            theirs = _at_place(self.gold, position) if side == "record" else []
-            numbers = sorted(self._of(ours, theirs))
-            for number, both in zip(numbers, self._at(numbers), strict=True):
-                if pair_name(position, *both, gold_named=True) == name:
+        for name, (kind, position) in locations.items():
+            pred_positions = _at_place(self.pred, position) if kind == "prediction" else []
+            gold_positions = _at_place(self.gold, position) if kind == "record" else []
+            numbers = sorted(self._of(pred_positions, gold_positions))
+            for number, records in zip(numbers, self._at(numbers), strict=True):
+                if pair_name(position, *records, gold_named=True) == name:
                     yield number
 
     @property
@@ -126,7 +126,12 @@ class Ids(Collection[str]):
         return len(self.pairs.of_ids((str(id),))) > 0
 
     def __iter__(self) -> Iterator[str]:
-        return (one.id for pair in self.pairs for one in pair if one is not None and one.id is not None)
+        return (
+            record.id
+            for pair in self.pairs
+            for record in pair
+            if record is not None and record.id is not None
+        )
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -135,22 +140,22 @@ class Ids(Collection[str]):
 _LISTED = "(SELECT value FROM json_each(?))"
 
 
-def _with_ids(records: Records, wanted: Collection[str]) -> list[int]:
+def _with_ids(records: Records, ids: Collection[str]) -> list[int]:
     """The places of the records of some ids."""
     if not is_stored(records):
-        return [at for at, record in enumerate(records) if record.id in wanted]
-    return [at for id in wanted for at in records.of_id(id).positions]
+        return [index for index, record in enumerate(records) if record.id in ids]
+    return [position for id in ids for position in records.of_id(id).positions]
 
 
 def _at_place(records: Records, position: int) -> list[int]:
     """The places of the records that stand at a position of their file."""
     if is_stored(records):
         return [position] if position < len(records) else []
-    return [at for at, record in enumerate(records) if record.position == position]
+    return [index for index, record in enumerate(records) if record.position == position]
 
 
 def _at(records: Records, positions: Sequence[int]) -> Iterator[Record]:
-    return records.at(positions) if is_stored(records) else (records[at] for at in positions)
+    return records.at(positions) if is_stored(records) else (records[position] for position in positions)
 
 
 # ---------------------------------------------------------------- which belongs to which
@@ -182,18 +187,18 @@ def join(pred: Records, gold: Records, folder: str | Folder | None = None) -> Fo
     Raises:
         InputError: it cannot be written there.
     """
-    kept = folder_at(folder)
-    sides = (_Side.of("pred", pred), _Side.of("gold", gold))
-    name = hashlib.blake2b(repr([side.what for side in sides]).encode(), digest_size=8).hexdigest()
-    index = Index(kept, f"pairs-{name}.sqlite")
-    with making(index.path) as made:
-        for side in sides:
-            side.lay(made)
-        if made.execute("SELECT 1 FROM pred_line JOIN gold_line USING (key) LIMIT 1").fetchone() is None:
+    index_folder = folder_at(folder)
+    sources = (_Side.of("pred", pred), _Side.of("gold", gold))
+    name = hashlib.blake2b(repr([source.what for source in sources]).encode(), digest_size=8).hexdigest()
+    index = Index(index_folder, f"pairs-{name}.sqlite")
+    with making(index.path) as database:
+        for source in sources:
+            source.lay(database)
+        if database.execute("SELECT 1 FROM pred_line JOIN gold_line USING (key) LIMIT 1").fetchone() is None:
             return None
-        count = _linked(made, *sides)
-        finish(made, index.path, {"pairs": count})
-    repeated: list[Records] = [side.repeated for side in sides]
+        count = _linked(database, *sources)
+        finish(database, index.path, {"pairs": count})
+    repeated: list[Records] = [source.repeated for source in sources]
     pairs = Joined(pred, gold, index, range(1, count + 1))
     return Found(pairs, Chain(*repeated) if all(map(len, repeated)) else max(repeated, key=len))
 
@@ -212,62 +217,62 @@ class _Side(NamedTuple):
     def of(cls, name: str, records: Records) -> _Side:
         if is_stored(records):
             return cls(name, records, records.base.path, records.repeated(), records.file)
-        found = by_id(records)
-        keys = [(at, key) for key, at in found.places.items()]
-        return cls(name, records, repr(keys), [records[at] for at in found.repeated], None, keys)
+        lookup = by_id(records)
+        keys = [(position, key) for key, position in lookup.places.items()]
+        return cls(name, records, repr(keys), [records[position] for position in lookup.repeated], None, keys)
 
-    def lay(self, made: sqlite3.Connection) -> None:
+    def lay(self, database: sqlite3.Connection) -> None:
         """Make its tables known: of each record that counts what it is found by, and which are odd."""
         name, columns = self.name, "SELECT pos, key FROM"
         if is_stored(self.records):
-            made.execute("COMMIT")
-            made.execute(f"ATTACH ? AS {name}", (address(self.records.base.path),))
-            made.execute("BEGIN")
-            made.execute(f"CREATE TEMP VIEW {name}_line AS {columns} {name}.line")
-            made.execute(f"CREATE TEMP VIEW {name}_odd AS SELECT pos, first FROM {name}.odd")
+            database.execute("COMMIT")
+            database.execute(f"ATTACH ? AS {name}", (address(self.records.base.path),))
+            database.execute("BEGIN")
+            database.execute(f"CREATE TEMP VIEW {name}_line AS {columns} {name}.line")
+            database.execute(f"CREATE TEMP VIEW {name}_odd AS SELECT pos, first FROM {name}.odd")
             return
-        made.execute(f"CREATE TEMP TABLE {name}_line (pos INTEGER PRIMARY KEY, key BLOB)")
-        made.execute(f"CREATE TEMP TABLE {name}_odd (pos INTEGER PRIMARY KEY, first INTEGER)")
-        made.executemany(
-            f"INSERT INTO {name}_line VALUES (?, ?)", ((at, id_key(key)) for at, key in self.keys)
+        database.execute(f"CREATE TEMP TABLE {name}_line (pos INTEGER PRIMARY KEY, key BLOB)")
+        database.execute(f"CREATE TEMP TABLE {name}_odd (pos INTEGER PRIMARY KEY, first INTEGER)")
+        database.executemany(
+            f"INSERT INTO {name}_line VALUES (?, ?)", ((position, id_key(key)) for position, key in self.keys)
         )
-        made.execute(f"CREATE INDEX {name}_key ON {name}_line (key)")
+        database.execute(f"CREATE INDEX {name}_key ON {name}_line (key)")
 
-    def lone(self, made: sqlite3.Connection) -> Iterator[tuple[str, int]]:
+    def lone(self, database: sqlite3.Connection) -> Iterator[tuple[str, int]]:
         """What records without a partner are found by, and their places."""
         if is_stored(self.records):
-            rows = made.execute(
+            rows = database.execute(
                 f"SELECT pos FROM {self.name}_line WHERE key IS NULL "
                 f"UNION SELECT pos FROM {self.name}_odd WHERE first IS NULL"
             )
             return ((self.records.lone(row[0]), row[0]) for row in rows)
-        return ((key, at) for at, key in self.keys if key.startswith("\0"))
+        return ((key, position) for position, key in self.keys if key.startswith("\0"))
 
 
-def _linked(made: sqlite3.Connection, pred: _Side, gold: _Side) -> int:
+def _linked(database: sqlite3.Connection, pred: _Side, gold: _Side) -> int:
     """Write which records belong together; how many pairs there are."""
-    made.execute("CREATE TABLE pair (n INTEGER PRIMARY KEY, pred INTEGER, gold INTEGER)")
+    database.execute("CREATE TABLE pair (n INTEGER PRIMARY KEY, pred INTEGER, gold INTEGER)")
     plain = "p.pos NOT IN (SELECT pos FROM pred_odd) AND g.pos NOT IN (SELECT pos FROM gold_odd)"
-    made.execute(
+    database.execute(
         "INSERT INTO pair (pred, gold) SELECT p.pos, g.pos FROM gold_line g "
         f"LEFT JOIN pred_line p ON p.key = g.key AND {plain} "
         "WHERE g.pos NOT IN (SELECT pos FROM gold_odd WHERE first IS NOT NULL) ORDER BY g.pos"
     )
-    made.execute("CREATE TEMP TABLE met (pred INTEGER PRIMARY KEY, gold INTEGER)")
+    database.execute("CREATE TEMP TABLE met (pred INTEGER PRIMARY KEY, gold INTEGER)")
     # What has no id is found by its file and place: where one file is both sides it meets itself.
     if pred.file is None or gold.file is None or pred.file == gold.file:
-        made.execute("CREATE TEMP TABLE lone (key TEXT PRIMARY KEY, pos INTEGER)")
-        made.executemany("INSERT INTO lone VALUES (?, ?)", pred.lone(made))
-        meets = ((at, key) for key, at in gold.lone(made))
-        made.executemany("INSERT INTO met SELECT pos, ? FROM lone WHERE key = ?", meets)
-        made.execute("UPDATE pair SET pred = met.pred FROM temp.met AS met WHERE met.gold = pair.gold")
-    made.execute(
+        database.execute("CREATE TEMP TABLE lone (key TEXT PRIMARY KEY, pos INTEGER)")
+        database.executemany("INSERT INTO lone VALUES (?, ?)", pred.lone(database))
+        meets = ((position, key) for key, position in gold.lone(database))
+        database.executemany("INSERT INTO met SELECT pos, ? FROM lone WHERE key = ?", meets)
+        database.execute("UPDATE pair SET pred = met.pred FROM temp.met AS met WHERE met.gold = pair.gold")
+    database.execute(
         "INSERT INTO pair (pred) SELECT p.pos FROM pred_line p "
         "WHERE p.pos NOT IN (SELECT pos FROM pred_odd WHERE first IS NOT NULL) "
         "AND p.pos NOT IN (SELECT pred FROM met) "
         f"AND NOT EXISTS (SELECT 1 FROM gold_line g WHERE g.key = p.key AND {plain}) ORDER BY p.pos"
     )
-    return int(made.execute("SELECT count(*) FROM pair").fetchone()[0])
+    return int(database.execute("SELECT count(*) FROM pair").fetchone()[0])
 
 
 class Moved(NamedTuple):
@@ -292,13 +297,15 @@ def moved(pred: Records, gold: Records) -> Moved | None:
             else:
                 base.execute(f"ATTACH ':memory:' AS {name}")
                 base.execute(f"CREATE TABLE {name}.line (pos INTEGER PRIMARY KEY, key BLOB)")
-                keys = ((at, one.id and id_key(one.id)) for at, one in enumerate(records))
+                keys = (
+                    (position, record.id and id_key(record.id)) for position, record in enumerate(records)
+                )
                 base.executemany(f"INSERT INTO {name}.line VALUES (?, ?)", keys)
-        asked = (
+        clause = (
             "FROM pred.line p LEFT JOIN gold.line g ON p.pos = g.pos WHERE p.key IS NOT g.key "
             "AND p.key IN (SELECT key FROM gold.line WHERE key IS NOT NULL)"
         )
-        count, first = base.execute(f"SELECT count(*), min(p.pos) {asked}").fetchone()
+        count, first = base.execute(f"SELECT count(*), min(p.pos) {clause}").fetchone()
     finally:
         base.close()
     return Moved(count, pred[first]) if count else None

@@ -129,32 +129,32 @@ def cut(lines: Lines, size: int) -> Iterator[tuple[int, int]]:
     Raises:
         Unfit: a line is too long.
     """
-    at = lines.start
+    offset = lines.start
     with open(lines.path, "rb", buffering=0) as file:
-        while at < lines.end:
-            stop = at + max(size, 1)
+        while offset < lines.end:
+            stop = offset + max(size, 1)
             while stop < lines.end:
                 file.seek(stop - 1)
                 block = file.read(1 << 16)
-                found = block.find(b"\n")
-                stop += found if found >= 0 else len(block)
-                if found >= 0 or not block:
+                newline = block.find(b"\n")
+                stop += newline if newline >= 0 else len(block)
+                if newline >= 0 or not block:
                     break
-                if stop - at > size + _LONGEST:
+                if stop - offset > size + _LONGEST:
                     raise Unfit
             stop = min(stop, lines.end)
-            yield at, stop
-            at = stop
+            yield offset, stop
+            offset = stop
 
 
 def bytes_of(path: str, piece: tuple[int, int]) -> bytes:
     """The bytes of a piece."""
     with open(path, "rb", buffering=0) as file:
         file.seek(piece[0])
-        found = bytearray()
-        while len(found) < piece[1] - piece[0] and (block := file.read(piece[1] - piece[0] - len(found))):
-            found += block
-    return bytes(found)
+        data = bytearray()
+        while len(data) < piece[1] - piece[0] and (block := file.read(piece[1] - piece[0] - len(data))):
+            data += block
+    return bytes(data)
 
 
 # ---------------------------------------------------------------- what the head says
@@ -176,16 +176,16 @@ def _starts_with_lines(lines: Lines) -> bool:
         text = str(raw, "utf-8")
     except UnicodeDecodeError:
         text = marked(raw.decode("utf-8", "surrogateescape"))
-    at = blank_end(text, 0)
-    first = text[at : at + 1]
+    start = blank_end(text, 0)
+    first = text[start : start + 1]
     if not lines.promised and (first not in ("[", "{", '"') or _is_one_line(text)):
         return False
     try:
-        _, end = decode(text, at)
+        _, end = decode(text, start)
     except (ValueError, RecursionError) as error:
         # What comes after the head may make a value of what is cut off with it.
-        near = getattr(error, "pos", 0) > len(text) - 100 or "Unterminated" in str(error)
-        return first != "[" and not (near and stop < lines.end)
+        near_end = getattr(error, "pos", 0) > len(text) - 100 or "Unterminated" in str(error)
+        return first != "[" and not (near_end and stop < lines.end)
     return blank_end(text, end) < len(text)
 
 
@@ -210,8 +210,8 @@ def _not_one_plan(lines: Lines) -> bool:
     good = [item for item in islice(lines, HEAD) if item.error is None]
     if any(not isinstance(item.data, dict) or says(item.data) for item in good):
         return True
-    known = any(not KNOWN.isdisjoint(item.data) for item in good)
-    return known and any(not may_be_call(item) for item in good)
+    has_plan_field = any(not KNOWN.isdisjoint(item.data) for item in good)
+    return has_plan_field and any(not may_be_call(item) for item in good)
 
 
 def _head(lines: Lines) -> Iterator[Item]:
@@ -248,13 +248,13 @@ def scan(lines: Lines, decided: Decided, piece: tuple[int, int]) -> Scanned:
     key, content = decided.chosen.id, decided.chosen.content
     rows: list[tuple[int, int, int, bytes | None, int]] = []
     names: dict[tuple[str, ...], int] = {}
-    at, number = piece[0], 0
+    offset, number = piece[0], 0
     # Of such a file an object is a record whatever it is, and nobody asks which key it repeats.
     simple = lines.promised and not lines.table and not decided.framework
     for raw in bytes_of(lines.path, piece).splitlines(keepends=True):
         number += 1
-        place, size = at, len(raw)
-        at += size
+        start, size = offset, len(raw)
+        offset += size
         data = None
         if simple:
             try:
@@ -268,7 +268,7 @@ def scan(lines: Lines, decided: Decided, piece: tuple[int, int]) -> Scanned:
         if data is None:
             row = _looked_at(lines, decided, number, raw[:size], names)
             if row is not None:
-                rows.append((place, size, number, *row))
+                rows.append((start, size, number, *row))
             continue
         fields = filled(data)
         names[fields] = names.get(fields, 0) + 1
@@ -279,7 +279,7 @@ def scan(lines: Lines, decided: Decided, piece: tuple[int, int]) -> Scanned:
         marks = WORDS if is_words(plan) else 0
         if b"choices" in raw or b"candidates" in raw or b"\\u" in raw:
             marks |= _offering(lines, decided, number, raw[:size])
-        rows.append((place, size, number, None if value is None else id_key(value), marks))
+        rows.append((start, size, number, None if value is None else id_key(value), marks))
     return Scanned(number, rows, names)
 
 

@@ -109,8 +109,8 @@ def large(path: str, limit: int) -> str | None:
         InputError: it is certainly no text.
     """
     try:
-        known = os.stat(path)
-        if not stat.S_ISREG(known.st_mode) or known.st_size * _FOLDS <= limit:
+        file_stat = os.stat(path)
+        if not stat.S_ISREG(file_stat.st_mode) or file_stat.st_size * _FOLDS <= limit:
             return None
         with open(path, "rb", buffering=0) as file:
             head = file.read(BLOCK)
@@ -120,7 +120,7 @@ def large(path: str, limit: int) -> str | None:
         return None
     refuse_foreign(head, path)
     packed = "parquet" if head.startswith(PARQUET) else _packing(head)
-    return packed or ("text" if known.st_size > limit else None)
+    return packed or ("text" if file_stat.st_size > limit else None)
 
 
 _FOLDS = 100
@@ -165,12 +165,12 @@ def content_of(opened: Opened, text_field: str | None = None) -> Content:
 
         rows = _shaped(separated_items(text, delimiter, opened.name), text_field)
         return Content("", Contents(explained(rows.items, opened.name)))
-    found = split_items(marked(text) if odd else text, opened.inner, text_field)
+    contents = split_items(marked(text) if odd else text, opened.inner, text_field)
     if not odd:
-        return Content(text, found)
-    if not found.many:
-        return Content(text, found, odd_byte(text))
-    return Content(text, Contents(explained(found.items, opened.name)))
+        return Content(text, contents)
+    if not contents.many:
+        return Content(text, contents, odd_byte(text))
+    return Content(text, Contents(explained(contents.items, opened.name)))
 
 
 def _shaped(rows: Iterable[Item], text_field: str | None) -> Contents:
@@ -188,10 +188,10 @@ def _standard_input() -> Bytes:
 def _file(path: str) -> Bytes:
     # Without a buffer, so that a large file is not copied out of one.
     with open(path, "rb", buffering=0) as file:
-        known = os.fstat(file.fileno())
-        if not stat.S_ISREG(known.st_mode):
+        file_stat = os.fstat(file.fileno())
+        if not stat.S_ISREG(file_stat.st_mode):
             return _stream(file, path)
-        if known.st_size > FILE_LIMIT:
+        if file_stat.st_size > FILE_LIMIT:
             raise InputError(f"{path} is larger than {FILE_LIMIT:,} bytes")
         if (head := file.read(BLOCK))[:4] != ZIP:  # which may be a log
             refuse_foreign(head, path)
@@ -224,13 +224,13 @@ def refuse_foreign(data: Bytes, name: str) -> None:
     head = bytes(data[:BLOCK])
     if head.startswith((PARQUET, *(mark for mark, _ in BOMS))) or _packing(head) is not None:
         return
-    known = next((what for sign, what in _FOREIGN if head.startswith(sign)), None)
-    if known is None and head[257:262] == b"ustar":
-        known = "a tar archive; unpack it first"
-    if known is not None:
-        raise InputError(f"{name} is no file of plans but {known}")
-    at = head.find(b"\0")
-    if at < 0:
+    kind = next((what for sign, what in _FOREIGN if head.startswith(sign)), None)
+    if kind is None and head[257:262] == b"ustar":
+        kind = "a tar archive; unpack it first"
+    if kind is not None:
+        raise InputError(f"{name} is no file of plans but {kind}")
+    offset = head.find(b"\0")
+    if offset < 0:
         return
     wide = next((f"UTF-16{end}" for end, odd in (("LE", 1), ("BE", 0)) if _is_wide(head, odd)), None)
     if wide is not None:
@@ -239,14 +239,14 @@ def refuse_foreign(data: Bytes, name: str) -> None:
             f"iconv -f {wide} -t UTF-8"
         )
     raise InputError(
-        f"{name} is no text: byte {at} is NUL; expected plans as text, Parquet, or either packed"
+        f"{name} is no text: byte {offset} is NUL; expected plans as text, Parquet, or either packed"
     )
 
 
 def _is_wide(head: bytes, odd: int) -> bool:
     """Whether every second byte is NUL, and no other is, as in UTF-16 of Latin letters."""
-    zeros, others = head[odd::2], head[1 - odd :: 2]
-    return len(head) > 3 and zeros.count(0) * 10 > len(zeros) * 9 and not others.count(0)
+    zeros, other_bytes = head[odd::2], head[1 - odd :: 2]
+    return len(head) > 3 and zeros.count(0) * 10 > len(zeros) * 9 and not other_bytes.count(0)
 
 
 # ---------------------------------------------------------------- packed

@@ -39,10 +39,10 @@ def seen(path: str) -> Origin:
         InputError: there is no such file.
     """
     try:
-        found = os.stat(path)
+        file_stat = os.stat(path)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-    return Origin(path, found.st_size, found.st_mtime_ns, found.st_ino)
+    return Origin(path, file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ino)
 
 
 def seen_of(path: str) -> tuple[Origin, ...]:
@@ -78,12 +78,12 @@ def origin_of(path: str, before: Origin | None = None) -> Origin:
     return before._replace(digest=digest.hexdigest())
 
 
-def refuse_changed(origin: Origin, done: str = "read") -> None:
+def refuse_changed(origin: Origin, action: str = "read") -> None:
     """Refuse a file that is no longer what it was: what was read of it may be of neither.
 
     Args:
         origin: The file as it was.
-        done: What was done with it meanwhile.
+        action: What was done with it meanwhile.
 
     Raises:
         InputError: it was written, replaced or removed meanwhile.
@@ -91,6 +91,6 @@ def refuse_changed(origin: Origin, done: str = "read") -> None:
     now = seen(origin.path)
     if now != origin._replace(digest=""):
         raise InputError(
-            f"{origin.path} changed while it was {done}: {origin.size:,} bytes then, {now.size:,} now; "
+            f"{origin.path} changed while it was {action}: {origin.size:,} bytes then, {now.size:,} now; "
             "do it again when nobody writes it"
         )

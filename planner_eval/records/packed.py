@@ -38,10 +38,10 @@ def unpacked(
     >>> bytes(unpacked(compress(b"f()"), "gzip", "p.gz", lambda block, name: None))
     b'f()'
     """
-    found = bytearray()
+    content = bytearray()
     for block in unpacking(BytesIO(data), len(data), packed, name, look):
-        found += block
-    return found
+        content += block
+    return content
 
 
 def inspect_log(data: bytes | bytearray, name: str) -> bytearray | None:
@@ -121,19 +121,19 @@ def unpacking(
             unpacks it is not there.
     """
     reader = _READERS[packed](file)
-    found = 0
+    total = 0
     least, ratio = BOMB
     try:
         while block := reader.read(_BLOCK):
-            if not found:
+            if not total:
                 look(block, name)
-            found += len(block)
-            if found > least and found > ratio * size:
+            total += len(block)
+            if total > least and total > ratio * size:
                 raise InputError(
                     f"{name}: {size:,} bytes of {packed} unpack to more than {ratio} times as many, "
                     "which no file of plans does; if you trust it, unpack it first"
                 )
-            if found > STREAM_LIMIT:
+            if total > STREAM_LIMIT:
                 raise InputError(
                     f"{name} unpacks to more than {STREAM_LIMIT:,} bytes, the limit; "
                     "unpack it into a file first"
@@ -144,7 +144,7 @@ def unpacking(
     except Exception as error:  # each of the packages has exceptions of its own for damaged data
         reason = str(error) or type(error).__name__
         raise InputError(
-            f"{name}: the {packed} data is cut off or damaged after {found:,} bytes: {reason}"
+            f"{name}: the {packed} data is cut off or damaged after {total:,} bytes: {reason}"
         ) from None
 
 

@@ -73,15 +73,17 @@ def pair(
         lone: tuple[None, ...] = (None,) * longest
         left, right = (*pred.records, *lone)[:longest], (*gold.records, *lone)[:longest]
         return Pairing("position", tuple(zip(left, right, strict=True)))
-    known = {record.id for record in gold.records} - {None}
-    if not any(record.id in known for record in pred.records):
+    gold_ids = {record.id for record in gold.records} - {None}
+    if not any(record.id in gold_ids for record in pred.records):
         raise strangers(pred, gold)
-    ours, theirs = by_id(pred.records), by_id(gold.records)
-    predictions = {key: pred.records[at] for key, at in ours.places.items()}
-    pairs = [(predictions.get(key), gold.records[at]) for key, at in theirs.places.items()]
-    extra = [(record, None) for key, record in predictions.items() if key not in theirs.places]
-    repeated = (pred.records[at] for at in ours.repeated)
-    return Pairing("id", (*pairs, *extra), (*repeated, *(gold.records[at] for at in theirs.repeated)))
+    pred_lookup, gold_lookup = by_id(pred.records), by_id(gold.records)
+    predictions = {key: pred.records[index] for key, index in pred_lookup.places.items()}
+    pairs = [(predictions.get(key), gold.records[index]) for key, index in gold_lookup.places.items()]
+    extra = [(record, None) for key, record in predictions.items() if key not in gold_lookup.places]
+    repeated = (pred.records[index] for index in pred_lookup.repeated)
+    return Pairing(
+        "id", (*pairs, *extra), (*repeated, *(gold.records[index] for index in gold_lookup.repeated))
+    )
 
 
 def _stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | Folder | None) -> Pairing:
@@ -90,10 +92,10 @@ def _stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | Folder
 
     if in_order(pred, gold, by):
         return Pairing("position", joined.by_position(pred.records, gold.records))
-    found = joined.join(pred.records, gold.records, folder)
-    if found is None:
+    paired = joined.join(pred.records, gold.records, folder)
+    if paired is None:
         raise strangers(pred, gold)
-    return Pairing("id", *found)
+    return Pairing("id", *paired)
 
 
 def in_order(pred: PlanFile, gold: PlanFile, by: str | None) -> bool:
@@ -131,41 +133,41 @@ def refuse_repeated_gold(pairing: Pairing, gold: Sequence[Record]) -> None:
     """
     if pairing.by != "id" or not pairing.repeated:
         return
-    again: Sequence[Record]
+    repeats: Sequence[Record]
     if is_stored(gold):
-        again = gold.repeated()[:1]
+        repeats = gold.repeated()[:1]
     else:
-        ours = {id(record) for record in gold}
-        again = [record for record in pairing.repeated if id(record) in ours][:1]
-    for record in again:
+        gold_identities = {id(record) for record in gold}
+        repeats = [record for record in pairing.repeated if id(record) in gold_identities][:1]
+    for record in repeats:
         same = gold.of_id(str(record.id)) if is_stored(gold) else gold
-        first = next(one for one in same if one.id == record.id)
+        first = next(other for other in same if other.id == record.id)
         raise InputError(
             f"two gold plans have the id {record.id!r}: {first.where} and {record.where}; where both are "
             "right, one record gives the other in a field 'alternatives': a list of plans"
         )
 
 
-def of_ids(pairs: Pairs, wanted: Collection[str], *, gold_named: bool = False) -> Pairs:
+def of_ids(pairs: Pairs, ids: Collection[str], *, gold_named: bool = False) -> Pairs:
     """The pairs of which a record has one of some ids, or which are called so where others of gold have ids.
 
     Args:
         pairs: The pairs.
-        wanted: The ids.
+        ids: The ids.
         gold_named: Whether gold's records have ids.
 
     Raises:
         InputError: an id is on neither side.
     """
     if is_joined(pairs):
-        refuse_unknown(wanted, pairs.ids)
-        return pairs.of_ids(wanted)
+        refuse_unknown(ids, pairs.ids)
+        return pairs.of_ids(ids)
     called = []
-    for at, both in enumerate(pairs):
-        names = [record.id for record in both if record is not None and record.id is not None]
-        called.append([*names, pair_name(at, *both, gold_named=True)] if gold_named else names)
-    refuse_unknown(wanted, dict.fromkeys(name for names in called for name in names))
-    return tuple(p for p, names in zip(pairs, called, strict=True) if not set(names).isdisjoint(wanted))
+    for position, records in enumerate(pairs):
+        names = [record.id for record in records if record is not None and record.id is not None]
+        called.append([*names, pair_name(position, *records, gold_named=True)] if gold_named else names)
+    refuse_unknown(ids, dict.fromkeys(name for names in called for name in names))
+    return tuple(p for p, names in zip(pairs, called, strict=True) if not set(names).isdisjoint(ids))
 
 
 def each(pairs: Pairs, step: Callable[[Pair], Pair]) -> Pairs:
@@ -177,12 +179,12 @@ _COMPARED = 20_000
 """Among so many ids the closest to one that is not there is looked for: 50 ms."""
 
 
-def refuse_unknown(wanted: Iterable[str], known: Collection[str], names: str = "") -> None:
+def refuse_unknown(requested: Iterable[str], existing: Collection[str], names: str = "") -> None:
     """An id that no record has is a slip: what is done with the others alone would hide it.
 
     Args:
-        wanted: The ids that are asked for.
-        known: The ids that there are.
+        requested: The ids that are asked for.
+        existing: The ids that there are.
         names: Whose ids these are, for the message.
 
     Raises:
@@ -192,7 +194,7 @@ def refuse_unknown(wanted: Iterable[str], known: Collection[str], names: str = "
     Traceback (most recent call last):
     planner_eval.base.errors.InputError: p.jsonl: no record has the id 'q22'; did you mean 'q2'?
     """
-    for name in wanted:
-        if name not in known:
-            hint = did_you_mean(name, islice(known, _COMPARED), lead="; ")
+    for name in requested:
+        if name not in existing:
+            hint = did_you_mean(name, islice(existing, _COMPARED), lead="; ")
             raise InputError(f"{names + ': ' if names else ''}no record has the id {name!r}{hint}")

@@ -38,8 +38,8 @@ class Patches(NamedTuple):
 
     def unknown(self, records: Sequence[Record]) -> list[str]:
         """Ids of patches that are for none of some records."""
-        known = {record.name for record in records}
-        return [key for key in self.by_id if key not in known]
+        names = {record.name for record in records}
+        return [key for key in self.by_id if key not in names]
 
 
 class Patched(NamedTuple):
@@ -119,7 +119,7 @@ class _Entry(NamedTuple):
 
 
 def _by_id(entries: Sequence[_Entry], name: str) -> Patches:
-    found: dict[str, Any] = {}
+    patches: dict[str, Any] = {}
     times: Counter[str] = Counter()
     broken = []
     for entry in entries:
@@ -128,12 +128,12 @@ def _by_id(entries: Sequence[_Entry], name: str) -> Patches:
             broken.append(entry)
         else:
             times[key] += 1
-            found[key] = entry.data
-    if not found:
+            patches[key] = entry.data
+    if not patches:
         worst = [entry for entry in broken if entry.error is not None] or broken
         raise InputError(f"{name}: this is no patch: {worst[0].problem if worst else 'it is empty'}")
-    said = tuple(f"{name}, {entry.problem}" for entry in broken)
-    return Patches(name, None, found, frozenset(k for k, n in times.items() if n > 1), said)
+    messages = tuple(f"{name}, {entry.problem}" for entry in broken)
+    return Patches(name, None, patches, frozenset(k for k, n in times.items() if n > 1), messages)
 
 
 def _is_patch(value: Mapping[str, Any]) -> bool:
@@ -182,8 +182,8 @@ def _patched(record: Record, name: str, patches: Patches, reading: dict[str, Any
     try:
         plan = read_plan(record, **reading)
         if patch is None and patches.broken:
-            lost = f"{len(patches.broken)} lines of {patches.name} hold none that can be read"
-            return Patched(name, error=f"{record.where}: there is no patch of this id, but {lost}")
+            unreadable = f"{len(patches.broken)} lines of {patches.name} hold none that can be read"
+            return Patched(name, error=f"{record.where}: there is no patch of this id, but {unreadable}")
         if patch is None:
             return Patched(name, plan, note=f"{patches.name} has no patch of this id; the plan is as it was")
         repaired = apply_one(plan, patch)

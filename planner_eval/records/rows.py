@@ -152,24 +152,28 @@ class Evaluation(NamedTuple):
         pred, gold = pair
         name = pair_name(position, pred, gold, gold_named=self.gold_named)
         how = {"dialect": self.pred_dialect, "compute": self.compute}
-        plan = _tried(read_plan, pred, ParseError, repair=self.repair, **how)
-        kept = plan.found if plan.found is not None and is_cut(plan.found) else None
-        if kept is not None:  # what repair saves of it may be all of gold, and is no whole answer
-            plan = _tried(read_plan, pred, ParseError, **how)
-        alike = self.gold_dialect == self.pred_dialect and _are_one(pred, gold, plan.found)
+        pred_reading = _tried(read_plan, pred, ParseError, repair=self.repair, **how)
+        cut_plan = (
+            pred_reading.found if pred_reading.found is not None and is_cut(pred_reading.found) else None
+        )
+        if cut_plan is not None:  # what repair saves of it may be all of gold, and is no whole answer
+            pred_reading = _tried(read_plan, pred, ParseError, **how)
+        same_text = self.gold_dialect == self.pred_dialect and _are_one(pred, gold, pred_reading.found)
         how = {"dialect": self.gold_dialect, "compute": self.compute}
-        one = plan.found if alike else None
-        wanted = _tried(read_gold, gold, (ParseError, InputError), known=one, **how)
-        return Sides(name, pred, gold, plan, wanted, kept)
+        shared_plan = pred_reading.found if same_text else None
+        gold_reading = _tried(read_gold, gold, (ParseError, InputError), known=shared_plan, **how)
+        return Sides(name, pred, gold, pred_reading, gold_reading, cut_plan)
 
-    def row(self, sides: Sides) -> Row:
+    def row(self, pair: Sides) -> Row:
         """Compare what was read."""
-        name, pred, gold, plan, wanted, kept = sides
-        row = _row(name, plan, pred, wanted, gold, self.policy)
+        name, pred, gold, pred_reading, gold_reading, cut_plan = pair
+        row = _row(name, pred_reading, pred, gold_reading, gold, self.policy)
         if self.mends and row.state in ("unreadable", "cut") and pred is not None:
             how = {"dialect": self.pred_dialect, "compute": self.compute}
-            again = None if self.repair or plan.error is None else mended(pred, plan.error, **how)
-            row = row._replace(mended=kept if self.repair else again)
+            repaired = (
+                None if self.repair or pred_reading.error is None else mended(pred, pred_reading.error, **how)
+            )
+            row = row._replace(mended=cut_plan if self.repair else repaired)
         return _located(row) if self.located and row.diff is not None and row.diff.edits else row
 
 
@@ -204,14 +208,14 @@ class _Tried(NamedTuple, Generic[T]):
 def _tried(
     read: Callable[..., T],
     record: Record | None,
-    kept: type[Exception] | tuple[type[Exception], ...],
+    expected_errors: type[Exception] | tuple[type[Exception], ...],
     **how: Any,
 ) -> _Tried[T]:
     if record is None:
         return _Tried()
     try:
         return _Tried(read(record, **how))
-    except kept as error:  # what stands beside a gold plan names its place itself
+    except expected_errors as error:  # what stands beside a gold plan names its place itself
         if not isinstance(error, ParseError):
             return _Tried(problem=str(error))
         return _Tried(None, f"{record.where}: {error}", unread_state(error), bare(error))
@@ -221,33 +225,33 @@ def _row(
     name: str,
     plan: _Tried[Plan],
     pred: Record | None,
-    wanted: _Tried[Gold],
+    gold_reading: _Tried[Gold],
     gold: Record | None,
     policy: Policy,
 ) -> Row:
     if gold is None and pred is not None:
         return Row(name, "gold_absent", pred=plan.found, error=f"{pred.where}: {STATES['gold_absent']}")
-    if gold is None or wanted.found is None:
-        return Row(name, "gold_unreadable", pred=plan.found, error=wanted.problem)
+    if gold is None or gold_reading.found is None:
+        return Row(name, "gold_unreadable", pred=plan.found, error=gold_reading.problem)
     if plan.found is None:
         state = "absent" if pred is None else plan.state
-        return Row(name, state, gold=wanted.found.plan, error=plan.problem, fields=gold.fields)
-    found, chosen = diff_any(plan.found, wanted.found.plans, policy)
-    state = "same" if found.same else "different"
-    return Row(name, state, found, plan.found, wanted.found.plans[chosen][0], fields=gold.fields)
+        return Row(name, state, gold=gold_reading.found.plan, error=plan.problem, fields=gold.fields)
+    diff, chosen = diff_any(plan.found, gold_reading.found.plans, policy)
+    state = "same" if diff.same else "different"
+    return Row(name, state, diff, plan.found, gold_reading.found.plans[chosen][0], fields=gold.fields)
 
 
 def _located(row: Row) -> Row:
     """The row with the places of calls and arguments in its plans, as far as they can be found."""
     pred, gold = (locate(plan) if plan is not None else None for plan in (row.pred, row.gold))
-    found = row.diff
-    if found is not None and pred is not None and gold is not None:
-        sides = (
-            pred if found.pred is row.pred else found.pred,
-            gold if found.gold is row.gold else found.gold,
+    diff = row.diff
+    if diff is not None and pred is not None and gold is not None:
+        plans = (
+            pred if diff.pred is row.pred else diff.pred,
+            gold if diff.gold is row.gold else diff.gold,
         )
-        found = replace(found, pred=sides[0], gold=sides[1])
-    return row._replace(diff=found, pred=pred, gold=gold)
+        diff = replace(diff, pred=plans[0], gold=plans[1])
+    return row._replace(diff=diff, pred=pred, gold=gold)
 
 
 class Spans:
@@ -262,28 +266,28 @@ class Spans:
         self._arguments: dict[int, dict[str, Span]] = {}
         self._starts: list[int] | None = None
 
-    def of(self, place: Place) -> Span | None:
+    def of(self, location: Place) -> Span | None:
         """Start and end of a place, in characters."""
-        if place.call is None:
+        if location.call is None:
             return None
-        call = self.plan.calls[place.call]
-        if place.argument is not None and call.spans:
-            if place.call not in self._arguments:
+        call = self.plan.calls[location.call]
+        if location.argument is not None and call.spans:
+            if location.call not in self._arguments:
                 names = (name for name, _ in call.arguments)
-                known = self._arguments[place.call] = {}
+                by_name = self._arguments[location.call] = {}
                 for name, span in zip(names, call.spans, strict=False):
-                    known.setdefault(name, span)
-            return self._arguments[place.call].get(place.argument, call.span)
+                    by_name.setdefault(name, span)
+            return self._arguments[location.call].get(location.argument, call.span)
         return call.span
 
-    def line_of(self, place: Place) -> tuple[int, int] | None:
+    def line_of(self, location: Place) -> tuple[int, int] | None:
         """Line and column at which a place starts, counted from 1."""
-        span = self.of(place)
+        span = self.of(location)
         if span is None or self.plan.text is None:
             return None
         if self._starts is None:
-            ends = (at for at, char in enumerate(self.plan.text) if char == "\n")
-            self._starts = [0, *(at + 1 for at in ends)]
+            ends = (offset for offset, char in enumerate(self.plan.text) if char == "\n")
+            self._starts = [0, *(end + 1 for end in ends)]
         line = bisect_right(self._starts, span[0])
         return line, span[0] - self._starts[line - 1] + 1
 
@@ -307,25 +311,25 @@ def row_data(row: Row, *, structure: bool = False) -> dict[str, Any]:
     return data
 
 
-def diff_data(found: Diff, *, structure: bool = False) -> dict[str, Any]:
+def diff_data(diff: Diff, *, structure: bool = False) -> dict[str, Any]:
     """A comparison as JSON data.
 
     Args:
-        found: The comparison.
+        diff: The comparison.
         structure: Say how the structure differs call by call, not only in figures.
     """
-    sides = Spans(found.pred), Spans(found.gold)
+    spans = Spans(diff.pred), Spans(diff.gold)
     data = {
-        "same": found.same,
-        "proved": found.proved,
-        "pairs": [list(pair) for pair in found.alignment.pairs],
-        "missing": list(found.alignment.missing),
-        "extra": list(found.alignment.extra),
-        "edits": [_edit_data(edit, *sides) for edit in found.edits],
+        "same": diff.same,
+        "proved": diff.proved,
+        "pairs": [list(pair) for pair in diff.alignment.pairs],
+        "missing": list(diff.alignment.missing),
+        "extra": list(diff.alignment.extra),
+        "edits": [_edit_data(edit, *spans) for edit in diff.edits],
     }
-    if habits := habits_data(found):
+    if habits := habits_data(diff):
         data["habits"] = habits
-    compared = structure_data(found, whole=structure)
+    compared = structure_data(diff, whole=structure)
     return data if compared is None else {**data, "structure": compared}
 
 
@@ -333,37 +337,37 @@ def _edit_data(edit: Edit, pred: Spans, gold: Spans) -> dict[str, Any]:
     from planner_eval.dialects.plan import value_data
 
     data: dict[str, Any] = {"code": edit.code, "message": edit.message}
-    for side, spans, place, value in (
+    for key, spans, location, value in (
         ("pred", pred, edit.pred, edit.pred_value),
         ("gold", gold, edit.gold, edit.gold_value),
     ):
-        if place is not None:
-            data[side] = _place_data(spans, place)
-            data[f"{side}_value"] = value_data(value, spans.plan)
+        if location is not None:
+            data[key] = _place_data(spans, location)
+            data[f"{key}_value"] = value_data(value, spans.plan)
     if edit.cause is not None:
         data["cause"] = edit.cause
     if edit.also:
-        sides = (("pred", pred), ("gold", gold))
+        named_spans = (("pred", pred), ("gold", gold))
         data["also"] = [
             {
-                side: _place_data(spans, at)
-                for (side, spans), at in zip(sides, both, strict=True)
-                if at is not None
+                key: _place_data(spans, location)
+                for (key, spans), location in zip(named_spans, locations, strict=True)
+                if location is not None
             }
-            for both in edit.also
+            for locations in edit.also
         ]
     return data
 
 
-def _place_data(spans: Spans, place: Place) -> dict[str, Any]:
-    data: dict[str, Any] = {"call": place.call}
-    if place.call is not None:
-        data["id"] = spans.plan.calls[place.call].id
-    if place.argument is not None:
-        data["argument"] = place.argument
-    if place.at:
-        data["at"] = list(place.at)
-    span = spans.of(place)
+def _place_data(spans: Spans, location: Place) -> dict[str, Any]:
+    data: dict[str, Any] = {"call": location.call}
+    if location.call is not None:
+        data["id"] = spans.plan.calls[location.call].id
+    if location.argument is not None:
+        data["argument"] = location.argument
+    if location.at:
+        data["at"] = list(location.at)
+    span = spans.of(location)
     if span is not None:
         data["span"] = list(span)
     return data

@@ -47,9 +47,9 @@ def read_path(path: str, **named: Any) -> PlanFile:
     listed = list_files(path)
     if listed is not None:
         return _together(path, listed, named)
-    found = read_file(path, **named)
+    file = read_file(path, **named)
     mark = mark_of(path)
-    return found._replace(mark=mark, notes=(*found.notes, f"{path}: {mark}")) if mark else found
+    return file._replace(mark=mark, notes=(*file.notes, f"{path}: {mark}")) if mark else file
 
 
 def list_files(path: str) -> Listed | None:
@@ -61,38 +61,42 @@ def list_files(path: str) -> Listed | None:
     if os.path.isdir(path):
         try:
             with os.scandir(path) as entries:
-                every = sorted(entries, key=lambda entry: entry.name)
+                all_entries = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror or error}") from None
         # A link to nowhere is no directory: it is taken, and the row says that there is no such file.
-        readable = [one for one in every if one.is_file() or not os.path.exists(one.path)]
-        plain = [one for one in readable if not one.name.startswith(".")]
-        others = [one.name for one in every if one not in plain]
-        found = [one.path for one in plain]
+        readable = [entry for entry in all_entries if entry.is_file() or not os.path.exists(entry.path)]
+        plain = [entry for entry in readable if not entry.name.startswith(".")]
+        skipped = [entry.name for entry in all_entries if entry not in plain]
+        files = [entry.path for entry in plain]
         nothing = f"{path} is a directory, and holds no file of plans"
     elif any(mark in path for mark in "*?[") and not os.path.lexists(path):
         from glob import glob
 
         matched = sorted(glob(path, recursive=True))
-        found = [one for one in matched if not os.path.isdir(one)]
-        others = [one for one in matched if os.path.isdir(one)]
+        files = [name for name in matched if not os.path.isdir(name)]
+        skipped = [name for name in matched if os.path.isdir(name)]
         nothing = f"there is no file {path}, and none that matches it as a pattern"
     else:
         return None
-    notes = _left_out(path, others)
-    if not found:
+    notes = _left_out(path, skipped)
+    if not files:
         raise InputError(nothing + (f" ({notes[0].partition(': ')[2]})" if notes else ""))
-    return Listed(tuple(found), notes)
+    return Listed(tuple(files), notes)
 
 
 def _left_out(path: str, names: Sequence[str]) -> tuple[str, ...]:
     """What a directory has besides files of plans, in words."""
     hidden = sum(name.startswith(".") for name in names)
-    rest = len(names) - hidden
-    said = [f"{hidden} hidden"] if hidden else []
-    said += [f"{rest} that {'is a directory' if rest == 1 else 'are directories'}"] if rest else []
-    shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-    return (f"{path}: left out {' and '.join(said)}: {shown}",) if said else ()
+    directory_count = len(names) - hidden
+    phrases = [f"{hidden} hidden"] if hidden else []
+    phrases += (
+        [f"{directory_count} that {'is a directory' if directory_count == 1 else 'are directories'}"]
+        if directory_count
+        else []
+    )
+    examples = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    return (f"{path}: left out {' and '.join(phrases)}: {examples}",) if phrases else ()
 
 
 _HELD = 64_000
@@ -103,7 +107,7 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
     """The records of all files."""
     names = dict(zip(listed.files, _names(listed.files), strict=True))
     store = _store_of(listed.files, named.get("store", AS_USUAL))
-    parts: list[Part] = []
+    file_parts: list[Part] = []
     contents: dict[str, None] = {}
     placed: dict[str, int] = {}
     id_field = None
@@ -116,8 +120,8 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
         except InputError as error:  # a file that cannot be used is a row, as a record is
             refused.append(error)
             reason = str(error).removeprefix(f"{file}: ").removeprefix(f"{file} ")
-            lost = Record(file, 0, name, None, error=ParseError(reason, code="parse.shape"))
-            parts.append(Part(name, (lost,), False))
+            unreadable = Record(file, 0, name, None, error=ParseError(reason, code="parse.shape"))
+            file_parts.append(Part(name, (unreadable,), False))
             origins += before
             continue
         origins += read.origins
@@ -127,13 +131,13 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
         if is_lazy(read.records):
             read.records.base.close()  # there may be more files than a process may have open
         unnamed = ("prediction " if named.get("role") == "answer" else "record ") if ids else ""
-        parts.append(Part(name, read.records, read.many, unnamed=unnamed))
+        file_parts.append(Part(name, read.records, read.many, unnamed=unnamed))
         contents |= {read.content: None} if read.content is not None else {}
         id_field = id_field or read.id_field
     if len(refused) == len(listed.files):
         raise refused[0]
     content = " or ".join(contents) or None
-    records = _records_of(path, parts, store)
+    records = _records_of(path, file_parts, store)
     return PlanFile(
         path, records, True, content, id_field, names, placed, listed.notes, origins=tuple(origins)
     )
@@ -155,14 +159,14 @@ def _size(file: str) -> int:
         return 0
 
 
-def _records_of(path: str, parts: Sequence[Part], store: Store) -> Sequence[Record]:
+def _records_of(path: str, file_parts: Sequence[Part], store: Store) -> Sequence[Record]:
     """The records of all files, held in memory where those of each file are."""
-    if any(is_lazy(one.records) for one in parts):
+    if any(is_lazy(file_part.records) for file_part in file_parts):
         from planner_eval.records.index import folder_at
         from planner_eval.records.shards import shards
 
-        return shards(path, parts, folder_at(store.folder))
-    return tuple(one.called(record) for one in parts for record in one.records)
+        return shards(path, file_parts, folder_at(store.folder))
+    return tuple(file_part.called(record) for file_part in file_parts for record in file_part.records)
 
 
 def _names(files: Sequence[str]) -> list[str]:
@@ -172,8 +176,8 @@ def _names(files: Sequence[str]) -> list[str]:
     (['a/pred', 'b/pred'], ['q1'])
     """
     folder = os.path.commonpath([os.path.dirname(file) or os.curdir for file in files])
-    shown = [os.path.relpath(file, folder) for file in files]
-    return [os.path.splitext(bare_name(name))[0].replace(os.sep, "/") for name in shown]
+    relative_paths = [os.path.relpath(file, folder) for file in files]
+    return [os.path.splitext(bare_name(name))[0].replace(os.sep, "/") for name in relative_paths]
 
 
 def by_name(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
@@ -184,12 +188,12 @@ def by_name(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
     if not (pred.parts and gold.parts):
         return pred, gold
     if is_sharded(gold.records):
-        again = gold.records.share_ids()
+        share_ids = gold.records.share_ids()
     else:
         files: dict[str, str] = {}
-        named = ((one.id, one.file) for one in gold.records if one.id is not None)
-        again = any(files.setdefault(id, file) != file for id, file in named)
-    return (_prefixed(pred), _prefixed(gold)) if again else (pred, gold)
+        named = ((record.id, record.file) for record in gold.records if record.id is not None)
+        share_ids = any(files.setdefault(id, file) != file for id, file in named)
+    return (_prefixed(pred), _prefixed(gold)) if share_ids else (pred, gold)
 
 
 def _prefixed(file: PlanFile) -> PlanFile:

@@ -116,9 +116,11 @@ def _is_answer(data: Object, call: bool) -> bool:
         return is_span(data) and not tools_run([data]) and KNOWN.isdisjoint(data)
     if sign in _FIELDS:
         return False
-    beside = KNOWN.intersection(data) - {sign} - _OWN.get(sign, frozenset())
-    held = beside if sign != "error" else [key for key in beside if data[key] or data[key] == ""]
-    return not held
+    other_fields = KNOWN.intersection(data) - {sign} - _OWN.get(sign, frozenset())
+    filled_fields = (
+        other_fields if sign != "error" else [key for key in other_fields if data[key] or data[key] == ""]
+    )
+    return not filled_fields
 
 
 _FIELDS = frozenset({"messages", "conversations", *LISTS})
@@ -153,9 +155,9 @@ def _held(data: Object, chosen: Chosen) -> Taken:
     if content is None:
         if sign_of(data) is not None:  # an answer of an API, with gold beside it
             return Taken(data)
-        shown = ", ".join(map(repr, list(data)[:6])) or "no fields"
+        names = ", ".join(map(repr, list(data)[:6])) or "no fields"
         return _none(
-            f"the record has {shown}; none of them is known to hold a plan: name it with --text-field"
+            f"the record has {names}; none of them is known to hold a plan: name it with --text-field"
         )
     if isinstance(data, Repeated) and sum(key == content for key, _ in data.pairs) > 1:
         return _none(f"the record has the field {content!r} more than once")
@@ -223,20 +225,20 @@ def join_turns(turns: list[Any]) -> list[Any] | str | None:
     >>> join_turns([["f", {"a": 1}]]), join_turns([[[["f()"]]]])
     (None, None)
     """
-    parts: list[Any] = []
+    items: list[Any] = []
     for turn in turns:
         worded = any(isinstance(step, str) for step in turn)
         for step in turn:
             if worded and isinstance(step, dict) and not (is_call(step) or "role" in step):
                 return None  # a tool's name and its arguments, one beside the other
-            parts += step if isinstance(step, list) else [step]
-    parts = [part for part in parts if part is not None]
-    texts = [part for part in parts if isinstance(part, str)]
-    calls = [part for part in parts if isinstance(part, dict)]
-    if len(texts) + len(calls) < len(parts):
+            items += step if isinstance(step, list) else [step]
+    items = [item for item in items if item is not None]
+    texts = [item for item in items if isinstance(item, str)]
+    calls = [item for item in items if isinstance(item, dict)]
+    if len(texts) + len(calls) < len(items):
         return None
     if calls:
-        return calls if all(is_words(text) or not text.strip() for text in texts) else parts
+        return calls if all(is_words(text) or not text.strip() for text in texts) else items
     return "\n".join(texts) if any(map(is_words, texts)) else texts
 
 
@@ -252,8 +254,8 @@ def _runs_tools(value: Any, depth: int = 0) -> bool:
     """Whether something in what an agent tells of its run names a tool."""
     if isinstance(value, dict):
         named = any(isinstance(value.get(key), str) for key in _RUN) or value.get("tool_calls")
-        return bool(named) or (depth < 6 and any(_runs_tools(one, depth + 1) for one in value.values()))
-    return isinstance(value, list) and depth < 6 and any(_runs_tools(one, depth + 1) for one in value[:100])
+        return bool(named) or (depth < 6 and any(_runs_tools(inner, depth + 1) for inner in value.values()))
+    return isinstance(value, list) and depth < 6 and any(_runs_tools(item, depth + 1) for item in value[:100])
 
 
 _RUN = ("tool", "tool_name", "tool_name_0", "toolName", "tool_input", "function")
@@ -267,7 +269,7 @@ def _ended(data: Object, content: str | None) -> State | None:
     around: list[Any] = [data]
     steps = content.split(".")
     around += [value_at(data, ".".join(steps[:end])) for end in range(1, len(steps))]
-    return next((state for one in around if isinstance(one, dict) and (state := ended(one))), None)
+    return next((state for parent in around if isinstance(parent, dict) and (state := ended(parent))), None)
 
 
 def _none(reason: str, code: str = "parse.shape") -> Taken:

@@ -35,7 +35,7 @@ class Shards(Indexed):
     Args:
         base: Where they stand, and their ids.
         name: What messages call the files together.
-        parts: The files.
+        file_parts: The files.
         positions: Which of the records.
         steps: What is done to each.
     """
@@ -46,12 +46,12 @@ class Shards(Indexed):
         self,
         base: Index,
         name: str,
-        parts: tuple[Part, ...],
+        file_parts: tuple[Part, ...],
         positions: Sequence[int],
         steps: tuple[Step, ...] = (),
     ) -> None:
         super().__init__(base, positions, steps)
-        self.name, self.parts, self.starts = name, parts, _starts(parts)
+        self.name, self.parts, self.starts = name, file_parts, _starts(file_parts)
 
     @property
     def file(self) -> None:
@@ -60,7 +60,9 @@ class Shards(Indexed):
     @property
     def origins(self) -> tuple[Origin, ...]:
         """The large files, as they were when they were looked through."""
-        return tuple(one.records.origin for one in self.parts if isinstance(one.records, Stored))
+        return tuple(
+            file_part.records.origin for file_part in self.parts if isinstance(file_part.records, Stored)
+        )
 
     def but(self, positions: Sequence[int], steps: tuple[Step, ...]) -> Shards:
         """Other records of the same files, or others done to them."""
@@ -68,17 +70,17 @@ class Shards(Indexed):
 
     def at(self, positions: Sequence[int]) -> Iterator[Record]:
         """The records at some positions, few of them, in the order asked for."""
-        wanted: dict[int, list[Place]] = {}
-        for place in self.base.places(positions):
-            number = self._part_of(place.position)
-            wanted.setdefault(number, []).append(
-                place._replace(position=place.position - self.starts[number])
+        by_part: dict[int, list[Place]] = {}
+        for location in self.base.places(positions):
+            number = self._part_of(location.position)
+            by_part.setdefault(number, []).append(
+                location._replace(position=location.position - self.starts[number])
             )
-        found: dict[int, Record] = {}
-        for number, places in wanted.items():
-            records = _made(self.parts[number], places)
-            found |= {self.starts[number] + one.position: self._done(one) for one in records}
-        return (found[position] for position in positions)
+        by_position: dict[int, Record] = {}
+        for number, locations in by_part.items():
+            records = _made(self.parts[number], locations)
+            by_position |= {self.starts[number] + record.position: self._done(record) for record in records}
+        return (by_position[position] for position in positions)
 
     def lone(self, position: int) -> str:
         """What a record without a partner is found by."""
@@ -88,23 +90,23 @@ class Shards(Indexed):
     def share_ids(self) -> bool:
         """Whether two of the files have a record of the same id."""
         twice = "SELECT key FROM line GROUP BY key HAVING count(*) > 1"
-        found: dict[bytes, int] = {}
+        number_of_key: dict[bytes, int] = {}
         return any(
-            found.setdefault(key, number) != number
+            number_of_key.setdefault(key, number) != number
             for key, position in self.base.ask(f"SELECT key, pos FROM line WHERE key IN ({twice})")
             for number in [self._part_of(position)]
         )
 
     def prefixed(self) -> Shards:
         """The same records with their file's name before their id."""
-        parts = tuple(one._replace(prefixed=True) for one in self.parts)
-        known = self.base.ask(f"SELECT {_COLUMNS} FROM line ORDER BY pos")
+        file_parts = tuple(file_part._replace(prefixed=True) for file_part in self.parts)
+        index_rows = self.base.ask(f"SELECT {_COLUMNS} FROM line ORDER BY pos")
         rows = (
-            (position, id_key(parts[self._part_of(position)].id(str(key, *_TEXT), 0)), *place)
-            for position, key, *place in known
+            (position, id_key(file_parts[self._part_of(position)].id(str(key, *_TEXT), 0)), *location)
+            for position, key, *location in index_rows
         )
-        made = _written(self.base.folder, self.name, parts, rows, self.base.about()["names"])
-        return made.but(self.positions, self.steps)
+        result = _written(self.base.folder, self.name, file_parts, rows, self.base.about()["names"])
+        return result.but(self.positions, self.steps)
 
     def _part_of(self, position: int) -> int:
         return bisect_right(self.starts, position) - 1
@@ -114,65 +116,69 @@ _TEXT = ("utf-8", "surrogatepass")
 """As ids stand in an index, see :func:`.lines.id_key`."""
 
 
-def shards(name: str, parts: Sequence[Part], folder: Folder) -> Shards:
+def shards(name: str, file_parts: Sequence[Part], folder: Folder) -> Shards:
     """Put the records of several files together.
 
     Args:
         name: What messages call the files together.
-        parts: The files; the indexes of large ones lie in `folder`, and are removed.
+        file_parts: The files; the indexes of large ones lie in `folder`, and are removed.
         folder: Where the index of all of them is kept.
 
     Raises:
         InputError: the index cannot be written.
     """
     names: Counter[str] = Counter()
-    for part in parts:
-        if isinstance(part.records, Stored):
-            names.update(part.records.names())
+    for file_part in file_parts:
+        if isinstance(file_part.records, Stored):
+            names.update(file_part.records.names())
         else:
-            names.update(key for record in part.records for key in filled(record.fields))
-    return _written(folder, name, tuple(parts), _rows(parts), dict(names))
+            names.update(key for record in file_part.records for key in filled(record.fields))
+    return _written(folder, name, tuple(file_parts), _rows(file_parts), dict(names))
 
 
 def _written(
-    folder: Folder, name: str, parts: tuple[Part, ...], rows: Iterable[Row], names: dict[str, int]
+    folder: Folder, name: str, file_parts: tuple[Part, ...], rows: Iterable[Row], names: dict[str, int]
 ) -> Shards:
     """The records of files, after their index has been written."""
-    told = repr((name, [(one.name, one.prefixed) for one in parts]))
-    index = Index(folder, f"shards-{hashlib.blake2b(os.fsencode(told), digest_size=8).hexdigest()}.sqlite")
-    starts = _starts(parts)
+    identity = repr((name, [(file_part.name, file_part.prefixed) for file_part in file_parts]))
+    index = Index(
+        folder, f"shards-{hashlib.blake2b(os.fsencode(identity), digest_size=8).hexdigest()}.sqlite"
+    )
+    starts = _starts(file_parts)
 
-    def has_error(place: Place) -> bool:
-        number = bisect_right(starts, place.position) - 1
-        local = place._replace(position=place.position - starts[number])
-        return any(one.error is not None for one in _made(parts[number], [local]))
+    def has_error(location: Place) -> bool:
+        number = bisect_right(starts, location.position) - 1
+        local = location._replace(position=location.position - starts[number])
+        return any(record.error is not None for record in _made(file_parts[number], [local]))
 
-    count = sum(len(one.records) for one in parts)
-    with making(index.path) as made:
-        lay(made)
-        made.executemany("INSERT INTO line VALUES (?, ?, ?, ?, ?, ?)", rows)
-        note_odd(made, has_error)
-        finish(made, index.path, {"names": names, "records": count})
-    return Shards(index, name, parts, range(count))
+    count = sum(len(file_part.records) for file_part in file_parts)
+    with making(index.path) as database:
+        lay(database)
+        database.executemany("INSERT INTO line VALUES (?, ?, ?, ?, ?, ?)", rows)
+        note_odd(database, has_error)
+        finish(database, index.path, {"names": names, "records": count})
+    return Shards(index, name, file_parts, range(count))
 
 
-def _starts(parts: Sequence[Part]) -> list[int]:
+def _starts(file_parts: Sequence[Part]) -> list[int]:
     """The position of the first record of each file."""
-    return [0, *accumulate(len(part.records) for part in parts)][:-1]
+    return [0, *accumulate(len(file_part.records) for file_part in file_parts)][:-1]
 
 
-def _rows(parts: Sequence[Part]) -> Iterator[Row]:
+def _rows(file_parts: Sequence[Part]) -> Iterator[Row]:
     """What is known of each record; a file's own index is removed as soon as it stands in that of all."""
-    for start, part in zip(_starts(parts), parts, strict=True):
-        if isinstance(part.records, Stored):
-            for at, key, *place in part.records.base.ask(f"SELECT {_COLUMNS} FROM line ORDER BY pos"):
-                own = None if key is None else str(key, *_TEXT)
-                yield (start + at, id_key(part.id(own, at)), *place)
-            part.records.base.remove()
+    for start, file_part in zip(_starts(file_parts), file_parts, strict=True):
+        if isinstance(file_part.records, Stored):
+            for index, key, *location in file_part.records.base.ask(
+                f"SELECT {_COLUMNS} FROM line ORDER BY pos"
+            ):
+                own_id = None if key is None else str(key, *_TEXT)
+                yield (start + index, id_key(file_part.id(own_id, index)), *location)
+            file_part.records.base.remove()
             continue
-        for at, record in enumerate(part.records):
-            key = id_key(part.id(record.id, record.position))
-            yield start + at, key, None, None, None, _marks(record)
+        for index, record in enumerate(file_part.records):
+            key = id_key(file_part.id(record.id, record.position))
+            yield start + index, key, None, None, None, _marks(record)
 
 
 def _marks(record: Record) -> int:
@@ -185,12 +191,12 @@ def _marks(record: Record) -> int:
     return SEVERAL if isinstance(source, dict) and offers_several(source) else 0
 
 
-def _made(part: Part, places: Sequence[Place]) -> Iterator[Record]:
+def _made(file_part: Part, locations: Sequence[Place]) -> Iterator[Record]:
     """The records at some places of a file, as they are called; the file is not left open."""
-    records = part.records
+    records = file_part.records
     if not isinstance(records, Stored):
-        return (part.called(records[place.position]) for place in places)
+        return (file_part.called(records[location.position]) for location in locations)
     try:
-        return iter([part.called(record) for record in records.made(places)])
+        return iter([file_part.called(record) for record in records.made(locations)])
     finally:
         records.source.close()

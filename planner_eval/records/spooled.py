@@ -26,18 +26,18 @@ def spool(path: str, kind: str, target: str, limit: int) -> bool:
     Raises:
         InputError: the file is damaged or too large, or cannot be written out.
     """
-    part = f"{target}.part"
-    held = bytearray()
+    partial_path = f"{target}.part"
+    buffer = bytearray()
     try:
-        with open(part, "wb") as file:
+        with open(partial_path, "wb") as file:
             for block in _rows(path) if kind == "parquet" else _unpacked(path, kind):
-                held += block
-                if file.tell() or len(held) > limit:
-                    file.write(held)
-                    held.clear()
+                buffer += block
+                if file.tell() or len(buffer) > limit:
+                    file.write(buffer)
+                    buffer.clear()
             large = file.tell() > 0
         if large:
-            os.replace(part, target)
+            os.replace(partial_path, target)
         return large
     except OSError as error:
         raise InputError(
@@ -46,7 +46,7 @@ def spool(path: str, kind: str, target: str, limit: int) -> bool:
         ) from None
     finally:
         with suppress(FileNotFoundError):
-            os.unlink(part)
+            os.unlink(partial_path)
 
 
 def _unpacked(path: str, packed: str) -> Iterator[bytes]:

@@ -60,18 +60,18 @@ class States(NamedTuple):
             return self.listed[named]
         if self.shared is not None or record is None:
             return self.shared
-        held = {field: value_at(record.fields, field) for field in self.fields if has(record.fields, field)}
-        if not self.named and isinstance(held.get("state"), str):
-            del held["state"]  # of an address, of an order
-        found = [each for each in held.values() if each is not None]
-        return next((each for each in found if isinstance(each, dict)), found[0] if found else None)
+        values = {field: value_at(record.fields, field) for field in self.fields if has(record.fields, field)}
+        if not self.named and isinstance(values.get("state"), str):
+            del values["state"]  # of an address, of an order
+        present = [value for value in values.values() if value is not None]
+        return next((value for value in present if isinstance(value, dict)), present[0] if present else None)
 
 
-def states_of(given: Any, records: Sequence[Record] = ()) -> States:
+def states_of(source: Any, records: Sequence[Record] = ()) -> States:
     """Where the states are, from what a user gives.
 
     Args:
-        given: None for :data:`FIELDS` of the records; the path of a file, the name of a field, or
+        source: None for :data:`FIELDS` of the records; the path of a file, the name of a field, or
             :data:`NONE`; or the one state of all, as JSON data that is no text.
         records: The records, of which one at least must have a field that is named.
 
@@ -81,13 +81,13 @@ def states_of(given: Any, records: Sequence[Record] = ()) -> States:
     >>> states_of({"rows": []}).of(None)
     {'rows': []}
     """
-    if given is None or isinstance(given, States):
-        return given or States()
-    if given == NONE:
+    if source is None or isinstance(source, States):
+        return source or States()
+    if source == NONE:
         return States(())
-    if not isinstance(given, (str, os.PathLike)):
-        return States((), shared=given)
-    name = os.fspath(given)
+    if not isinstance(source, (str, os.PathLike)):
+        return States((), shared=source)
+    name = os.fspath(source)
     if os.path.exists(name) or name == "-":
         return _read(name)
     if not any(has(record.fields, name) for record in records):
@@ -112,7 +112,7 @@ def _read(name: str) -> States:
     except ParseError as error:
         raise InputError(f"{name}, {error.brief}") from None
     if isinstance(data, list):
-        return _listed(name, [(f"{name}, record {n}", each) for n, each in enumerate(data, 1)])
+        return _listed(name, [(f"{name}, record {n}", item) for n, item in enumerate(data, 1)])
     if not isinstance(data, dict):
         raise InputError(f"{name}: expected an object, the state of all records, found {shown(data, 60)}")
     return States((), shared=data, file=name)
@@ -122,17 +122,20 @@ def _listed(name: str, rows: Sequence[tuple[str, Any]]) -> States:
     """The states of records with ids."""
     key = choose_id([row for _, row in rows if isinstance(row, dict)])
     listed: dict[str, Any] = {}
-    for place, row in rows:
+    for where, row in rows:
         named = id_text(value_at(row, key)) if key is not None and isinstance(row, dict) else None
-        field = next((one for one in FIELDS if isinstance(row, dict) and row.get(one) is not None), None)
+        field = next(
+            (candidate for candidate in FIELDS if isinstance(row, dict) and row.get(candidate) is not None),
+            None,
+        )
         if named is None or field is None:
             lacking = "an id" if named is None else "a state"
             raise InputError(
-                f"{place}: expected a record with an id and {' or '.join(FIELDS)}, found none "
+                f"{where}: expected a record with an id and {' or '.join(FIELDS)}, found none "
                 f"with {lacking}: {shown(row, 60)}"
             )
         if named in listed:
-            raise InputError(f"{place}: the id {named} has a state already")
+            raise InputError(f"{where}: the id {named} has a state already")
         listed[named] = row[field]
     if not listed:
         raise InputError(f"{name}: there is no state in it")

@@ -75,14 +75,14 @@ class Stored(Indexed):
         """The records at some positions of the file, few of them, in the order asked for."""
         return self.made(self.base.places(positions))
 
-    def made(self, places: Iterable[Place]) -> Iterator[Record]:
+    def made(self, locations: Iterable[Place]) -> Iterator[Record]:
         """The records that stand at some places of the file."""
-        name, read, made = self.name, self.lines.item, self.decided.record
-        for place, raw in self.source.texts(places):
-            item = read(place.line, raw)
+        name, read, make_record = self.name, self.lines.item, self.decided.record
+        for location, raw in self.source.texts(locations):
+            item = read(location.line, raw)
             if item is None:
-                raise InputError(f"{name} changed while it was read: line {place.line} is blank now")
-            yield self._done(made(name, place.position, item))
+                raise InputError(f"{name} changed while it was read: line {location.line} is blank now")
+            yield self._done(make_record(name, location.position, item))
 
     def lone(self, position: int) -> str:
         """What a record without a partner is found by."""
@@ -99,14 +99,16 @@ class Chain(Sequence[Record]):
         return len(self.first) + len(self.second)
 
     @overload
-    def __getitem__(self, at: int) -> Record: ...
+    def __getitem__(self, index: int) -> Record: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Record]: ...
-    def __getitem__(self, at: int | slice) -> Record | Sequence[Record]:
-        places = range(len(self))[at]
-        if isinstance(places, range):
-            return tuple(self[place] for place in places)
-        return self.first[places] if places < len(self.first) else self.second[places - len(self.first)]
+    def __getitem__(self, index: slice) -> Sequence[Record]: ...
+    def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
+        selection = range(len(self))[index]
+        if isinstance(selection, range):
+            return tuple(self[position] for position in selection)
+        return (
+            self.first[selection] if selection < len(self.first) else self.second[selection - len(self.first)]
+        )
 
     def __iter__(self) -> Iterator[Record]:
         yield from self.first
@@ -164,10 +166,10 @@ def _is_of(index: Index, origin: Origin) -> bool:
     if not origin.digest or not os.path.exists(index.path):
         return False
     try:
-        known = Index(index.folder, index.name).about()["origin"]
+        stored_origin = Index(index.folder, index.name).about()["origin"]
     except (sqlite3.Error, ValueError, LookupError, TypeError):
         return False
-    return bool(known == [origin.size, origin.mtime, origin.digest])
+    return bool(stored_origin == [origin.size, origin.mtime, origin.digest])
 
 
 def _spooled(folder: Folder, origin: Origin, kind: str, limit: int) -> str | None:

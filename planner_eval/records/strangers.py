@@ -44,49 +44,51 @@ def no_ids(file: PlanFile, field: str | None = None) -> Iterator[str]:
     field = file.id_field or field
     if field is None or not file.many:
         return
-    found: Iterable[Record]
+    records: Iterable[Record]
     if is_stored(file.records):
-        found = file.records.nameless(field)
+        records = file.records.nameless(field)
     else:
-        found = (one for one in file.records if one.id is None)
+        records = (record for record in file.records if record.id is None)
     count, first, value = 0, None, None
-    for record in found:
-        held = value_at(record.fields, field)
-        if held is not ABSENT and held is not None:
+    for record in records:
+        field_value = value_at(record.fields, field)
+        if field_value is not ABSENT and field_value is not None:
             count += 1
-            first, value = (record, held) if first is None else (first, value)
+            first, value = (record, field_value) if first is None else (first, value)
     if first is not None:
-        place = first.where.removeprefix(f"{file.name}, ")
+        where = first.where.removeprefix(f"{file.name}, ")
         yield (
-            f"{file.name}: the {field!r} of {counted(count, 'record')} names none, the first is {place}: "
+            f"{file.name}: the {field!r} of {counted(count, 'record')} names none, the first is {where}: "
             f"{shown(value, 40)}; expected a text that is not empty, or a whole number. A record without "
             "such an id belongs to none of the other file"
         )
 
 
-def taken(named: Sequence[Record], lacking: Sequence[Record], side: str = "record") -> Iterator[str]:
+def taken(named: Sequence[Record], lacking: Sequence[Record], kind: str = "record") -> Iterator[str]:
     """That an id is what a record without one is called, of the first that is.
 
     Args:
         named: Records of which some have ids.
         lacking: Records of which some have none.
-        side: Which these are, as :class:`.ids.Place` says it.
+        kind: Which these are, as :class:`.ids.Place` says it.
 
     >>> made = Record("a", 0, "record 2", "f()"), Record("a", 1, None, "g()")
     >>> next(taken(made, made)).partition(":")[0]
     "a, record 2 has no id and is called 'record 2', which is the id of a, record 1 (id record 2)"
     """
-    places = {} if is_stored(lacking) else {one.position: one for one in lacking if one.id is None}
-    if not (places or is_stored(lacking)):
+    lacking_by_position = (
+        {} if is_stored(lacking) else {record.position: record for record in lacking if record.id is None}
+    )
+    if not (lacking_by_position or is_stored(lacking)):
         return
-    for record in _beginning(named, f"{side} "):
-        place = place_of(str(record.id))
-        if place is None:
+    for record in _beginning(named, f"{kind} "):
+        location = place_of(str(record.id))
+        if location is None:
             continue
         if is_stored(lacking):
-            other = lacking[place.position] if place.position < len(lacking) else None
+            other = lacking[location.position] if location.position < len(lacking) else None
         else:
-            other = places.get(place.position)
+            other = lacking_by_position.get(location.position)
         if other is not None and other.id is None:
             yield (
                 f"{other.where} has no id and is called {record.id!r}, which is the id of {record.where}: "
@@ -99,7 +101,7 @@ def _beginning(records: Sequence[Record], text: str) -> Iterable[Record]:
     """The records whose ids begin with a text."""
     if is_stored(records):
         return records.beginning(text)
-    return (one for one in records if one.id is not None and one.id.startswith(text))
+    return (record for record in records if record.id is not None and record.id.startswith(text))
 
 
 def _some(file: PlanFile, other: PlanFile) -> str:
@@ -117,13 +119,13 @@ def _some(file: PlanFile, other: PlanFile) -> str:
 
 def _first_ids(records: Iterable[Record]) -> list[str]:
     """The first ids, one more than are shown."""
-    found: dict[str, None] = {}
+    ids: dict[str, None] = {}
     for record in records:
         if record.id is not None:
-            found[record.id] = None
-        if len(found) > 3:
+            ids[record.id] = None
+        if len(ids) > 3:
             break
-    return list(found)
+    return list(ids)
 
 
 def _broken(file: PlanFile) -> str:
@@ -135,14 +137,18 @@ def _broken(file: PlanFile) -> str:
         return ""
     first, reason = broken[0], broken[0].error
     assert reason is not None
-    said = f"{len(broken):,} of its {counted(len(file.records), 'record')} could not be read"
-    return f" ({said}; the first is {first.where.removeprefix(file.name + ', ')}: {reason.reason})"
+    sentence = f"{len(broken):,} of its {counted(len(file.records), 'record')} could not be read"
+    return f" ({sentence}; the first is {first.where.removeprefix(file.name + ', ')}: {reason.reason})"
 
 
 def _unreadable(records: Sequence[Record]) -> Sequence[Record]:
     if is_stored(records):
         return records.broken()
-    return [one for one in records if one.error and not one.fields and one.error.code != "parse.empty"]
+    return [
+        record
+        for record in records
+        if record.error and not record.fields and record.error.code != "parse.empty"
+    ]
 
 
 def _unread(record: Record) -> str:

@@ -52,7 +52,7 @@ def separated_items(text: str, delimiter: str, name: str) -> Iterator[Item]:
     if header.error is not None:
         raise InputError(f"{name}, line {header.line}: {header.error}; expected the names of the columns")
     columns = header.cells
-    twice = next((one for one in columns if one and columns.count(one) > 1), None)
+    twice = next((column for column in columns if column and columns.count(column) > 1), None)
     if twice is not None:
         raise InputError(f"{name}, line {header.line}: two columns are called {twice!r}")
     row = next(rows, None)
@@ -74,8 +74,8 @@ def _item(row: Row, columns: Sequence[str]) -> Item:
     odd = next((cell for cell in cells if re.search(ODD, cell)), None)
     if odd is not None:
         return Item(None, line=line, error=odd_byte(odd), text="" if odd is cells[0] else first)
-    held = {column: cell for column, cell in zip(columns, cells, strict=True) if cell}
-    return Item(TableRow(held), line=line)
+    record = {column: cell for column, cell in zip(columns, cells, strict=True) if cell}
+    return Item(TableRow(record), line=line)
 
 
 def separated(text: str, delimiter: str) -> Iterator[Row]:
@@ -92,32 +92,34 @@ def separated(text: str, delimiter: str) -> Iterator[Row]:
     """
     cell = re.compile(rf'"((?:[^"]++|"")*+)"|([^"{delimiter}\r\n][^{delimiter}\r\n]*+)?+')
     ends = "\n" if "\n" in text else "\r"
-    at, line, spent, width = 0, 1, 0, None
-    while at < len(text):
-        if text[at] in "\r\n":
-            line += text[at] == ends
-            at += 1
+    offset, line, spent, width = 0, 1, 0, None
+    while offset < len(text):
+        if text[offset] in "\r\n":
+            line += text[offset] == ends
+            offset += 1
             continue
-        cells, end, error = _cells(text, at, cell, delimiter)
-        lines = text.count(ends, at, end)
-        lost = lines and width is not None and len(cells) != width  # a quote that another row's closed
-        yield Row(line, cells, error or ("a quote is not closed where it should be" if lost else None))
+        cells, end, error = _cells(text, offset, cell, delimiter)
+        lines = text.count(ends, offset, end)
+        misread = lines and width is not None and len(cells) != width  # a quote that another row's closed
+        yield Row(line, cells, error or ("a quote is not closed where it should be" if misread else None))
         width = width or len(cells)
-        if error or lost:
-            spent += end - at
+        if error or misread:
+            spent += end - offset
             if spent > 4 * len(text) + 1_000_000:
                 yield Row(line + 1, [], "so many quotes are never closed that the rest is not read")
                 return
-            stop = text.find(ends, at)
+            stop = text.find(ends, offset)
             end, lines = (len(text), 0) if stop < 0 else (stop, 0)
-        at, line = end, line + lines
+        offset, line = end, line + lines
 
 
-def _cells(text: str, at: int, cell: re.Pattern[str], delimiter: str) -> tuple[list[str], int, str | None]:
+def _cells(
+    text: str, offset: int, cell: re.Pattern[str], delimiter: str
+) -> tuple[list[str], int, str | None]:
     """The cells of the row at a place, the place after it, and what is wrong with its quotes."""
     cells: list[str] = []
     while True:
-        match = cell.match(text, at)
+        match = cell.match(text, offset)
         assert match is not None
         quoted, plain = match.groups()
         end = match.end()
@@ -125,16 +127,16 @@ def _cells(text: str, at: int, cell: re.Pattern[str], delimiter: str) -> tuple[l
             where = f"cell {len(cells) + 1}"
             if quoted is None:
                 return cells, len(text), f"the quote that begins {where} is never closed"
-            found = text[end : end + 20].splitlines()[0]
+            excerpt = text[end : end + 20].splitlines()[0]
             return (
                 cells,
                 end,
-                f"{where}: found {found!r} after the closing quote; a quote inside is written twice",
+                f"{where}: found {excerpt!r} after the closing quote; a quote inside is written twice",
             )
         cells.append((plain or "") if quoted is None else quoted.replace('""', '"'))
         if text[end : end + 1] != delimiter:
             return cells, end, None
-        at = end + 1
+        offset = end + 1
 
 
 # ---------------------------------------------------------------- Parquet
@@ -155,8 +157,10 @@ def parquet_items(data: bytes | bytearray | str, name: str) -> Iterator[Item]:
         raise InputError("reading Parquet needs pyarrow: pip install 'planner_eval[parquet]'") from None
     size = 0
     try:
-        held = data if isinstance(data, str) else pyarrow.BufferReader(data)
-        file = pyarrow.parquet.ParquetFile(held, buffer_size=_BUFFER if held is data else 0, pre_buffer=False)
+        source = data if isinstance(data, str) else pyarrow.BufferReader(data)
+        file = pyarrow.parquet.ParquetFile(
+            source, buffer_size=_BUFFER if source is data else 0, pre_buffer=False
+        )
         for batch in file.iter_batches(batch_size=_BATCH):
             size += batch.nbytes
             if size > STREAM_LIMIT:

@@ -63,11 +63,11 @@ def findings(plan: Plan, run: Run, acting: Collection[str] = ()) -> tuple[Diagno
     >>> [found.code for found in findings(plan, run_of(trace, plan))]
     ['trace.repeated_call']
     """
-    made = _Made(plan, run, acting)
-    found = [*_again(made), *_unused(made), *_unheard(run)]
+    trace = _Made(plan, run, acting)
+    diagnostics = [*_again(trace), *_unused(trace), *_unheard(run)]
     if run.timed:
-        found += [*lacks(run), *path_of(run)]
-    return tuple(sorted(found, key=lambda one: (one.call is None, one.call or 0)))
+        diagnostics += [*lacks(run), *path_of(run)]
+    return tuple(sorted(diagnostics, key=lambda finding: (finding.call is None, finding.call or 0)))
 
 
 class _Made:
@@ -81,74 +81,78 @@ class _Made:
         self.calls = plan.calls
         self.spans = run.tools
         self.known = {span.id: span for span in run.spans if span.id is not None}
-        blind = {one.call for one in plan.diagnostics if one.code == "trace.no_arguments"}
+        blind = {
+            diagnostic.call for diagnostic in plan.diagnostics if diagnostic.code == "trace.no_arguments"
+        }
         self.asked = [
-            _key(call.tool, dict(call.arguments)) if at not in blind else f"{at}: not recorded"
-            for at, call in enumerate(plan.calls)
+            _key(call.tool, dict(call.arguments)) if index not in blind else f"{index}: not recorded"
+            for index, call in enumerate(plan.calls)
         ]
         self.answers = [_key(call.result) if call.has_result else None for call in plan.calls]
-        self.errors = [self._error(at) for at in range(len(plan.calls))]
+        self.errors = [self._error(index) for index in range(len(plan.calls))]
         self.silent = [call.tool in acting or _says_done(call) for call in plan.calls]
         self.works: dict[str, int] = {}
         answers: dict[str, set[str]] = {}
-        for at, (asked, answer) in enumerate(zip(self.asked, self.answers, strict=True)):
-            if self.errors[at] is None:
-                self.works[asked] = at
-                answers.setdefault(asked, set()).add(answer or "")
-        self.changing = {asked for asked, given in answers.items() if len(given) > 1}
+        for index, (call_key, answer) in enumerate(zip(self.asked, self.answers, strict=True)):
+            if self.errors[index] is None:
+                self.works[call_key] = index
+                answers.setdefault(call_key, set()).add(answer or "")
+        self.changing = {call_key for call_key, outputs in answers.items() if len(outputs) > 1}
 
-    def _error(self, at: int) -> str | None:
-        span = self.spans.get(at)
+    def _error(self, index: int) -> str | None:
+        span = self.spans.get(index)
         return span.error if span is not None else None
 
-    def place(self, at: int) -> str:
+    def place(self, index: int) -> str:
         """A call's span, by which people find it in their viewer."""
-        span = self.spans.get(at)
+        span = self.spans.get(index)
         return f" (span {span.id})" if span is not None and span.id is not None else ""
 
     def between(self, first: int, second: int) -> bool:
         """Whether another call was made between two equal ones."""
-        return any(asked != self.asked[second] for asked in self.asked[first + 1 : second])
+        return any(call_key != self.asked[second] for call_key in self.asked[first + 1 : second])
 
     def apart(self, first: int, second: int) -> bool:
         """Whether two calls ran in different spans that ran at the same time, as agents beside each other."""
-        one, other = (self._above(at) for at in (first, second))
-        for at, span in enumerate(one):
-            if span in other:
+        first_spans, second_spans = (self._above(index) for index in (first, second))
+        for depth, span in enumerate(first_spans):
+            if span in second_spans:
                 return (
-                    at > 0 and other.index(span) > 0 and _overlap(one[at - 1], other[other.index(span) - 1])
+                    depth > 0
+                    and second_spans.index(span) > 0
+                    and _overlap(first_spans[depth - 1], second_spans[second_spans.index(span) - 1])
                 )
-        return bool(one and other) and _overlap(one[-1], other[-1])
+        return bool(first_spans and second_spans) and _overlap(first_spans[-1], second_spans[-1])
 
-    def _above(self, at: int) -> list[Span]:
+    def _above(self, index: int) -> list[Span]:
         """The spans in which a call ran, the nearest first."""
-        found: list[Span] = []
-        span = self.spans.get(at)
-        while span is not None and len(found) < _DEPTH:
+        ancestors: list[Span] = []
+        span = self.spans.get(index)
+        while span is not None and len(ancestors) < _DEPTH:
             span = self.known.get(span.parent or "")
-            if span is None or span in found:
+            if span is None or span in ancestors:
                 break
-            found.append(span)
-        return found
+            ancestors.append(span)
+        return ancestors
 
     def at_once(self, first: int, second: int) -> bool:
         """Whether two calls ran at the same time, so that neither can follow from the other's answer."""
-        one, other = self.spans.get(first), self.spans.get(second)
+        first_span, second_span = self.spans.get(first), self.spans.get(second)
         return (
-            one is not None
-            and other is not None
-            and None not in (one.end, other.start)
-            and (other.start or 0) < (one.end or 0)
+            first_span is not None
+            and second_span is not None
+            and None not in (first_span.end, second_span.start)
+            and (second_span.start or 0) < (first_span.end or 0)
         )
 
 
-def _overlap(one: Span, other: Span) -> bool:
+def _overlap(first: Span, second: Span) -> bool:
     """Whether two spans ran at the same time."""
     return (
-        one != other
-        and None not in (one.start, one.end, other.start, other.end)
-        and (one.start or 0) < (other.end or 0)
-        and (other.start or 0) < (one.end or 0)
+        first != second
+        and None not in (first.start, first.end, second.start, second.end)
+        and (first.start or 0) < (second.end or 0)
+        and (second.start or 0) < (first.end or 0)
     )
 
 
@@ -157,44 +161,47 @@ def _key(*values: Value) -> str:
 
 
 # ---------------------------------------------------------------- calls made again
-def _again(made: _Made) -> Iterator[Diagnostic]:
+def _again(trace: _Made) -> Iterator[Diagnostic]:
     """Loops, failures retried unchanged, and calls whose answer was there already."""
     looping: set[int] = set()
-    for start, period, rounds in _loops(made):
+    for start, period, rounds in _loops(trace):
         looping.update(range(start, start + period * rounds))
-        yield _loop(made, start, period, rounds)
+        yield _loop(trace, start, period, rounds)
     last: dict[str, int] = {}
-    for at, asked in enumerate(made.asked):
-        before = last.get(asked)
-        last[asked] = at
+    for index, call_key in enumerate(trace.asked):
+        before = last.get(call_key)
+        last[call_key] = index
         if before is None:
             continue
-        if made.errors[before] is not None:
-            yield from _retried(made, before, at)
-        elif at not in looping and made.errors[at] is None and asked not in made.changing:
-            yield _repeated(made, before, at)
+        if trace.errors[before] is not None:
+            yield from _retried(trace, before, index)
+        elif index not in looping and trace.errors[index] is None and call_key not in trace.changing:
+            yield _repeated(trace, before, index)
 
 
-def _loops(made: _Made) -> Iterator[tuple[int, int, int]]:
+def _loops(trace: _Made) -> Iterator[tuple[int, int, int]]:
     """Where calls go round: from which call on, how many are a round, how many rounds there are.
 
     A round is the same calls with the same answers, none of which failed or only says that it was done.
     """
     signs = [
         None
-        if made.errors[at] is not None or not call.has_result or asked in made.changing or made.silent[at]
-        else asked
-        for at, (asked, call) in enumerate(zip(made.asked, made.calls, strict=True))
+        if trace.errors[index] is not None
+        or not call.has_result
+        or call_key in trace.changing
+        or trace.silent[index]
+        else call_key
+        for index, (call_key, call) in enumerate(zip(trace.asked, trace.calls, strict=True))
     ]
-    at = 0
-    while at < len(signs):
-        period = next((p for p in range(1, _PERIOD + 1) if _rounds(signs, at, p) >= ROUNDS), None)
+    start = 0
+    while start < len(signs):
+        period = next((p for p in range(1, _PERIOD + 1) if _rounds(signs, start, p) >= ROUNDS), None)
         if period is None:
-            at += 1
+            start += 1
             continue
-        rounds = _rounds(signs, at, period)
-        yield at, period, rounds
-        at += period * rounds
+        rounds = _rounds(signs, start, period)
+        yield start, period, rounds
+        start += period * rounds
 
 
 def _rounds(signs: list[str | None], start: int, period: int) -> int:
@@ -207,48 +214,48 @@ def _rounds(signs: list[str | None], start: int, period: int) -> int:
     return rounds
 
 
-def _loop(made: _Made, start: int, period: int, rounds: int) -> Diagnostic:
-    named = [shortened(call.tool, _SHOWN) for call in made.calls[start : start + min(period, _NAMED)]]
+def _loop(trace: _Made, start: int, period: int, rounds: int) -> Diagnostic:
+    named = [shortened(call.tool, _SHOWN) for call in trace.calls[start : start + min(period, _NAMED)]]
     names = " → ".join([*named, f"… {period - _NAMED} more"] if period > _NAMED else named)
     text = (
         f"a loop: {names} {rounds} times in calls {start + 1} to {start + period * rounds}, each round with "
-        f"the same answers{made.place(start)}; "
+        f"the same answers{trace.place(start)}; "
         "stop after the first round, or tell the model what it has already"
     )
     return Diagnostic("trace.loop", text, "warning", start)
 
 
-def _retried(made: _Made, before: int, at: int) -> Iterator[Diagnostic]:
+def _retried(trace: _Made, before: int, index: int) -> Iterator[Diagnostic]:
     """A call that failed, made again as it was, and failed again; one that then works is right."""
-    error = made.errors[at]
-    if error is None or made.at_once(before, at) or made.works.get(made.asked[at], -1) > at:
+    error = trace.errors[index]
+    if error is None or trace.at_once(before, index) or trace.works.get(trace.asked[index], -1) > index:
         return
     words = shortened(error.partition("\n")[0], 2 * _SHOWN)
     passing = _PASSING.search(error) is not None
-    between = made.between(before, at)
+    between = trace.between(before, index)
     why = "; another tool ran in between, and may have changed it" if between else ""
     text = (
-        f"call {before + 1} failed, was made again unchanged and failed again: {words!r}{made.place(at)}{why}"
-        + "; "
+        f"call {before + 1} failed, was made again unchanged and failed again: "
+        f"{words!r}{trace.place(index)}{why}; "
         + ("wait longer between tries" if passing else "change the arguments, or give up and say so")
     )
-    yield Diagnostic("trace.failed_retry", text, "info" if passing or between else "warning", at)
+    yield Diagnostic("trace.failed_retry", text, "info" if passing or between else "warning", index)
 
 
-def _repeated(made: _Made, before: int, at: int) -> Diagnostic:
+def _repeated(trace: _Made, before: int, index: int) -> Diagnostic:
     """A call whose answer was there already."""
-    known = made.answers[before] is not None and made.answers[at] is not None
-    between = made.between(before, at) and not made.at_once(before, at)
-    apart = made.apart(before, at)
-    sure = known and not apart and not made.silent[at] and not between
-    told = "with the same answer" if known else "and the trace does not record the answers"
+    recorded = trace.answers[before] is not None and trace.answers[index] is not None
+    between = trace.between(before, index) and not trace.at_once(before, index)
+    concurrent = trace.apart(before, index)
+    sure = recorded and not concurrent and not trace.silent[index] and not between
+    answer_note = "with the same answer" if recorded else "and the trace does not record the answers"
     why = "; another tool ran in between, and may have changed it" if between else ""
-    why = "; two agents at once, of which neither may know of the other" if apart else why
+    why = "; two agents at once, of which neither may know of the other" if concurrent else why
     text = (
-        f"the same call as call {before + 1}, {told}{made.place(at)}{why}; "
+        f"the same call as call {before + 1}, {answer_note}{trace.place(index)}{why}; "
         "keep the first answer, or leave the second call out"
     )
-    return Diagnostic("trace.repeated_call", text, "warning" if sure else "info", at)
+    return Diagnostic("trace.repeated_call", text, "warning" if sure else "info", index)
 
 
 def _says_done(call: Call) -> bool:
@@ -256,16 +263,18 @@ def _says_done(call: Call) -> bool:
 
     Such calls are made again with reason, to scroll on; one of an answer that tells something is not.
     """
-    given = set(_WORD.findall(_key(dict(call.arguments)).lower()))
+    argument_words = set(_WORD.findall(_key(dict(call.arguments)).lower()))
     values = list(call.result.values()) if isinstance(call.result, dict) else [call.result]
-    return all(_is_done(value, given) for value in values) and call.result != {}
+    return all(_is_done(value, argument_words) for value in values) and call.result != {}
 
 
-def _is_done(value: Value, given: set[str]) -> bool:
+def _is_done(value: Value, argument_words: set[str]) -> bool:
     if not isinstance(value, str):
         return value is None or value is True
     words = [
-        word for word in _WORD.findall(value[:_SHOWN].lower()) if word not in given and word not in _DONE
+        word
+        for word in _WORD.findall(value[:_SHOWN].lower())
+        if word not in argument_words and word not in _DONE
     ]
     left = [word for word in words if len(word) > 1 or word.isdigit()]
     return len(value) <= _SHOWN and len(left) <= _TELLS and not any(map(_has_digit, left))
@@ -285,48 +294,54 @@ _NOTHING = re.compile(
 )
 
 
-def _unused(made: _Made) -> Iterator[Diagnostic]:
+def _unused(trace: _Made) -> Iterator[Diagnostic]:
     """Answers of which nothing stands in a later argument, nor in what the model said after.
 
     A trace that does not record what the model said in the end says nothing of that. It is no proof: an
     answer may have decided what came next, and "about twenty" may stand for 21.4.
     """
-    heard = _Heard(made)
-    for at, call in enumerate(made.calls):
-        span = made.spans.get(at)
-        if span is None or span.end is None or not call.has_result or made.errors[at] is not None:
+    heard = _Heard(trace)
+    for index, call in enumerate(trace.calls):
+        span = trace.spans.get(index)
+        if span is None or span.end is None or not call.has_result or trace.errors[index] is not None:
             continue
         text = _key(call.result)
-        own = _tokens(text) - heard.arguments[at] - _tokens(call.name)
-        told = heard.ends or heard.last_said >= span.end
-        if not told or not own or _NOTHING.search(text) or _says_done(call) or heard.uses(own, span.end):
+        own = _tokens(text) - heard.arguments[index] - _tokens(call.name)
+        words_recorded = heard.ends or heard.last_said >= span.end
+        if (
+            not words_recorded
+            or not own
+            or _NOTHING.search(text)
+            or _says_done(call)
+            or heard.uses(own, span.end)
+        ):
             continue
-        found = (
+        message = (
             f"nothing of the answer of {shortened(call.name, _SHOWN)} stands in a later argument or in what "
-            f"the model said after{made.place(at)}; leave the call out, unless the model chose by it or put "
-            "it in other words"
+            f"the model said after{trace.place(index)}; leave the call out, unless the model chose by it or "
+            "put it in other words"
         )
-        yield Diagnostic("trace.unused_result", found, "info", at)
+        yield Diagnostic("trace.unused_result", message, "info", index)
 
 
 class _Heard:
     """When each word was last said by the model, or given to a tool."""
 
-    def __init__(self, made: _Made) -> None:
-        self.arguments = [_tokens(_key(dict(call.arguments))) for call in made.calls]
+    def __init__(self, trace: _Made) -> None:
+        self.arguments = [_tokens(_key(dict(call.arguments))) for call in trace.calls]
         self.latest: dict[str, int] = {}
         self.ends: set[str] = set()
         self.last_said = -1
-        for span in made.run.spans:
+        for span in trace.run.spans:
             if span.said and span.kind == "model" and span.start is not None:
                 self.last_said = max(self.last_said, span.start)
                 self._note(_tokens(span.said), span.start)
             elif span.said:
                 self.ends |= _tokens(span.said)
-        for at, tokens in enumerate(self.arguments):
-            begun = made.spans[at].start if at in made.spans else None
-            if begun is not None:
-                self._note(tokens, begun)
+        for index, tokens in enumerate(self.arguments):
+            start = trace.spans[index].start if index in trace.spans else None
+            if start is not None:
+                self._note(tokens, start)
 
     def _note(self, tokens: frozenset[str], when: int) -> None:
         for token in tokens:
@@ -346,11 +361,11 @@ def _unheard(run: Run) -> Iterator[Diagnostic]:
     """Tools that the model asked for and that never ran: refused, where the framework says so."""
     for name, span, refused in run.unheard:
         why = "the framework has no such tool" if refused else "no tool of that name ran in this trace"
-        place = f" (span {span})" if span is not None else ""
+        where = f" (span {span})" if span is not None else ""
         advice = (
             "offer it, or take its name out of the prompt"
             if refused
             else "a handoff, or a tool run elsewhere"
         )
-        text = f"the model asked for {shortened(name, _SHOWN)!r}, but {why}{place}; {advice}"
+        text = f"the model asked for {shortened(name, _SHOWN)!r}, but {why}{where}; {advice}"
         yield Diagnostic("trace.not_run", text, "warning" if refused else "info")

@@ -28,9 +28,9 @@ def lacks(run: Run) -> Iterator[Diagnostic]:
             "stand in the order of the file, which is that of their ends; export the times"
         )
         yield Diagnostic("trace.untimed", text, "warning")
-    known = {span.id: span for span in run.spans if span.id is not None}
+    by_id = {span.id: span for span in run.spans if span.id is not None}
     for span in run.spans:
-        outer = known.get(span.parent or "")
+        outer = by_id.get(span.parent or "")
         backward = None not in (span.start, span.end) and (span.end or 0) < (span.start or 0)
         early = (
             outer is not None
@@ -51,16 +51,18 @@ def lacks(run: Run) -> Iterator[Diagnostic]:
 
 
 def _missing(run: Run) -> Iterator[str]:
-    known = {span.id for span in run.spans}
-    lost = [span for span in run.spans if span.parent is not None and span.parent not in known]
-    begun = any(span.parent is None for span in run.spans)
+    span_ids = {span.id for span in run.spans}
+    orphans = [span for span in run.spans if span.parent is not None and span.parent not in span_ids]
+    has_root = any(span.parent is None for span in run.spans)
     # One that is called over the network goes on another's trace: its first span's parent stands elsewhere.
-    lost = [span for span in lost if span.whole is not False]
-    if lost and (begun or any(span.whole for span in lost) or len({span.parent for span in lost}) > 1):
-        shown = ", ".join(dict.fromkeys(str(span.parent) for span in lost[:3]))
+    orphans = [span for span in orphans if span.whole is not False]
+    if orphans and (
+        has_root or any(span.whole for span in orphans) or len({span.parent for span in orphans}) > 1
+    ):
+        parents = ", ".join(dict.fromkeys(str(span.parent) for span in orphans[:3]))
         yield (
-            f"{counted(len(lost), 'span')} ran in spans that are not in the file ({shown}): it is cut, or "
-            "sampled; export whole traces"
+            f"{counted(len(orphans), 'span')} ran in spans that are not in the file ({parents}): it is cut, "
+            "or sampled; export whole traces"
         )
     open_ones = [span for span in run.spans if span.start is not None and span.end is None]
     if run.unended:

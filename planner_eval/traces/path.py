@@ -60,9 +60,9 @@ def critical_path(run: Run) -> Path | None:
     """
     timed = _waited(run)
     steps: list[Step] = []
-    models = _models(run.spans[at] for _, _, at in timed)
-    for end, start, at in sorted(timed, reverse=True):
-        span = run.spans[at]
+    models = _models(run.spans[index] for _, _, index in timed)
+    for end, start, index in sorted(timed, reverse=True):
+        span = run.spans[index]
         if span.kind == "other" or (steps and end > (steps[-1].span.start or 0)):
             continue
         asker = _asker(steps[-1].span, span, models) if steps else None
@@ -77,8 +77,8 @@ def critical_path(run: Run) -> Path | None:
         steps.append(asker)
     steps.reverse()
     first = min(start for _, start, _ in timed)
-    whole = max(end for end, _, _ in timed) - first
-    return Path(tuple(steps), whole, *_beside(run, timed, steps, (first, whole)))
+    total = max(end for end, _, _ in timed) - first
+    return Path(tuple(steps), total, *_beside(run, timed, steps, (first, total)))
 
 
 _Timed = list[tuple[int, int, int]]
@@ -87,56 +87,56 @@ _Timed = list[tuple[int, int, int]]
 def _waited(run: Run) -> _Timed:
     """The end, the beginning and the place of each span that may have been waited for."""
     timed = [
-        (span.end, span.start, at)
-        for at, span in enumerate(run.spans)
+        (span.end, span.start, index)
+        for index, span in enumerate(run.spans)
         if span.start is not None and span.end is not None and span.end >= span.start
     ]
     ends: dict[str | None, int | None] = {span.id: span.end for span in run.spans if span.id is not None}
-    kept = []
-    for end, start, at in timed:
-        around = ends.get(run.spans[at].parent)
+    waited = []
+    for end, start, index in timed:
+        around = ends.get(run.spans[index].parent)
         if around is None or (end - around) * 10 <= end - start:  # a little is what clocks differ by
-            kept.append((end, start, at))
-    return kept if any(run.spans[at].kind != "other" for _, _, at in kept) else timed
+            waited.append((end, start, index))
+    return waited if any(run.spans[index].kind != "other" for _, _, index in waited) else timed
 
 
 def _beside(
     run: Run, timed: _Timed, steps: list[Step], bounds: tuple[int, int]
 ) -> tuple[tuple[Span, ...], int]:
     """What ran where nothing on the path did, and for how long; nothing where that is short."""
-    first, whole = bounds
+    first, total = bounds
     gaps = []
     for step in steps:
-        begun = step.span.start or 0
-        if begun > first:
-            gaps.append((first, begun))
-        first = max(first, begun + step.time)
+        begin = step.span.start or 0
+        if begin > first:
+            gaps.append((first, begin))
+        first = max(first, begin + step.time)
     on = {id(step.span) for step in steps}
-    spans = [(start, end, run.spans[at]) for end, start, at in timed if id(run.spans[at]) not in on]
-    found, unsaid, counted = [], 0, 0
-    for start, end, span in sorted(spans, key=lambda one: one[:2]):
-        at = bisect_right(gaps, start, key=lambda gap: gap[1])
-        if span.kind == "other" or at == len(gaps) or gaps[at][0] >= end:
+    spans = [(start, end, run.spans[index]) for end, start, index in timed if id(run.spans[index]) not in on]
+    off_path, unsaid, counted = [], 0, 0
+    for start, end, span in sorted(spans, key=lambda entry: entry[:2]):
+        gap_index = bisect_right(gaps, start, key=lambda gap: gap[1])
+        if span.kind == "other" or gap_index == len(gaps) or gaps[gap_index][0] >= end:
             continue
-        found.append(span)
-        at = bisect_right(gaps, max(start, counted), key=lambda gap: gap[1])
-        while at < len(gaps) and gaps[at][0] < end:
-            begun, ended = max(gaps[at][0], start, counted), min(gaps[at][1], end)
-            unsaid += max(0, ended - begun)
-            at += 1
+        off_path.append(span)
+        gap_index = bisect_right(gaps, max(start, counted), key=lambda gap: gap[1])
+        while gap_index < len(gaps) and gaps[gap_index][0] < end:
+            begin, ended = max(gaps[gap_index][0], start, counted), min(gaps[gap_index][1], end)
+            unsaid += max(0, ended - begin)
+            gap_index += 1
         counted = max(counted, end)
-    return (tuple(found), unsaid) if unsaid * 100 > whole else ((), 0)
+    return (tuple(off_path), unsaid) if unsaid * 100 > total else ((), 0)
 
 
 def _models(spans: Iterable[Span]) -> dict[str | None, list[tuple[int, int, Span]]]:
     """Calls of models by the span in which they ran, and by their start."""
-    found: dict[str | None, list[tuple[int, int, Span]]] = {}
-    for at, span in enumerate(spans):
+    by_parent: dict[str | None, list[tuple[int, int, Span]]] = {}
+    for index, span in enumerate(spans):
         if span.kind == "model":
-            found.setdefault(span.parent, []).append((span.start or 0, at, span))
-    for among in found.values():
-        among.sort(key=lambda one: one[:2])
-    return found
+            by_parent.setdefault(span.parent, []).append((span.start or 0, index, span))
+    for among in by_parent.values():
+        among.sort(key=lambda entry: entry[:2])
+    return by_parent
 
 
 def _asker(
@@ -147,15 +147,15 @@ def _asker(
     Where another model had ended right before, the tool is that one's.
     """
     among, start = models.get(tool.parent, []), tool.start or 0
-    at = bisect_left(among, (start,))
-    if tool.kind != "tool" or not at:
+    index = bisect_left(among, (start,))
+    if tool.kind != "tool" or not index:
         return None
-    begun, _, model = among[at - 1]
+    model_start, _, model = among[index - 1]
     if (model.end or 0) <= start or (
-        before is not None and before.kind == "model" and begun < (before.end or 0)
+        before is not None and before.kind == "model" and model_start < (before.end or 0)
     ):
         return None
-    return Step(model, start - begun)
+    return Step(model, start - model_start)
 
 
 def seconds(time: int) -> str:
@@ -172,8 +172,8 @@ def seconds(time: int) -> str:
         return f"{time / 1e6:.1f} ms"
     if time < 120 * SECOND:
         return f"{time / SECOND:.2f} s" if time < 9.995 * SECOND else f"{time / SECOND:.1f} s"
-    minutes, rest = divmod(round(time / SECOND), 60)
+    minutes, remainder = divmod(round(time / SECOND), 60)
     if minutes < 60:
-        return f"{minutes} min {rest} s"
+        return f"{minutes} min {remainder} s"
     hours, minutes = divmod(round(time / SECOND / 60), 60)
     return f"{hours} h {minutes} min"

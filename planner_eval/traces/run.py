@@ -112,17 +112,17 @@ def run_of(data: Any, plan: Plan) -> Run:
     calls = _calls(data, plan)
     repeated = sum(1 for _ in spans_written(data)) - len(spans)
     names = {plain_id(name): name for name in map(id_of, reversed(spans))}
-    made = tuple(_span(span, plan, calls.get(id(span)), names) for span in spans)
-    ran = {span.name for span in made if span.kind == "tool"}
-    asked: dict[str, str | None] = {}
-    for item, span in zip(spans, made, strict=True):
+    run_spans = tuple(_span(span, plan, calls.get(id(span)), names) for span in spans)
+    ran = {span.name for span in run_spans if span.kind == "tool"}
+    requested: dict[str, str | None] = {}
+    for item, span in zip(spans, run_spans, strict=True):
         for name in _asks(item) if span.kind == "model" else ():
             if name not in ran:
-                asked.setdefault(name, span.id)
-    told = json.dumps(spans, default=str, ensure_ascii=False) if asked else ""
-    unheard = tuple(Asked(name, span, _refuses(told, name)) for name, span in asked.items())
+                requested.setdefault(name, span.id)
+    text = json.dumps(spans, default=str, ensure_ascii=False) if requested else ""
+    unheard = tuple(Asked(name, span, _refuses(text, name)) for name, span in requested.items())
     unended = sum(any(item.get(key) for key in ENDS) and _when(item, ENDS) is None for item in spans)
-    return Run(made, repeated, unheard, unended)
+    return Run(run_spans, repeated, unheard, unended)
 
 
 def recorded_run(plan: Plan, data: Any = None) -> Run | None:
@@ -203,13 +203,13 @@ def _failure(result: Any, *, marked: bool) -> str | None:
 
 def _calls(data: Any, plan: Plan) -> dict[int, int]:
     """Spans of tools, by identity, and the positions of their calls."""
-    found = spans_of(plan.dialect, data)
-    return {id(span): position for position, span in enumerate(found)} if len(found) == len(plan) else {}
+    spans = spans_of(plan.dialect, data)
+    return {id(span): position for position, span in enumerate(spans)} if len(spans) == len(plan) else {}
 
 
 def _span(item: dict[str, Any], plan: Plan, call: int | None, names: dict[str | None, str | None]) -> Span:
-    there, outer = tree(item), parent_of(item)
-    kind = "tool" if call is not None else "model" if _is_model(item, there) else "other"
+    attribute_tree, outer = tree(item), parent_of(item)
+    kind = "tool" if call is not None else "model" if _is_model(item, attribute_tree) else "other"
     name = plan.calls[call].tool if call is not None else str(item.get("name") or _data(item).get("type", ""))
     return Span(
         names[plain_id(id_of(item))],
@@ -219,9 +219,9 @@ def _span(item: dict[str, Any], plan: Plan, call: int | None, names: dict[str | 
         call,
         _when(item, STARTS),
         _when(item, ENDS),
-        _error(item, there),
-        "" if kind == "tool" else _said(item, there),
-        _is_whole(item, there),
+        _error(item, attribute_tree),
+        "" if kind == "tool" else _said(item, attribute_tree),
+        _is_whole(item, attribute_tree),
     )
 
 
@@ -229,11 +229,11 @@ _KNOWN, _REMOTE = 0x100, 0x200
 """Bits of a span's flags in OpenTelemetry's protocol: it says whether its parent is remote; the parent is."""
 
 
-def _is_whole(item: dict[str, Any], there: dict[str, Any]) -> bool | None:
+def _is_whole(item: dict[str, Any], attribute_tree: dict[str, Any]) -> bool | None:
     flags = item.get("flags")
     if isinstance(flags, int) and flags & _KNOWN:
         return not flags & _REMOTE
-    return True if "span_data" in item or inside(there, "mlflow", "spanType") is not None else None
+    return True if "span_data" in item or inside(attribute_tree, "mlflow", "spanType") is not None else None
 
 
 def _data(item: dict[str, Any]) -> dict[str, Any]:
@@ -241,24 +241,25 @@ def _data(item: dict[str, Any]) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def _is_model(item: dict[str, Any], there: dict[str, Any]) -> bool:
+def _is_model(item: dict[str, Any], attribute_tree: dict[str, Any]) -> bool:
     return (
         _data(item).get("type") in ("generation", "response")
-        or inside(there, "openinference", "span", "kind") == "LLM"
-        or inside(there, "gen_ai", "operation", "name") in ("chat", "text_completion", "generate_content")
-        or unquoted(inside(there, "mlflow", "spanType")) in ("CHAT_MODEL", "LLM")
+        or inside(attribute_tree, "openinference", "span", "kind") == "LLM"
+        or inside(attribute_tree, "gen_ai", "operation", "name")
+        in ("chat", "text_completion", "generate_content")
+        or unquoted(inside(attribute_tree, "mlflow", "spanType")) in ("CHAT_MODEL", "LLM")
     )
 
 
 def _asks(item: dict[str, Any]) -> list[str]:
     """The tools that a model asks for in a span."""
-    there = tree(item)
+    attribute_tree = tree(item)
     output = _data(item).get("output") or inside(_data(item), "response", "output")
-    written = (inside(there, "output", "value"), inside(there, "mlflow", "spanOutputs"))
-    for said in (messages_of([item]), output, *map(unquoted, written)):
-        if isinstance(said, (list, dict)) and said:
+    written = (inside(attribute_tree, "output", "value"), inside(attribute_tree, "mlflow", "spanOutputs"))
+    for content in (messages_of([item]), output, *map(unquoted, written)):
+        if isinstance(content, (list, dict)) and content:
             try:
-                return [call.tool for call in parse(said).calls]
+                return [call.tool for call in parse(content).calls]
             except PlanevalError:
                 continue
     return []
@@ -272,9 +273,9 @@ _REFUSED = (
 """How frameworks refuse a tool that there is not: LangGraph, Pydantic AI and the Agents SDK, others."""
 
 
-def _refuses(told: str, name: str) -> bool:
+def _refuses(text: str, name: str) -> bool:
     """Whether a framework said somewhere in a trace that it has no such tool."""
-    return any(re.search(way.format(re.escape(name)), told, re.I) for way in _REFUSED)
+    return any(re.search(pattern.format(re.escape(name)), text, re.I) for pattern in _REFUSED)
 
 
 _UNITS = ((1e17, 1), (1e14, 1_000), (1e11, 1_000_000), (0, SECOND))
@@ -297,7 +298,7 @@ def _when(item: dict[str, Any], keys: tuple[str, ...]) -> int | None:
     return None
 
 
-def _error(item: dict[str, Any], there: dict[str, Any]) -> str | None:
+def _error(item: dict[str, Any], attribute_tree: dict[str, Any]) -> str | None:
     """How a span failed; None where it did not."""
     status = item.get("status")
     code = status.get("status_code", status.get("code")) if isinstance(status, dict) else None
@@ -311,8 +312,10 @@ def _error(item: dict[str, Any], there: dict[str, Any]) -> str | None:
         return str(words or error.get("message") or error)
     if error:
         return str(error)
-    output = inside(there, "output", "value")
-    answer = tool_message(unquoted(output if output is not None else inside(there, "mlflow", "spanOutputs")))
+    output = inside(attribute_tree, "output", "value")
+    answer = tool_message(
+        unquoted(output if output is not None else inside(attribute_tree, "mlflow", "spanOutputs"))
+    )
     return str(answer["content"]) if answer is not None and answer.get("status") == "error" else None
 
 
@@ -320,25 +323,28 @@ def _raised(item: dict[str, Any]) -> str | None:
     """What the exception that a span recorded says."""
     for event in reversed(item.get("events") or ()) if isinstance(item.get("events"), list) else ():
         if isinstance(event, dict) and event.get("name") == "exception":
-            found = attributes_of(event).get("exception.message")
-            return str(found) if found else None
+            message = attributes_of(event).get("exception.message")
+            return str(message) if message else None
     return None
 
 
 _WORDS = ("gen_ai.output.messages", "output.value", "mlflow.spanOutputs")
 
 
-def _said(item: dict[str, Any], there: dict[str, Any]) -> str:
+def _said(item: dict[str, Any], attribute_tree: dict[str, Any]) -> str:
     """What a model said in a span, as text to look values up in; of an agent's run its answer.
 
     An agent that gives all its messages gives the tools' answers among them, which is no sign of their use.
     """
     attributes = attributes_of(item)
     data = _data(item)
-    if not _is_model(item, there):
+    if not _is_model(item, attribute_tree):
         final = attributes.get("final_result", unquoted(attributes.get("mlflow.spanOutputs")))
         return final if isinstance(final, str) and parent_of(item) is None else ""
-    answers = (inside(there, "llm", "output_messages"), inside(there, "gen_ai", "completion"))
+    answers = (
+        inside(attribute_tree, "llm", "output_messages"),
+        inside(attribute_tree, "gen_ai", "completion"),
+    )
     output = data.get("output") or inside(data, "response", "output")
-    found = [*(attributes.get(key) for key in _WORDS), *answers, output]
-    return "\n".join(str(value) for value in found if value)
+    texts = [*(attributes.get(key) for key in _WORDS), *answers, output]
+    return "\n".join(str(value) for value in texts if value)
