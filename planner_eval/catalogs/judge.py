@@ -64,9 +64,9 @@ class Judge:
         """
         from planner_eval.catalogs.vocabulary import EndlessError, Run
 
-        unbound = self._validator
-        run = Run(texts, holes, self._patterns, unbound.schema.get("$defs") or {})
-        validator = unbound.evolve(format_checker=run)
+        base_validator = self._validator
+        run = Run(texts, holes, self._patterns, base_validator.schema.get("$defs") or {})
+        validator = base_validator.evolve(format_checker=run)
         try:
             run.begin(value)
             good = validator.is_valid(value)

@@ -144,11 +144,11 @@ def _operation(
     return read_tools([entry], app).tools[0]
 
 
-def _content(message: Any, document: Mapping[str, Any]) -> dict[str, Any] | None:
+def _content(body: Any, document: Mapping[str, Any]) -> dict[str, Any] | None:
     """The schema of a request's or an answer's first form."""
-    if isinstance(message, Mapping) and "$ref" in message:
-        message = target(message["$ref"], document)
-    forms = message.get("content") if isinstance(message, Mapping) else None
+    if isinstance(body, Mapping) and "$ref" in body:
+        body = target(body["$ref"], document)
+    forms = body.get("content") if isinstance(body, Mapping) else None
     form: Any = next(iter(forms.values()), None) if isinstance(forms, Mapping) else None
     schema = form.get("schema") if isinstance(form, Mapping) else None
     if isinstance(schema, Mapping) and "$ref" in schema:
