@@ -28,10 +28,15 @@ def read_appbench(data: Any, name: str) -> Catalog:
     tools = []
     for app in _list(data, "apps"):
         for api in _list(app, "apis"):
-            parameters = [_appbench(each, required=True) for each in api.get("required_arguments") or ()]
-            parameters += [_appbench(each, required=False) for each in api.get("optional_arguments") or ()]
+            parameters = [
+                _appbench(argument, required=True) for argument in api.get("required_arguments") or ()
+            ]
+            parameters += [
+                _appbench(argument, required=False) for argument in api.get("optional_arguments") or ()
+            ]
             returned = {
-                each["name"]: _appbench(each, required=True) for each in api.get("returned_arguments") or ()
+                argument["name"]: _appbench(argument, required=True)
+                for argument in api.get("returned_arguments") or ()
             }
             tools.append(
                 Tool(
@@ -50,8 +55,8 @@ def _appbench(entry: Mapping[str, Any], *, required: bool) -> Parameter:
     described = str(entry.get("description") or "")
     kind = type_of_words(entry.get("type") or "")
     if (match := _CHOICE.search(described)) and kind.kinds == ("string",):
-        choices = [each.strip(" .") for each in re.split(r",? or |, ", match[1])]
-        kind = Type(("string",), enum=tuple(each for each in choices if each))
+        choices = [choice.strip(" .") for choice in re.split(r",? or |, ", match[1])]
+        kind = Type(("string",), enum=tuple(choice for choice in choices if choice))
     return Parameter(str(entry["name"]), kind, required, described)
 
 
@@ -60,19 +65,19 @@ def read_callnavi(data: Any, name: str) -> Catalog:
     """CallNavi's API lists; every parameter is required, ``$$$`` stands for a value still unknown."""
     tools = []
     for entry in data["api_ports"] if isinstance(data, Mapping) else data:
-        given = entry.get("parameters") or {}
+        declared = entry.get("parameters") or {}
         extra = False
-        if isinstance(given, list):
-            parameters = tuple(Parameter(str(each), ANY) for each in given)
-        elif isinstance(given.get("properties"), Mapping):
+        if isinstance(declared, list):
+            parameters = tuple(Parameter(str(key), ANY) for key in declared)
+        elif isinstance(declared.get("properties"), Mapping):
             parameters = tuple(
-                Parameter(str(key), type_of(value)) for key, value in given["properties"].items()
+                Parameter(str(key), type_of(value)) for key, value in declared["properties"].items()
             )
-        elif given.get("type") == "array":  # the telecommunications schemas lost their parameters' names
+        elif declared.get("type") == "array":  # the telecommunications schemas lost their parameters' names
             parameters, extra = (), True
         else:
             parameters = tuple(
-                Parameter(str(key), _callnavi(value)) for key, value in given.items() if key != "$schema"
+                Parameter(str(key), _callnavi(value)) for key, value in declared.items() if key != "$schema"
             )
         tools.append(
             Tool(
@@ -89,12 +94,12 @@ def read_callnavi(data: Any, name: str) -> Catalog:
 def _callnavi(value: Any) -> Type:
     """A parameter's type from a type word, choices with slashes, an inline example or nested fields."""
     if isinstance(value, Mapping):
-        fields = tuple(Parameter(str(key), _callnavi(each), required=False) for key, each in value.items())
+        fields = tuple(Parameter(str(key), _callnavi(inner), required=False) for key, inner in value.items())
         return Type(("object",), fields=fields, open=True)
     if not isinstance(value, str):
         return type_of_words(type(value).__name__)
     if "/" in value and not value.endswith("..."):
-        return Type(("string",), enum=tuple(each.strip() for each in value.split("/")))
+        return Type(("string",), enum=tuple(choice.strip() for choice in value.split("/")))
     return type_of_words(value)
 
 
@@ -102,7 +107,7 @@ def _callnavi_result(returned: Any) -> Type:
     if isinstance(returned, Mapping):
         return _record(tuple(Parameter(str(key), _callnavi(value)) for key, value in returned.items()))
     names = [returned] if isinstance(returned, str) else list(returned or ())
-    return _record(tuple(Parameter(str(each), ANY) for each in names)) if names else ANY
+    return _record(tuple(Parameter(str(name), ANY) for name in names)) if names else ANY
 
 
 # ---------------------------------------------------------------- NESTful
@@ -137,9 +142,9 @@ def _nestful(entry: Any) -> Tool:
     refuse_misplaced(entry, "the specification", _GROUPS, _OUTPUTS)
     parameters: list[Parameter] = []
     for group in _GROUPS:
-        given = entry.get(group)
-        if isinstance(given, Mapping):
-            parameters += _nestful_fields(given, stated=group != "parameters")
+        fields = entry.get(group)
+        if isinstance(fields, Mapping):
+            parameters += _nestful_fields(fields, stated=group != "parameters")
     outputs = entry.get("output_parameters", entry.get("output_parameter"))
     returned = tuple(_nestful_fields(outputs)) if isinstance(outputs, Mapping) else ()
     return Tool(
@@ -150,16 +155,16 @@ def _nestful(entry: Any) -> Tool:
     )
 
 
-def _nestful_fields(given: Mapping[str, Any], *, stated: bool = False) -> Iterator[Parameter]:
+def _nestful_fields(fields: Mapping[str, Any], *, stated: bool = False) -> Iterator[Parameter]:
     """Parameters or outputs, in the flat layout or as a JSON Schema object.
 
     In the second version's flat layout nothing says what is required; there everything is. Where
     the layout does say (`stated`), what is not marked is optional.
     """
-    nested = given.get("properties")
-    schema = isinstance(nested, Mapping) and "description" not in given
-    needed = given.get("required")
-    for key, value in (nested if schema and isinstance(nested, Mapping) else given).items():
+    nested = fields.get("properties")
+    schema = isinstance(nested, Mapping) and "description" not in fields
+    needed = fields.get("required")
+    for key, value in (nested if schema and isinstance(nested, Mapping) else fields).items():
         entry = value if isinstance(value, Mapping) else {}
         if schema and isinstance(needed, list):
             required = key in needed
@@ -188,11 +193,11 @@ def _nestful_type(entry: Mapping[str, Any]) -> Type:
     kinds = [words] if isinstance(words, str) else list(words or ())
     if kinds and entry.get("nullable") is True:
         kinds.append("null")
-    base = [type_of_words(str(each)) for each in kinds]
+    base = [type_of_words(str(kind)) for kind in kinds]
     items = entry.get("items")
-    if any(each.kinds == ("array",) for each in base) and isinstance(items, Mapping):
+    if any(t.kinds == ("array",) for t in base) and isinstance(items, Mapping):
         return Type(_kinds(base), items=_nestful_type(items))
-    if any(each.kinds == ("object",) for each in base) and isinstance(entry.get("properties"), Mapping):
+    if any(t.kinds == ("object",) for t in base) and isinstance(entry.get("properties"), Mapping):
         fields = tuple(
             _nestful_fields({key: entry[key] for key in ("properties", "required") if key in entry})
         )
@@ -204,9 +209,9 @@ def _nestful_type(entry: Mapping[str, Any]) -> Type:
 
 def _kinds(types: list[Type]) -> tuple[str, ...]:
     """The joined kinds; () as soon as one of the types allows anything."""
-    if not all(each.kinds for each in types):
+    if not all(t.kinds for t in types):
         return ()
-    return tuple(dict.fromkeys(kind for each in types for kind in each.kinds))
+    return tuple(dict.fromkeys(kind for t in types for kind in t.kinds))
 
 
 # ---------------------------------------------------------------- FunctionChat-Bench, ComplexFuncBench
@@ -238,8 +243,8 @@ def _complexfuncbench(data: Mapping[str, Any]) -> Iterator[Tool]:
         if isinstance(value, Mapping):
             yield from (Tool(str(tool), open=True) for tool in value.get("name_to_url") or ())
         else:
-            known = tuple(Parameter(str(each), ANY, required=False) for each in value)
-            yield Tool(str(key), parameters=known, open=True)
+            parameters = tuple(Parameter(str(parameter), ANY, required=False) for parameter in value)
+            yield Tool(str(key), parameters=parameters, open=True)
 
 
 # ---------------------------------------------------------------- TaskBench
@@ -251,12 +256,14 @@ def read_taskbench(data: Any, name: str) -> Catalog:
 def _taskbench(node: Mapping[str, Any]) -> Tool:
     parameters = [
         Parameter(
-            str(each["name"]), type_of_words(str(each["type"])), description=str(each.get("desc") or "")
+            str(parameter["name"]),
+            type_of_words(str(parameter["type"])),
+            description=str(parameter.get("desc") or ""),
         )
-        for each in node.get("parameters") or ()
+        for parameter in node.get("parameters") or ()
     ]
-    taken = node.get("input-type") or ()
-    parameters += [Parameter(str(at), description=str(kind)) for at, kind in enumerate(taken)]
+    input_types = node.get("input-type") or ()
+    parameters += [Parameter(str(index), description=str(kind)) for index, kind in enumerate(input_types)]
     return Tool(str(node["id"]), description=str(node.get("desc") or ""), parameters=tuple(parameters))
 
 
@@ -267,7 +274,7 @@ def _record(fields: tuple[Parameter, ...]) -> Type:
 
 
 def _list(data: Any, key: str) -> list[Any]:
-    found = data.get(key) if isinstance(data, Mapping) else None
-    if not isinstance(found, list):
-        raise CatalogError(f'expected a list under "{key}", found {found!r:.80}')
-    return found
+    entries = data.get(key) if isinstance(data, Mapping) else None
+    if not isinstance(entries, list):
+        raise CatalogError(f'expected a list under "{key}", found {entries!r:.80}')
+    return entries

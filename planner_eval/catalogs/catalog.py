@@ -86,7 +86,7 @@ class Type:
         if self.again is not None:
             return " or ".join(self.again.type.kinds) or "anything"
         if self.any_of:
-            return " or ".join(dict.fromkeys(str(each) for each in self.any_of))
+            return " or ".join(dict.fromkeys(str(t) for t in self.any_of))
         if self.enum is not None:
             if not self.enum:
                 return "no value at all (the list of allowed ones is empty)"
@@ -108,19 +108,21 @@ class Type:
         if self.again is not None:
             return self.again.type.at(path)
         if self.any_of:
-            found = tuple(part for each in self.any_of if (part := each.at(path)) is not None)
-            return (found[0] if len(found) == 1 else Type(any_of=found)) if found else None
-        step, rest = path[0], path[1:]
+            types = tuple(
+                subtype for alternative in self.any_of if (subtype := alternative.at(path)) is not None
+            )
+            return (types[0] if len(types) == 1 else Type(any_of=types)) if types else None
+        step, remaining = path[0], path[1:]
         if not self.kinds:
             return ANY
         if type(step) is int or ("array" in self.kinds and str(step).lstrip("-").isdecimal()):
-            return (self.items or ANY).at(rest) if "array" in self.kinds else None
+            return (self.items or ANY).at(remaining) if "array" in self.kinds else None
         if "object" not in self.kinds:
             return None
-        for each in self.fields:
-            if each.name == step:
-                return each.type.at(rest)
-        return (self.others or ANY).at(rest) if self.open else None
+        for member in self.fields:
+            if member.name == step:
+                return member.type.at(remaining)
+        return (self.others or ANY).at(remaining) if self.open else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +195,7 @@ class Tool:
     @property
     def returned(self) -> str:
         """What it returns, for people: its outputs' names, else the type; "" where that is not said."""
-        outputs = ", ".join(each.name for each in self.returns.fields)
+        outputs = ", ".join(f.name for f in self.returns.fields)
         if not outputs and self.returns.kinds == ("object",):
             return "" if self.returns.open else "nothing"
         return outputs or ("" if self.returns == ANY else str(self.returns))
@@ -223,14 +225,17 @@ class Tool:
         >>> Tool("add", parameters=(Parameter("a", number), Parameter("b", required=False))).signature()
         'add(a: number, b?)'
         """
-        shown = []
-        for each in self.parameters:
-            mark = "" if each.required else "?"
-            kind = "" if each.type == ANY else f": {each.type}"
-            shown.append(f"{each.name}{mark}{kind}" + (f" = {each.default!r}" if each.has_default else ""))
+        arguments = []
+        for parameter in self.parameters:
+            mark = "" if parameter.required else "?"
+            kind = "" if parameter.type == ANY else f": {parameter.type}"
+            arguments.append(
+                f"{parameter.name}{mark}{kind}"
+                + (f" = {parameter.default!r}" if parameter.has_default else "")
+            )
         if self.open:
-            shown.append("…")
-        return f"{self.full_name}({', '.join(shown)})" + (f" -> {self.returned}" if self.returned else "")
+            arguments.append("…")
+        return f"{self.full_name}({', '.join(arguments)})" + (f" -> {self.returned}" if self.returned else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +295,8 @@ class Catalog:
         if app is None and not tools and "." in name:
             app, _, name = name.rpartition(".")
             tools = self.named(name)
-        found = tuple(tool for tool in tools if app is None or tool.app is None or tool.app == app)
-        return found if found or app is None else self.named(f"{app}.{name}")
+        candidates = tuple(tool for tool in tools if app is None or tool.app is None or tool.app == app)
+        return candidates if candidates or app is None else self.named(f"{app}.{name}")
 
     def __add__(self, other: Catalog) -> Catalog:
         """Both catalogs' tools under the first one's conventions; equal tools appear once."""
@@ -304,9 +309,9 @@ def union(tools: Iterable[Tool]) -> tuple[Tool, ...]:
     >>> [tool.name for tool in union([Tool("a"), Tool("b"), Tool("a")])]
     ['a', 'b']
     """
-    kept: dict[str, list[Tool]] = {}
+    by_name: dict[str, list[Tool]] = {}
     for tool in tools:
-        variants = kept.setdefault(tool.full_name, [])
+        variants = by_name.setdefault(tool.full_name, [])
         if tool not in variants:
             variants.append(tool)
-    return tuple(tool for variants in kept.values() for tool in variants)
+    return tuple(tool for variants in by_name.values() for tool in variants)

@@ -53,15 +53,15 @@ def check(plan: Plan, catalog: Catalog, *, hints: bool = True) -> tuple[Diagnost
     findings: list[Diagnostic] = []
     strangers = 0
     for position, call in enumerate(plan.calls):
-        tool, found = _best(call, position, catalog, hints=hints and strangers < _HINTS)
+        tool, call_findings = _best(call, position, catalog, hints=hints and strangers < _HINTS)
         strangers += tool is None
         chosen.append(tool)
-        findings += found
+        findings += call_findings
     for position, call in enumerate(plan.calls):
         findings += _outputs(plan, position, call, chosen, catalog)
     findings += _answer(plan, chosen)
     findings += _unused(plan, chosen, catalog)
-    return tuple(sorted(findings, key=lambda one: (one.call is None, one.call or 0)))
+    return tuple(sorted(findings, key=lambda finding: (finding.call is None, finding.call or 0)))
 
 
 def meant(call: Call, catalog: Catalog) -> Tool | None:
@@ -81,12 +81,12 @@ def _best(
     if not tools:
         return None, [_unknown(call, position, catalog, hints=hints)]
     tries = [(tool, list(_arguments(call, position, tool, catalog))) for tool in tools]
-    tool, found = min(tries, key=lambda each: len(each[1]))
-    apps = sorted({each.app for each in tools if each.app})
+    tool, findings = min(tries, key=lambda attempt: len(attempt[1]))
+    apps = sorted({tool.app for tool in tools if tool.app})
     if call.app is None and len(apps) > 1 and "." not in call.name:
         text = f"{call.name} is offered by {', '.join(apps)}, and the call names none of them"
-        found.insert(0, Diagnostic("check.ambiguous_tool", text, "info", position, span=call.span))
-    return tool, found
+        findings.insert(0, Diagnostic("check.ambiguous_tool", text, "info", position, span=call.span))
+    return tool, findings
 
 
 def _unknown(call: Call, position: int, catalog: Catalog, *, hints: bool) -> Diagnostic:
@@ -113,44 +113,44 @@ def _arguments(call: Call, position: int, tool: Tool, catalog: Catalog) -> Itera
     if tool.judge is not None:
         yield from _judged(call, position, tool, tool.judge, catalog)
         return
-    known = {each.name: each for each in tool.parameters}
-    parts = Parts(catalog.text_values, catalog.holes)
+    parameters = {p.name: p for p in tool.parameters}
+    checker = Parts(catalog.text_values, catalog.holes)
     for name, value, span in _placed(call):
-        parameter = known.get(name)
+        parameter = parameters.get(name)
         if parameter is None and not tool.open:
             yield Diagnostic("check.unknown_argument", _not_taken(tool, name), "error", position, name, span)
             continue
         kind = parameter.type if parameter is not None else tool.others or ANY
-        for found in parts.wrong(value, kind):
-            yield _finding(found, where(name, found.at), position, name, span)
-    given = {name for name, _ in call.arguments}
-    for each in tool.parameters:
-        if each.required and each.name not in given:
-            text = _needed(tool, each.name)
-            yield Diagnostic("check.missing_argument", text, "error", position, each.name, call.span)
+        for fault in checker.wrong(value, kind):
+            yield _finding(fault, where(name, fault.at), position, name, span)
+    argument_names = {name for name, _ in call.arguments}
+    for declared in tool.parameters:
+        if declared.required and declared.name not in argument_names:
+            text = _needed(tool, declared.name)
+            yield Diagnostic("check.missing_argument", text, "error", position, declared.name, call.span)
 
 
 def _judged(call: Call, position: int, tool: Tool, judge: Judge, catalog: Catalog) -> Iterator[Diagnostic]:
     """What is wrong with the arguments of a tool whose schema says more than types do."""
     spans = {name: span for name, _, span in _placed(call)}
     wrong = judge.wrong(dict(call.arguments), texts=catalog.text_values, holes=catalog.holes)
-    for found in wrong:
-        name = str(found.at[0]) if found.at else found.name
+    for fault in wrong:
+        name = str(fault.at[0]) if fault.at else fault.name
         span = spans.get(name, call.span) if name is not None else call.span
-        if len(found.at) == 1 and found.name == name and name is not None:
-            yield Diagnostic(found.code, _not_taken(tool, name), "error", position, name, span)
-        elif not found.at and name is not None:
-            rest = found.text.removeprefix(f"the field {name!r} is needed")
-            yield Diagnostic(found.code, _needed(tool, name) + rest, "error", position, name, span)
+        if len(fault.at) == 1 and fault.name == name and name is not None:
+            yield Diagnostic(fault.code, _not_taken(tool, name), "error", position, name, span)
+        elif not fault.at and name is not None:
+            suffix = fault.text.removeprefix(f"the field {name!r} is needed")
+            yield Diagnostic(fault.code, _needed(tool, name) + suffix, "error", position, name, span)
         else:
-            yield _finding(found, where("", found.at) or tool.full_name, position, name, span)
+            yield _finding(fault, where("", fault.at) or tool.full_name, position, name, span)
 
 
 def _finding(
-    found: Wrong, place: str, position: int, name: str | None, span: tuple[int, int] | None
+    fault: Wrong, location: str, position: int, name: str | None, span: tuple[int, int] | None
 ) -> Diagnostic:
-    severity = "warning" if found.code in _WARNED else "error"
-    return Diagnostic(found.code, f"{place}: {found.text}", severity, position, name, span)
+    severity = "warning" if fault.code in _WARNED else "error"
+    return Diagnostic(fault.code, f"{location}: {fault.text}", severity, position, name, span)
 
 
 def _not_taken(tool: Tool, name: str) -> str:
@@ -166,20 +166,20 @@ def _outputs(
 ) -> Iterator[Diagnostic]:
     """What is wrong with the references of one call, given what their producers return."""
     tool = chosen[position]
-    known = {each.name: each.type for each in tool.parameters} if tool else {}
+    parameter_types = {p.name: p.type for p in tool.parameters} if tool else {}
     for name, value, span in _placed(call):
-        for at, ref in references(value):
+        for path, ref in references(value):
             if isinstance(ref, Unresolved):
                 continue
             output, text = _output(ref, plan, chosen)
             if output is None:
                 yield Diagnostic(
-                    "check.unknown_output", f"{where(name, at)}: {text}", "error", position, name, span
+                    "check.unknown_output", f"{where(name, path)}: {text}", "error", position, name, span
                 )
                 continue
-            into = ANY if isinstance(value, Template) else known.get(name, ANY).at(at) or ANY
+            into = ANY if isinstance(value, Template) else parameter_types.get(name, ANY).at(path) or ANY
             if not fits(output, into, texts=catalog.text_values):
-                text = f"{where(name, at)}: expected {into}, but {text} is {output}"
+                text = f"{where(name, path)}: expected {into}, but {text} is {output}"
                 yield Diagnostic("check.output_type", text, "error", position, name, span)
 
 
@@ -201,8 +201,8 @@ def _output(ref: Ref, plan: Plan, chosen: list[Tool | None]) -> tuple[Type | Non
     named = f"{where('', ref.path) or 'the result'} of call {ref.call + 1} ({producer.name})"
     if output is None:
         text = f"call {ref.call + 1} ({tool.full_name}) has no output {where('', ref.path)[:_SHOWN]!r}"
-        several = len(tool.returns.fields) > 1 and ref.path[0] in WHOLE_RESULT
-        hint = ", and only a tool with one output has it under that name" if several else ""
+        has_several_outputs = len(tool.returns.fields) > 1 and ref.path[0] in WHOLE_RESULT
+        hint = ", and only a tool with one output has it under that name" if has_several_outputs else ""
         return None, f"{text}; it returns {tool.returned or 'nothing with names'}{hint}"
     single = tool.returns.fields
     if not ref.path and len(single) == 1:  # the whole result of a tool with one output stands for it
@@ -234,10 +234,10 @@ def _unused(plan: Plan, chosen: list[Tool | None], catalog: Catalog) -> Iterator
 
 def _placed(call: Call) -> Iterator[tuple[str, Value, tuple[int, int] | None]]:
     """Name, value and place of each argument."""
-    known = len(call.spans) == len(call.arguments)
+    has_spans = len(call.spans) == len(call.arguments)
     for number, (name, value) in enumerate(call.arguments):
-        yield name, value, call.spans[number] if known else call.span
+        yield name, value, call.spans[number] if has_spans else call.span
 
 
 def _names(parameters: tuple[Parameter, ...]) -> str:
-    return ", ".join(each.name for each in parameters) or "none"
+    return ", ".join(p.name for p in parameters) or "none"

@@ -74,40 +74,40 @@ class Closing:
         Raises:
             CatalogError: it refers to nothing, or is too large.
         """
-        made = self.over(self.root, _Way())
+        document = self.over(self.root, _Way())
         if self.root.get("properties") == {} and "additionalProperties" not in self.root:
-            made["additionalProperties"] = False  # a tool that lists no argument takes none
-        return {**made, "$defs": self.made} if self.made else dict(made)
+            document["additionalProperties"] = False  # a tool that lists no argument takes none
+        return {**document, "$defs": self.made} if self.made else dict(document)
 
-    def over(self, schema: Any, way: _Way) -> Any:
+    def over(self, schema: Any, context: _Way) -> Any:
         """A schema of a value; true and false stay."""
         if not isinstance(schema, Mapping):
             return schema
         self._count()
         schema = {key: value for key, value in schema.items() if value is not None or key == "const"}
-        way = replace(way, said=way.said or self._says(schema, way.seen))
-        made = {key: value for key, value in schema.items() if key in _KEPT}
-        made.update({key: int(made[key]) for key in _COUNTS if key in made})
-        if way.asked:
-            made.pop("format", None)
-        _older(schema, made)
-        together = self._with(way, schema, _TOGETHER)
+        context = replace(context, said=context.said or self._says(schema, context.seen))
+        closed = {key: value for key, value in schema.items() if key in _KEPT}
+        closed.update({key: int(closed[key]) for key in _COUNTS if key in closed})
+        if context.asked:
+            closed.pop("format", None)
+        _older(schema, closed)
+        joint_context = self._with(context, schema, _TOGETHER)
         for key in _SAME:
             if schema.get(key):
-                others = [each for each in ("anyOf", "oneOf") if each != key]
-                inside = self._with(together, schema, others)
-                made[key] = [self.over(each, inside) for each in schema[key]]
-        together = self._with(together, schema, ("anyOf", "oneOf"))
+                other_keys = [k for k in ("anyOf", "oneOf") if k != key]
+                inside = self._with(joint_context, schema, other_keys)
+                closed[key] = [self.over(subschema, inside) for subschema in schema[key]]
+        joint_context = self._with(joint_context, schema, ("anyOf", "oneOf"))
         for key in _ASKED:
             if key in schema:
-                made[key] = self.over(schema[key], replace(together, asked=True))
+                closed[key] = self.over(schema[key], replace(joint_context, asked=True))
         for key in _FOLLOWS:
             if key in schema:
-                made[key] = self.over(schema[key], together)
-        self._refer(schema, made, together)
-        self._parts(schema, made, together)
-        self._close(schema, made, together)
-        return made
+                closed[key] = self.over(schema[key], joint_context)
+        self._refer(schema, closed, joint_context)
+        self._parts(schema, closed, joint_context)
+        self._close(schema, closed, joint_context)
+        return closed
 
     def _count(self) -> None:
         self.left -= 1
@@ -116,65 +116,65 @@ class Closing:
                 f"a JSON Schema is one of more than {_MOST:,} schemas, its references followed"
             )
 
-    def _refer(self, schema: Mapping[str, Any], made: dict[str, Any], way: _Way) -> None:
+    def _refer(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _Way) -> None:
         reference = schema.get("$ref", schema.get("$dynamicRef"))
-        if reference is None or reference in way.seen:  # one to nothing but itself says nothing
+        if reference is None or reference in context.seen:  # one to nothing but itself says nothing
             return
-        key = (reference, way)
+        key = (reference, context)
         if key not in self.places:
             self.places[key] = name = str(len(self.places) + 1)
             self.made[name] = True
-            inside = replace(way, seen=(*way.seen, reference))
+            inside = replace(context, seen=(*context.seen, reference))
             self.made[name] = self.over(target(reference, self.root), inside)
-        made["$ref"] = f"#/$defs/{self.places[key]}"
+        closed["$ref"] = f"#/$defs/{self.places[key]}"
 
-    def _parts(self, schema: Mapping[str, Any], made: dict[str, Any], way: _Way) -> None:
+    def _parts(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _Way) -> None:
         """What is said of the parts of a value."""
 
-        def part(inner: Any, *, asked: bool = way.asked) -> Any:
-            return self.over(inner, _Way(asked=asked))
+        def close_part(inner: Any, *, is_condition: bool = context.asked) -> Any:
+            return self.over(inner, _Way(asked=is_condition))
 
         for key in _PARTS:
             if isinstance(schema.get(key), (Mapping, bool)):
-                made[key] = part(schema[key])
+                closed[key] = close_part(schema[key])
         if "contains" in schema:
-            made["contains"] = part(schema["contains"], asked=True)
+            closed["contains"] = close_part(schema["contains"], is_condition=True)
         for key in ("properties", "patternProperties"):
             if isinstance(schema.get(key), Mapping):
-                made[key] = {str(name): part(inner) for name, inner in schema[key].items()}
+                closed[key] = {str(name): close_part(inner) for name, inner in schema[key].items()}
         first = schema.get("prefixItems", schema.get("items"))
         if isinstance(first, list):
-            made["prefixItems"] = [part(inner) for inner in first]
+            closed["prefixItems"] = [close_part(inner) for inner in first]
             if "additionalItems" in schema and isinstance(schema.get("items"), list):
-                made["items"] = part(schema["additionalItems"])
+                closed["items"] = close_part(schema["additionalItems"])
         depending = {**(schema.get("dependencies") or {}), **(schema.get("dependentSchemas") or {})}
         for name, inner in depending.items():
             if isinstance(inner, list):
-                made["dependentRequired"] = {**(made.get("dependentRequired") or {}), name: inner}
+                closed["dependentRequired"] = {**(closed.get("dependentRequired") or {}), name: inner}
             else:
-                made.setdefault("dependentSchemas", {})[name] = self.over(inner, way)
+                closed.setdefault("dependentSchemas", {})[name] = self.over(inner, context)
 
-    def _close(self, schema: Mapping[str, Any], made: dict[str, Any], way: _Way) -> None:
-        if not schema.get("properties") or way.said or way.asked:
+    def _close(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _Way) -> None:
+        if not schema.get("properties") or context.said or context.asked:
             return
-        made["properties"] = {**dict.fromkeys(way.names, True), **made["properties"]}
-        if way.patterns:
-            made["patternProperties"] = {
-                **dict.fromkeys(way.patterns, True),
-                **(made.get("patternProperties") or {}),
+        closed["properties"] = {**dict.fromkeys(context.names, True), **closed["properties"]}
+        if context.patterns:
+            closed["patternProperties"] = {
+                **dict.fromkeys(context.patterns, True),
+                **(closed.get("patternProperties") or {}),
             }
-        made["additionalProperties"] = False
+        closed["additionalProperties"] = False
 
-    def _with(self, way: _Way, schema: Mapping[str, Any], keys: Iterable[str]) -> _Way:
-        """The way with what a schema lists itself, and what those under some of its keywords do."""
-        listed: dict[str, None] = dict.fromkeys(way.names)
-        patterns: dict[str, None] = dict.fromkeys(way.patterns)
-        for each in chain([schema], self._under(schema, keys, way.seen)):
-            needed = each.get("required")
-            listed |= dict.fromkeys(map(str, each.get("properties") or ()))
+    def _with(self, context: _Way, schema: Mapping[str, Any], keys: Iterable[str]) -> _Way:
+        """The context with what a schema lists itself, and what those under some of its keywords do."""
+        listed: dict[str, None] = dict.fromkeys(context.names)
+        patterns: dict[str, None] = dict.fromkeys(context.patterns)
+        for subschema in chain([schema], self._under(schema, keys, context.seen)):
+            needed = subschema.get("required")
+            listed |= dict.fromkeys(map(str, subschema.get("properties") or ()))
             listed |= dict.fromkeys(needed if isinstance(needed, list) else ())
-            patterns |= dict.fromkeys(map(str, each.get("patternProperties") or ()))
-        return replace(way, names=tuple(listed), patterns=tuple(patterns))
+            patterns |= dict.fromkeys(map(str, subschema.get("patternProperties") or ()))
+        return replace(context, names=tuple(listed), patterns=tuple(patterns))
 
     def _under(
         self, schema: Mapping[str, Any], keys: Iterable[str], seen: tuple[str, ...]
@@ -186,9 +186,9 @@ class Closing:
                 if reference is not None and reference not in seen:
                     yield from self._same(target(reference, self.root), (*seen, reference))
                 continue
-            held = schema.get(key)
-            for each in held.values() if key == "dependentSchemas" and held else _listed(held):
-                yield from self._same(each, seen)
+            nested = schema.get(key)
+            for subschema in nested.values() if key == "dependentSchemas" and nested else _listed(nested):
+                yield from self._same(subschema, seen)
 
     def _same(self, schema: Any, seen: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
         """A schema and all that are of the same value."""
@@ -203,8 +203,8 @@ class Closing:
         if any(schema.get(key) is not None for key in ("additionalProperties", "unevaluatedProperties")):
             return True
         reference = schema.get("$ref", schema.get("$dynamicRef"))
-        held = [each for each in schema.get("allOf") or () if isinstance(each, Mapping)]
-        if any(self._says(each, seen) for each in held):
+        subschemas = [s for s in schema.get("allOf") or () if isinstance(s, Mapping)]
+        if any(self._says(s, seen) for s in subschemas):
             return True
         if reference is None or reference in seen:
             return False
@@ -212,26 +212,26 @@ class Closing:
         return isinstance(named, Mapping) and self._says(named, (*seen, reference))
 
 
-def _listed(held: Any) -> list[Any]:
-    return held if isinstance(held, list) else [held]
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
-def _older(schema: Mapping[str, Any], made: dict[str, Any]) -> None:
+def _older(schema: Mapping[str, Any], closed: dict[str, Any]) -> None:
     """What earlier drafts and OpenAPI say otherwise: types that may be null, limits, what is required."""
     kinds = schema.get("type")
     if kinds:
         named = [kinds] if isinstance(kinds, str) else list(kinds)
-        made["type"] = [*named, "null"] if schema.get("nullable") is True else named
+        closed["type"] = [*named, "null"] if schema.get("nullable") is True else named
     for limit, strict in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
         if isinstance(schema.get(strict), bool):
-            del made[strict]
-            if schema[strict] and limit in made:
-                made[strict] = made.pop(limit)
+            del closed[strict]
+            if schema[strict] and limit in closed:
+                closed[strict] = closed.pop(limit)
     needed = schema.get("required")
     listed = list(needed) if isinstance(needed, list) else []
     properties = schema.get("properties")
     if isinstance(properties, Mapping):
-        marked = [name for name, each in properties.items() if isinstance(each, Mapping)]
+        marked = [name for name, definition in properties.items() if isinstance(definition, Mapping)]
         listed += [name for name in marked if properties[name].get("required") is True]
     if listed:
-        made["required"] = list(dict.fromkeys(listed))
+        closed["required"] = list(dict.fromkeys(listed))

@@ -26,8 +26,10 @@ def self_contained(schema: Mapping[str, Any], root: Mapping[str, Any]) -> dict[s
     if all(_leads(reference, schema) for reference in _references(schema)):
         return dict(schema)
     moved = Moved(schema, root)
-    made: dict[str, Any] = moved.over({key: value for key, value in schema.items() if key not in _HELD})
-    return {**made, "$defs": moved.found} if moved.found else made
+    moved_schema: dict[str, Any] = moved.over(
+        {key: value for key, value in schema.items() if key not in _HELD}
+    )
+    return {**moved_schema, "$defs": moved.found} if moved.found else moved_schema
 
 
 class Moved:
@@ -47,20 +49,20 @@ class Moved:
     def over(self, schema: Any) -> Any:
         """The schema with references to what is moved, which is :attr:`found`."""
         if isinstance(schema, list):
-            return [self.over(each) for each in schema]
+            return [self.over(item) for item in schema]
         if not isinstance(schema, Mapping):
             return schema
-        made = {key: self.over(value) for key, value in schema.items() if key != "$ref"}
+        copied = {key: self.over(value) for key, value in schema.items() if key != "$ref"}
         reference = schema.get("$ref")
         if reference is not None:
-            made = {"$ref": self.reference(reference), **made}
-        return made
+            copied = {"$ref": self.reference(reference), **copied}
+        return copied
 
     def reference(self, reference: Any) -> Any:
         """The new place of what a reference names; itself where it names nothing, which its reader tells."""
         if not isinstance(reference, str):
             return self.over(reference)
-        root = next((each for each in self.roots if _leads(reference, each)), None)
+        root = next((r for r in self.roots if _leads(reference, r)), None)
         if root is None:
             return reference
         if reference not in self.names:
@@ -83,13 +85,13 @@ def _leads(reference: str, root: Mapping[str, Any]) -> bool:
 
 
 def _references(schema: Any) -> list[str]:
-    found, left = [], [schema]
+    references, left = [], [schema]
     while left:
-        each = left.pop()
-        if isinstance(each, Mapping):
-            if isinstance(each.get("$ref"), str):
-                found.append(each["$ref"])
-            left += each.values()
-        elif isinstance(each, list):
-            left += each
-    return found
+        node = left.pop()
+        if isinstance(node, Mapping):
+            if isinstance(node.get("$ref"), str):
+                references.append(node["$ref"])
+            left += node.values()
+        elif isinstance(node, list):
+            left += node
+    return references

@@ -23,26 +23,30 @@ def evaluated(validator: Any, value: Mapping[str, Any], schema: Any) -> set[str]
     if not isinstance(schema, Mapping):
         return set()
     run.step()
-    found = set(value.keys() & (schema.get("properties") or {}).keys())
+    names = set(value.keys() & (schema.get("properties") or {}).keys())
     patterns = schema.get("patternProperties") or ()
-    found |= {key for key in value for each in patterns if run.matches(each, key) is not False}
+    names |= {key for key in value for pattern in patterns if run.matches(pattern, key) is not False}
     for keyword in ("additionalProperties", "unevaluatedProperties"):
         if keyword in schema:
             inner = validator.evolve(schema=schema[keyword])
-            found |= {key for key in value if key not in found and inner.is_valid(value[key])}
-    for each in _applied(validator, value, schema):
-        found |= evaluated(validator, value, each)
-    return found
+            names |= {key for key in value if key not in names and inner.is_valid(value[key])}
+    for subschema in _applied(validator, value, schema):
+        names |= evaluated(validator, value, subschema)
+    return names
 
 
 def _applied(validator: Any, value: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Any]:
     """The schemas in another one that count for the same value."""
     if "$ref" in schema:
         yield validator.format_checker.named[schema["$ref"].rpartition("/")[2]]
-    yield from (each for name, each in (schema.get("dependentSchemas") or {}).items() if name in value)
+    yield from (
+        dependent for name, dependent in (schema.get("dependentSchemas") or {}).items() if name in value
+    )
     for keyword in _SAME:
         yield from (
-            each for each in schema.get(keyword) or () if validator.evolve(schema=each).is_valid(value)
+            alternative
+            for alternative in schema.get(keyword) or ()
+            if validator.evolve(schema=alternative).is_valid(value)
         )
     if "if" in schema:
         good, sure = validator.format_checker.surely(validator.evolve(schema=schema["if"]), value)

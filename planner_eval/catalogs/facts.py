@@ -32,8 +32,8 @@ def catalog_facts(catalog: str) -> Facts:
     outputs: dict[str, set[str | None]] = {}
     for tool in read_catalog(catalog).tools:
         name = tool.full_name
-        arguments[name] = arguments.get(name, frozenset()).union(each.name for each in tool.parameters)
+        arguments[name] = arguments.get(name, frozenset()).union(p.name for p in tool.parameters)
         defaults.update({(name, p.name): p.default for p in tool.parameters if p.has_default})
         outputs.setdefault(name, set()).add(tool.only_output)
-    agreed = ((name, next(iter(found))) for name, found in outputs.items() if len(found) == 1)
+    agreed = ((name, next(iter(names))) for name, names in outputs.items() if len(names) == 1)
     return Facts(arguments, defaults, {name: only for name, only in agreed if only is not None})

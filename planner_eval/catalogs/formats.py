@@ -47,7 +47,7 @@ def from_data(data: Any, format: str | None = None, *, name: str = "catalog") ->
     if isinstance(data, Catalog):
         return data
     functions = [data] if callable(data) else data
-    if isinstance(functions, (list, tuple)) and functions and all(callable(each) for each in functions):
+    if isinstance(functions, (list, tuple)) and functions and all(callable(f) for f in functions):
         from planner_eval.catalogs.python import from_functions
 
         return from_functions(functions, name)
@@ -126,12 +126,12 @@ def _reader(format: str) -> Reader:
         return further
     from planner_eval.catalogs import benchmarks
 
-    found: Reader | None = getattr(benchmarks, f"read_{format}", None)
-    if found is None or format not in FORMATS:
-        found = service("benchmark catalog")(format)
-    if found is None:
+    reader: Reader | None = getattr(benchmarks, f"read_{format}", None)
+    if reader is None or format not in FORMATS:
+        reader = service("benchmark catalog")(format)
+    if reader is None:
         raise CatalogError(f"unknown catalog format {format!r}; formats: {', '.join(FORMATS)}")
-    return found
+    return reader
 
 
 def _text(path: Path) -> str:
@@ -161,14 +161,14 @@ def _decoded(text: str, path: Path) -> Any:
     try:
         return read_json(text)
     except ParseError as error:
-        whole = error.brief
+        json_error = error.brief
     records: list[Any] = []
     for line in read_json_lines(text):
         if line.error is not None:
-            raise CatalogError(f"{path.name}: {line.error.brief if records else whole}")
+            raise CatalogError(f"{path.name}: {line.error.brief if records else json_error}")
         records.append(line.data)
     if not records:
-        raise CatalogError(f"{path.name}: {whole}")
+        raise CatalogError(f"{path.name}: {json_error}")
     return records
 
 
@@ -202,8 +202,8 @@ def read_catalog(source: str | Path, format: str | None = None) -> Catalog:
     """
     text = str(source)
     if text.startswith("world:"):
-        found: Catalog = service("world catalog")(text.removeprefix("world:"))
-        return found
+        catalog: Catalog = service("world catalog")(text.removeprefix("world:"))
+        return catalog
     if not text:
         raise CatalogError("no catalog named: give the path of a file or world:NAME")
     return from_file(Path(source), format)

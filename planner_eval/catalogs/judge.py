@@ -64,65 +64,65 @@ class Judge:
         """
         from planner_eval.catalogs.vocabulary import EndlessError, Run
 
-        held = self._validator
-        run = Run(texts, holes, self._patterns, held.schema.get("$defs") or {})
-        validator = held.evolve(format_checker=run)
+        base_validator = self._validator
+        run = Run(texts, holes, self._patterns, base_validator.schema.get("$defs") or {})
+        validator = base_validator.evolve(format_checker=run)
         try:
             run.begin(value)
             good = validator.is_valid(value)
-            found = [] if good else _all(validator.iter_errors(value), (), run, validator.schema)
+            faults = [] if good else _all(validator.iter_errors(value), (), run, validator.schema)
         except (EndlessError, RecursionError):
             return (Wrong((), "check.undecided", _ENDLESS),)
-        found += [
+        faults += [
             Wrong(
                 (), "check.undecided", f"whether a text matches {pattern!r:.80} could take too long to find"
             )
             for pattern in sorted(run.undecided)
         ]
-        return tuple(sorted(found, key=lambda one: _place(value, one)))
+        return tuple(sorted(faults, key=lambda fault: _place(value, fault)))
 
 
-def _all(errors: Any, at: Path, run: Any, root: Mapping[str, Any]) -> list[Wrong]:
+def _all(errors: Any, path: Path, run: Any, root: Mapping[str, Any]) -> list[Wrong]:
     """What the validator's errors say, the worst of each place."""
-    found: dict[Wrong, None] = {}
+    faults: dict[Wrong, None] = {}
     for error in errors:
-        found |= dict.fromkeys(_told(error, at, run, root))
+        faults |= dict.fromkeys(_told(error, path, run, root))
     worst: dict[Path, Wrong] = {}
     for code in reversed(_WORST):
-        worst |= {one.at: one for one in reversed(found) if one.code == code}
-    return [one for one in found if worst.get(one.at, one) is one]
+        worst |= {fault.at: fault for fault in reversed(faults) if fault.code == code}
+    return [fault for fault in faults if worst.get(fault.at, fault) is fault]
 
 
-def _place(value: Any, found: Wrong) -> list[float]:
+def _place(value: Any, fault: Wrong) -> list[float]:
     """Where in a value something is wrong, so that findings stand in its order, what is missing last."""
-    places: list[float] = []
-    for step in found.at:
+    positions: list[float] = []
+    for step in fault.at:
         try:
-            places.append(step if isinstance(step, int) else list(value).index(step))
+            positions.append(step if isinstance(step, int) else list(value).index(step))
             value = value[step]
         except (TypeError, ValueError, LookupError):
             break
-    return [*places, inf] if found.code == "check.missing_argument" else places
+    return [*positions, inf] if fault.code == "check.missing_argument" else positions
 
 
-def _told(error: Any, at: Path, run: Any, root: Mapping[str, Any]) -> list[Wrong]:
-    place = (*at, *error.path)
+def _told(error: Any, path: Path, run: Any, root: Mapping[str, Any]) -> list[Wrong]:
+    location = (*path, *error.path)
     code = getattr(error, "code", None)
     if code:
-        return [Wrong(place, code, error.message, error.name)]
+        return [Wrong(location, code, error.message, error.name)]
     if error.schema is False:
-        return [Wrong(place, "check.not_allowed", "the tool allows nothing here")]
+        return [Wrong(location, "check.not_allowed", "the tool allows nothing here")]
     if error.validator in ("anyOf", "oneOf"):
-        return _either(error, place, run, root)
-    return [Wrong(place, "check.not_allowed", f"breaks what the tool says with {error.validator!r}")]
+        return _either(error, location, run, root)
+    return [Wrong(location, "check.not_allowed", f"breaks what the tool says with {error.validator!r}")]
 
 
-def _either(error: Any, place: Path, run: Any, root: Mapping[str, Any]) -> list[Wrong]:
+def _either(error: Any, location: Path, run: Any, root: Mapping[str, Any]) -> list[Wrong]:
     """What to say of a value that is of none of the alternatives."""
-    kinds = Type(any_of=tuple(_outline(each, root) for each in error.validator_value))
+    kinds = Type(any_of=tuple(_outline(alternative, root) for alternative in error.validator_value))
     tries = [tuple(_all(errors, (), run, root)) for errors in error.tries]
-    found = Parts(run.texts, run.holes).closest(error.instance, kinds, tries)
-    return [one._replace(at=(*place, *one.at)) for one in found]
+    faults = Parts(run.texts, run.holes).closest(error.instance, kinds, tries)
+    return [fault._replace(at=(*location, *fault.at)) for fault in faults]
 
 
 def _outline(schema: Any, root: Mapping[str, Any]) -> Type:

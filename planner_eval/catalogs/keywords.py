@@ -37,7 +37,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _is_pattern(value: Any) -> bool:
@@ -104,11 +104,11 @@ def refuse_faults(schema: Any) -> None:
 
     >>> refuse_faults({"properties": {"pin": {"type": "string", "pattern": "^[0-9]+$"}}})
     """
-    for at, each in subschemas(schema):
-        for keyword, value in each.items():
+    for path, subschema in subschemas(schema):
+        for keyword, value in subschema.items():
             if not holds(keyword, value):
-                place = f"{at}: " if at else ""
-                raise CatalogError(f"{place}{keyword} must be {_FORMS[keyword].words}, found {value!r:.60}")
+                prefix = f"{path}: " if path else ""
+                raise CatalogError(f"{prefix}{keyword} must be {_FORMS[keyword].words}, found {value!r:.60}")
 
 
 def misspelt(schema: Any) -> Iterator[str]:
@@ -117,22 +117,22 @@ def misspelt(schema: Any) -> Iterator[str]:
     >>> list(misspelt({"properties": {"n": {"type": "integer", "minimun": 1}}}))
     ["n: 'minimun' is no keyword of JSON Schema and is not looked at; did you mean 'minimum'?"]
     """
-    for at, each in subschemas(schema):
-        for key in each:
+    for path, subschema in subschemas(schema):
+        for key in subschema:
             if key in _SAID or not isinstance(key, str) or key.lower().startswith(("x-", "x_")):
                 continue
-            meant = _meant(key)
-            if meant is not None:
-                place = f"{at}: " if at else ""
+            suggestion = _meant(key)
+            if suggestion is not None:
+                prefix = f"{path}: " if path else ""
                 yield (
-                    f"{place}{key[:40]!r} is no keyword of JSON Schema and is not looked at; "
-                    f"did you mean {meant!r}?"
+                    f"{prefix}{key[:40]!r} is no keyword of JSON Schema and is not looked at; "
+                    f"did you mean {suggestion!r}?"
                 )
 
 
 def _meant(key: str) -> str | None:
     plain = key.replace("_", "").replace("-", "").lower()
-    same = next((each for each in _MEANT if each.lower() == plain), None)
+    same = next((k for k in _MEANT if k.lower() == plain), None)
     if same is not None:
         return same
     return next(iter(close_names(key, _MEANT, 1, cutoff=_ALIKE)), None)
@@ -153,22 +153,24 @@ def subschemas(schema: Any) -> Iterator[Placed]:
     """
     left: list[tuple[str, Any, int]] = [("", schema, 0)]
     while left:
-        at, each, depth = left.pop()
-        if not isinstance(each, Mapping):
+        path, subschema, depth = left.pop()
+        if not isinstance(subschema, Mapping):
             continue
-        yield Placed(at, each)
+        yield Placed(path, subschema)
         if depth < _DEPTH:
-            left += reversed([(place, inner, depth + 1) for place, inner in _inside(at, each)])
+            left += reversed(
+                [(inner_path, inner, depth + 1) for inner_path, inner in _inside(path, subschema)]
+            )
 
 
-def _inside(at: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _inside(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for keyword, value in schema.items():
         if keyword in NAMED and isinstance(value, Mapping):
             for name, inner in value.items():
-                place = str(name) if keyword == "properties" else f"{keyword}.{name}"
-                yield f"{at}.{place}".removeprefix("."), inner
+                relative_path = str(name) if keyword == "properties" else f"{keyword}.{name}"
+                yield f"{path}.{relative_path}".removeprefix("."), inner
         elif keyword in MANY and isinstance(value, list):
-            yield from ((f"{at}.{keyword}[{n}]".removeprefix("."), inner) for n, inner in enumerate(value))
+            yield from ((f"{path}.{keyword}[{n}]".removeprefix("."), inner) for n, inner in enumerate(value))
         elif keyword in ONE:
-            place = f"{at}[]" if keyword == "items" else f"{at}.{keyword}".removeprefix(".")
-            yield place, value
+            relative_path = f"{path}[]" if keyword == "items" else f"{path}.{keyword}".removeprefix(".")
+            yield relative_path, value

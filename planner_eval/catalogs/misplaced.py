@@ -23,7 +23,7 @@ _BESIDE = frozenset(
 
 def refuse_misplaced(
     entry: Mapping[str, Any],
-    told: str,
+    label: str,
     takes: tuple[str, ...] = TAKES,
     returns: tuple[str, ...] = RETURNS,
 ) -> None:
@@ -31,7 +31,7 @@ def refuse_misplaced(
 
     Args:
         entry: The tool as it stands in its file.
-        told: What to call it in messages, in front of its name.
+        label: What to call it in messages, in front of its name.
         takes: The keys under which what it takes is read.
         returns: The keys under which what it returns is read.
 
@@ -46,7 +46,7 @@ def refuse_misplaced(
             continue
         if _is_schema(value) or (not described and _lists(value)):
             raise CatalogError(
-                f"{told} {entry.get('name')!r:.60}: what stands under {key!r:.40} is not read; "
+                f"{label} {entry.get('name')!r:.60}: what stands under {key!r:.40} is not read; "
                 f"expected what it takes under {' or '.join(takes)}, and what it returns under "
                 f"{' or '.join(returns)}"
             )
@@ -61,5 +61,7 @@ def _is_schema(value: Any) -> bool:
 
 def _lists(value: Any) -> bool:
     """Whether a value looks like a list or an object of arguments, each of which is described."""
-    parts = list(value.values()) if isinstance(value, Mapping) else value
-    return isinstance(parts, list) and bool(parts) and all(isinstance(each, Mapping) for each in parts)
+    entries = list(value.values()) if isinstance(value, Mapping) else value
+    return (
+        isinstance(entries, list) and bool(entries) and all(isinstance(entry, Mapping) for entry in entries)
+    )

@@ -60,75 +60,75 @@ class Parts:
             kind: What it should be.
         """
         steps = [self._steps(value, kind, _NONE)]
-        found: _All | None = None
+        faults: _All | None = None
         while True:  # Python's own stack does not hold what values and alternatives nest
             try:
-                part = steps[-1].send(found)
-            except StopIteration as done:
-                found = done.value
+                request = steps[-1].send(faults)
+            except StopIteration as stop:
+                faults = stop.value
                 steps.pop()
                 if not steps:
-                    return found or ()
+                    return faults or ()
             else:
-                steps.append(self._steps(*part))
-                found = None
+                steps.append(self._steps(*request))
+                faults = None
 
-    def _steps(self, value: Value, kind: Type, beside: frozenset[str]) -> _Steps:
+    def _steps(self, value: Value, kind: Type, sibling_fields: frozenset[str]) -> _Steps:
         """What is wrong with a value; asks for what is wrong with its parts.
 
         Args:
             value: The value.
             kind: What it should be.
-            beside: The fields that other types list, which the value has to be of as well.
+            sibling_fields: The fields that other types list, which the value has to be of as well.
         """
         kind = kind.unfolded
         if isinstance(value, (Ref, Unresolved)) or (type(value) is str and value in self.holes):
             return ()
         if not kind.any_of:
-            return (yield from self._plain(value, kind, beside))
-        key = (id(value), id(kind), beside)
+            return (yield from self._plain(value, kind, sibling_fields))
+        key = (id(value), id(kind), sibling_fields)
         if key not in self._known:  # without this, alternatives inside alternatives double at each level
-            self._known[key] = yield from self._either(value, kind, beside)
+            self._known[key] = yield from self._either(value, kind, sibling_fields)
         return self._known[key]
 
-    def _plain(self, value: Value, kind: Type, beside: frozenset[str]) -> _Steps:
+    def _plain(self, value: Value, kind: Type, sibling_fields: frozenset[str]) -> _Steps:
         if isinstance(value, Template):
             wrong = not self.texts and kind.kinds and "string" not in kind.kinds
             return (_no_text(kind),) if wrong else ()
-        found = problem(value, kind, texts=self.texts)
-        if found is not None:
-            return (Wrong((), *found),)
-        made: list[Wrong] = []
+        fault = problem(value, kind, texts=self.texts)
+        if fault is not None:
+            return (Wrong((), *fault),)
+        faults: list[Wrong] = []
         if isinstance(value, list):
             for position, item in enumerate(value):
                 inside = yield item, kind.at((position,)) or ANY, _NONE
-                made += [one._replace(at=(position, *one.at)) for one in inside or ()]
+                faults += [fault._replace(at=(position, *fault.at)) for fault in inside or ()]
         elif isinstance(value, dict):
             for key, item in value.items():
                 inner = kind.at((key,))
                 if inner is not None:
                     inside = yield item, inner, _NONE
-                    made += [one._replace(at=(key, *one.at)) for one in inside or ()]
-                elif key not in beside:
-                    made.append(_no_field(key, kind, beside))
-            made += [
-                Wrong((), "check.missing_argument", f"the field {each.name!r} is needed")
-                for each in kind.fields
-                if each.required and each.name not in value
+                    faults += [fault._replace(at=(key, *fault.at)) for fault in inside or ()]
+                elif key not in sibling_fields:
+                    faults.append(_no_field(key, kind, sibling_fields))
+            faults += [
+                Wrong((), "check.missing_argument", f"the field {member.name!r} is needed")
+                for member in kind.fields
+                if member.required and member.name not in value
             ]
-        return tuple(made)
+        return tuple(faults)
 
-    def _either(self, value: Value, kind: Type, beside: frozenset[str]) -> _Steps:
+    def _either(self, value: Value, kind: Type, sibling_fields: frozenset[str]) -> _Steps:
         """What is wrong with a value that has to be of a type, and of one of its alternatives."""
-        listed = beside | frozenset(_listed(kind))
+        listed = sibling_fields | frozenset(_listed(kind))
         own = yield from self._plain(value, replace(kind, any_of=()), listed)
-        if any(not one.at and one.code != "check.missing_argument" for one in own):
+        if any(not fault.at and fault.code != "check.missing_argument" for fault in own):
             return own
-        beside |= {each.name for each in kind.fields}
+        sibling_fields |= {f.name for f in kind.fields}
         tries = []
-        for each in kind.any_of:
-            found = yield value, each, beside
-            tries.append(found or ())
+        for alternative in kind.any_of:
+            faults = yield value, alternative, sibling_fields
+            tries.append(faults or ())
         if not all(tries):
             return own
         return tuple(dict.fromkeys((*own, *self.closest(value, kind, tries))))
@@ -146,64 +146,68 @@ class Parts:
         top = problem(value, Type(any_of=kind.any_of), texts=self.texts)
         if top is not None:
             return (Wrong((), *top),)
-        near = [
-            (each, found)
-            for each, found in zip(kind.any_of, tries, strict=True)
-            if problem(value, each, texts=self.texts) is None
+        candidates = [
+            (alternative, faults)
+            for alternative, faults in zip(kind.any_of, tries, strict=True)
+            if problem(value, alternative, texts=self.texts) is None
         ]
-        meant = [found for each, found in near if not self._denies(value, each)]
-        meant = meant or [found for _, found in near]
-        least = min(map(len, meant))
-        closest = list(dict.fromkeys(found for found in meant if len(found) == least))
+        plausible = [faults for alternative, faults in candidates if not self._denies(value, alternative)]
+        plausible = plausible or [faults for _, faults in candidates]
+        least = min(map(len, plausible))
+        closest = list(dict.fromkeys(faults for faults in plausible if len(faults) == least))
         if len(closest) == 1:
             return closest[0]
-        told = [_told(found) for found in closest[:_TOLD]]
+        descriptions = [_told(faults) for faults in closest[:_TOLD]]
         more = " or …" if len(closest) > _TOLD else ""
-        codes = {one.code for found in closest for one in found}
+        codes = {fault.code for faults in closest for fault in faults}
         code = codes.pop() if len(codes) == 1 else "check.wrong_type"
-        return (Wrong((), code, f"fits none of {len(tries)} alternatives: {' or '.join(told)}{more}"),)
+        return (
+            Wrong((), code, f"fits none of {len(tries)} alternatives: {' or '.join(descriptions)}{more}"),
+        )
 
     def _denies(self, value: Value, kind: Type) -> bool:
         """Whether a field tells that another alternative is meant: it has another value than the only one."""
         return isinstance(value, dict) and any(
-            each.type.enum is not None
-            and len(each.type.enum) == 1
-            and each.name in value
-            and not isinstance(value[each.name], (Ref, Unresolved, Template))
-            and value[each.name] not in self.holes
-            and problem(value[each.name], each.type, texts=self.texts) is not None
-            for each in kind.unfolded.fields
+            member.type.enum is not None
+            and len(member.type.enum) == 1
+            and member.name in value
+            and not isinstance(value[member.name], (Ref, Unresolved, Template))
+            and value[member.name] not in self.holes
+            and problem(value[member.name], member.type, texts=self.texts) is not None
+            for member in kind.unfolded.fields
         )
 
 
 def _listed(kind: Type) -> Iterator[str]:
     """The fields that any of the alternatives lists."""
-    for each in kind.unfolded.any_of:
-        yield from (one.name for one in each.unfolded.fields)
-        yield from _listed(each)
+    for alternative in kind.unfolded.any_of:
+        yield from (f.name for f in alternative.unfolded.fields)
+        yield from _listed(alternative)
 
 
 def _no_text(kind: Type) -> Wrong:
     return Wrong((), "check.wrong_type", f"expected {kind}, found a text with a reference in it")
 
 
-def _no_field(key: str, kind: Type, beside: frozenset[str]) -> Wrong:
-    takes = ", ".join(dict.fromkeys((*(each.name for each in kind.fields), *sorted(beside)))) or "none"
+def _no_field(key: str, kind: Type, sibling_fields: frozenset[str]) -> Wrong:
+    takes = ", ".join(dict.fromkeys((*(f.name for f in kind.fields), *sorted(sibling_fields)))) or "none"
     text = f"there is no field {key[:_SHOWN]!r}; the fields are {takes}"
     return Wrong((key,), "check.unknown_argument", text)
 
 
-def _told(found: _All) -> str:
+def _told(faults: _All) -> str:
     """What is wrong with one alternative, in a part of a sentence."""
-    shown = [f"{where('', one.at)}: {one.text}" if one.at else one.text for one in found[:_TOLD]]
-    return shortened(", ".join(shown), _LONG) + (", …" if len(found) > _TOLD else "")
+    messages = [
+        f"{where('', fault.at)}: {fault.text}" if fault.at else fault.text for fault in faults[:_TOLD]
+    ]
+    return shortened(", ".join(messages), _LONG) + (", …" if len(faults) > _TOLD else "")
 
 
-def where(name: str, at: Path) -> str:
+def where(name: str, path: Path) -> str:
     """A way into a value, for people.
 
     >>> where("legs", (0, "date"))
     'legs[0].date'
     """
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return (name + "".join(steps)).removeprefix(".")

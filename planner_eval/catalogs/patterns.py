@@ -73,20 +73,20 @@ def _spelled(text: str) -> str | None:
     >>> _spelled(r"\<[[a]\Z"), _spelled("[a--b]")
     ('<[\\[a]\\z', None)
     """
-    made, inside, at = [], False, 0
-    while at < len(text):
-        step = text[at : at + 2]
+    pieces, inside, position = [], False, 0
+    while position < len(text):
+        step = text[position : position + 2]
         if step[0] == "\\":
-            made.append({"\\<": "<", "\\>": ">", "\\Z": r"\z"}.get(step, step))
-            at += 2
+            pieces.append({"\\<": "<", "\\>": ">", "\\Z": r"\z"}.get(step, step))
+            position += 2
             continue
         if inside and step in ("&&", "--", "~~"):  # sets of characters less others, there
             return None
         opens = step[0] == "[" and inside
-        made.append("\\[" if opens else step[0])
+        pieces.append("\\[" if opens else step[0])
         inside = step[0] == "[" or (inside and step[0] != "]")
-        at += 1
-    return "".join(made)
+        position += 1
+    return "".join(pieces)
 
 
 def _named(text: str) -> str:
@@ -96,10 +96,10 @@ def _named(text: str) -> str:
     '^(?P<y>\\d)(?<=a)[(?<b>](?P=y)'
     """
 
-    def spelled(found: re.Match[str]) -> str:
-        if found[1]:
-            return f"(?P<{found[1]}>"
-        return f"(?P={found[2]})" if found[2] else found[0]
+    def spelled(match: re.Match[str]) -> str:
+        if match[1]:
+            return f"(?P<{match[1]}>"
+        return f"(?P={match[2]})" if match[2] else match[0]
 
     return _GROUP.sub(spelled, text)
 
@@ -114,12 +114,12 @@ def _ways(text: str, length: int) -> float:
     """
     around: list[list[float]] = []  # of each group that is open: ways of this branch, of those before
     branch, before = [1.0], 0.0
-    at, last = 0, 1.0
+    position, last = 0, 1.0
     inside = False
-    while at < len(text):
-        char = text[at]
+    while position < len(text):
+        char = text[position]
         if char == "\\":
-            at, last = at + 2, 1.0
+            position, last = position + 2, 1.0
             continue
         if inside:
             inside = char != "]"
@@ -134,34 +134,34 @@ def _ways(text: str, length: int) -> float:
             last = before + branch[0]
             outer, before = around.pop()
             branch = [outer * last]
-        elif (times := _times(text, at)) is not None:
-            few, most, at = *times[:2], times[2] - 1
+        elif (times := _times(text, position)) is not None:
+            few, most, position = *times[:2], times[2] - 1
             branch[0] = branch[0] / last * _repeated(last, few, most, length)
         else:
             last = 1.0
-        at += 1
+        position += 1
     total = before + branch[0]
     for outer, earlier in around:
         total = outer * total + earlier
     return total * (length + 1) if total < float("inf") else total
 
 
-def _repeated(ways: float, few: int, most: int | None, length: int) -> float:
+def _repeated(count: float, few: int, most: int | None, length: int) -> float:
     if most is None:
-        return float("inf") if ways > 1 else length + 1
+        return float("inf") if count > 1 else length + 1
     try:
-        return float(ways**most * (most - few + 1))
+        return float(count**most * (most - few + 1))
     except OverflowError:
         return float("inf")
 
 
-def _times(text: str, at: int) -> tuple[int, int | None, int] | None:
+def _times(text: str, position: int) -> tuple[int, int | None, int] | None:
     """How often the part before may stand, and where what says so ends."""
-    plain = {"*": (0, None), "+": (1, None), "?": (0, 1)}.get(text[at])
+    plain = {"*": (0, None), "+": (1, None), "?": (0, 1)}.get(text[position])
     if plain is not None:
-        end = at + 1
+        end = position + 1
         few, most = plain
-    elif text[at] == "{" and (counted := _COUNTED.match(text, at)):
+    elif text[position] == "{" and (counted := _COUNTED.match(text, position)):
         few = int(counted[1][:9])
         most = few if not counted[2] else (int(counted[3][:9]) if counted[3] else None)
         end = counted.end()

@@ -52,33 +52,33 @@ def is_plain(schema: Any) -> bool:
     top = {"type": "object", **schema} if isinstance(schema, Mapping) else schema
     left = [(top, 0)]
     while left:
-        each, depth = left.pop()
-        if each is True:
+        subschema, depth = left.pop()
+        if subschema is True:
             continue
-        if not isinstance(each, Mapping) or depth > _DEPTH or not _is_plain(each):
+        if not isinstance(subschema, Mapping) or depth > _DEPTH or not _is_plain(subschema):
             return False
-        left += [(inner, depth + 1) for inner in _inside(each)]
+        left += [(inner, depth + 1) for inner in _inside(subschema)]
     return True
 
 
 def _is_plain(schema: Mapping[str, Any]) -> bool:
-    said = {key for key in schema.keys() & (_SAYS | _ASSERTS) if schema[key] is not None or key == "const"}
-    if "uniqueItems" in said and schema["uniqueItems"] is False:
-        said.discard("uniqueItems")
-    if said & _ASSERTS or ("$ref" in said and said != {"$ref"}):
+    stated = {key for key in schema.keys() & (_SAYS | _ASSERTS) if schema[key] is not None or key == "const"}
+    if "uniqueItems" in stated and schema["uniqueItems"] is False:
+        stated.discard("uniqueItems")
+    if stated & _ASSERTS or ("$ref" in stated and stated != {"$ref"}):
         return False
-    if "anyOf" in said and not said <= {"anyOf", "type"}:
+    if "anyOf" in stated and not stated <= {"anyOf", "type"}:
         return False
-    if said & _PARTS and (not schema.get("type") or {"array", "object"} <= set(schema["type"])):
+    if stated & _PARTS and (not schema.get("type") or {"array", "object"} <= set(schema["type"])):
         return False
     if schema.get("additionalProperties") not in (None, True) and _undescribed(schema):
         return False
-    if any(isinstance(each, (list, dict)) for each in schema.get("enum") or ()):
+    if any(isinstance(value, (list, dict)) for value in schema.get("enum") or ()):
         return False
-    if isinstance(schema.get("const"), (list, dict)) or {"enum", "const"} <= said:
+    if isinstance(schema.get("const"), (list, dict)) or {"enum", "const"} <= stated:
         return False
     return not any(
-        {f"{end}imum", f"exclusive{end.capitalize()}imum"} <= said
+        {f"{end}imum", f"exclusive{end.capitalize()}imum"} <= stated
         and not isinstance(schema[f"exclusive{end.capitalize()}imum"], bool)
         for end in ("min", "max")
     )
@@ -91,10 +91,10 @@ def _undescribed(schema: Mapping[str, Any]) -> bool:
 
 
 def _inside(schema: Mapping[str, Any]) -> list[Any]:
-    found = [*(schema.get("properties") or {}).values(), *(schema.get("anyOf") or ())]
+    subschemas = [*(schema.get("properties") or {}).values(), *(schema.get("anyOf") or ())]
     for key in ("$defs", "definitions"):
         if isinstance(schema.get(key), Mapping):
-            found += schema[key].values()
-    found += [schema["items"]] if schema.get("items") is not None else []
-    others = schema.get("additionalProperties")
-    return [*found, others] if isinstance(others, Mapping) else found
+            subschemas += schema[key].values()
+    subschemas += [schema["items"]] if schema.get("items") is not None else []
+    additional = schema.get("additionalProperties")
+    return [*subschemas, additional] if isinstance(additional, Mapping) else subschemas

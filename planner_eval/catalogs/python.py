@@ -31,7 +31,7 @@ _KNOWN = ("typing", "typing_extensions", "collections", "collections.abc", "date
 _PLAIN = (str, int, float, bool, type(None), list, dict, tuple, set, frozenset, bytes)
 _NAMED = frozenset(
     (
-        *(each.__name__ for each in _PLAIN),
+        *(cls.__name__ for cls in _PLAIN),
         *("typing", "Any", "Optional", "Union", "Literal", "List", "Dict", "Tuple", "Set", "FrozenSet"),
         *("Annotated", "Sequence", "Iterable", "Mapping", "None", "date", "datetime", "time"),
     )
@@ -49,7 +49,7 @@ def from_functions(functions: Iterable[Callable[..., Any]], name: str = "functio
     >>> from_functions([add]).tools[0].signature()
     'add(a: integer, b?: integer = 0) -> integer'
     """
-    return Catalog(tuple(_tool(each) for each in functions), name)
+    return Catalog(tuple(_tool(function) for function in functions), name)
 
 
 def from_source(text: str, name: str) -> Catalog:
@@ -76,9 +76,9 @@ def _strangers(module: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.ImportFrom) and node.module not in _KNOWN:
-            yield from (each.asname or each.name for each in node.names)
+            yield from (alias.asname or alias.name for alias in node.names)
         elif isinstance(node, ast.Import):
-            yield from (each.asname or each.name for each in node.names if each.name not in _KNOWN)
+            yield from (alias.asname or alias.name for alias in node.names if alias.name not in _KNOWN)
 
 
 def _tool(function: Callable[..., Any]) -> Tool:
@@ -89,22 +89,22 @@ def _tool(function: Callable[..., Any]) -> Tool:
     except Exception:  # an annotation that names something absent: keep it as text
         signature = inspect.signature(function)
     summary, described = documented(inspect.getdoc(function) or "")
-    extra, given = False, {}
-    for each in signature.parameters.values():
-        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+    extra, declared = False, {}
+    for parameter in signature.parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             extra = True
         else:
-            given[each.name] = each
-    schemas, defs = _schemas({key: each.annotation for key, each in given.items()})
+            declared[parameter.name] = parameter
+    schemas, defs = _schemas({key: parameter.annotation for key, parameter in declared.items()})
     parameters = tuple(
         Parameter(
             name,
-            type_of(schemas[name], {"$defs": defs}) if name in schemas else _annotated(each.annotation),
-            each.default is _EMPTY,
+            type_of(schemas[name], {"$defs": defs}) if name in schemas else _annotated(parameter.annotation),
+            parameter.default is _EMPTY,
             described.get(name, ""),
-            *_default(each.default, given=each.default is not _EMPTY),
+            *_default(parameter.default, has_default=parameter.default is not _EMPTY),
         )
-        for name, each in given.items()
+        for name, parameter in declared.items()
     )
     returns = _returned(signature.return_annotation)
     name = getattr(function, "__name__", type(function).__name__)
@@ -115,13 +115,13 @@ def _tool(function: Callable[..., Any]) -> Tool:
 def _with_schema(tool: Tool, schemas: dict[str, Any], defs: dict[str, Any]) -> Tool:
     """The tool with what pydantic says of its parameters."""
     schema = object_schema(tool.parameters, open=tool.open)
-    for name, each in schemas.items():
-        said = {
+    for name, parameter_schema in schemas.items():
+        stated_keywords = {
             key: schema["properties"][name][key]
             for key in ("description", "default")
             if key in schema["properties"][name]
         }
-        schema["properties"][name] = {**each, **said}
+        schema["properties"][name] = {**parameter_schema, **stated_keywords}
     schema |= {"$defs": defs} if defs else {}
     return replace(tool, schema=schema, judge=judge_of(schema))
 
@@ -142,8 +142,10 @@ def _schemas(annotations: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
             continue
     if not adapters:
         return {}, {}
-    found, held = TypeAdapter.json_schemas([(name, "validation", each) for name, each in adapters.items()])
-    return {name: found[name, "validation"] for name in adapters}, held.get("$defs", {})
+    json_schemas, definitions = TypeAdapter.json_schemas(
+        [(name, "validation", adapter) for name, adapter in adapters.items()]
+    )
+    return {name: json_schemas[name, "validation"] for name in adapters}, definitions.get("$defs", {})
 
 
 def _typed(annotation: Any) -> Any:
@@ -153,8 +155,8 @@ def _typed(annotation: Any) -> Any:
     hints = get_type_hints(annotation, include_extras=True)
     optional = annotation.__optional_keys__
     fields = {
-        name: typing_extensions.NotRequired[_typed(each)] if name in optional else _typed(each)
-        for name, each in hints.items()
+        name: typing_extensions.NotRequired[_typed(hint)] if name in optional else _typed(hint)
+        for name, hint in hints.items()
     }
     return typing_extensions.TypedDict(annotation.__name__, fields)  # type: ignore[operator]
 
@@ -166,14 +168,14 @@ def _is_plain(annotation: Any) -> bool:
     """
     if annotation in (_EMPTY, Any, object):
         return True
-    outer, parts = get_origin(annotation), get_args(annotation)
+    outer, arguments = get_origin(annotation), get_args(annotation)
     if outer is None:
         return annotation in _PLAIN and annotation not in _SETS
     if outer is Literal:
         return True
-    if outer in (Union, UnionType) or (outer in _LISTS and len(parts) == 1):
-        return all(map(_is_plain, parts))
-    return outer is tuple and len(parts) == 2 and parts[1] is ... and _is_plain(parts[0])
+    if outer in (Union, UnionType) or (outer in _LISTS and len(arguments) == 1):
+        return all(map(_is_plain, arguments))
+    return outer is tuple and len(arguments) == 2 and arguments[1] is ... and _is_plain(arguments[0])
 
 
 def _parsed(node: ast.FunctionDef | ast.AsyncFunctionDef, unknown: Collection[str]) -> Tool:
@@ -182,21 +184,21 @@ def _parsed(node: ast.FunctionDef | ast.AsyncFunctionDef, unknown: Collection[st
     positional = [*spec.posonlyargs, *spec.args]
     defaults: list[ast.expr | None] = [None] * (len(positional) - len(spec.defaults)) + list(spec.defaults)
     parameters = []
-    for each, default in [
+    for argument, default in [
         *zip(positional, defaults, strict=True),
         *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
     ]:
-        kind = type_of_annotation(ast.unparse(each.annotation), unknown) if each.annotation else ANY
+        kind = type_of_annotation(ast.unparse(argument.annotation), unknown) if argument.annotation else ANY
         value = _literal(default) if default is not None else None
-        known = default is not None and _is_json(value) and not (value is None and not _is_none(default))
+        has_value = default is not None and _is_json(value) and not (value is None and not _is_none(default))
         parameters.append(
             Parameter(
-                each.arg,
+                argument.arg,
                 kind,
                 default is None,
-                described.get(each.arg, ""),
-                value if known else None,
-                known,
+                described.get(argument.arg, ""),
+                value if has_value else None,
+                has_value,
             )
         )
     returns = type_of_annotation(ast.unparse(node.returns), unknown) if node.returns else ANY
@@ -218,15 +220,15 @@ def documented(text: str) -> Documented:
     Documented(summary='Find a room.', arguments={'city': 'Where to look.'})
     """
     summary = " ".join(line.strip() for line in text.split("\n\n", 1)[0].splitlines())
-    found = {
+    arguments = {
         name: " ".join(words.split()) for name, words in re.findall(r":param (?:\w+ )?(\w+):\s*(.+)", text)
     }
     section = re.search(
         r"^(?:Args|Arguments|Parameters):?[ \t]*\n(?:-+\n)?((?:.*(?:\n|$))+)", text, re.MULTILINE
     )
     for name, words in _entries(section[1]) if section else ():
-        found.setdefault(name, words)
-    return Documented(summary, found)
+        arguments.setdefault(name, words)
+    return Documented(summary, arguments)
 
 
 def _entries(section: str) -> Iterator[tuple[str, str]]:
@@ -262,8 +264,8 @@ def _returned(annotation: Any) -> Type:
     return type_of(schemas[""], {"$defs": defs}) if schemas else _annotated(annotation)
 
 
-def _default(value: Any, *, given: bool) -> tuple[Any, bool]:
-    return (value, True) if given and _is_json(value) else (None, False)
+def _default(value: Any, *, has_default: bool) -> tuple[Any, bool]:
+    return (value, True) if has_default and _is_json(value) else (None, False)
 
 
 def _is_json(value: Any) -> bool:

@@ -38,11 +38,11 @@ def detect(data: Any) -> str | None:
         return _of_object(data)
     if not isinstance(data, list) or not data or not isinstance(data[0], Mapping):
         return "openai" if data == [] else None
-    entries = [each for each in data if isinstance(each, Mapping)]
-    found = next(filter(None, map(_of_entry, entries)), None)
-    if found == "openai":  # a tool without arguments looks alike everywhere
-        return next((told for each in entries if (told := _spelled(each)) is not None), found)
-    return found
+    entries = [entry for entry in data if isinstance(entry, Mapping)]
+    format = next(filter(None, map(_of_entry, entries)), None)
+    if format == "openai":  # a tool without arguments looks alike everywhere
+        return next((specific for entry in entries if (specific := _spelled(entry)) is not None), format)
+    return format
 
 
 def _is_own(data: Mapping[str, Any]) -> bool:
@@ -55,11 +55,11 @@ def _of_entry(entry: Mapping[str, Any]) -> str | None:
     if isinstance(tools, Mapping) and _is_own(tools):
         return "planeval"
     inner = tools if isinstance(tools, list) else entry.get("result")
-    if isinstance(inner, (list, Mapping)) and (held := detect(inner)) in ("mcp", "ultratool"):
-        return held
-    for marks, found in _MARKS:
+    if isinstance(inner, (list, Mapping)) and (inner_format := detect(inner)) in ("mcp", "ultratool"):
+        return inner_format
+    for marks, format in _MARKS:
         if any(mark in entry for mark in marks):
-            return found
+            return format
     if any(mark in entry for mark in _NESTFUL) or isinstance(tools, (list, str)):
         return "nestful"
     if isinstance(entry.get("api"), list) and detect(entry["api"]) == "sealtools":
@@ -85,9 +85,13 @@ def _spelled(entry: Mapping[str, Any]) -> str | None:
     """The format that the words of a tool's schema tell."""
     inner = entry.get("function")
     tool = inner if isinstance(inner, Mapping) else entry
-    given = tool.get("arguments")
+    arguments = tool.get("arguments")
     described = "description" in tool or "results" in tool
-    if isinstance(given, Mapping) and described and (given.get("type") == "object" or "properties" in given):
+    if (
+        isinstance(arguments, Mapping)
+        and described
+        and (arguments.get("type") == "object" or "properties" in arguments)
+    ):
         return "ultratool"
     schema = tool.get("parameters")
     kind = schema.get("type", schema.get("type_")) if isinstance(schema, Mapping) else None
@@ -100,15 +104,15 @@ def _of_object(data: Mapping[str, Any]) -> str | None:
     if _is_own(data) or (isinstance(data.get("tools"), Mapping) and _is_own(data["tools"])):
         return "planeval"
     nodes = data.get("nodes")
-    if isinstance(nodes, list) and any(isinstance(each, Mapping) and "desc" in each for each in nodes):
+    if isinstance(nodes, list) and any(isinstance(node, Mapping) and "desc" in node for node in nodes):
         return "taskbench"
     if isinstance(data.get("apps"), list) or isinstance(data.get("api_ports"), list):
         return "appbench" if "apps" in data else "callnavi"
     result = data.get("result")
     tools = result.get("tools") if isinstance(result, Mapping) else data.get("tools")
     if isinstance(tools, list) and not {"function_name", "tools_count", "input_tools"} & set(data):
-        held = detect(tools)
-        return held if held in _HELD else "openai"
+        tools_format = detect(tools)
+        return tools_format if tools_format in _HELD else "openai"
     return _of_names(data)
 
 
@@ -117,23 +121,23 @@ def _of_names(data: Mapping[str, Any]) -> str | None:
     table = _of_table(list(data.values()))
     if table == "jsonschema" and "$defs" not in data:
         return table
-    found = _of_entry(data)
-    if found is not None and found not in ("jsonschema", "openai"):
-        return found
+    entry_format = _of_entry(data)
+    if entry_format is not None and entry_format not in ("jsonschema", "openai"):
+        return entry_format
     if "$defs" in data or "definitions" in data or ("title" in data and "properties" in data):
         return "jsonschema"
-    return found if {"name", "function"} & set(data) else table
+    return entry_format if {"name", "function"} & set(data) else table
 
 
 def _of_table(values: list[Any]) -> str | None:
     """The format of an object that maps names to something."""
     if not values:
         return None
-    if all(isinstance(each, list) and all(isinstance(one, str) for one in each) for each in values):
+    if all(isinstance(value, list) and all(isinstance(name, str) for name in value) for value in values):
         return "complexfuncbench"
-    if not all(isinstance(each, Mapping) for each in values):
+    if not all(isinstance(value, Mapping) for value in values):
         return None
-    if all("name_to_url" in each for each in values):
+    if all("name_to_url" in value for value in values):
         return "complexfuncbench"
     marks = {"type", "properties", "$ref", "allOf", "anyOf", "oneOf"}
-    return "jsonschema" if all(marks & set(each) for each in values) else None
+    return "jsonschema" if all(marks & set(value) for value in values) else None

@@ -51,17 +51,17 @@ class Way(NamedTuple):
         return self._replace(seen=(*self.seen, step))
 
 
-def _begin(known: dict[str, Again] | None = None) -> Way:
-    return Way((), iter(range(_MOST)), {} if known is None else known)
+def _begin(recurring_types: dict[str, Again] | None = None) -> Way:
+    return Way((), iter(range(_MOST)), {} if recurring_types is None else recurring_types)
 
 
-def type_of(schema: Any, root: Schema | None = None, *, way: Way | None = None) -> Type:
+def type_of(schema: Any, root: Schema | None = None, *, route: Way | None = None) -> Type:
     """The type that a JSON Schema describes.
 
     Args:
         schema: A schema: an object, True (anything) or False (read as anything).
         root: The document in which ``$ref`` is looked up; `schema` itself when None.
-        way: How it was come to; a circular reference is :class:`.catalog.Again`, or anything, where it is
+        route: How it was come to; a circular reference is :class:`.catalog.Again`, or anything, where it is
             to nothing but itself.
 
     Raises:
@@ -74,20 +74,20 @@ def type_of(schema: Any, root: Schema | None = None, *, way: Way | None = None) 
         return ANY
     if not isinstance(schema, Mapping):
         raise CatalogError(f"expected a JSON Schema object, found {schema!r:.80}")
-    way = way or _begin()
+    route = route or _begin()
     root = schema if root is None else root
     if "$ref" in schema:
-        return _referred(schema, root, way)
+        return _referred(schema, root, route)
     if schema.get("allOf"):
         followed: list[str] = []
-        merged = _merged(schema, root, way, followed)
+        merged = _merged(schema, root, route, followed)
         for reference in followed:
-            way = way.to(reference)
-        return type_of(merged, root, way=way.to("allOf"))
+            route = route.to(reference)
+        return type_of(merged, root, route=route.to("allOf"))
     kinds = _kinds(schema)
     low, high, exclusive = _limits(schema)
     items = schema.get("items")
-    fields = fields_of(schema, root, way=way)
+    fields = fields_of(schema, root, route=route)
     return Type(
         kinds=kinds,
         enum=_enum(schema),
@@ -97,15 +97,17 @@ def type_of(schema: Any, root: Schema | None = None, *, way: Way | None = None) 
         exclusive=exclusive,
         length=(_count(schema, "minLength"), _count(schema, "maxLength")),
         size=(_count(schema, "minItems"), _count(schema, "maxItems")),
-        items=type_of(items, root, way=way.to("items")) if isinstance(items, Mapping) else None,
+        items=type_of(items, root, route=route.to("items")) if isinstance(items, Mapping) else None,
         fields=fields,
         open=is_open(schema),
-        any_of=tuple(type_of(each, root, way=way.to("anyOf")) for each in _variants(schema)),
-        others=_others(schema, root, way),
+        any_of=tuple(type_of(variant, root, route=route.to("anyOf")) for variant in _variants(schema)),
+        others=_others(schema, root, route),
     )
 
 
-def fields_of(schema: Schema, root: Schema | None = None, *, way: Way | None = None) -> tuple[Parameter, ...]:
+def fields_of(
+    schema: Schema, root: Schema | None = None, *, route: Way | None = None
+) -> tuple[Parameter, ...]:
     """The properties of an object's schema, as parameters or fields.
 
     A name that is required and not described is a field of any type.
@@ -114,15 +116,15 @@ def fields_of(schema: Schema, root: Schema | None = None, *, way: Way | None = N
     if not isinstance(properties, Mapping):
         raise CatalogError(f"expected an object of properties, found {properties!r:.80}")
     needed = _required(schema)
-    way = way or _begin()
+    route = route or _begin()
     fields = []
-    for name, each in properties.items():
-        inner = each if isinstance(each, Mapping) else {}
+    for name, property_schema in properties.items():
+        inner = property_schema if isinstance(property_schema, Mapping) else {}
         needs = name in needed or inner.get("required") is True
         fields.append(
             Parameter(
                 str(name),
-                type_of(each, schema if root is None else root, way=way.to("properties")),
+                type_of(property_schema, schema if root is None else root, route=route.to("properties")),
                 required=needs,
                 description=str(inner.get("description") or ""),
                 default=inner.get("default"),
@@ -134,8 +136,8 @@ def fields_of(schema: Schema, root: Schema | None = None, *, way: Way | None = N
 
 def is_open(schema: Schema) -> bool:
     """Whether an object of this schema may hold fields that are not listed."""
-    others = schema.get("additionalProperties")
-    return not schema.get("properties") if others is None else others is not False
+    additional = schema.get("additionalProperties")
+    return not schema.get("properties") if additional is None else additional is not False
 
 
 def schema_of(kind: Type, refer: Refer | None = None) -> dict[str, Any]:
@@ -168,7 +170,7 @@ def schema_of(kind: Type, refer: Refer | None = None) -> dict[str, Any]:
     if kind.items is not None:
         schema["items"] = schema_of(kind.items, refer)
     if kind.any_of:
-        schema["anyOf"] = [schema_of(each, refer) for each in kind.any_of]
+        schema["anyOf"] = [schema_of(alternative, refer) for alternative in kind.any_of]
     if kind.fields:
         schema.update(object_schema(kind.fields, open=kind.open, refer=refer))
         schema["type"] = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
@@ -184,15 +186,15 @@ def object_schema(
 ) -> dict[str, Any]:
     """The JSON Schema of an object with these fields; an open one says so."""
     properties = {}
-    for each in fields:
-        schema = schema_of(each.type, refer)
-        if each.description:
-            schema["description"] = each.description
-        if each.has_default:
-            schema["default"] = each.default
-        properties[each.name] = schema
+    for member in fields:
+        schema = schema_of(member.type, refer)
+        if member.description:
+            schema["description"] = member.description
+        if member.has_default:
+            schema["default"] = member.default
+        properties[member.name] = schema
     result: dict[str, Any] = {"type": "object", "properties": properties}
-    if required := [each.name for each in fields if each.required]:
+    if required := [m.name for m in fields if m.required]:
         result["required"] = required
     if open:
         result["additionalProperties"] = True
@@ -207,82 +209,86 @@ def target(reference: Any, root: Schema) -> Any:
         )
     if reference[1:] and not reference.startswith("#/"):
         return _anchored(reference, root)
-    found: Any = root
+    node: Any = root
     for step in filter(None, reference[1:].split("/")):
         name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, list) and name.isdecimal() and int(name) < len(found):
-            found = found[int(name)]
+        if isinstance(node, list) and name.isdecimal() and int(name) < len(node):
+            node = node[int(name)]
         else:
-            found = found.get(name) if isinstance(found, Mapping) else None
-    if found is None:
+            node = node.get(name) if isinstance(node, Mapping) else None
+    if node is None:
         raise CatalogError(f"$ref {reference!r:.80} points to nothing")
-    return found
+    return node
 
 
 def _anchored(reference: str, root: Schema) -> Any:
     """What has the name of a reference as its anchor."""
     left: list[Any] = [root]
     while left:
-        each = left.pop()
-        if isinstance(each, Mapping):
-            if reference[1:] in (each.get("$anchor"), each.get("$dynamicAnchor")):
-                return each
-            left += reversed(list(each.values()))
-        elif isinstance(each, list):
-            left += reversed(each)
+        node = left.pop()
+        if isinstance(node, Mapping):
+            if reference[1:] in (node.get("$anchor"), node.get("$dynamicAnchor")):
+                return node
+            left += reversed(list(node.values()))
+        elif isinstance(node, list):
+            left += reversed(node)
     raise CatalogError(f"$ref {reference!r:.80} points to nothing")
 
 
-def _referred(schema: Schema, root: Schema, way: Way) -> Type:
+def _referred(schema: Schema, root: Schema, route: Way) -> Type:
     reference = schema["$ref"]
-    if reference in way.seen:
-        since = way.seen[way.seen.index(reference) :]
+    if reference in route.seen:
+        since = route.seen[route.seen.index(reference) :]
         if _INTO.isdisjoint(since):
             return ANY
-        if reference not in way.known:
-            way.known[reference] = Again(reference, root, partial(_once_more, known=way.known))
-        return Type(again=way.known[reference])
-    return type_of(target(reference, root), root, way=way.to(str(reference)))
+        if reference not in route.known:
+            route.known[reference] = Again(reference, root, partial(_once_more, recurring_types=route.known))
+        return Type(again=route.known[reference])
+    return type_of(target(reference, root), root, route=route.to(str(reference)))
 
 
-def _once_more(reference: str, root: Schema, *, known: dict[str, Again]) -> Type:
-    return _referred({"$ref": reference}, root, _begin(known))
+def _once_more(reference: str, root: Schema, *, recurring_types: dict[str, Again]) -> Type:
+    return _referred({"$ref": reference}, root, _begin(recurring_types))
 
 
-def _others(schema: Schema, root: Schema, way: Way) -> Type | None:
+def _others(schema: Schema, root: Schema, route: Way) -> Type | None:
     """The type of fields that are not listed; None where it may be any."""
-    others = schema.get("additionalProperties")
-    if not isinstance(others, Mapping):
+    additional = schema.get("additionalProperties")
+    if not isinstance(additional, Mapping):
         return None
-    kind = type_of(others, root, way=way.to("additionalProperties"))
+    kind = type_of(additional, root, route=route.to("additionalProperties"))
     return None if kind == ANY else kind
 
 
 def _merged(
-    schema: Schema, root: Schema, way: Way, followed: list[str], through: tuple[str, ...] = ()
+    schema: Schema, root: Schema, route: Way, followed: list[str], through: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """The schema with its allOf parts laid over one another, properties and required joined.
 
     What comes again inside itself is not laid over: that a type has no place for. `followed` gets references.
     """
     merged: dict[str, Any] = {}
-    for part in (*schema["allOf"], {key: value for key, value in schema.items() if key != "allOf"}):
+    for subschema in (*schema["allOf"], {key: value for key, value in schema.items() if key != "allOf"}):
         led = through
-        if isinstance(part, Mapping) and "$ref" in part:
-            led = (*through, str(part["$ref"]))
+        if isinstance(subschema, Mapping) and "$ref" in subschema:
+            led = (*through, str(subschema["$ref"]))
             if led[-1] in through:
                 raise CatalogError("allOf refers to itself")
-            if led[-1] in way.seen:
-                if _INTO.isdisjoint(way.seen[way.seen.index(led[-1]) :]):
+            if led[-1] in route.seen:
+                if _INTO.isdisjoint(route.seen[route.seen.index(led[-1]) :]):
                     raise CatalogError("allOf refers to itself")
                 continue
             followed.append(led[-1])
-            part = {"allOf": [target(part["$ref"], root)]}
-        if isinstance(part, bool):
+            subschema = {"allOf": [target(subschema["$ref"], root)]}
+        if isinstance(subschema, bool):
             continue
-        if not isinstance(part, Mapping):
-            raise CatalogError(f"expected a JSON Schema object in allOf, found {part!r:.80}")
-        further = _merged(part, root, way.to("allOf"), followed, led) if part.get("allOf") else part
+        if not isinstance(subschema, Mapping):
+            raise CatalogError(f"expected a JSON Schema object in allOf, found {subschema!r:.80}")
+        further = (
+            _merged(subschema, root, route.to("allOf"), followed, led)
+            if subschema.get("allOf")
+            else subschema
+        )
         for key, value in further.items():
             if key == "properties" and isinstance(value, Mapping):
                 value = {**merged.get(key, {}), **value}
@@ -342,7 +348,7 @@ def _enum(schema: Schema) -> tuple[Any, ...] | None:
 
 def _limits(schema: Schema) -> tuple[float | None, float | None, tuple[bool, bool]]:
     """Minimum, maximum and which of them is excluded, in the spelling of draft 4 or of later drafts."""
-    found: list[float | None] = []
+    limits: list[float | None] = []
     exclusive = []
     for key, strict in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
         limit, bound = schema.get(key), schema.get(strict)
@@ -355,5 +361,5 @@ def _limits(schema: Schema) -> tuple[float | None, float | None, tuple[bool, boo
             exclusive.append(False)
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
             raise CatalogError(f"{key} must be a number, found {limit!r:.60}")
-        found.append(limit)
-    return found[0], found[1], (exclusive[0], exclusive[1])
+        limits.append(limit)
+    return limits[0], limits[1], (exclusive[0], exclusive[1])

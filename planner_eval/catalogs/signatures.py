@@ -25,7 +25,7 @@ def signatures(catalog: Catalog) -> Signatures:
     for tool in catalog.tools:
         for name in dict.fromkeys((tool.full_name, tool.name)):
             if name not in takes:
-                takes[name] = {each.name: _kind(each.type) for each in tool.parameters}
+                takes[name] = {p.name: _kind(p.type) for p in tool.parameters}
                 returns[name] = dict(_returned(tool))
     return Signatures(takes, returns, catalog.holes)
 
@@ -48,8 +48,8 @@ class Known:
 
 
 def _of(tools: Any) -> Signatures | bool:
-    entries = [one for one in tools if isinstance(one, dict)] if isinstance(tools, list) else []
-    if not any("returnParameter" in one for one in entries):
+    entries = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    if not any("returnParameter" in entry for entry in entries):
         return True
     try:
         return signatures(as_catalog(tools, "callnavi"))
@@ -58,8 +58,8 @@ def _of(tools: Any) -> Signatures | bool:
 
 
 def _returned(tool: Tool) -> Iterator[tuple[str, str]]:
-    for each in tool.returns.fields:
-        yield each.name, _kind(each.type)
+    for member in tool.returns.fields:
+        yield member.name, _kind(member.type)
 
 
 def _kind(type: Type) -> str:

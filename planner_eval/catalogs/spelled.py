@@ -66,7 +66,7 @@ def from_gemini(schema: Any) -> Any:
 def _respelled(schema: Any, words: Words, keys: Mapping[str, str]) -> Any:
     if not isinstance(schema, Mapping):
         return schema
-    made: dict[str, Any] = {}
+    respelled: dict[str, Any] = {}
     for spelled, value in schema.items():
         key = keys.get(spelled, spelled)
         if keys and value is None:  # its Python library writes what is not set
@@ -74,34 +74,34 @@ def _respelled(schema: Any, words: Words, keys: Mapping[str, str]) -> Any:
         if not keys and key in _SLOPPY and not holds(key, value):  # data of benchmarks are taken as they are
             continue
         if key == "type":
-            made = {**_typed(value, words), **made}
+            respelled = {**_typed(value, words), **respelled}
         elif key in _ONE:
-            made[key] = _respelled(value, words, keys)
+            respelled[key] = _respelled(value, words, keys)
         elif key in _MANY and isinstance(value, list):
-            made[key] = [_respelled(each, words, keys) for each in value]
+            respelled[key] = [_respelled(item, words, keys) for item in value]
         elif key in _NAMED and isinstance(value, Mapping):
-            made[key] = {name: _respelled(each, words, keys) for name, each in value.items()}
+            respelled[key] = {name: _respelled(inner, words, keys) for name, inner in value.items()}
         elif keys and key in _COUNTS and isinstance(value, str) and value.isdecimal():
-            made[key] = int(value)  # an int64 is a text in the JSON of a protocol buffer
+            respelled[key] = int(value)  # an int64 is a text in the JSON of a protocol buffer
         elif keys and key == "$ref" and isinstance(value, str):
-            made[key] = value.replace("#/defs/", "#/$defs/")
+            respelled[key] = value.replace("#/defs/", "#/$defs/")
         else:
-            made[key] = value
-    return made
+            respelled[key] = value
+    return respelled
 
 
 def _typed(kind: Any, words: Words) -> Mapping[str, Any]:
     if isinstance(kind, str):
         return words(kind)
-    if isinstance(kind, list) and all(isinstance(each, str) for each in kind):
-        found = [words(each).get("type") for each in kind]
-        return {"type": found} if all(isinstance(each, str) for each in found) else {}
+    if isinstance(kind, list) and all(isinstance(name, str) for name in kind):
+        type_names = [words(name).get("type") for name in kind]
+        return {"type": type_names} if all(isinstance(name, str) for name in type_names) else {}
     return {"type": kind}
 
 
 def _any_word(word: str) -> Mapping[str, Any]:
-    known = _BFCL.get(word.lower())
-    return {"type": known} if known else schema_of(type_of_words(word))
+    standard_name = _BFCL.get(word.lower())
+    return {"type": standard_name} if standard_name else schema_of(type_of_words(word))
 
 
 def _gemini_word(word: str) -> Mapping[str, Any]:

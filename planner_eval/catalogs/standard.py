@@ -77,10 +77,10 @@ def read_tools(data: Any, name: str) -> Catalog:
     """A catalog from a list of tools or a single one, or from the answers to an MCP ``tools/list``."""
     entries: list[Any] = []
     more = None
-    for each in data if isinstance(data, list) else [data]:
-        page = each.get("result", each) if isinstance(each, Mapping) else each
+    for item in data if isinstance(data, list) else [data]:
+        page = item.get("result", item) if isinstance(item, Mapping) else item
         if not isinstance(page, Mapping) or "tools" not in page:
-            entries.append(each)
+            entries.append(item)
             continue
         if not isinstance(page["tools"], list):
             raise CatalogError(f"expected a list of tools, found {page['tools']!r:.80}")
@@ -97,12 +97,12 @@ def read_tools(data: Any, name: str) -> Catalog:
 def read_own(data: Any, name: str) -> Catalog:
     """A catalog in planeval's own format, conventions included, or records that carry one under ``tools``."""
     entries = data if isinstance(data, list) else [data]
-    held = [each.get("tools") if isinstance(each, Mapping) else None for each in entries]
-    if not any(isinstance(each, Mapping) for each in held):
+    contents = [entry.get("tools") if isinstance(entry, Mapping) else None for entry in entries]
+    if not any(isinstance(content, Mapping) for content in contents):
         return _own(data, name)
-    found = [_own(each, name) for each in held if isinstance(each, Mapping)]
-    tools = union(tool for each in found for tool in each.tools)
-    first = found[0]
+    catalogs = [_own(content, name) for content in contents if isinstance(content, Mapping)]
+    tools = union(tool for catalog in catalogs for tool in catalog.tools)
+    first = catalogs[0]
     return Catalog(tools, name, first.text_values, first.holes, first.reports_all)
 
 
@@ -123,10 +123,12 @@ def read_schemas(data: Any, name: str) -> Catalog:
         if isinstance(data.get("title"), str) and "properties" in data:
             pairs: Iterable[tuple[Any, Any]] = [(data["title"], data)]
         else:
-            held = isinstance(named, Mapping) and all(isinstance(each, Mapping) for each in named.values())
-            pairs = (named if held and named else data).items()
+            has_definitions = isinstance(named, Mapping) and all(
+                isinstance(definition, Mapping) for definition in named.values()
+            )
+            pairs = (named if has_definitions and named else data).items()
     else:
-        pairs = [(each.get("title") if isinstance(each, Mapping) else None, each) for each in data]
+        pairs = [(schema.get("title") if isinstance(schema, Mapping) else None, schema) for schema in data]
     tools = []
     for number, (title, schema) in enumerate(pairs):
         if not isinstance(schema, Mapping):
@@ -169,21 +171,21 @@ def _tool(entry: Any, number: int) -> Tool:
 
 def _refuse_call(entry: Mapping[str, Any], number: int) -> None:
     """Refuse a call, which would stand for a tool without arguments."""
-    given = [key for key in _GIVES if key in entry]
-    if given and not _DESCRIBES & entry.keys():
+    call_keys = [key for key in _GIVES if key in entry]
+    if call_keys and not _DESCRIBES & entry.keys():
         raise CatalogError(
-            f"entry {number}, {entry.get('name')!r:.60}, is a call, not a tool: it has {given[0]!r} and no "
-            "parameters; a catalog says which arguments a tool takes, this seems to be a plan"
+            f"entry {number}, {entry.get('name')!r:.60}, is a call, not a tool: it has {call_keys[0]!r} and "
+            "no parameters; a catalog says which arguments a tool takes, this seems to be a plan"
         )
 
 
 def _refuse_no_tool(entry: Mapping[str, Any], number: int) -> None:
     """Refuse what has a name and nothing else that tools have."""
-    others = [key for key in entry if key not in ("name", "strict")]
-    if others and "type" not in entry and not _DESCRIBES & entry.keys():
+    other_keys = [key for key in entry if key not in ("name", "strict")]
+    if other_keys and "type" not in entry and not _DESCRIBES & entry.keys():
         raise CatalogError(
             f"entry {number}, {entry.get('name')!r:.60}, is no tool: expected a description or parameters "
-            f"beside the name, found {', '.join(map(repr, others)):.80}"
+            f"beside the name, found {', '.join(map(repr, other_keys)):.80}"
         )
 
 
@@ -234,7 +236,7 @@ def _built(name: str, app: str | None, description: str, schema: dict[str, Any] 
     extra = is_open(schema) if "additionalProperties" in schema else "properties" not in schema
     if elsewhere and "additionalProperties" not in schema:
         extra = kind.open
-    others = kind.others if extra else None
+    additional = kind.others if extra else None
     return Tool(
         name,
         app,
@@ -242,7 +244,7 @@ def _built(name: str, app: str | None, description: str, schema: dict[str, Any] 
         inner,
         open=extra,
         schema=schema,
-        others=others,
+        others=additional,
         written=written,
         judge=judge_of(schema),
     )
@@ -250,5 +252,5 @@ def _built(name: str, app: str | None, description: str, schema: dict[str, Any] 
 
 def _explained(error: ValidationError) -> str:
     first = error.errors()[0]
-    place = ".".join(str(step) for step in first["loc"]) or "it"
-    return f"{place}: {first['msg'][:1].lower()}{first['msg'][1:]} (found {first.get('input')!r:.60})"
+    location = ".".join(str(step) for step in first["loc"]) or "it"
+    return f"{location}: {first['msg'][:1].lower()}{first['msg'][1:]} (found {first.get('input')!r:.60})"

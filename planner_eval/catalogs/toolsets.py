@@ -53,33 +53,33 @@ def read_sealtools(data: Any, name: str) -> Catalog:
 def _sealtool(entry: Mapping[str, Any]) -> Tool:
     if not isinstance(entry.get("api_name"), str) or not entry["api_name"]:
         raise CatalogError(f'expected a tool with an "api_name", found {entry!r:.80}')
-    told = f"tool {entry['api_name']!r:.60}: "
+    prefix = f"tool {entry['api_name']!r:.60}: "
     needed = entry.get("required") or []
     if not isinstance(needed, list):
-        raise CatalogError(f"{told}required must be a list of names, found {needed!r:.60}")
-    taken = _worded(entry.get("parameters"), needed, told + "parameters")
-    returned = _worded(entry.get("responses"), None, told + "responses")
-    missing = [Parameter(str(one)) for one in needed if one not in {each.name for each in taken}]
+        raise CatalogError(f"{prefix}required must be a list of names, found {needed!r:.60}")
+    parameters = _worded(entry.get("parameters"), needed, prefix + "parameters")
+    returned = _worded(entry.get("responses"), None, prefix + "responses")
+    missing = [Parameter(str(name)) for name in needed if name not in {p.name for p in parameters}]
     return Tool(
         entry["api_name"],
         description=str(entry.get("api_description") or ""),
-        parameters=(*taken, *missing),
+        parameters=(*parameters, *missing),
         returns=Type(("object",), fields=returned, open=False) if returned else Type(),
     )
 
 
-def _worded(given: Any, needed: list[Any] | None, told: str) -> tuple[Parameter, ...]:
+def _worded(descriptions: Any, needed: list[Any] | None, label: str) -> tuple[Parameter, ...]:
     """Parameters or results from an object of names and types in words."""
-    if not isinstance(given or {}, Mapping):
-        raise CatalogError(f"{told}: expected an object of names, found {given!r:.60}")
-    found = []
-    for key, value in (given or {}).items():
+    if not isinstance(descriptions or {}, Mapping):
+        raise CatalogError(f"{label}: expected an object of names, found {descriptions!r:.60}")
+    parameters = []
+    for key, value in (descriptions or {}).items():
         if not isinstance(value, Mapping):
-            raise CatalogError(f"{told}: expected an object for {key!r:.40}, found {value!r:.60}")
+            raise CatalogError(f"{label}: expected an object for {key!r:.40}, found {value!r:.60}")
         kind = type_of_words(str(value.get("type") or ""))
         described = str(value.get("description") or "")
-        found.append(Parameter(str(key), kind, needed is None or key in needed, described))
-    return tuple(found)
+        parameters.append(Parameter(str(key), kind, needed is None or key in needed, described))
+    return tuple(parameters)
 
 
 # ---------------------------------------------------------------- ToolAlpaca
@@ -111,26 +111,31 @@ def _operations(api: Mapping[str, Any]) -> Iterator[Tool]:
 
 
 def _operation(
-    app: str, path: str, method: str, said: Mapping[str, Any], shared: list[Any], document: Mapping[str, Any]
+    app: str,
+    path: str,
+    method: str,
+    operation: Mapping[str, Any],
+    shared: list[Any],
+    document: Mapping[str, Any],
 ) -> Tool:
     own = path[1:].replace("/", "_").replace("{", "").replace("}", "") + "_" + method
     schema: dict[str, Any] = {"type": "object", "properties": {}, "required": []}
-    for each in (*(said.get("parameters") or ()), *shared):
-        given = target(each["$ref"], document) if "$ref" in each else each
-        described = {"description": given["description"]} if given.get("description") else {}
-        schema["properties"][given["name"]] = {**(given.get("schema") or {}), **described}
-        if given.get("required"):
-            schema["required"].append(given["name"])
-    body = _content(said.get("requestBody"), document)
+    for declared in (*(operation.get("parameters") or ()), *shared):
+        parameter = target(declared["$ref"], document) if "$ref" in declared else declared
+        described = {"description": parameter["description"]} if parameter.get("description") else {}
+        schema["properties"][parameter["name"]] = {**(parameter.get("schema") or {}), **described}
+        if parameter.get("required"):
+            schema["required"].append(parameter["name"])
+    body = _content(operation.get("requestBody"), document)
     if body is not None:
         schema["properties"].update(body.get("properties") or {})
         schema["required"] += needed if isinstance(needed := body.get("required"), list) else []
-    answers = said.get("responses") or {}
+    answers = operation.get("responses") or {}
     good = next((answers[code] for code in answers if str(code).startswith("2")), None)
     entry = {
-        "name": str(said.get("operationId") or own),
+        "name": str(operation.get("operationId") or own),
         "app": app or None,
-        "description": str(said.get("summary") or said.get("description") or ""),
+        "description": str(operation.get("summary") or operation.get("description") or ""),
         "parameters": from_words(self_contained(schema, document)),
     }
     returned = _content(good, document)
@@ -139,11 +144,11 @@ def _operation(
     return read_tools([entry], app).tools[0]
 
 
-def _content(part: Any, document: Mapping[str, Any]) -> dict[str, Any] | None:
+def _content(body: Any, document: Mapping[str, Any]) -> dict[str, Any] | None:
     """The schema of a request's or an answer's first form."""
-    if isinstance(part, Mapping) and "$ref" in part:
-        part = target(part["$ref"], document)
-    forms = part.get("content") if isinstance(part, Mapping) else None
+    if isinstance(body, Mapping) and "$ref" in body:
+        body = target(body["$ref"], document)
+    forms = body.get("content") if isinstance(body, Mapping) else None
     form: Any = next(iter(forms.values()), None) if isinstance(forms, Mapping) else None
     schema = form.get("schema") if isinstance(form, Mapping) else None
     if isinstance(schema, Mapping) and "$ref" in schema:
@@ -157,14 +162,16 @@ def _renamed(tool: Any, schemas: Mapping[str, str]) -> dict[str, Any]:
     inner = tool.get("function", tool) if isinstance(tool, Mapping) else None
     if not isinstance(inner, Mapping):
         raise CatalogError(f"expected a function's document, found {tool!r:.80}")
-    rest = {key: value for key, value in inner.items() if key not in schemas}
-    return rest | {place: from_words(inner[key]) for key, place in schemas.items() if key in inner}
+    remaining = {key: value for key, value in inner.items() if key not in schemas}
+    return remaining | {
+        target_key: from_words(inner[key]) for key, target_key in schemas.items() if key in inner
+    }
 
 
 def _listed(data: Any) -> list[Mapping[str, Any]]:
     if isinstance(data, Mapping):
         data = [data]
-    if not isinstance(data, list) or not all(isinstance(each, Mapping) for each in data):
+    if not isinstance(data, list) or not all(isinstance(entry, Mapping) for entry in data):
         raise CatalogError(f"expected records or tools, found {data!r:.80}")
     return data
 
@@ -172,11 +179,11 @@ def _listed(data: Any) -> list[Mapping[str, Any]]:
 def _offered(record: Mapping[str, Any], *keys: str) -> list[Any]:
     """The tools of a record under the first of `keys` that it has; a tool alone offers itself."""
     for key in keys:
-        found = record.get(key)
-        if isinstance(found, list):
-            return found
-        if isinstance(found, Mapping) and "question" in record:
-            return [found]
+        tools = record.get(key)
+        if isinstance(tools, list):
+            return tools
+        if isinstance(tools, Mapping) and "question" in record:
+            return [tools]
     if "question" in record:
         raise CatalogError(
             f"a record has no tools under {' or '.join(map(repr, keys))}, "

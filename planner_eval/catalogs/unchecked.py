@@ -38,11 +38,11 @@ def untyped(catalog: Catalog) -> dict[str, list[str]]:
     >>> untyped(as_catalog([{"name": "login", "parameters": digits}]))
     {'pattern': ['login']}
     """
-    found: dict[str, list[str]] = {}
+    tools_by_keyword: dict[str, list[str]] = {}
     for tool in catalog.tools:
         for keyword in dict.fromkeys((*_left(tool.schema), *_again(tool.schema))):
-            found.setdefault(keyword, []).append(tool.full_name)
-    return found
+            tools_by_keyword.setdefault(keyword, []).append(tool.full_name)
+    return tools_by_keyword
 
 
 def remarks(catalog: Catalog) -> list[str]:
@@ -53,16 +53,16 @@ def remarks(catalog: Catalog) -> list[str]:
     >>> remarks(as_catalog([{"name": "login", "parameters": pin}]))
     ["login: pin: 'minlength' is no keyword of JSON Schema and is not looked at; did you mean 'minLength'?"]
     """
-    found: dict[str, None] = {}
+    messages: dict[str, None] = {}
     for tool in catalog.tools:
-        said = [*misspelt(tool.schema), *misspelt(tool.returns_schema)]
-        said += [f"{keyword} says nothing, and is not looked at" for keyword in _again(tool.schema)]
-        found |= dict.fromkeys(f"{tool.full_name}: {each}" for each in said)
+        tool_messages = [*misspelt(tool.schema), *misspelt(tool.returns_schema)]
+        tool_messages += [f"{keyword} says nothing, and is not looked at" for keyword in _again(tool.schema)]
+        messages |= dict.fromkeys(f"{tool.full_name}: {message}" for message in tool_messages)
     names = Counter(tool.full_name for tool in catalog.tools)
     for name in dict.fromkeys(tool.full_name for tool in catalog.tools if tool.schema is not None):
         if names[name] > 1:  # benchmarks have variants of a name on purpose
-            found[f"{name} stands {names[name]} times: the one that a call breaks least counts"] = None
-    return list(found)
+            messages[f"{name} stands {names[name]} times: the one that a call breaks least counts"] = None
+    return list(messages)
 
 
 def _again(schema: Any) -> Iterator[str]:
@@ -89,13 +89,13 @@ def _references(schema: Any, *, same: bool = False) -> Iterator[str]:
     """The references in a schema, at any depth; or only those that say of the `same` value what it is."""
     left = [schema]
     while left:
-        each = left.pop()
-        if isinstance(each, Mapping):
-            if isinstance(each.get("$ref"), str):
-                yield each["$ref"]
-            left += (each.get(key) for key in _LISTS) if same else each.values()
-        elif isinstance(each, list):
-            left += each
+        node = left.pop()
+        if isinstance(node, Mapping):
+            if isinstance(node.get("$ref"), str):
+                yield node["$ref"]
+            left += (node.get(key) for key in _LISTS) if same else node.values()
+        elif isinstance(node, list):
+            left += node
 
 
 def _merged(schema: Mapping[str, Any]) -> Iterator[str]:
@@ -108,11 +108,11 @@ def _merged(schema: Mapping[str, Any]) -> Iterator[str]:
 
 def _overlaid(schema: Mapping[str, Any]) -> bool:
     """Whether several parts under allOf say something of one thing: of these a type has the last."""
-    parts = [schema, *(each for each in schema.get("allOf") or () if isinstance(each, Mapping))]
-    said = Counter(key for each in parts if each is not schema or schema.get("allOf") for key in each)
-    fields = Counter(name for each in parts for name in each.get("properties") or ())
+    subschemas = [schema, *(s for s in schema.get("allOf") or () if isinstance(s, Mapping))]
+    counts = Counter(key for s in subschemas if s is not schema or schema.get("allOf") for key in s)
+    fields = Counter(name for s in subschemas for name in s.get("properties") or ())
     return bool(schema.get("allOf")) and (
-        any(count > 1 for key, count in said.items() if key in _SAYS - {"properties", "required", "type"})
+        any(count > 1 for key, count in counts.items() if key in _SAYS - {"properties", "required", "type"})
         or any(count > 1 for count in fields.values())
     )
 

@@ -42,7 +42,7 @@ def problem(value: Value, kind: Type, *, texts: bool = False) -> tuple[str, str]
     ('check.wrong_type', "expected integer, found string 'four'")
     """
     kind = kind.unfolded
-    if kind.any_of and all(problem(value, each, texts=texts) for each in kind.any_of):
+    if kind.any_of and all(problem(value, alternative, texts=texts) for alternative in kind.any_of):
         if len(kind.any_of) == 1:
             return problem(value, kind.any_of[0], texts=texts)
         return "check.wrong_type", f"expected {kind}, found {shown(value)}"
@@ -50,7 +50,7 @@ def problem(value: Value, kind: Type, *, texts: bool = False) -> tuple[str, str]
     if kind.kinds and not _has_kind(read, kind.kinds):
         plain = Type(kind.kinds, format=kind.format)
         return "check.wrong_type", f"expected {plain}, found {shown(value)}"
-    if kind.enum is not None and not any(same(value, each, texts=texts) for each in kind.enum):
+    if kind.enum is not None and not any(same(value, option, texts=texts) for option in kind.enum):
         return "check.enum", f"expected {kind}, found {shown(value)}"
     if isinstance(read, str) and kind.format in _FORMATS and not _has_format(read, kind.format):
         return "check.format", f"expected {_FORMATS[kind.format]}, found {shown(value)}"
@@ -88,7 +88,7 @@ def fits(output: Type, into: Type, *, texts: bool = False) -> bool:
     """
     if output.any_of or into.any_of:
         outputs, inputs = output.any_of or (output,), into.any_of or (into,)
-        return any(fits(one, other, texts=texts) for one in outputs for other in inputs)
+        return any(fits(source, target, texts=texts) for source in outputs for target in inputs)
     if output.enum is not None:
         return any(problem(value, into, texts=texts) is None for value in output.enum)
     if into.enum is not None and output.kinds:
@@ -112,12 +112,12 @@ def _parts_fit(output: Type, into: Type, shared: set[str], *, texts: bool) -> bo
 
 
 def _fields_fit(output: Type, into: Type, *, texts: bool) -> bool:
-    for each in into.fields:
-        inner = output.at((each.name,))
+    for member in into.fields:
+        inner = output.at((member.name,))
         if inner is None:
-            if each.required:
+            if member.required:
                 return False
-        elif not fits(inner, each.type, texts=texts):
+        elif not fits(inner, member.type, texts=texts):
             return False
     return True
 

@@ -37,7 +37,7 @@ def read_bedrock(data: Any, name: str) -> Catalog:
 def _under_tools(data: Any) -> list[Mapping[str, Any]]:
     if isinstance(data, Mapping):
         data = data.get("tools", [data])
-    if not isinstance(data, list) or not all(isinstance(each, Mapping) for each in data):
+    if not isinstance(data, list) or not all(isinstance(entry, Mapping) for entry in data):
         raise CatalogError(f"expected a list of tools, found {data!r:.80}")
     return data
 
@@ -45,8 +45,8 @@ def _under_tools(data: Any) -> list[Mapping[str, Any]]:
 def _gemini(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     declared = [declaration for key in _DECLARES for declaration in entry.get(key) or ()]
     if declared:
-        for each in declared:
-            yield _declaration(each)
+        for declaration in declared:
+            yield _declaration(declaration)
     elif "name" in entry:
         yield _declaration(entry)
     else:  # googleSearch, codeExecution and others are called by no plan's name but these
@@ -57,15 +57,15 @@ def _gemini(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _declaration(entry: Any) -> dict[str, Any]:
     if not isinstance(entry, Mapping):
         raise CatalogError(f"expected a function declaration, found {entry!r:.80}")
-    found: dict[str, Any] = {}
+    renamed: dict[str, Any] = {}
     for key, value in entry.items():
         if value is None:
             continue
-        if (place := _SCHEMA.get(key)) is not None:
-            found[place] = from_gemini(value)
+        if (target_key := _SCHEMA.get(key)) is not None:
+            renamed[target_key] = from_gemini(value)
         else:
-            found[_JSON_SCHEMA.get(str(key), str(key))] = value
-    return found
+            renamed[_JSON_SCHEMA.get(str(key), str(key))] = value
+    return renamed
 
 
 def _bedrock(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -83,5 +83,5 @@ def _bedrock(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             f'tool {spec.get("name")!r:.60}: expected a JSON Schema under "json" of "inputSchema", '
             f"found {schema!r:.80}"
         )
-    rest = {key: value for key, value in spec.items() if key != "inputSchema"}
-    yield {**rest, "parameters": schema["json"]}
+    remaining = {key: value for key, value in spec.items() if key != "inputSchema"}
+    yield {**remaining, "parameters": schema["json"]}

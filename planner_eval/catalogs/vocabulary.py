@@ -87,17 +87,17 @@ class Run:
 
     def begin(self, value: Any) -> None:
         """Find out which lists and objects have references in them."""
-        way: list[tuple[Any, Iterator[Any]]] = [(value, _parts(value))]
-        while way:
-            _, parts = way[-1]
-            for part in parts:
-                if isinstance(part, (dict, list)):
-                    way.append((part, _parts(part)))
+        stack: list[tuple[Any, Iterator[Any]]] = [(value, _parts(value))]
+        while stack:
+            _, children = stack[-1]
+            for child in children:
+                if isinstance(child, (dict, list)):
+                    stack.append((child, _parts(child)))
                     break
-                if self.stands(part) or isinstance(part, Template):
-                    self.inside.update(id(outer) for outer, _ in way)
+                if self.stands(child) or isinstance(child, Template):
+                    self.inside.update(id(outer) for outer, _ in stack)
             else:
-                way.pop()
+                stack.pop()
 
     def stands(self, value: Any) -> bool:
         """Whether a value stands for any other."""
@@ -109,13 +109,13 @@ class Run:
 
     def matches(self, pattern: str, text: str) -> bool | None:
         """Whether a regular expression is in a text; None where that takes too long."""
-        known = self.patterns.get(pattern)
-        if known is None:
-            known = self.patterns[pattern] = Pattern(pattern)
-        found = known.found(text)
-        if found is None:
+        compiled = self.patterns.get(pattern)
+        if compiled is None:
+            compiled = self.patterns[pattern] = Pattern(pattern)
+        is_match = compiled.found(text)
+        if is_match is None:
             self.undecided.add(pattern)
-        return found
+        return is_match
 
     def step(self) -> None:
         """Count one more keyword that is held against a value."""
@@ -143,9 +143,9 @@ class Run:
         key = (id(validator.schema), id(value))
         if key not in self.known:
             self.known[key] = (*self._held(validator, value), value)
-        held, patterns, _ = self.known[key]
+        verdict, patterns, _ = self.known[key]
         self.undecided |= patterns
-        return held
+        return verdict
 
     def _held(self, validator: Any, value: Any) -> tuple[Held, frozenset[str]]:
         """The same, and the undecided patterns that were met."""
@@ -163,46 +163,46 @@ def _parts(value: Any) -> Iterator[Any]:
 
 def held_by() -> Any:
     """The validator's class."""
-    known = {**jsonschema.Draft202012Validator.VALIDATORS, **_OWN}
+    keywords = {**jsonschema.Draft202012Validator.VALIDATORS, **_OWN}
     return jsonschema.validators.extend(
-        jsonschema.Draft202012Validator, {key: _guarded(function) for key, function in known.items()}
+        jsonschema.Draft202012Validator, {key: _guarded(function) for key, function in keywords.items()}
     )
 
 
 def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     """A keyword that lets pass what a reference stands for, and that comes to an end."""
 
-    def held(validator: Any, said: Any, value: Any, schema: Any) -> Any:
+    def check_value(validator: Any, keyword_value: Any, value: Any, schema: Any) -> Any:
         run: Run = validator.format_checker
         run.step()
         if run.stands(value):
             return ()
         if run.texts and isinstance(value, (str, int, float)):
             value = as_kind(value, tuple(schema.get("type") or ()))
-        return function(validator, said, value, schema)
+        return function(validator, keyword_value, value, schema)
 
-    return held
+    return check_value
 
 
 def _problem(value: Any, kind: Type, run: Run) -> _Errors:
-    found = problem(value, kind, texts=run.texts)
-    if found is not None:
-        yield Told(found[1], found[0])
+    fault = problem(value, kind, texts=run.texts)
+    if fault is not None:
+        yield Told(fault[1], fault[0])
 
 
 # ---------------------------------------------------------------- any value
 def _type(validator: Any, kinds: list[str], value: Any, schema: Any) -> _Errors:
-    run, said = validator.format_checker, Type(tuple(kinds), format=schema.get("format"))
+    run, expected = validator.format_checker, Type(tuple(kinds), format=schema.get("format"))
     if isinstance(value, Template):
         if "string" not in kinds and not run.texts:
-            yield Told(f"expected {said}, found a text with a reference in it", "check.wrong_type")
+            yield Told(f"expected {expected}, found a text with a reference in it", "check.wrong_type")
     elif problem(value, Type(tuple(kinds)), texts=run.texts) is not None:
-        yield Told(f"expected {said}, found {shown(value)}", "check.wrong_type")
+        yield Told(f"expected {expected}, found {shown(value)}", "check.wrong_type")
 
 
 def _enum(validator: Any, allowed: Any, value: Any, schema: Any) -> _Errors:
     run = validator.format_checker
-    if isinstance(value, Template) or any(_could_be(value, each, run) for each in allowed):
+    if isinstance(value, Template) or any(_could_be(value, option, run) for option in allowed):
         return
     kind = Type(tuple(schema.get("type") or ()), enum=tuple(allowed))
     yield Told(f"expected {kind}, found {shown(value)}", "check.enum")
@@ -220,12 +220,12 @@ def _could_be(value: Any, allowed: Any, run: Run) -> bool:
         return isinstance(allowed, str)
     if isinstance(value, list):
         pairs = zip(value, allowed, strict=False) if isinstance(allowed, list) else ()
-        alike = isinstance(allowed, list) and len(value) == len(allowed)
-        return alike and all(_could_be(one, other, run) for one, other in pairs)
+        same_length = isinstance(allowed, list) and len(value) == len(allowed)
+        return same_length and all(_could_be(item, allowed_item, run) for item, allowed_item in pairs)
     if isinstance(value, dict):
         if not isinstance(allowed, dict) or value.keys() != allowed.keys():
             return False
-        return all(_could_be(one, allowed[key], run) for key, one in value.items())
+        return all(_could_be(item, allowed[key], run) for key, item in value.items())
     return same(value, allowed, texts=run.texts)
 
 
@@ -246,17 +246,21 @@ def _if(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
 
 def _any_of(validator: Any, schemas: Any, value: Any, _around: Any) -> _Errors:
     run = validator.format_checker
-    if not any(run.surely(validator.evolve(schema=each), value).good for each in schemas):
+    if not any(run.surely(validator.evolve(schema=alternative), value).good for alternative in schemas):
         yield _of_none(validator, schemas, value)
 
 
 def _one_of(validator: Any, schemas: Any, value: Any, _around: Any) -> _Errors:
     run = validator.format_checker
-    good = [held for each in schemas if (held := run.surely(validator.evolve(schema=each), value)).good]
+    good = [
+        verdict
+        for alternative in schemas
+        if (verdict := run.surely(validator.evolve(schema=alternative), value)).good
+    ]
     if not good:
         yield _of_none(validator, schemas, value)
     elif len(good) > 1 and not run.open(value):
-        if sum(held.sure for held in good) < 2:
+        if sum(verdict.sure for verdict in good) < 2:
             return
         text = f"{shown(value)} fits {len(good)} of {len(schemas)} alternatives, and only one may be meant"
         yield Told(text, "check.not_allowed")
@@ -265,7 +269,7 @@ def _one_of(validator: Any, schemas: Any, value: Any, _around: Any) -> _Errors:
 def _of_none(validator: Any, schemas: Any, value: Any) -> Told:
     """What is wrong with a value of none of the alternatives, for each of them."""
     validator.format_checker.choose(schemas, value)
-    return Told("", tries=[list(validator.descend(value, each)) for each in schemas])
+    return Told("", tries=[list(validator.descend(value, alternative)) for alternative in schemas])
 
 
 def _format(validator: Any, format: Any, value: Any, _schema: Any) -> _Errors:
@@ -275,7 +279,7 @@ def _format(validator: Any, format: Any, value: Any, _schema: Any) -> _Errors:
 
 # ---------------------------------------------------------------- numbers, texts
 def _limit(name: str, *, strict: bool = False) -> Callable[..., _Errors]:
-    def held(validator: Any, limit: Any, value: Any, _schema: Any) -> _Errors:
+    def check_limit(validator: Any, limit: Any, value: Any, _schema: Any) -> _Errors:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             exclusive = (strict, strict)
             kind = (
@@ -285,7 +289,7 @@ def _limit(name: str, *, strict: bool = False) -> Callable[..., _Errors]:
             )
             yield from _problem(value, kind, validator.format_checker)
 
-    return held
+    return check_limit
 
 
 def _multiple_of(_validator: Any, unit: Any, value: Any, _schema: Any) -> _Errors:
@@ -293,10 +297,10 @@ def _multiple_of(_validator: Any, unit: Any, value: Any, _schema: Any) -> _Error
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return
     try:
-        whole = (_exact(value) / _exact(unit)).denominator == 1
+        is_multiple = (_exact(value) / _exact(unit)).denominator == 1
     except (ValueError, OverflowError):  # infinity
-        whole = False
-    if not whole:
+        is_multiple = False
+    if not is_multiple:
         yield Told(f"expected a multiple of {unit!r}, found {value!r:.60}", "check.out_of_range")
 
 
@@ -364,11 +368,11 @@ def _plain(value: Any, run: Run) -> Any:
     if run.stands(value):
         raise LookupError
     if isinstance(value, Template):
-        return {"": [_plain(part, run) for part in value.parts]}
+        return {"": [_plain(segment, run) for segment in value.parts]}
     if isinstance(value, dict):
-        return {f"={key}": _plain(each, run) for key, each in value.items()}
+        return {f"={key}": _plain(item, run) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(each, run) for each in value]
+        return [_plain(item, run) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -377,13 +381,13 @@ def _contains(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
         return
     run, inner = validator.format_checker, validator.evolve(schema=schema)
     good = [item for item in value if inner.is_valid(item)]
-    known = [item for item in good if not run.stands(item) and not run.open(item)]
+    definite = [item for item in good if not run.stands(item) and not run.open(item)]
     least, most = around.get("minContains", 1), around.get("maxContains")
     if len(good) < least:
         text = f"expected at least {least} of the items to be {_described(schema)}, found {len(good)}"
         yield Told(text, "check.out_of_range")
-    elif most is not None and len(known) > most:
-        sure = sum(run.surely(inner, item).sure for item in known)
+    elif most is not None and len(definite) > most:
+        sure = sum(run.surely(inner, item).sure for item in definite)
         text = f"expected at most {most} of the items to be {_described(schema)}, found {sure}"
         if sure > most:
             yield Told(text, "check.out_of_range")
@@ -403,9 +407,9 @@ def _unevaluated_items(validator: Any, schema: Any, value: Any, around: Any) -> 
     run = validator.format_checker
     if run.open(value):
         return
-    found = jsonschema.Draft202012Validator.VALIDATORS["unevaluatedItems"]
+    validate = jsonschema.Draft202012Validator.VALIDATORS["unevaluatedItems"]
     before, run.undecided = run.undecided, set()
-    wrong = any(True for _ in found(validator, schema, value, around) or ())
+    wrong = any(True for _ in validate(validator, schema, value, around) or ())
     sure, run.undecided = not run.undecided, run.undecided | before
     if wrong and sure:
         text = "there are more items than the tool describes, or others"
@@ -453,9 +457,9 @@ def _by_pattern(validator: Any, schemas: Any, value: Any, _around: Any) -> _Erro
 def _names(validator: Any, schema: Any, value: Any, _around: Any) -> _Errors:
     if isinstance(value, dict):
         for key in value:
-            for found in validator.descend(key, schema):
-                said = f": {found.message}" if isinstance(found, Told) and found.message else ""
-                text = f"a field may not be called {key[:_SHOWN]!r}{said}"
+            for error in validator.descend(key, schema):
+                reason = f": {error.message}" if isinstance(error, Told) and error.message else ""
+                text = f"a field may not be called {key[:_SHOWN]!r}{reason}"
                 yield Told(text, "check.unknown_argument", path=[key])
                 break
 
@@ -471,10 +475,10 @@ def _fields(validator: Any, _most: Any, value: Any, schema: Any) -> _Errors:
 
 def _dependent(_validator: Any, needed: Any, value: Any, _schema: Any) -> _Errors:
     if isinstance(value, dict):
-        for given, names in needed.items():
+        for trigger, names in needed.items():
             for name in names:
-                if given in value and name not in value:
-                    text = f"the field {name!r} is needed where {given!r} is given"
+                if trigger in value and name not in value:
+                    text = f"the field {name!r} is needed where {trigger!r} is given"
                     yield Told(text, "check.missing_argument", name)
 
 
@@ -483,10 +487,12 @@ def _unevaluated(validator: Any, schema: Any, value: Any, around: Any) -> _Error
     run = validator.format_checker
     if not isinstance(value, dict) or run.open(value):
         return
-    others = {key: each for key, each in around.items() if key != "unevaluatedProperties"}
-    known = evaluated(validator, value, others)
+    other_keywords = {
+        key: keyword_value for key, keyword_value in around.items() if key != "unevaluatedProperties"
+    }
+    evaluated_names = evaluated(validator, value, other_keywords)
     for key in value:
-        if key in known:
+        if key in evaluated_names:
             continue
         if schema is False:
             yield _no_field(key, around.get("properties") or {})

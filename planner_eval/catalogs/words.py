@@ -37,10 +37,10 @@ def type_of_words(text: str) -> Type:
     ('array of number', 'integer or number', 'anything')
     """
     words = re.sub(r"\s*\(.*\)\s*$", "", text.strip()).lower()
-    if (known := _WORDS.get(words)) is not None:
-        return known
+    if (known_type := _WORDS.get(words)) is not None:
+        return known_type
     if " or " in words:
-        return either([type_of_words(part) for part in words.split(" or ")])
+        return either([type_of_words(option) for option in words.split(" or ")])
     if match := re.fullmatch(r"(?:list|array|tuple|set) of (.+?)s?", words):
         return Type(("array",), items=type_of_words(match[1]))
     return type_of_annotation(text) if "[" in text or "|" in text else ANY
@@ -53,15 +53,15 @@ def either(types: Sequence[Type]) -> Type:
     'integer or null'
     """
     distinct: list[Type] = []
-    for each in types:
-        if each not in distinct:
-            distinct.append(each)
+    for candidate in types:
+        if candidate not in distinct:
+            distinct.append(candidate)
     if len(distinct) == 1:
         return distinct[0]
-    if any(each == ANY for each in distinct):
+    if any(t == ANY for t in distinct):
         return ANY
-    if all(each == Type(each.kinds) for each in distinct):
-        return Type(tuple(dict.fromkeys(kind for each in distinct for kind in each.kinds)))
+    if all(t == Type(t.kinds) for t in distinct):
+        return Type(tuple(dict.fromkeys(kind for t in distinct for kind in t.kinds)))
     return Type(any_of=tuple(distinct))
 
 
@@ -100,19 +100,19 @@ def _of_node(node: ast.expr, unknown: Collection[str]) -> Type:
 
 
 def _of_generic(outer: str, inner: ast.expr, unknown: Collection[str]) -> Type:
-    parts = list(inner.elts) if isinstance(inner, ast.Tuple) else [inner]
+    arguments = list(inner.elts) if isinstance(inner, ast.Tuple) else [inner]
     if outer == "optional":
-        return either([_of_node(parts[0], unknown), Type(("null",))])
+        return either([_of_node(arguments[0], unknown), Type(("null",))])
     if outer == "union":
-        return either([_of_node(part, unknown) for part in parts])
+        return either([_of_node(argument, unknown) for argument in arguments])
     if outer == "annotated":
-        return _of_node(parts[0], unknown)
+        return _of_node(arguments[0], unknown)
     if outer == "literal":
-        values = tuple(part.value for part in parts if isinstance(part, ast.Constant))
-        return Type(enum=values) if len(values) == len(parts) else ANY
+        values = tuple(argument.value for argument in arguments if isinstance(argument, ast.Constant))
+        return Type(enum=values) if len(values) == len(arguments) else ANY
     if outer in _LISTS:
-        same = len(parts) == 1 or (isinstance(parts[-1], ast.Constant) and parts[-1].value is ...)
-        return Type(("array",), items=_of_node(parts[0], unknown)) if same else Type(("array",))
+        same = len(arguments) == 1 or (isinstance(arguments[-1], ast.Constant) and arguments[-1].value is ...)
+        return Type(("array",), items=_of_node(arguments[0], unknown)) if same else Type(("array",))
     return Type(("object",)) if outer in _DICTS else ANY
 
 

@@ -61,7 +61,7 @@ def written_names(catalog: Catalog, format: str) -> dict[str, Tool]:
     wrong, longest = _NAMES.get(format, (re.compile("(?!)"), None))
     named: dict[str, Tool] = {}
     for tool in dict.fromkeys((tool.app, tool.name) for tool in catalog.tools):
-        first = next(each for each in catalog.named(tool[1]) if (each.app, each.name) == tool)
+        first = next(t for t in catalog.named(tool[1]) if (t.app, t.name) == tool)
         plain = wrong.sub("_", first.full_name)[:longest]
         name, number = plain, 2
         while name in named:
@@ -79,22 +79,22 @@ def losses(catalog: Catalog, format: str) -> list[str]:
     """
     if format == "planeval":
         return []
-    kept = list(written_names(catalog, format).values())
-    found = []
-    if over := len(catalog.tools) - len(kept):
-        found.append(f"{counted(over, 'further variant')} of tools that have one name")
-    untold = sum(_untold(tool, format) for tool in kept)
+    written = list(written_names(catalog, format).values())
+    messages = []
+    if over := len(catalog.tools) - len(written):
+        messages.append(f"{counted(over, 'further variant')} of tools that have one name")
+    untold = sum(_untold(tool, format) for tool in written)
     if untold:
         object = ", which is no object" if format == "mcp" else ""
-        found.append(f"what {counted(untold, 'tool')} return{'s' * (untold == 1)}{object}")
-    acting = 0 if format == "mcp" else sum(tool.action is not None for tool in kept)
+        messages.append(f"what {counted(untold, 'tool')} return{'s' * (untold == 1)}{object}")
+    acting = 0 if format == "mcp" else sum(tool.action is not None for tool in written)
     if acting:
-        found.append(f"whether {counted(acting, 'tool')} change{'s' * (acting == 1)} something")
+        messages.append(f"whether {counted(acting, 'tool')} change{'s' * (acting == 1)} something")
     if catalog.text_values or catalog.holes or catalog.reports_all:
-        found.append(
+        messages.append(
             "how plans of this catalog are to be read (values as text, placeholders, unused results)"
         )
-    return found
+    return messages
 
 
 def renamed(catalog: Catalog, format: str) -> list[tuple[str, str]]:

@@ -45,8 +45,8 @@ class _Found:
 
     def scope(self) -> dict[str, Any]:
         """What ``:name`` means: a given argument, else a column of the added row, else the world's date."""
-        given = {name: value for name, value in self.values.items() if value is not None}
-        return {"today": self.today, **self.values, **self.added, **given}
+        supplied = {name: value for name, value in self.values.items() if value is not None}
+        return {"today": self.today, **self.values, **self.added, **supplied}
 
 
 def answer(world: World, api: Api, values: dict[str, Any]) -> dict[str, Any]:
@@ -57,23 +57,23 @@ def answer(world: World, api: Api, values: dict[str, Any]) -> dict[str, Any]:
     for name, column, argument in strangers(world, api, values):
         raise NotFound(f"no {argument} {str(values[argument])[:100]!r} is known ({name}.{column})")
     table = world.definition.tables[api.reads] if api.reads else None
-    found = _Found(world.definition.today, values, table, rows(world, api, values))
-    if table is not None and not found.rows:
+    context = _Found(world.definition.today, values, table, rows(world, api, values))
+    if table is not None and not context.rows:
         if api.fails_empty:
             sought = ", ".join(
-                f"{each.argument}={str(values[each.argument])[:100]!r}" for each in _used(api, values)
+                f"{match.argument}={str(values[match.argument])[:100]!r}" for match in _used(api, values)
             )
             raise NotFound(f"{api.full_name} finds nothing in {table.name} for {sought or 'these arguments'}")
         if not any(source == "*rows" for _, source in api.returns):
             return {}
-    found.row = found.rows[0] if found.rows else {}
+    context.row = context.rows[0] if context.rows else {}
     for condition, otherwise in api.requires:
-        if not found.compute(world.connection, condition):
-            raise Refused(_told(otherwise, {**values, **found.row}), condition)
-    _change(world, api, found)
-    outputs = {name: _output(world, api, name, source, found) for name, source in api.returns}
-    if api.deletes and table is not None and found.row:
-        world.connection.execute(f"DELETE FROM {quoted(table.name)} WHERE rowid = {found.row['rowid']:d}")
+        if not context.compute(world.connection, condition):
+            raise Refused(_told(otherwise, {**values, **context.row}), condition)
+    _change(world, api, context)
+    outputs = {name: _output(world, api, name, source, context) for name, source in api.returns}
+    if api.deletes and table is not None and context.row:
+        world.connection.execute(f"DELETE FROM {quoted(table.name)} WHERE rowid = {context.row['rowid']:d}")
     return outputs
 
 
@@ -89,8 +89,8 @@ def rows(world: World, api: Api, values: Mapping[str, Any]) -> list[dict[str, An
     """The rows that a call finds, first come first; one unless the API gives all of them."""
     if api.reads is None:
         return []
-    conditions = [condition(each) for each in _used(api, values)]
-    conditions += [f"({each})" for each in api.where]
+    conditions = [condition(match) for match in _used(api, values)]
+    conditions += [f"({clause})" for clause in api.where]
     many = any(source == "*rows" for _, source in api.returns)
     table = world.definition.tables[api.reads]
     scope = {"today": world.definition.today, **values}
@@ -99,88 +99,92 @@ def rows(world: World, api: Api, values: Mapping[str, Any]) -> list[dict[str, An
 
 def strangers(world: World, api: Api, values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Table, column and argument of each value that must be known and is not."""
-    for argument, places in api.known:
+    for argument, columns in api.known:
         value = values.get(argument)
         if value is None:
             continue
         queries = (
-            f"SELECT 1 FROM {quoted(name)} WHERE {quoted(column)} = ? LIMIT 1" for name, column in places
+            f"SELECT 1 FROM {quoted(name)} WHERE {quoted(column)} = ? LIMIT 1" for name, column in columns
         )
         if not any(world.connection.execute(query, (value,)).fetchone() for query in queries):
-            yield *places[0], argument
+            yield *columns[0], argument
 
 
-def _change(world: World, api: Api, found: _Found) -> None:
+def _change(world: World, api: Api, context: _Found) -> None:
     """Add a row, change the row found, make the further changes."""
     if api.adds is not None:
         target = world.definition.tables[api.adds]
-        found.added = _added(world, api, target, found)
+        context.added = _added(world, api, target, context)
         try:
-            insert(world.connection, target, [found.added])
+            insert(world.connection, target, [context.added])
         except sqlite3.IntegrityError:
-            raise Refused(_told(target.taken, found.added)) from None
-    at = f"WHERE rowid = {found.row['rowid']:d}" if found.row else ""
-    if api.sets and found.table is not None and at:
+            raise Refused(_told(target.taken, context.added)) from None
+    where_clause = f"WHERE rowid = {context.row['rowid']:d}" if context.row else ""
+    if api.sets and context.table is not None and where_clause:
         changes = ", ".join(f"{quoted(column)} = ({value})" for column, value in api.sets)
-        update = f"UPDATE {quoted(found.table.name)} SET {changes} {at}"
+        update = f"UPDATE {quoted(context.table.name)} SET {changes} {where_clause}"
         try:
-            change(world.connection, update, found.scope())
+            change(world.connection, update, context.scope())
         except sqlite3.IntegrityError:
-            raise Refused(_told(found.table.taken, found.scope())) from None
-        found.row = select(world.connection, found.table, where=[at.removeprefix("WHERE ")], limit=1)[0]
+            raise Refused(_told(context.table.taken, context.scope())) from None
+        context.row = select(
+            world.connection, context.table, where=[where_clause.removeprefix("WHERE ")], limit=1
+        )[0]
     for statement in api.then:
-        change(world.connection, statement, found.scope())
+        change(world.connection, statement, context.scope())
 
 
-def _added(world: World, api: Api, target: Table, found: _Found) -> dict[str, Any]:
+def _added(world: World, api: Api, target: Table, context: _Found) -> dict[str, Any]:
     """The row to add: computed values, the row found, the arguments, and the rest made from these.
 
     What is made depends on the row's other values, and for an identifier on those that rows like it
     have already, not on what was added before: the order of independent calls leaves no trace.
     """
-    exact = {each.argument for each in api.matches if each.op == "=" and each.argument == each.column}
-    given: dict[str, Any] = {}
+    exact = {match.argument for match in api.matches if match.op == "=" and match.argument == match.column}
+    row_values: dict[str, Any] = {}
     for column in target.columns:
-        value = found.values.get(column.name)
-        if column.name in found.row and (value is None or column.name in exact):
-            value = found.row[column.name]
+        value = context.values.get(column.name)
+        if column.name in context.row and (value is None or column.name in exact):
+            value = context.row[column.name]
         if value is not None:
-            given[column.name] = value
+            row_values[column.name] = value
     for name, expression in api.values:
-        given[name] = found.compute(world.connection, expression)
-    key = "/".join(f"{name}={given[name]}" for name in sorted(given))
-    made = [each.name for each in target.columns if each.name not in given and "#" in each.maker.text]
-    conditions = [f"{quoted(name)} = :{bound(name)}" for name in made]
+        row_values[name] = context.compute(world.connection, expression)
+    key = "/".join(f"{name}={row_values[name]}" for name in sorted(row_values))
+    generated = [
+        column.name for column in target.columns if column.name not in row_values and "#" in column.maker.text
+    ]
+    conditions = [f"{quoted(name)} = :{bound(name)}" for name in generated]
     for copy in range(MOST_COPIES):
-        row = world.making.row(target, given, Random(f"{world.seed}/{target.name}/{key}/{copy}"))
-        if not made or not select(world.connection, target, where=conditions, values=row, limit=1):
+        row = world.making.row(target, row_values, Random(f"{world.seed}/{target.name}/{key}/{copy}"))
+        if not generated or not select(world.connection, target, where=conditions, values=row, limit=1):
             return row
     raise Refused(f"{api.full_name} has done this {MOST_COPIES:,} times; it does no more")
 
 
-def _output(world: World, api: Api, name: str, source: str | None, found: _Found) -> Any:
+def _output(world: World, api: Api, name: str, source: str | None, context: _Found) -> Any:
     if source == "*rows":
-        return [_record(found.table, each) for each in found.rows]
+        return [_record(context.table, row) for row in context.rows]
     if source == "*row":
-        return _record(found.table, found.row)
+        return _record(context.table, context.row)
     if source == "*added":
-        return _record(world.definition.tables[api.adds or ""], found.added)
+        return _record(world.definition.tables[api.adds or ""], context.added)
     kind = world.definition.type_of(name, api.adds, api.reads)
     if source is not None:
-        return untyped(found.compute(world.connection, source), kind)
-    for place in (found.added, found.row, found.values):
-        if place.get(name) is not None:
-            return untyped(place[name], kind)
+        return untyped(context.compute(world.connection, source), kind)
+    for values in (context.added, context.row, context.values):
+        if values.get(name) is not None:
+            return untyped(values[name], kind)
     return None
 
 
 def _record(table: Table | None, row: Mapping[str, Any]) -> dict[str, Any]:
     columns = table.columns if table else ()
-    return {each.name: untyped(row.get(each.name), each.type) for each in columns}
+    return {column.name: untyped(row.get(column.name), column.type) for column in columns}
 
 
 def _used(api: Api, values: Mapping[str, Any]) -> list[Match]:
-    return [each for each in api.matches if values.get(each.argument) is not None]
+    return [match for match in api.matches if values.get(match.argument) is not None]
 
 
 def condition(match: Match) -> str:

@@ -47,33 +47,33 @@ def replace_rows(world: World, state: Any) -> None:
 
 def _check_facts(facts: Any) -> None:
     lists = facts if isinstance(facts, list) else [facts]
-    calls = [call for one in lists for call in (one if isinstance(one, list) else [one])]
+    calls = [call for fact in lists for call in (fact if isinstance(fact, list) else [fact])]
     if not all(isinstance(call, Mapping) and {"name", "arguments"} <= call.keys() for call in calls):
         raise CallError(f"{FACTS}: expected calls with name and arguments, found {shown(facts, 60)}")
 
 
-def _insert(world: World, table: Table, row: Any, place: str) -> None:
+def _insert(world: World, table: Table, row: Any, location: str) -> None:
     if not isinstance(row, Mapping):
-        raise CallError(f"{place}: expected an object, found {shown(row, 60)}")
-    given = {}
+        raise CallError(f"{location}: expected an object, found {shown(row, 60)}")
+    values = {}
     for name, value in row.items():
         column = table.column(name)
         if column is None:
-            raise CallError(f"{place}: there is no column {name!r}{_instead(name, _columns(table))}")
+            raise CallError(f"{location}: there is no column {name!r}{_instead(name, _columns(table))}")
         try:
-            given[name] = None if value is None else typed(name, value, column.type)
+            values[name] = None if value is None else typed(name, value, column.type)
         except CallError as error:
-            raise CallError(f"{place}: {error}") from None
-    made = world.making.row(table, given, Random(f"{world.seed}/{place}"))
+            raise CallError(f"{location}: {error}") from None
+    full_row = world.making.row(table, values, Random(f"{world.seed}/{location}"))
     try:
-        insert(world.connection, table, [made])
+        insert(world.connection, table, [full_row])
     except (sqlite3.Error, OverflowError) as error:
-        raise CallError(f"{place}: cannot stand in the table: {error}") from None
+        raise CallError(f"{location}: cannot stand in the table: {error}") from None
 
 
 def _columns(table: Table) -> list[str]:
     return [column.name for column in table.columns]
 
 
-def _instead(name: str, known: Iterable[str]) -> str:
-    return did_you_mean(name, known, f"; there are {', '.join(known)}", lead="; ")
+def _instead(name: str, names: Iterable[str]) -> str:
+    return did_you_mean(name, names, f"; there are {', '.join(names)}", lead="; ")

@@ -17,9 +17,9 @@ def table_of(name: str, data: Mapping[str, Any], where: str) -> Table:
     """A table from its part of the file."""
     columns = tuple(_column(key, value, f"{where}.{key}") for key, value in data["columns"].items())
     unique = texts(data, "unique")
-    for each in unique:
-        if each not in data["columns"]:
-            raise InputError(f"{where}: unique names {each!r}, which is no column")
+    for column_name in unique:
+        if column_name not in data["columns"]:
+            raise InputError(f"{where}: unique names {column_name!r}, which is no column")
     return Table(name, columns, data.get("rows", 12), unique, data.get("taken", "it is taken already"))
 
 
@@ -31,7 +31,7 @@ def _column(name: str, spec: Any, where: str) -> Column:
     text, _, depends = spec.partition(" by ")
     text, _, other = text.partition(" except ")
     kind, _, detail = text.strip().partition(":")
-    by = tuple(each.strip() for each in depends.split(",") if each.strip())
+    by = tuple(column_name.strip() for column_name in depends.split(",") if column_name.strip())
     if kind in ("pool", "from"):
         return Column(name, "text", Maker(kind, text=detail, other_than=other.strip() or None, by=by))
     kind_of(kind, where)
@@ -48,7 +48,7 @@ def _range(kind: str, text: str, where: str) -> tuple[float, float, float]:
     match = re.fullmatch(r"(.+?)\.\.(.+?)(?:/(.+))?", text.strip())
     if match is None:
         raise InputError(f"{where}: expected low..high or low..high/step, found {text!r}")
-    ends = [_minutes(each) if kind == "time" else each for each in match.groups()[:2]]
+    ends = [_minutes(end) if kind == "time" else end for end in match.groups()[:2]]
     try:
         low, high, step = float(ends[0]), float(ends[1]), float(match[3] or 1)
     except ValueError:
@@ -76,7 +76,7 @@ def check_makers(world: Definition, where: str) -> None:
 
 def _check_maker(column: Column, table: Table, world: Definition, filled: set[str], where: str) -> None:
     maker = column.maker
-    names = {each.name for each in table.columns}
+    names = {c.name for c in table.columns}
     if maker.kind == "from":
         other, _, field = maker.text.partition(".")
         if other not in world.tables or world.tables[other].column(field) is None:
@@ -84,12 +84,12 @@ def _check_maker(column: Column, table: Table, world: Definition, filled: set[st
         if other not in filled:
             raise InputError(f"{where}: the table {other!r} must come before this one")
     used = re.findall(r"\{(\w+)\}", maker.text) if maker.kind == "template" else []
-    for each in (*used, *([maker.text] if maker.kind == "pool" else [])):
-        if each not in world.pools and each not in names:
-            raise InputError(f"{where}: there is no pool and no column {each!r}")
-    for each in (*maker.by, *((maker.other_than,) if maker.other_than else ())):
-        if each not in names:
-            raise InputError(f"{where}: there is no column {each!r}")
+    for name in (*used, *([maker.text] if maker.kind == "pool" else [])):
+        if name not in world.pools and name not in names:
+            raise InputError(f"{where}: there is no pool and no column {name!r}")
+    for name in (*maker.by, *((maker.other_than,) if maker.other_than else ())):
+        if name not in names:
+            raise InputError(f"{where}: there is no column {name!r}")
 
 
 # ---------------------------------------------------------------- APIs
@@ -105,10 +105,10 @@ def api_of(
     """An API from its part of the file, and what the file says of its arguments' names."""
     app, _, name = key.rpartition(".")
     reads, adds = data.get("reads"), data.get("adds")
-    for each in (reads, adds):
-        if each is not None and each not in world.tables:
-            raise InputError(f"{where}: there is no table {each!r}")
-    arguments = tuple(_argument(each, world, (reads, adds), where) for each in texts(data, "args"))
+    for table_name in (reads, adds):
+        if table_name is not None and table_name not in world.tables:
+            raise InputError(f"{where}: there is no table {table_name!r}")
+    arguments = tuple(_argument(text, world, (reads, adds), where) for text in texts(data, "args"))
     function = data.get("python")
     if function is not None and function not in functions:
         raise InputError(f"{where}: python names {function!r}; a world in a Python file can define it")
@@ -122,9 +122,11 @@ def api_of(
         where=texts(data, "where"),
         known=tuple(_known(data.get("known", {}), world, where)),
         valid=tuple(
-            (each.name, condition, said) for each in arguments for condition, said in valid.get(each.name, ())
+            (argument.name, condition, message)
+            for argument in arguments
+            for condition, message in valid.get(argument.name, ())
         ),
-        requires=tuple((condition, said) for condition, said in data.get("require", ())),
+        requires=tuple((condition, message) for condition, message in data.get("require", ())),
         sets=tuple(pairs(data, "set").items()),
         adds=adds,
         values=tuple(pairs(data, "values").items()),
@@ -156,12 +158,12 @@ def _argument(text: str, world: Definition, tables: tuple[Any, Any], where: str)
 
 
 def _matches(
-    given: Mapping[str, str], arguments: tuple[Argument, ...], table: Table | None, where: str
+    overrides: Mapping[str, str], arguments: tuple[Argument, ...], table: Table | None, where: str
 ) -> Iterator[Match]:
     """The filters: an argument with a column's name filters on it; ``match`` renames, changes or drops."""
     for argument in arguments:
-        if argument.name in given:
-            column, _, op = given[argument.name].strip().partition(" ")
+        if argument.name in overrides:
+            column, _, op = overrides[argument.name].strip().partition(" ")
             if not column:
                 continue
             if op.strip() not in ("", "=", ">=", "<=", "contains"):
@@ -171,31 +173,31 @@ def _matches(
             yield Match(argument.name, column, op.strip() or "=")
         elif table is not None and table.column(argument.name) is not None:
             yield Match(argument.name, argument.name)
-    for name in given:
-        if name not in {each.name for each in arguments}:
+    for name in overrides:
+        if name not in {a.name for a in arguments}:
             raise InputError(f"{where}: match names {name!r}, which is no argument")
 
 
 def _known(
-    given: Mapping[str, Any], world: Definition, where: str
+    sources: Mapping[str, Any], world: Definition, where: str
 ) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
-    for argument, places in given.items():
+    for argument, columns in sources.items():
         pairs = []
-        for each in [places] if isinstance(places, str) else places:
-            table, _, column = each.partition(".")
+        for reference in [columns] if isinstance(columns, str) else columns:
+            table, _, column = reference.partition(".")
             if table not in world.tables or world.tables[table].column(column) is None:
-                raise InputError(f"{where}: known names {each!r}; expected table.column")
+                raise InputError(f"{where}: known names {reference!r}; expected table.column")
             pairs.append((table, column))
         yield argument, tuple(pairs)
 
 
-def _returns(given: Any) -> Iterator[tuple[str, str | None]]:
-    if isinstance(given, Mapping):
-        yield from ((str(name), None if value is True else str(value)) for name, value in given.items())
+def _returns(outputs: Any) -> Iterator[tuple[str, str | None]]:
+    if isinstance(outputs, Mapping):
+        yield from ((str(name), None if value is True else str(value)) for name, value in outputs.items())
         return
-    for each in given:
-        name, found, expression = each.partition("=")
-        yield name.strip(), expression.strip() if found else None
+    for output in outputs:
+        name, separator, expression = output.partition("=")
+        yield name.strip(), expression.strip() if separator else None
 
 
 # ---------------------------------------------------------------- shared
@@ -215,5 +217,5 @@ def pairs(data: Mapping[str, Any], key: str) -> dict[str, str]:
 
 def texts(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
     """The list of texts under a key; a single text counts as a list of one."""
-    found = data.get(key, ())
-    return (found,) if isinstance(found, str) else tuple(str(each) for each in found)
+    value = data.get(key, ())
+    return (value,) if isinstance(value, str) else tuple(str(item) for item in value)

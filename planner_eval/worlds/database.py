@@ -96,7 +96,7 @@ def _schema(table: Table) -> str:
         stored = _STORED.get(column.type, "TEXT COLLATE NOCASE")
         columns.append(f"{quoted(column.name)} {stored}")
     if table.unique:
-        columns.append(f"UNIQUE ({', '.join(quoted(each) for each in table.unique)})")
+        columns.append(f"UNIQUE ({', '.join(quoted(name) for name in table.unique)})")
     return f"CREATE TABLE IF NOT EXISTS {quoted(table.name)} ({', '.join(columns)});"
 
 
@@ -117,11 +117,11 @@ def insert(
         lenient: Leave out what breaks a rule.
         first: Put a row before all others; behind them otherwise.
     """
-    names = ", ".join(["rowid", *(quoted(each.name) for each in table.columns)])
-    place = f"(SELECT min(rowid) - 1 FROM {quoted(table.name)})" if first else "NULL"
-    marks = ", ".join([place, *("?" for _ in table.columns)])
+    names = ", ".join(["rowid", *(quoted(column.name) for column in table.columns)])
+    rowid = f"(SELECT min(rowid) - 1 FROM {quoted(table.name)})" if first else "NULL"
+    marks = ", ".join([rowid, *("?" for _ in table.columns)])
     verb = "INSERT OR IGNORE" if lenient else "INSERT"
-    values = ([row.get(each.name) for each in table.columns] for row in rows)
+    values = ([row.get(column.name) for column in table.columns] for row in rows)
     connection.executemany(f"{verb} INTO {quoted(table.name)} ({names}) VALUES ({marks})", values)
     return int(connection.execute("SELECT last_insert_rowid()").fetchone()[0])
 
@@ -138,7 +138,7 @@ def select(
     name = quoted(table.name)
     condition = " AND ".join(where) or "1"
     query = f"SELECT rowid, * FROM {name} WHERE {condition} ORDER BY {name}.rowid LIMIT {limit}"
-    names = ["rowid", *(each.name for each in table.columns)]
+    names = ["rowid", *(column.name for column in table.columns)]
     with bounded(connection):
         cursor = connection.execute(query, parameters(values or {}))
         return [dict(zip(names, row, strict=True)) for row in cursor]
@@ -157,8 +157,8 @@ def compute(
     if table is not None and rowid is not None:
         query += f" FROM {quoted(table.name)} WHERE {quoted(table.name)}.rowid = {rowid:d}"
     with bounded(connection):
-        found = connection.execute(query, parameters(values)).fetchone()
-    return found[0] if found else None
+        row = connection.execute(query, parameters(values)).fetchone()
+    return row[0] if row else None
 
 
 def dump(connection: sqlite3.Connection, world: Definition) -> str:
@@ -169,7 +169,7 @@ def dump(connection: sqlite3.Connection, world: Definition) -> str:
     line = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
     lines = []
     for name in sorted(world.tables):
-        lines.append(line({"table": name, "columns": [each.name for each in world.tables[name].columns]}))
+        lines.append(line({"table": name, "columns": [column.name for column in world.tables[name].columns]}))
         lines += sorted(map(line, connection.execute(f"SELECT * FROM {quoted(name)}")))
     return "\n".join(lines) + "\n"
 
@@ -182,17 +182,17 @@ def changes(
     A changed row counts as removed and added. Tables that are alike are left out; rows are in the
     order of their content.
     """
-    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    by_table: dict[str, dict[str, list[dict[str, Any]]]] = {}
     line = json.JSONEncoder(ensure_ascii=False).encode
     for name in sorted(world.tables):
         query = f"SELECT * FROM {quoted(name)}"
         old, new = Counter(before.execute(query)), Counter(after.execute(query))
         if old == new:
             continue
-        columns = [each.name for each in world.tables[name].columns]
-        found[name] = {
+        columns = [column.name for column in world.tables[name].columns]
+        by_table[name] = {
             kind: [dict(zip(columns, row, strict=True)) for row in sorted(rows.elements(), key=line)]
             for kind, rows in (("added", new - old), ("removed", old - new))
             if rows
         }
-    return found
+    return by_table

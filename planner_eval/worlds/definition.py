@@ -111,7 +111,7 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         """The column of that name."""
-        return next((each for each in self.columns if each.name == name), None)
+        return next((c for c in self.columns if c.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,10 +232,10 @@ class Definition:
         api = self.apis.get(f"{app}.{name}" if app else name)
         if api is not None:
             return api
-        offers = [each for each in self.apis.values() if each.name == name]
+        offers = [api for api in self.apis.values() if api.name == name]
         if len(offers) == 1 and (app is None or offers[0].app is None):
             return offers[0]
-        apps = ", ".join(sorted(each.app or "no app" for each in offers))
+        apps = ", ".join(sorted(api.app or "no app" for api in offers))
         if not offers:
             raise UnknownApi(f"the world {self.name} has no API {name!r}")
         reason = f"{app} has no API {name!r}" if app else f"{name!r} needs its app"
@@ -243,8 +243,8 @@ class Definition:
 
     def type_of(self, name: str, *tables: str | None) -> str:
         """The type of a name: that of a column in one of the tables, else the declared one, else text."""
-        for each in filter(None, tables):
-            column = self.tables[each].column(name) if each in self.tables else None
+        for table in filter(None, tables):
+            column = self.tables[table].column(name) if table in self.tables else None
             if column is not None:
                 return column.type
         return self.types.get(name, "text")

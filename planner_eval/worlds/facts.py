@@ -65,14 +65,14 @@ class _Asked:
         used: set[str] = set()
         for calls in facts:
 
-            def taken(made: dict[str, Any], calls: Sequence[Mapping[str, Any]] = calls) -> Any:
-                position, path = made.get(_REFERENCE, (-1, ()))
+            def collect_used(fields: dict[str, Any], calls: Sequence[Mapping[str, Any]] = calls) -> Any:
+                position, path = fields.get(_REFERENCE, (-1, ()))
                 asks = calls[position]["arguments"] if 0 <= position < len(calls) else {}
                 used.update(str(step) for step in path if step not in asks)
-                return made
+                return fields
 
             for call in calls:
-                fold(dict(call["arguments"]), lambda leaf: leaf, fields=taken)
+                fold(dict(call["arguments"]), lambda leaf: leaf, fields=collect_used)
         return cls(used)
 
 
@@ -111,15 +111,15 @@ def _facts(plan: Plan, holes: frozenset[str]) -> list[dict[str, Any]]:
 def _data(value: Value, placed: Mapping[int, int], holes: frozenset[str]) -> Any:
     """A linked value as JSON data; what nobody knows is a reference to nothing."""
 
-    def part(leaf: Value) -> Any:
+    def convert_leaf(leaf: Value) -> Any:
         if isinstance(leaf, Ref):
             return {_REFERENCE: [placed[leaf.call], list(leaf.path)]}
         return {_REFERENCE: [-1, []]} if isinstance(leaf, Unresolved) else leaf
 
-    def whole(leaf: Value) -> Any:
-        return {_REFERENCE: [-1, []]} if type(leaf) is str and leaf in holes else part(leaf)
+    def convert_value(leaf: Value) -> Any:
+        return {_REFERENCE: [-1, []]} if type(leaf) is str and leaf in holes else convert_leaf(leaf)
 
-    return fold(value, whole, text=lambda parts: {_TEXT: list(map(part, parts))})
+    return fold(value, convert_value, text=lambda segments: {_TEXT: list(map(convert_leaf, segments))})
 
 
 @dataclass(slots=True)
@@ -135,29 +135,29 @@ class _Made:
 def settle(world: World, facts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
     """Make a world able to answer the facts; called once, before the world is used."""
     world.connection.execute("BEGIN")
-    asked = _Asked.of(facts)
+    demands = _Asked.of(facts)
     for _ in range(ROUNDS):  # a row that stands before one plan's may be what another search finds
-        asked.unmet.clear()
-        if not any([_made_for(world, calls, asked, number) for number, calls in enumerate(facts, 1)]):
+        demands.unmet.clear()
+        if not any([_made_for(world, calls, demands, number) for number, calls in enumerate(facts, 1)]):
             break
-    world.unmet = tuple(asked.unmet)
+    world.unmet = tuple(demands.unmet)
     world.connection.execute("COMMIT")
 
 
-def _made_for(world: World, calls: Sequence[Mapping[str, Any]], asked: _Asked, number: int) -> bool:
+def _made_for(world: World, calls: Sequence[Mapping[str, Any]], demands: _Asked, number: int) -> bool:
     """Make what a plan's calls need; whether a row was put before others."""
     world.connection.execute("SAVEPOINT fact")
-    made: list[_Made] = []
+    made_rows: list[_Made] = []
     results: list[Any] = []
     for position, call in enumerate(calls, 1):
-        asked.fixed = _from_itself(world, calls, call)
-        asked.place = f"plan {number}, call {position} ({call['name']})"
-        results.append(_answered(world, call, results, made, asked))
+        demands.fixed = _from_itself(world, calls, call)
+        demands.place = f"plan {number}, call {position} ({call['name']})"
+        results.append(_answered(world, call, results, made_rows, demands))
     world.connection.execute("ROLLBACK TO fact")
     world.connection.execute("RELEASE fact")
-    for each in made:
-        insert(world.connection, each.table, [each.row], lenient=True, first=each.first)
-    return any(each.first for each in made)
+    for made_row in made_rows:
+        insert(world.connection, made_row.table, [made_row.row], lenient=True, first=made_row.first)
+    return any(made_row.first for made_row in made_rows)
 
 
 def _from_itself(world: World, calls: Sequence[Mapping[str, Any]], call: Mapping[str, Any]) -> set[str]:
@@ -165,13 +165,13 @@ def _from_itself(world: World, calls: Sequence[Mapping[str, Any]], call: Mapping
 
     What such a search finds first has these values: no row can stand before it that has not.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for name, value in call["arguments"].items():
         position = value.get(_REFERENCE, (-1,))[0] if isinstance(value, dict) else -1
         if 0 <= position < len(calls):
-            tables = {_table_of(world, one) for one in (calls[position], call)}
-            found.update({name} if len(tables) == 1 else ())
-    return found
+            tables = {_table_of(world, c) for c in (calls[position], call)}
+            names.update({name} if len(tables) == 1 else ())
+    return names
 
 
 def _table_of(world: World, call: Mapping[str, Any]) -> str | None:
@@ -182,7 +182,7 @@ def _table_of(world: World, call: Mapping[str, Any]) -> str | None:
 
 
 def _answered(
-    world: World, call: Mapping[str, Any], results: Sequence[Any], made: list[_Made], asked: _Asked
+    world: World, call: Mapping[str, Any], results: Sequence[Any], made_rows: list[_Made], demands: _Asked
 ) -> Any:
     """The call's outputs, once what it is about has been made where it was missing; None if it fails."""
     resolved = {name: _resolved(value, results) for name, value in call["arguments"].items()}
@@ -191,7 +191,7 @@ def _answered(
         api = world.definition.find(call["name"], call.get("app"))
         values = world.arguments(api, arguments, partial=True)
         refuse_senseless(world, api, values)
-        _provide(world, api, values, made, asked)
+        _provide(world, api, values, made_rows, demands)
         if len(arguments) < len(resolved):
             return None
         try:
@@ -199,7 +199,7 @@ def _answered(
         except TooLong:
             raise
         except Refused:
-            if not _adjust(world, api, values, made):
+            if not _adjust(world, api, values, made_rows):
                 raise
             return world.perform(api, arguments) or None
     except TooLong as error:
@@ -208,33 +208,35 @@ def _answered(
         ) from None
     except (CallError, sqlite3.Error, OverflowError) as error:
         rule = getattr(error, "rule", "")
-        asked.unmet.append(f"{asked.place}: {error}{f' (the world requires {rule})' if rule else ''}")
+        demands.unmet.append(f"{demands.place}: {error}{f' (the world requires {rule})' if rule else ''}")
         return None
 
 
-def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made], asked: _Asked) -> None:
+def _provide(
+    world: World, api: Api, values: Mapping[str, Any], made_rows: list[_Made], demands: _Asked
+) -> None:
     """Make what a call is about, where it is missing, and see that enough else is there."""
     fixed = _fixed(world, api, values)
     for name, column, argument in list(strangers(world, api, values)):
         state = fixed if name == api.reads else {}
-        _invent(world, world.definition.tables[name], {column: values[argument]}, state, made)
+        _invent(world, world.definition.tables[name], {column: values[argument]}, state, made_rows)
     table = world.definition.tables.get(api.reads or "")
-    wanted = _wanted(api, values)
-    if table is None or api.python is not None or not (wanted or fixed):
+    required_values = _wanted(api, values)
+    if table is None or api.python is not None or not (required_values or fixed):
         return
-    for name, value in wanted.items():
-        asked.values.setdefault((table.name, name), set()).add(str(value).casefold())
-    known = bool(rows(world, api, values))
-    if not known:
-        _invent(world, table, wanted, fixed, made)
-    if not api.acts and (table.rows or not known):
-        _tell_apart(world, api, values, fixed, made, asked)
+    for name, value in required_values.items():
+        demands.values.setdefault((table.name, name), set()).add(str(value).casefold())
+    exists = bool(rows(world, api, values))
+    if not exists:
+        _invent(world, table, required_values, fixed, made_rows)
+    if not api.acts and (table.rows or not exists):
+        _tell_apart(world, api, values, fixed, made_rows, demands)
     if not table.rows:  # a table that begins empty holds what plans do, not what they find
         return
-    same = " AND ".join(f"{quoted(name)} IS :{bound(name)}" for name in wanted) or "0"
-    for number in range(_count(world, table, f"NOT ({same})", wanted), DISTRACTORS):
-        random = Random(f"{world.seed}/{table.name}/more/{number}/{sorted(wanted.items())}")
-        _place(world, table, _other(table, wanted, world, random), random, made)
+    same = " AND ".join(f"{quoted(name)} IS :{bound(name)}" for name in required_values) or "0"
+    for number in range(_count(world, table, f"NOT ({same})", required_values), DISTRACTORS):
+        random = Random(f"{world.seed}/{table.name}/more/{number}/{sorted(required_values.items())}")
+        _place(world, table, _other(table, required_values, world, random), random, made_rows)
 
 
 def _tell_apart(
@@ -242,39 +244,41 @@ def _tell_apart(
     api: Api,
     values: Mapping[str, Any],
     fixed: Mapping[str, Any],
-    made: list[_Made],
-    asked: _Asked,
+    made_rows: list[_Made],
+    demands: _Asked,
 ) -> None:
     """See that the search finds another row first when it drops a filter that may be left out."""
     table = world.definition.tables[api.reads or ""]
-    wanted = _wanted(api, values)
+    required_values = _wanted(api, values)
     for match in api.matches:
         less = without(world, api, values, match.argument)
-        if less is None or match.argument in asked.fixed:
+        if less is None or match.argument in demands.fixed:
             continue
-        found = rows(world, api, values)[:1]
-        if not found or rows(world, api, less)[:1] != found:
+        first_rows = rows(world, api, values)[:1]
+        if not first_rows or rows(world, api, less)[:1] != first_rows:
             continue
-        random = Random(f"{world.seed}/{table.name}/without/{match.argument}/{sorted(wanted.items())}")
+        random = Random(
+            f"{world.seed}/{table.name}/without/{match.argument}/{sorted(required_values.items())}"
+        )
         column = table.column(match.column)
         assert column is not None
-        given = {**fixed, **wanted}
-        given[match.column] = less[match.argument]
-        if given[match.column] is None:
-            barred = asked.values.get((table.name, match.column), set())
-            other = _beyond(column, match.op, values[match.argument], given, world, random, barred)
-            if other is None and column.name in asked.used:  # a later call could do nothing without it
-                other = _beyond(column, match.op, values[match.argument], given, world, random, ())
+        row_values = {**fixed, **required_values}
+        row_values[match.column] = less[match.argument]
+        if row_values[match.column] is None:
+            barred = demands.values.get((table.name, match.column), set())
+            other = _beyond(column, match.op, values[match.argument], row_values, world, random, barred)
+            if other is None and column.name in demands.used:  # a later call could do nothing without it
+                other = _beyond(column, match.op, values[match.argument], row_values, world, random, ())
                 if other is None:
                     continue
-            given[match.column] = other
-        _place(world, table, given, random, made, first=True)
+            row_values[match.column] = other
+        _place(world, table, row_values, random, made_rows, first=True)
 
 
 def without(world: World, api: Api, values: Mapping[str, Any], argument: str) -> dict[str, Any] | None:
     """The values of a search that leaves out a filter; None where it cannot, or says the same without."""
-    each = next(each for each in api.arguments if each.name == argument)
-    if each.required or values.get(argument) is None:
+    declared = next(a for a in api.arguments if a.name == argument)
+    if declared.required or values.get(argument) is None:
         return None
     default = world.arguments(api, {}, partial=True)[argument]
     return None if default == values[argument] else {**values, argument: default}
@@ -298,8 +302,8 @@ def _beyond(
             continue
         if str(other).casefold() not in barred:
             return other
-    made = (f"other {number}" for number in count(1))
-    return next(other for other in made if other not in barred) if column.type == "text" else None
+    texts = (f"other {number}" for number in count(1))
+    return next(other for other in texts if other not in barred) if column.type == "text" else None
 
 
 def _count(world: World, table: Table, condition: str, values: Mapping[str, Any]) -> int:
@@ -307,18 +311,18 @@ def _count(world: World, table: Table, condition: str, values: Mapping[str, Any]
     return len(select(world.connection, table, where=[condition], values=values, limit=DISTRACTORS))
 
 
-def _adjust(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]) -> bool:
+def _adjust(world: World, api: Api, values: Mapping[str, Any], made_rows: list[_Made]) -> bool:
     """Give rows that were made the state in which the call can use them; False when they had that already."""
     fixed = _fixed(world, api, values)
-    about = {each["rowid"] for each in rows(world, api, values)[:1]} | _known_in(world, api, values)
+    about = {row["rowid"] for row in rows(world, api, values)[:1]} | _known_in(world, api, values)
     changed = False
-    for each in made:
-        if each.table.name != api.reads or each.rowid not in about:
+    for made_row in made_rows:
+        if made_row.table.name != api.reads or made_row.rowid not in about:
             continue
-        if any(each.row[name] != value for name, value in fixed.items()):
-            each.row.update(fixed)
+        if any(made_row.row[name] != value for name, value in fixed.items()):
+            made_row.row.update(fixed)
             changes = ", ".join(f"{quoted(name)} = :{bound(name)}" for name in fixed)
-            update = f"UPDATE {quoted(each.table.name)} SET {changes} WHERE rowid = {each.rowid:d}"
+            update = f"UPDATE {quoted(made_row.table.name)} SET {changes} WHERE rowid = {made_row.rowid:d}"
             change(world.connection, update, fixed)
             changed = True
     return changed
@@ -326,13 +330,13 @@ def _adjust(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]
 
 def _known_in(world: World, api: Api, values: Mapping[str, Any]) -> set[int]:
     """The rows of the table that the call reads which it knows by another argument."""
-    found: set[int] = set()
-    for argument, places in api.known:
-        for name, column in places:
+    rowids: set[int] = set()
+    for argument, columns in api.known:
+        for name, column in columns:
             if name == api.reads and values.get(argument) is not None:
                 query = f"SELECT rowid FROM {quoted(name)} WHERE {quoted(column)} = ? ORDER BY rowid LIMIT 1"
-                found.update(each for (each,) in world.connection.execute(query, (values[argument],)))
-    return found
+                rowids.update(rowid for (rowid,) in world.connection.execute(query, (values[argument],)))
+    return rowids
 
 
 def _fixed(world: World, api: Api, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -344,48 +348,58 @@ def _fixed(world: World, api: Api, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _wanted(api: Api, values: Mapping[str, Any]) -> dict[str, Any]:
     """The columns that a row must have for the call to find it."""
-    given = (each for each in api.matches if values.get(each.argument) is not None)
-    return {each.column: values[each.argument] for each in given}
+    matches = (match for match in api.matches if values.get(match.argument) is not None)
+    return {match.column: values[match.argument] for match in matches}
 
 
 def _invent(
-    world: World, table: Table, wanted: Mapping[str, Any], fixed: Mapping[str, Any], made: list[_Made]
+    world: World,
+    table: Table,
+    required_values: Mapping[str, Any],
+    fixed: Mapping[str, Any],
+    made_rows: list[_Made],
 ) -> None:
     """Put a row with these values among ten others that lack at least one of those wanted."""
-    key = "/".join(f"{name}={wanted[name]}" for name in sorted(wanted))
+    key = "/".join(f"{name}={required_values[name]}" for name in sorted(required_values))
     random = Random(f"{world.seed}/{table.name}/fact/{key}")
-    place = random.randrange(DISTRACTORS + 1)
+    chosen_position = random.randrange(DISTRACTORS + 1)
     for position in range(DISTRACTORS + 1):
-        given = {**fixed, **wanted} if position == place else _other(table, wanted or fixed, world, random)
-        _place(world, table, given, random, made)
+        row_values = (
+            {**fixed, **required_values}
+            if position == chosen_position
+            else _other(table, required_values or fixed, world, random)
+        )
+        _place(world, table, row_values, random, made_rows)
 
 
 def _place(
     world: World,
     table: Table,
-    given: Mapping[str, Any],
+    row_values: Mapping[str, Any],
     random: Random,
-    made: list[_Made],
+    made_rows: list[_Made],
     *,
     first: bool = False,
 ) -> None:
-    row = world.making.row(table, given, random, known=_settled(world, table, given))
+    row = world.making.row(table, row_values, random, settled_values=_settled(world, table, row_values))
     rowid = insert(world.connection, table, [row], lenient=True, first=first)
-    made.append(_Made(table, row, rowid, first))
+    made_rows.append(_Made(table, row, rowid, first))
 
 
-def _other(table: Table, wanted: Mapping[str, Any], world: World, random: Random) -> dict[str, Any]:
+def _other(table: Table, required_values: Mapping[str, Any], world: World, random: Random) -> dict[str, Any]:
     """Some of the wanted values, at least one of them changed."""
-    names = list(wanted)
+    names = list(required_values)
     changed = {name for name in names if random.random() < 0.5} or (
         {random.choice(names)} if names else set()
     )
-    given: dict[str, Any] = {name: value for name, value in wanted.items() if name not in changed}
+    row_values: dict[str, Any] = {
+        name: value for name, value in required_values.items() if name not in changed
+    }
     for name in names:
         column = table.column(name)
         if name in changed and column is not None:
-            given[name] = _another(column, wanted[name], given, world, random)
-    return given
+            row_values[name] = _another(column, required_values[name], row_values, world, random)
+    return row_values
 
 
 def _another(column: Column, value: Any, row: Mapping[str, Any], world: World, random: Random) -> Any:
@@ -401,16 +415,16 @@ def _another(column: Column, value: Any, row: Mapping[str, Any], world: World, r
     return f"{value} {random.choice(('North', 'South', 'East', 'West'))}" if column.type == "text" else None
 
 
-def _settled(world: World, table: Table, given: Mapping[str, Any]) -> dict[str, Any]:
+def _settled(world: World, table: Table, row_values: Mapping[str, Any]) -> dict[str, Any]:
     """Values that existing rows settle, for columns that depend on given ones."""
     settled: dict[str, Any] = {}
     for column in table.columns:
         keys = column.maker.by
-        if not keys or column.name in given or not all(given.get(key) is not None for key in keys):
+        if not keys or column.name in row_values or not all(row_values.get(key) is not None for key in keys):
             continue
         conditions = [f"{quoted(key)} = :{bound(key)}" for key in keys]
         same = select(
-            world.connection, table, where=conditions, values={key: given[key] for key in keys}, limit=1
+            world.connection, table, where=conditions, values={key: row_values[key] for key in keys}, limit=1
         )
         if same:
             settled[column.name] = same[0][column.name]
@@ -420,24 +434,24 @@ def _settled(world: World, table: Table, given: Mapping[str, Any]) -> dict[str, 
 def _resolved(value: Any, results: Sequence[Any]) -> Any:
     """A fact's value with its references replaced by what the earlier calls gave."""
 
-    def items(made: list[Any]) -> Any:
-        return _MISSING if any(item is _MISSING for item in made) else made
+    def items(values: list[Any]) -> Any:
+        return _MISSING if any(item is _MISSING for item in values) else values
 
-    def fields(made: dict[str, Any]) -> Any:
-        if _REFERENCE in made:
-            position, path = made[_REFERENCE]
+    def fields(mapping: dict[str, Any]) -> Any:
+        if _REFERENCE in mapping:
+            position, path = mapping[_REFERENCE]
             return _followed(results[position] if 0 <= position < len(results) else None, path)
-        if items([*made.values()]) is _MISSING:
+        if items([*mapping.values()]) is _MISSING:
             return _MISSING
-        return "".join(map(str, made[_TEXT])) if _TEXT in made else made
+        return "".join(map(str, mapping[_TEXT])) if _TEXT in mapping else mapping
 
     return fold(value, lambda leaf: leaf, items=items, fields=fields)
 
 
-def _followed(found: Any, path: Sequence[Any]) -> Any:
+def _followed(value: Any, path: Sequence[Any]) -> Any:
     for step in path:
         try:
-            found = found[step]
+            value = value[step]
         except (KeyError, IndexError, TypeError):
             return _MISSING
-    return _MISSING if found is None else found
+    return _MISSING if value is None else value

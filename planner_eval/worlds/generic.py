@@ -70,21 +70,25 @@ def words(name: str) -> list[str]:
     >>> words("getalarms")
     ['get', 'alarms']
     """
-    parts = [each.lower() for each in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name.replace("_", " "))]
-    if len(parts) == 1:  # a verb may be written together with what follows it
+    name_words = [
+        word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name.replace("_", " "))
+    ]
+    if len(name_words) == 1:  # a verb may be written together with what follows it
         for verb in _TOGETHER:
-            if parts[0].startswith(verb) and len(parts[0]) > len(verb) + 2:
-                return [verb, parts[0][len(verb) :]]
-    return parts
+            if name_words[0].startswith(verb) and len(name_words[0]) > len(verb) + 2:
+                return [verb, name_words[0][len(verb) :]]
+    return name_words
 
 
 def _table_name(tool: Tool, world: Definition) -> str:
     """What a tool is about: the last noun of its name in the singular, below its app."""
-    parts = words(tool.name)
-    rest = parts[1:] or parts
-    cut = next((place for place, each in enumerate(rest) if place and each in _ENDS), len(rest))
+    name_words = words(tool.name)
+    after_verb = name_words[1:] or name_words
+    cut = next((index for index, word in enumerate(after_verb) if index and word in _ENDS), len(after_verb))
     nouns = (
-        [each for each in rest[:cut] if each not in _SMALL and not each.endswith("ly")] or parts or ["thing"]
+        [word for word in after_verb[:cut] if word not in _SMALL and not word.endswith("ly")]
+        or name_words
+        or ["thing"]
     )
     noun = nouns[-1]
     noun = re.sub(r"ies$", "y", noun) if noun.endswith("ies") else re.sub(r"(?<=[^s])s$", "", noun)
@@ -98,8 +102,8 @@ def guessed(name: str) -> str:
     >>> guessed("departure_date"), guessed("total_price"), guessed("city")
     ('date', 'number', 'text')
     """
-    parts = words(name)
-    last = parts[-1] if parts else ""
+    name_words = words(name)
+    last = name_words[-1] if name_words else ""
     if last == "date":
         return "date"
     if last == "time":
@@ -115,10 +119,12 @@ def guessed(name: str) -> str:
 def _table(name: str, tools: Iterable[Tool]) -> Table:
     columns: dict[str, Column] = {}
     for tool in tools:
-        outputs = (each for each in tool.returns.fields if each.type.kinds not in (("array",), ("object",)))
-        for each in (*tool.parameters, *outputs):
-            column = _column(each.name)
-            columns.setdefault(column.casefold(), Column(column, _kind(each), _maker(each)))
+        outputs = (
+            output for output in tool.returns.fields if output.type.kinds not in (("array",), ("object",))
+        )
+        for parameter in (*tool.parameters, *outputs):
+            column = _column(parameter.name)
+            columns.setdefault(column.casefold(), Column(column, _kind(parameter), _maker(parameter)))
     return Table(name, tuple(columns.values()) or (Column("id", "text", Maker("template", text="#####")),))
 
 
@@ -135,15 +141,15 @@ def _column(name: str) -> str:
 
 def _held(name: str, table: Table) -> str:
     """The column of a table that holds an argument or output; SQL does not tell case apart."""
-    wanted = _column(name).casefold()
-    return next((each.name for each in table.columns if each.name.casefold() == wanted), name)
+    column_name = _column(name).casefold()
+    return next((column.name for column in table.columns if column.name.casefold() == column_name), name)
 
 
 def _kind(parameter: Parameter) -> str:
     kind = parameter.type
     if kind.format in ("date", "time"):
         return str(kind.format)
-    known = {
+    column_kinds = {
         "integer": "integer",
         "number": "number",
         "boolean": "boolean",
@@ -151,7 +157,9 @@ def _kind(parameter: Parameter) -> str:
         "object": "json",
     }
     if kind.kinds:
-        return next((known[each] for each in kind.kinds if each in known), "text")
+        return next(
+            (column_kinds[type_name] for type_name in kind.kinds if type_name in column_kinds), "text"
+        )
     return "text" if kind.enum else "json"
 
 
@@ -191,9 +199,13 @@ def _api(tool: Tool, table: Table) -> Api:
     verb = (words(tool.name) or [""])[0]
     arguments = tuple(
         Argument(
-            each.name, _kind(each), each.required and not each.has_default, _default(each), each.description
+            parameter.name,
+            _kind(parameter),
+            parameter.required and not parameter.has_default,
+            _default(parameter),
+            parameter.description,
         )
-        for each in tool.parameters
+        for parameter in tool.parameters
     )
     api = Api(tool.name, tool.app, tool.description, arguments, open=tool.open)
     if verb in _READS and tool.action is not True:
@@ -202,27 +214,28 @@ def _api(tool: Tool, table: Table) -> Api:
         )
     keys = _keys(arguments)
     if verb in _CHANGES | _REMOVES and keys:
-        found = replace(api, reads=table.name, matches=_matches(keys, table), fails_empty=True)
-        found = replace(found, returns=_outputs(tool, table))
+        keyed_api = replace(api, reads=table.name, matches=_matches(keys, table), fails_empty=True)
+        keyed_api = replace(keyed_api, returns=_outputs(tool, table))
         if verb in _REMOVES:
-            return replace(found, deletes=True)
+            return replace(keyed_api, deletes=True)
         return replace(
-            found, sets=_changes(verb, [each for each in arguments if each not in keys], keys, table)
+            keyed_api,
+            sets=_changes(verb, [argument for argument in arguments if argument not in keys], keys, table),
         )
-    held = [(_held(each.name, table), each.name) for each in arguments]
-    values = tuple((column, f":{bound(name)}") for column, name in held if column != name)
+    column_pairs = [(_held(argument.name, table), argument.name) for argument in arguments]
+    values = tuple((column, f":{bound(name)}") for column, name in column_pairs if column != name)
     return replace(api, adds=table.name, values=values, returns=_outputs(tool, table, adds=True))
 
 
 def _changes(
-    verb: str, rest: list[Argument], keys: tuple[Argument, ...], table: Table
+    verb: str, other_arguments: list[Argument], keys: tuple[Argument, ...], table: Table
 ) -> tuple[tuple[str, str], ...]:
     """What an update sets: the arguments that are no keys, and a status where there is one."""
     sets = {}
-    for each in rest:
-        column = _held(each.name, table)
-        sets[column] = f"coalesce(:{bound(each.name)}, {quoted(column)})"
-    status = next((each.name for each in table.columns if words(each.name)[-1:] == ["status"]), None)
+    for argument in other_arguments:
+        column = _held(argument.name, table)
+        sets[column] = f"coalesce(:{bound(argument.name)}, {quoted(column)})"
+    status = next((column.name for column in table.columns if words(column.name)[-1:] == ["status"]), None)
     if status is not None:
         sets.setdefault(status, f"'{verb}: done'")
     if not sets:
@@ -233,28 +246,36 @@ def _changes(
 
 def _keys(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
     """The arguments that say which row is meant: those named like identifiers, else the first."""
-    old = tuple(each for each in arguments if each.required and not re.match(r"new(_|[A-Z])", each.name))
-    named = tuple(each for each in old if words(each.name)[-1:] in (["id"], ["number"], ["code"], ["name"]))
+    old = tuple(
+        argument
+        for argument in arguments
+        if argument.required and not re.match(r"new(_|[A-Z])", argument.name)
+    )
+    named = tuple(
+        argument for argument in old if words(argument.name)[-1:] in (["id"], ["number"], ["code"], ["name"])
+    )
     return named or old[:1]
 
 
 def _matches(arguments: tuple[Argument, ...], table: Table) -> tuple[Match, ...]:
-    return tuple(Match(each.name, _held(each.name, table)) for each in arguments)
+    return tuple(Match(argument.name, _held(argument.name, table)) for argument in arguments)
 
 
 def _outputs(tool: Tool, table: Table, *, adds: bool = False) -> tuple[tuple[str, str | None], ...]:
     """Outputs by name; a list is all rows found, an object the row found or added."""
-    arguments = {each.name for each in tool.parameters}
+    arguments = {p.name for p in tool.parameters}
     outputs: list[tuple[str, str | None]] = []
-    for each in tool.returns.fields:
-        column, source = _held(each.name, table), None
-        if each.type.kinds in (("array",), ("object",)):
-            source = "*added" if adds else "*rows" if each.type.kinds == ("array",) else "*row"
-        elif each.type.kinds == ("boolean",) and words(each.name)[-1:] and words(each.name)[-1] in _DONE:
+    for output in tool.returns.fields:
+        column, source = _held(output.name, table), None
+        if output.type.kinds in (("array",), ("object",)):
+            source = "*added" if adds else "*rows" if output.type.kinds == ("array",) else "*row"
+        elif (
+            output.type.kinds == ("boolean",) and words(output.name)[-1:] and words(output.name)[-1] in _DONE
+        ):
             source = "1"
-        elif column != each.name and each.name not in arguments:
+        elif column != output.name and output.name not in arguments:
             source = f":{bound(column)}" if adds else quoted(column)
-        outputs.append((each.name, source))
+        outputs.append((output.name, source))
     return tuple(outputs)
 
 

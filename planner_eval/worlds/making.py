@@ -49,7 +49,7 @@ class Making:
             if pool is None:  # a column of the row itself
                 return row.get(maker.text)
             barred = row.get(maker.other_than) if maker.other_than else None
-            return random.choice([each for each in pool if each != barred] or pool)
+            return random.choice([v for v in pool if v != barred] or pool)
         if maker.kind == "from":
             table, _, field = maker.text.partition(".")
             return self.held(table, field, random)
@@ -64,26 +64,26 @@ class Making:
     def row(
         self,
         table: Table,
-        given: Mapping[str, Any],
+        row_values: Mapping[str, Any],
         random: Random,
         *,
-        known: Mapping[str, Any] | None = None,
+        settled_values: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """A whole row around the values that are given.
 
         Args:
             table: The table.
-            given: Values by column, as the database holds them.
+            row_values: Values by column, as the database holds them.
             random: Where chance comes from.
-            known: Values that columns must take because other rows settle them.
+            settled_values: Values that columns must take because other rows settle them.
         """
-        row: dict[str, Any] = {**(known or {}), **given}
+        row: dict[str, Any] = {**(settled_values or {}), **row_values}
         for column in table.columns:
             if column.name in row:
                 continue
             chance = random
             if column.maker.by:
-                key = "/".join(str(row.get(each)).casefold() for each in column.maker.by)
+                key = "/".join(str(row.get(name)).casefold() for name in column.maker.by)
                 chance = Random(f"{self.seed}/{column.name}/{key}")
             row[column.name] = self.value(column, row, chance)
         return {column.name: row[column.name] for column in table.columns}

@@ -35,7 +35,7 @@ def load(source: str | Path) -> Definition:
     if text.startswith("catalog:"):
         return extend(Definition(Path(text).stem), read_catalog(text.removeprefix("catalog:")))
     if re.fullmatch(r"[\w-]+", text):
-        shipped = sorted(each.stem for each in (folder("data") / "worlds").glob("*.toml"))
+        shipped = sorted(file.stem for file in (folder("data") / "worlds").glob("*.toml"))
         if text not in shipped:
             raise InputError(f"no world {text!r}; shipped: {', '.join(shipped)}; or name a world's file")
         path = folder("data") / "worlds" / f"{text}.toml"
@@ -83,12 +83,12 @@ def _module(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:
     import runpy
 
     try:
-        found = runpy.run_path(str(path), run_name=f"planeval_world_{path.stem}")
+        namespace = runpy.run_path(str(path), run_name=f"planeval_world_{path.stem}")
     except (Exception, SystemExit) as error:
         raise InputError(f"{path.name} does not import: {type(error).__name__}: {error}") from None
-    if "WORLD" not in found:
+    if "WORLD" not in namespace:
         raise InputError(f"{path.name}: a world in Python defines WORLD, a dict as in a TOML file")
-    return found["WORLD"], {name: each for name, each in found.items() if callable(each)}
+    return namespace["WORLD"], {name: value for name, value in namespace.items() if callable(value)}
 
 
 def read(

@@ -45,10 +45,10 @@ class Replay:
         Raises:
             InputError: calls and observations do not pair up.
         """
-        found = []
+        recorded_calls = []
         for number, record in enumerate(records if isinstance(records, list) else [records]):
-            found += _recorded(record, f"record {number}")
-        return cls(found)
+            recorded_calls += _recorded(record, f"record {number}")
+        return cls(recorded_calls)
 
     @property
     def tools(self) -> dict[str, Callable[..., Any]]:
@@ -78,18 +78,20 @@ class Replay:
         return self.call(None, name, arguments)
 
     def _missed(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        known = sum(1 for tool, _ in self._answers if tool == name)
-        if not known:
+        count = sum(1 for tool, _ in self._answers if tool == name)
+        if not count:
             raise UnknownApi(f"no call to {name!r:.100} was recorded")
-        shown = json.dumps(arguments, ensure_ascii=False, default=str)
-        raise NotFound(f"{name} was recorded with {known} other sets of arguments, not with {shown:.200}")
+        arguments_text = json.dumps(arguments, ensure_ascii=False, default=str)
+        raise NotFound(
+            f"{name} was recorded with {count} other sets of arguments, not with {arguments_text:.200}"
+        )
 
 
 def _recorded(record: Any, where: str) -> list[tuple[str, Mapping[str, Any], Any]]:
     turns = record.get("conversations") if isinstance(record, Mapping) else None
     if not isinstance(turns, list):
         raise InputError(f'{where}: expected a list under "conversations"')
-    found: list[tuple[str, Mapping[str, Any], Any]] = []
+    recorded_calls: list[tuple[str, Mapping[str, Any], Any]] = []
     calls: list[Any] = []
     for turn in turns:
         if isinstance(turn, Mapping) and turn.get("function_call"):
@@ -99,11 +101,11 @@ def _recorded(record: Any, where: str) -> list[tuple[str, Mapping[str, Any], Any
             if not isinstance(answers, list) or len(answers) != len(calls):
                 count = len(answers) if isinstance(answers, list) else "no"
                 raise InputError(f"{where}: {len(calls)} calls are followed by {count} observations")
-            found += [
+            recorded_calls += [
                 (call["name"], call["arguments"], answer) for call, answer in zip(calls, answers, strict=True)
             ]
             calls = []
-    return found
+    return recorded_calls
 
 
 def _key(arguments: Mapping[str, Any]) -> str:

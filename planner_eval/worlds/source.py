@@ -73,8 +73,8 @@ def restored(definition: bytes, seed: str, image: bytes) -> World:
 @lru_cache(maxsize=4)
 def _unpacked(definition: bytes) -> Definition:
     """A packed definition; to unpack it takes longer than to restore the database, and nothing changes it."""
-    found: Definition = pickle.loads(definition)
-    return found
+    unpacked: Definition = pickle.loads(definition)
+    return unpacked
 
 
 def begun(path: str, seed: int | str, facts: Sequence[Sequence[Mapping[str, Any]]]) -> World:

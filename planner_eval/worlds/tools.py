@@ -30,13 +30,13 @@ def tools_of(signatures: Mapping[str, Any], where: str) -> Catalog:
     tools = []
     for key, text in signatures.items():
         app, _, name = key.rpartition(".")
-        taken, _, given = str(text).partition("->")
+        parameters_text, _, outputs_text = str(text).partition("->")
         tools.append(
             Tool(
                 name,
                 app or None,
-                parameters=_parameters(taken, f"{where}.{key}"),
-                returns=Type(("object",), fields=_parameters(given, f"{where}.{key}"), open=False),
+                parameters=_parameters(parameters_text, f"{where}.{key}"),
+                returns=Type(("object",), fields=_parameters(outputs_text, f"{where}.{key}"), open=False),
             )
         )
     return Catalog(tuple(tools), where)
@@ -59,14 +59,14 @@ def catalog_of(world: Definition) -> Catalog:
                 api.about,
                 tuple(
                     Parameter(
-                        each.name,
-                        _KINDS[each.type],
-                        each.required,
-                        each.about,
-                        None if each.default is None else untyped(_default(each), each.type),
-                        each.default is not None and each.default != "today",
+                        argument.name,
+                        _KINDS[argument.type],
+                        argument.required,
+                        argument.about,
+                        None if argument.default is None else untyped(_default(argument), argument.type),
+                        argument.default is not None and argument.default != "today",
                     )
-                    for each in api.arguments
+                    for argument in api.arguments
                 ),
                 open=api.open,
                 returns=Type(("object",), fields=outputs, open=False) if outputs else ANY,
@@ -89,10 +89,10 @@ def _typed(world: Definition, name: str, source: str | None) -> bool:
 
 
 def _parameters(text: str, where: str) -> tuple[Parameter, ...]:
-    found = []
-    for part in filter(None, (each.strip() for each in text.split(","))):
-        match = re.fullmatch(r"(\w+)(?::(\w+))?(\?)?", part)
+    parameters = []
+    for entry in filter(None, (segment.strip() for segment in text.split(","))):
+        match = re.fullmatch(r"(\w+)(?::(\w+))?(\?)?", entry)
         if match is None or (match[2] or "text") not in _KINDS:
-            raise InputError(f"{where}: expected name, name:type or name?, found {part!r}")
-        found.append(Parameter(match[1], _KINDS[match[2] or guessed(match[1])], match[3] is None))
-    return tuple(found)
+            raise InputError(f"{where}: expected name, name:type or name?, found {entry!r}")
+        parameters.append(Parameter(match[1], _KINDS[match[2] or guessed(match[1])], match[3] is None))
+    return tuple(parameters)

@@ -36,8 +36,8 @@ def typed(name: str, value: Any, kind: str) -> Any:
     """
     read = _read(value, kind)
     if read is None:
-        shown = f"{value!r:.60}"
-        raise WrongType(f"{name}: expected {_EXPECTED[kind]}, found {shown}")
+        value_text = f"{value!r:.60}"
+        raise WrongType(f"{name}: expected {_EXPECTED[kind]}, found {value_text}")
     if isinstance(read, str):
         if len(read) > LONGEST:
             raise WrongType(f"{name}: {len(read):,} characters, more than the {LONGEST:,} that a world takes")
@@ -77,7 +77,7 @@ def _read(value: Any, kind: str) -> Any:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     if kind in ("integer", "number"):
-        return _number(value, whole=kind == "integer")
+        return _number(value, is_integer=kind == "integer")
     return _moment(str(value).strip(), kind)
 
 
@@ -88,7 +88,7 @@ def _json(value: Any) -> str | None:
         return None
 
 
-def _number(value: str | int | float, *, whole: bool) -> int | float | None:
+def _number(value: str | int | float, *, is_integer: bool) -> int | float | None:
     """A number that SQLite can hold: finite, and within 64 bits when it is whole."""
     try:
         number = float(value)
@@ -99,7 +99,7 @@ def _number(value: str | int | float, *, whole: bool) -> int | float | None:
         return None
     if not isfinite(number):
         return None
-    return exact if whole else number
+    return exact if is_integer else number
 
 
 def _moment(text: str, kind: str) -> str | None:

@@ -23,8 +23,8 @@ def verify(world: Definition) -> None:
         connection.set_authorizer(_allowed)
         for api in world.apis.values():
             _check_columns(api, world)
-            names = ["today", *(each.name for each in api.arguments)]
-            names += [each.name for each in world.tables[api.adds].columns] if api.adds else []
+            names = ["today", *(a.name for a in api.arguments)]
+            names += [c.name for c in world.tables[api.adds].columns] if api.adds else []
             scope = {bound(name): None for name in names}
             for clause, statement in _statements(api):
                 try:
@@ -32,8 +32,8 @@ def verify(world: Definition) -> None:
                     if any(step[1] == "Vacuum" for step in steps):  # of which no authorizer is asked
                         raise sqlite3.OperationalError("not authorized")
                 except (sqlite3.Error, sqlite3.Warning) as error:
-                    said = _FORBIDDEN if "not authorized" in str(error) else error
-                    raise InputError(f"{world.name}: {api.full_name}: {clause}: {said}") from None
+                    reason = _FORBIDDEN if "not authorized" in str(error) else error
+                    raise InputError(f"{world.name}: {api.full_name}: {clause}: {reason}") from None
     except sqlite3.Error as error:
         raise InputError(f"{world.name}: {error}") from None
     finally:
@@ -72,17 +72,17 @@ def _allowed(action: int, _: str | None, name: str | None, *__: str | None) -> i
 
 def _check_columns(api: Api, world: Definition) -> None:
     """Refuse columns that are not there; SQLite takes an unknown name in double quotes for a text."""
-    for clause, given, name in (
+    for clause, assignments, name in (
         ("fact", api.fact, api.reads),
         ("set", api.sets, api.reads),
         ("values", api.values, api.adds),
     ):
         table = world.tables.get(name or "")
-        for column, _ in given:
+        for column, _ in assignments:
             if table is None or table.column(column) is None:
-                place = f"the table {name}" if table else "no table"
+                location = f"the table {name}" if table else "no table"
                 raise InputError(
-                    f"{world.name}: {api.full_name}: {clause} {column}: no such column in {place}"
+                    f"{world.name}: {api.full_name}: {clause} {column}: no such column in {location}"
                 )
 
 
@@ -91,12 +91,12 @@ def _statements(api: Api) -> Iterator[tuple[str, str]]:
     source = f" FROM {quoted(api.reads)}" if api.reads else ""
     for match in api.matches:
         yield f"match {match.argument}", f"SELECT 1{source} WHERE {condition(match)}"
-    for each in api.where:
-        yield f"where {each!r}", f"SELECT 1{source} WHERE ({each})"
-    for argument, each, _ in api.valid:
-        yield f"valid {argument} {each!r}", f"SELECT ({each})"
-    for each, _ in api.requires:
-        yield f"require {each!r}", f"SELECT ({each}){source}"
+    for predicate in api.where:
+        yield f"where {predicate!r}", f"SELECT 1{source} WHERE ({predicate})"
+    for argument, predicate, _ in api.valid:
+        yield f"valid {argument} {predicate!r}", f"SELECT ({predicate})"
+    for predicate, _ in api.requires:
+        yield f"require {predicate!r}", f"SELECT ({predicate}){source}"
     for column, expression in api.sets:
         yield f"set {column}", f"UPDATE {quoted(api.reads or '')} SET {quoted(column)} = ({expression})"
     for column, expression in api.values:

@@ -122,13 +122,13 @@ class World:
 
         Two plans that began in the same world end in the same state exactly when this is equal.
         """
-        begun = connect(":memory:")
+        initial = connect(":memory:")
         try:
-            begun.deserialize(self._begun)
+            initial.deserialize(self._begun)
             with self._lock:
-                return changes(begun, self.connection, self.definition)
+                return changes(initial, self.connection, self.definition)
         finally:
-            begun.close()
+            initial.close()
 
     def _settle(self, facts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
         if facts:
@@ -151,12 +151,12 @@ class World:
         """The APIs as functions with named arguments, by full name, and by bare name where that is unique."""
         apis = self.definition.apis.values()
         names = [api.name for api in apis]
-        found: dict[str, Callable[..., dict[str, Any]]] = {}
+        functions: dict[str, Callable[..., dict[str, Any]]] = {}
         for api in apis:
-            found[api.full_name] = _named(partial(self._called, api), api)
+            functions[api.full_name] = _named(partial(self._called, api), api)
             if names.count(api.name) == 1:
-                found.setdefault(api.name, found[api.full_name])
-        return found
+                functions.setdefault(api.name, functions[api.full_name])
+        return functions
 
     def call(self, app: str | None, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Make one call.
@@ -210,39 +210,39 @@ class World:
             return dump(self.connection, self.definition)
 
     # ------------------------------------------------------------ a call, step by step
-    def arguments(self, api: Api, given: Mapping[str, Any], *, partial: bool = False) -> dict[str, Any]:
+    def arguments(self, api: Api, supplied: Mapping[str, Any], *, partial: bool = False) -> dict[str, Any]:
         """The arguments as the database holds them, defaults included, None where one is left out.
 
         Args:
             api: The API.
-            given: Values by argument name.
+            supplied: Values by argument name.
             partial: Whether required ones may be left out.
         """
-        known = {each.name for each in api.arguments}
-        for name in given:
-            if name not in known and not api.open:
-                takes = ", ".join(sorted(known)) or "none"
+        names = {a.name for a in api.arguments}
+        for name in supplied:
+            if name not in names and not api.open:
+                takes = ", ".join(sorted(names)) or "none"
                 raise UnknownArgument(f"{api.full_name} takes no argument {name[:60]!r}; it takes {takes}")
         values: dict[str, Any] = {}
-        for each in api.arguments:
-            value = given.get(each.name)
-            if value is None and each.required and not partial:
-                raise MissingArgument(f"{api.full_name} needs the argument {each.name!r}")
+        for argument in api.arguments:
+            value = supplied.get(argument.name)
+            if value is None and argument.required and not partial:
+                raise MissingArgument(f"{api.full_name} needs the argument {argument.name!r}")
             if value is None:
-                value = self.definition.today if each.default == "today" else each.default
+                value = self.definition.today if argument.default == "today" else argument.default
             if value is not None:
-                value = typed(each.name, self._spelled(api, each.name, value), each.type)
-            values[each.name] = value
+                value = typed(argument.name, self._spelled(api, argument.name, value), argument.type)
+            values[argument.name] = value
         return values
 
     def _spelled(self, api: Api, name: str, value: Any) -> Any:
         """A value under the spelling that the world uses, where its column draws from a pool."""
         if not isinstance(value, str) or not self.definition.aliases:
             return value
-        column = next((each.column for each in api.matches if each.argument == name), None)
+        column = next((match.column for match in api.matches if match.argument == name), None)
         table = self.definition.tables.get(api.reads or "")
-        found = table.column(column) if table and column else None
-        if found is None or found.maker.kind != "pool":
+        matched_column = table.column(column) if table and column else None
+        if matched_column is None or matched_column.maker.kind != "pool":
             return value
         return self.definition.aliases.get(value.strip().casefold(), value)
 
@@ -269,8 +269,8 @@ class World:
 
     def held(self, table: str, column: str, random: Random) -> Any:
         """Some value that a table's column holds."""
-        found = self.connection.execute(f"SELECT {quoted(column)} FROM {quoted(table)} ORDER BY rowid")
-        values = [value for (value,) in found if value is not None]
+        cursor = self.connection.execute(f"SELECT {quoted(column)} FROM {quoted(table)} ORDER BY rowid")
+        values = [value for (value,) in cursor if value is not None]
         return random.choice(values) if values else None
 
 
