@@ -140,7 +140,8 @@ def refuse_shown(fields: Mapping[str, Any], messages: Messages, named: str) -> N
     if gold and shown_calls and all(_alike(*pair) for pair in zip(gold, shown_calls, strict=False)):
         raise InputError(
             f"task {named!r}: its conversation shows the calls of its {field!r}: {shown_calls[0].tool} is "
-            "gold and in the prompt; end the conversation before them, or name as gold only what comes after them"
+            "gold and in the prompt; end the conversation before them, or name as gold only what comes after "
+            "them"
         )
 
 
