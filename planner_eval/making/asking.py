@@ -81,9 +81,9 @@ class Wanted:
     judging: Mapping[str, Any] = field(default_factory=lambda: JUDGING)
     grounding: Grounding | None = None
 
-    def lacks(self, text: str, made: Made) -> list[Lack]:
+    def lacks(self, text: str, task: Made) -> list[Lack]:
         """What keeps a question from being that of a plan."""
-        return lacks(text, made, self.grounding or grounding_of(self.language))
+        return lacks(text, task, self.grounding or grounding_of(self.language))
 
 
 @quick
@@ -107,8 +107,8 @@ class NoQuestion:
     def marked(self) -> Made:
         """The record without a question, with the reason among its notes, so that its row can say it."""
         error = {"code": self.code, "message": self.message}
-        said = {"error": error, "tries": [dict(one) for one in self.tries]}
-        return replace(self.made, query="", notes={**self.made.notes, "question": said})
+        question_notes = {"error": error, "tries": [dict(t) for t in self.tries]}
+        return replace(self.made, query="", notes={**self.made.notes, "question": question_notes})
 
 
 class Verdict(NamedTuple):
@@ -123,59 +123,65 @@ class Verdict(NamedTuple):
     reason: str
 
 
-def question(made: Made, wanted: Wanted) -> Steps:
+def question(task: Made, settings: Wanted) -> Steps:
     """Have the question to a plan written, until one passes all checks or the tries are used up.
 
     Args:
-        made: The plan with its tools.
-        wanted: How it is asked for.
+        task: The plan with its tools.
+        settings: How it is asked for.
 
     Returns:
         The outcome's ``prediction`` is the question, "" where there is none, and its ``stages`` say of each
         try what was written, its score, and what it lacks.
     """
-    if (problem := untellable(made)) is not None:
+    if (problem := untellable(task)) is not None:
         return Outcome("", stop="refused", error=Failure(*problem))
-    shown = described(made)
-    talk = opening(made, wanted, shown)
+    description = described(task)
+    talk = opening(task, settings, description)
     tried: list[dict[str, Any]] = []
-    found: list[Lack] = []
-    for _ in range(wanted.tries):
+    shortcomings: list[Lack] = []
+    for _ in range(settings.tries):
         reply = yield from ask("question", talk)
         text = written(reply)
-        found = _whole(reply) or wanted.lacks(text, made)
-        one: dict[str, Any] = {"text": one_line(text, _SHOWN), "lacks": [each._asdict() for each in found]}
-        tried.append(one)
-        if not found:
-            verdict = yield from _judged(text, shown, wanted)
+        shortcomings = _whole(reply) or settings.lacks(text, task)
+        attempt: dict[str, Any] = {
+            "text": one_line(text, _SHOWN),
+            "lacks": [lack._asdict() for lack in shortcomings],
+        }
+        tried.append(attempt)
+        if not shortcomings:
+            verdict = yield from _judged(text, description, settings)
             if verdict is None:
-                said = "the judge gave no score from 1 to 10, asked twice"
-                one["lacks"] = [Lack("question.unjudged", said)._asdict()]
+                message = "the judge gave no score from 1 to 10, asked twice"
+                attempt["lacks"] = [Lack("question.unjudged", message)._asdict()]
                 return Outcome(
-                    "", {"tries": tried}, stop="unjudged", error=Failure("question.unjudged", said)
+                    "", {"tries": tried}, stop="unjudged", error=Failure("question.unjudged", message)
                 )
-            one |= verdict._asdict()
-            if verdict.score >= wanted.threshold:
+            attempt |= verdict._asdict()
+            if verdict.score >= settings.threshold:
                 return Outcome(text, {"score": verdict.score, "tries": tried})
-            found = [_poor(verdict, wanted.threshold)]
-            one["lacks"] = [each._asdict() for each in found]
-        reasons = "\n".join(f"- {one_line(each.message, _SHOWN)}" for each in found)
-        again = wanted.texts.fill("again", reasons=reasons)
-        talk += [assistant(one["text"] or "\u2026"), user(again)]
-    said = f"none of {counted(len(tried), 'try')} passed; of the last, {'; '.join(e.message for e in found)}"
-    return Outcome("", {"tries": tried}, stop="refused", error=Failure(found[0].code, one_line(said, _SHOWN)))
+            shortcomings = [_poor(verdict, settings.threshold)]
+            attempt["lacks"] = [lack._asdict() for lack in shortcomings]
+        reasons = "\n".join(f"- {one_line(lack.message, _SHOWN)}" for lack in shortcomings)
+        retry_prompt = settings.texts.fill("again", reasons=reasons)
+        talk += [assistant(attempt["text"] or "\u2026"), user(retry_prompt)]
+    last_reasons = "; ".join(lack.message for lack in shortcomings)
+    message = f"none of {counted(len(tried), 'try')} passed; of the last, {last_reasons}"
+    return Outcome(
+        "", {"tries": tried}, stop="refused", error=Failure(shortcomings[0].code, one_line(message, _SHOWN))
+    )
 
 
-def opening(made: Made, wanted: Wanted, shown: str) -> list[Message]:
+def opening(task: Made, settings: Wanted, description: str) -> list[Message]:
     """What a model is told before it writes: the rules, the examples, and the plan in words."""
-    plans = [described(one) for one in wanted.examples]
-    begin, end = fence(shown, *plans)
-    questions = counted(asked_at_most(made.plan), "question")
-    text = wanted.texts.fill("question", language=wanted.language, most=questions, begin=begin, end=end)
+    plans = [described(example) for example in settings.examples]
+    begin, end = fence(description, *plans)
+    questions = counted(asked_at_most(task.plan), "question")
+    text = settings.texts.fill("question", language=settings.language, most=questions, begin=begin, end=end)
     talk = [system(text)]
-    for one, plan in zip(wanted.examples, plans, strict=True):
-        talk += [user(f"{begin}\n{plan}\n{end}"), assistant(one.query)]
-    return [*talk, user(f"{begin}\n{shown}\n{end}")]
+    for example, plan in zip(settings.examples, plans, strict=True):
+        talk += [user(f"{begin}\n{plan}\n{end}"), assistant(example.query)]
+    return [*talk, user(f"{begin}\n{description}\n{end}")]
 
 
 def fence(*texts: str) -> tuple[str, str]:
@@ -221,13 +227,13 @@ def read_verdict(reply: Reply) -> Verdict | None:
     if text.startswith("```") and text.endswith("```"):
         text = text[3:-3].removeprefix("json").strip()
     try:
-        said = read_json(text)
+        verdict = read_json(text)
     except PlanevalError:
         return None
-    score = said.get("score") if isinstance(said, dict) else None
+    score = verdict.get("score") if isinstance(verdict, dict) else None
     if type(score) is not int or not 1 <= score <= 10:
         return None
-    reason = said.get("reason")
+    reason = verdict.get("reason")
     return Verdict(score, one_line(reason, 300) if isinstance(reason, str) else "")
 
 
@@ -245,17 +251,17 @@ def _poor(verdict: Verdict, threshold: int) -> Lack:
 
 
 def _judged(
-    text: str, shown: str, wanted: Wanted
+    text: str, description: str, settings: Wanted
 ) -> Generator[Request | Act, Reply | Observed, Verdict | None]:
     """What the judge says; it is asked once more where it says nothing that can be read."""
-    begin, end = fence(shown, text)
-    rules = wanted.texts.fill("quality", language=wanted.language, begin=begin, end=end)
-    material = f"Steps:\n{begin}\n{shown}\n{end}\n\nRequest:\n{begin}\n{text}\n{end}"
+    begin, end = fence(description, text)
+    rules = settings.texts.fill("quality", language=settings.language, begin=begin, end=end)
+    material = f"Steps:\n{begin}\n{description}\n{end}\n\nRequest:\n{begin}\n{text}\n{end}"
     talk = [system(rules), user(material)]
-    reply = yield from ask("quality", talk, router=True, **wanted.judging)
+    reply = yield from ask("quality", talk, router=True, **settings.judging)
     verdict = read_verdict(reply)
     if verdict is not None:
         return verdict
-    talk += [assistant(one_line(reply.text, _SHOWN) or "\u2026"), user(wanted.texts.fill("quality-again"))]
-    reply = yield from ask("quality", talk, router=True, **wanted.judging)
+    talk += [assistant(one_line(reply.text, _SHOWN) or "\u2026"), user(settings.texts.fill("quality-again"))]
+    reply = yield from ask("quality", talk, router=True, **settings.judging)
     return read_verdict(reply)

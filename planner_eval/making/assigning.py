@@ -92,8 +92,8 @@ class _Search:
         self.scope, self.pins, self.without = scope, pins, without
         self.users = users_of(needs)
         self.below = [0] * len(needs)
-        for at in reversed(range(len(needs))):  # consumers come after their producers
-            self.below[at] = 1 + max((self.below[user] for user in self.users[at]), default=0)
+        for index in reversed(range(len(needs))):  # consumers come after their producers
+            self.below[index] = 1 + max((self.below[user] for user in self.users[index]), default=0)
         self.nodes: list[Node] = []
         self.steps = 0
 
@@ -102,41 +102,41 @@ class _Search:
             return tuple(self.nodes)
         return None
 
-    def _place(self, at: int) -> bool:
-        if at == len(self.needs):
+    def _place(self, index: int) -> bool:
+        if index == len(self.needs):
             return True
-        for tool in self._candidates(at):
+        for tool in self._candidates(index):
             self.steps += 1
             if self.steps > STEPS:
                 return False
             if tool in self.without:
                 continue
-            links = self._links(at, tool)
+            links = self._links(index, tool)
             if links is None or not self._filled(tool, links):
                 continue
             self.nodes.append(Node(tool, links))
-            if self._place(at + 1):
+            if self._place(index + 1):
                 return True
             self.nodes.pop()
         return False
 
-    def _candidates(self, at: int) -> list[int]:
-        if at in self.pins.tools:
-            return [self.pins.tools[at]]
+    def _candidates(self, index: int) -> list[int]:
+        if index in self.pins.tools:
+            return [self.pins.tools[index]]
         graph = self.graph
-        producers = [self.nodes[p].tool for p in self.needs[at]]
+        producers = [self.nodes[p].tool for p in self.needs[index]]
         if producers:
-            known = set(graph.consumers[producers[0]]).intersection(
+            consumers = set(graph.consumers[producers[0]]).intersection(
                 *(graph.consumers[p] for p in producers[1:])
             )
-            tools = sorted(known)
+            tools = sorted(consumers)
         else:
             tools = list(range(len(graph.tools)))
-        most = max((len(self.needs[user]) for user in self.users[at]), default=0)
+        most = max((len(self.needs[user]) for user in self.users[index]), default=0)
         tools = [
             tool
             for tool in tools
-            if graph.heights[tool] >= self.below[at]
+            if graph.heights[tool] >= self.below[index]
             and len(graph.slots(tool)) >= len(producers)
             and (most < 2 or any(len(graph.slots(v)) >= most for v in graph.consumers[tool]))
             and self._in_scope(tool)
@@ -158,45 +158,45 @@ class _Search:
         apps = [self.graph.tools[node.tool].app for node in self.nodes]
         return 1 < len(set(apps)) < len(apps)
 
-    def _links(self, at: int, tool: int) -> tuple[Link, ...] | None:
+    def _links(self, index: int, tool: int) -> tuple[Link, ...] | None:
         """A parameter for each call whose output is needed; no two take one."""
-        graph, needed = self.graph, list(self.needs[at])
-        ways = {p: list(graph.between(self.nodes[p].tool, tool)) for p in needed}
+        graph, needed = self.graph, list(self.needs[index])
+        connections = {p: list(graph.between(self.nodes[p].tool, tool)) for p in needed}
         for p in needed:
-            pinned = self.pins.ways.get((p, at))
+            pinned = self.pins.ways.get((p, index))
             if pinned is not None:
-                ways[p] = [pinned] if pinned in ways[p] else []
-            self.random.shuffle(ways[p])
-        needed.sort(key=lambda p: len(ways[p]))
+                connections[p] = [pinned] if pinned in connections[p] else []
+            self.random.shuffle(connections[p])
+        needed.sort(key=lambda p: len(connections[p]))
         chosen: dict[str, Link] = {}
 
-        def settle(rest: Sequence[int]) -> bool:
-            if not rest:
+        def settle(remaining: Sequence[int]) -> bool:
+            if not remaining:
                 return True
-            for way in ways[rest[0]]:
-                if way.parameter not in chosen:
-                    chosen[way.parameter] = Link(way.parameter, rest[0], way.output)
-                    if settle(rest[1:]):
+            for connection in connections[remaining[0]]:
+                if connection.parameter not in chosen:
+                    chosen[connection.parameter] = Link(connection.parameter, remaining[0], connection.output)
+                    if settle(remaining[1:]):
                         return True
-                    del chosen[way.parameter]
+                    del chosen[connection.parameter]
             return False
 
         if not settle(needed):
             return None
-        self._more(ways, chosen)
-        order = {each.name: place for place, each in enumerate(graph.tools[tool].parameters)}
+        self._more(connections, chosen)
+        order = {parameter.name: position for position, parameter in enumerate(graph.tools[tool].parameters)}
         return tuple(sorted(chosen.values(), key=lambda link: order.get(link.parameter, 0)))
 
-    def _more(self, ways: Mapping[int, list[Way]], chosen: dict[str, Link]) -> None:
+    def _more(self, connections: Mapping[int, list[Way]], chosen: dict[str, Link]) -> None:
         """Further outputs of the same calls, by name alone: a number is not taken because it is there."""
-        for producer, those in sorted(ways.items()):
-            for way in those:
-                if way.named and way.parameter not in chosen and self.random.random() < MORE:
-                    chosen[way.parameter] = Link(way.parameter, producer, way.output)
+        for producer, producer_connections in sorted(connections.items()):
+            for connection in producer_connections:
+                if connection.named and connection.parameter not in chosen and self.random.random() < MORE:
+                    chosen[connection.parameter] = Link(connection.parameter, producer, connection.output)
 
     def _filled(self, tool: int, links: Sequence[Link]) -> bool:
-        taken = {link.parameter for link in links}
+        linked = {link.parameter for link in links}
         return all(
-            each.name in taken or not each.required or self.fillable(tool, each)
-            for each in self.graph.tools[tool].parameters
+            parameter.name in linked or not parameter.required or self.fillable(tool, parameter)
+            for parameter in self.graph.tools[tool].parameters
         )

@@ -38,38 +38,39 @@ def refuse_unsayable(form: str, wishes: Wishes, graph: ToolGraph, *, runs: bool)
 def unfillable(graph: ToolGraph, texts: bool) -> list[str]:
     """Why there are tools that cannot be called: a required parameter that nothing has a value for."""
     lacking = {
-        at: [
-            each
-            for each in tool.parameters
-            if each.required and literal(tool, each, Random(0), texts=texts) is NOTHING
+        index: [
+            parameter
+            for parameter in tool.parameters
+            if parameter.required and literal(tool, parameter, Random(0), texts=texts) is NOTHING
         ]
-        for at, tool in enumerate(graph.tools)
+        for index, tool in enumerate(graph.tools)
     }
-    called = {at for at, those in lacking.items() if not those}
+    called = {index for index, parameters in lacking.items() if not parameters}
     while more := {  # what calls give may stand where no value can be made
-        at
-        for at, those in lacking.items()
-        if at not in called and {each.name for each in those} <= _taken(graph, called, at)
+        index
+        for index, parameters in lacking.items()
+        if index not in called
+        and {parameter.name for parameter in parameters} <= _taken(graph, called, index)
     }:
         called |= more
     return [
-        f"{graph.tools[at].full_name} is left out: {each.name} has to be given, "
-        f"and no value fits {_limits(graph.tools[at], each)}"
-        for at, those in lacking.items()
-        for each in those
-        if at not in called and each.name not in _taken(graph, called, at)
+        f"{graph.tools[index].full_name} is left out: {parameter.name} has to be given, "
+        f"and no value fits {_limits(graph.tools[index], parameter)}"
+        for index, parameters in lacking.items()
+        for parameter in parameters
+        if index not in called and parameter.name not in _taken(graph, called, index)
     ]
 
 
 def _taken(graph: ToolGraph, producers: Iterable[int], tool: int) -> set[str]:
     """The parameters of a tool that outputs of some tools go into."""
-    return {way.parameter for producer in producers for way in graph.between(producer, tool)}
+    return {connection.parameter for producer in producers for connection in graph.between(producer, tool)}
 
 
-def _limits(tool: Tool, each: Parameter) -> str:
+def _limits(tool: Tool, parameter: Parameter) -> str:
     """What of a parameter's type leaves no value, in words."""
-    kind = each.type.unfolded
-    entry = ((tool.schema or {}).get("properties") or {}).get(each.name)
+    kind = parameter.type.unfolded
+    entry = ((tool.schema or {}).get("properties") or {}).get(parameter.name)
     if isinstance(entry, Mapping) and "pattern" in entry:
         pattern = shortened(repr(entry["pattern"]), 60)
         return f"its pattern {pattern}: say choices, an example or a default"
@@ -79,7 +80,7 @@ def _limits(tool: Tool, each: Parameter) -> str:
         return f"a minimum of {kind.minimum} above a maximum of {kind.maximum}"
     if (kind.length[0] or 0) > LONGEST:
         return f"a text of {kind.length[0]:,} characters or more; at most {LONGEST:,} are made"
-    return f"what its type says ({shortened(str(each.type), 60)}): it says too little, or holds itself"
+    return f"what its type says ({shortened(str(parameter.type), 60)}): it says too little, or holds itself"
 
 
 def refuse_impossible(wishes: Wishes, graph: ToolGraph) -> None:
@@ -141,23 +142,23 @@ def _scope(wishes: Wishes, graph: ToolGraph) -> None:
 def _pattern(wishes: Wishes, graph: ToolGraph) -> None:
     """A pattern that no size makes what is wished for, or that the tools cannot join."""
     pattern = wishes.pattern or ""
-    found = list(every(pattern, wishes.calls))
-    if not found:
+    skeletons = list(every(pattern, wishes.calls))
+    if not skeletons:
         raise InputError(f"pattern {pattern!r}: none has {wishes.calls} calls")
-    fitting = [needs for needs in found if meets(needs, wishes)]
+    fitting = [needs for needs in skeletons if meets(needs, wishes)]
     if not fitting:
-        told = figures(found[-1])
+        structure = figures(skeletons[-1])
         for name, bound in wishes.bounds.items():
-            if told[name] not in bound:
+            if structure[name] not in bound:
                 raise InputError(
-                    f"pattern {pattern!r} and {name} {bound} contradict each other: it has {told[name]}"
+                    f"pattern {pattern!r} and {name} {bound} contradict each other: it has {structure[name]}"
                 )
         raise InputError(f"pattern {pattern!r}: several of its calls give the answer, and one is wanted")
     if all(_most_in(needs) > graph.most_in for needs in fitting):
-        taken = counted(min(map(_most_in, fitting)), "call")
+        producers = counted(min(map(_most_in, fitting)), "call")
         raise InputError(
-            f"pattern {pattern!r}: one call takes the outputs of {taken}, and a tool of {graph.catalog.name} "
-            f"of {graph.most_in} at most"
+            f"pattern {pattern!r}: one call takes the outputs of {producers}, and a tool of "
+            f"{graph.catalog.name} of {graph.most_in} at most"
             + ("; with fewer calls it could be made" if pattern in PATTERNS else "")
         )
     if all(figures(needs)["depth"] > graph.longest for needs in fitting):
@@ -174,14 +175,14 @@ def _single(wishes: Wishes, graph: ToolGraph) -> None:
     """What one call alone can gather: so many calls a generation as the outputs that tools take."""
     most, deep = graph.most_in, int(min(wishes.depth.high, wishes.calls.high, graph.longest))
     wide = min(most ** (deep - 1), 10**6)
-    whole = min(sum(most**at for at in range(deep)), 10**6)
-    taken = counted(most, "call")
-    why = f"one call gives the answer, tools of {graph.catalog.name} take the outputs of at most {taken}"
+    most_calls = min(sum(most**generation for generation in range(deep)), 10**6)
+    producers = counted(most, "call")
+    why = f"one call gives the answer, tools of {graph.catalog.name} take the outputs of at most {producers}"
     if wishes.width.low > wide:
         raise InputError(
             f"width {wishes.width}: {why}, so that a plan of depth {deep} is at most {wide} wide"
         )
-    if wishes.calls.low > whole:
+    if wishes.calls.low > most_calls:
         raise InputError(
-            f"calls {wishes.calls}: {why}, so that a plan of depth {deep} has at most {whole} calls"
+            f"calls {wishes.calls}: {why}, so that a plan of depth {deep} has at most {most_calls} calls"
         )

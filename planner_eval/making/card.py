@@ -69,22 +69,22 @@ class Card:
         """The card for people: ``"text"``, or ``"md"``."""
         rows = [
             {
-                "figure": one.name,
-                "wanted": one.wanted,
-                "least": one.least,
-                "mean": one.mean and round(one.mean, 2),
-                "most": one.most,
+                "figure": figure.name,
+                "wanted": figure.wanted,
+                "least": figure.least,
+                "mean": figure.mean and round(figure.mean, 2),
+                "most": figure.most,
             }
-            for one in self.figures
+            for figure in self.figures
         ]
-        kept = ", ".join(f"{why} {count:,}" for why, count in self.refused.items())
+        refusals = ", ".join(f"{why} {count:,}" for why, count in self.refused.items())
         lines = [
             f"{self.made:,} of {counted(self.wanted, 'plan')} made"
             + (", each of them run" if self.executed and self.made else ""),
             f"tools called: {self.tools[0]:,} of {self.tools[1]:,}; "
             f"pairs of tools joined: {self.joins[0]:,} of {self.joins[1]:,}; shapes: {self.shapes:,}",
             *([f"wishes filled: {self.filled[0]:,} of {self.filled[1]:,}"] if self.filled else []),
-            f"drawn: {self.attempts:,}" + (f"; not kept: {kept}" if kept else ""),
+            f"drawn: {self.attempts:,}" + (f"; not kept: {refusals}" if refusals else ""),
         ]
         if form == "md":
             return "\n".join([table(rows, "md"), "", *(f"- {line}" for line in lines)])
@@ -93,32 +93,32 @@ class Card:
 
 def skeleton(plan: Plan) -> Needs:
     """Which call of a plan needs which."""
-    return tuple(tuple(sorted(those)) for those in producers(plan))
+    return tuple(tuple(sorted(positions)) for positions in producers(plan))
 
 
-def figures_of(made: Sequence[Made], wishes: Wishes, *, given: bool = False) -> tuple[Figure, ...]:
+def figures_of(tasks: Sequence[Made], wishes: Wishes, *, given: bool = False) -> tuple[Figure, ...]:
     """The structure of what was made, beside what was wanted.
 
     Args:
-        made: What was made.
+        tasks: The plans that were made.
         wishes: What was wanted.
         given: Whether given plans said the structure instead.
     """
-    told = [figures(skeleton(one.plan)) for one in made]
-    wanted = wanted_of(wishes)
-    found = []
+    structures = [figures(skeleton(task.plan)) for task in tasks]
+    wished = wanted_of(wishes)
+    rows = []
     for name in BOUNDS:
-        values = [each[name] for each in told]
-        found.append(
+        values = [structure[name] for structure in structures]
+        rows.append(
             Figure(
                 name,
-                "as given" if given else wanted.get(name, "any"),
+                "as given" if given else wished.get(name, "any"),
                 min(values, default=None),
                 sum(values) / len(values) if values else None,
                 max(values, default=None),
             )
         )
-    return tuple(found)
+    return tuple(rows)
 
 
 def wanted_of(wishes: Wishes) -> dict[str, str]:

@@ -55,10 +55,10 @@ class Step(NamedTuple):
     given: tuple[Given, ...]
 
 
-def steps_of(made: Made) -> list[Step]:
+def steps_of(task: Made) -> list[Step]:
     """The calls of a plan as they are told, in written order."""
-    catalog = Catalog(made.tools)
-    return [_step(call, tool_of(call, catalog)) for call in made.plan.calls]
+    catalog = Catalog(task.tools)
+    return [_step(call, tool_of(call, catalog)) for call in task.plan.calls]
 
 
 def tool_of(call: Call, catalog: Catalog) -> Tool | None:
@@ -66,7 +66,7 @@ def tool_of(call: Call, catalog: Catalog) -> Tool | None:
     return next(iter(catalog.find(call.name, call.app)), None)
 
 
-def described(made: Made) -> str:
+def described(task: Made) -> str:
     r"""A plan as the steps that a model is shown, which is to write the question.
 
     >>> from planner_eval.dialects.read import parse
@@ -82,24 +82,24 @@ def described(made: Made) -> str:
     The person wants what 2 gives.
     """
     lines: list[str] = []
-    for number, step in enumerate(steps_of(made), 1):
+    for number, step in enumerate(steps_of(task), 1):
         lines.append(f"{number}. {step.does}")
-        for one in step.given:
-            about = f" ({one.about})" if one.about else ""
-            name = one.name or "given"
-            lines.append(f"   {name}{about}: {told(one.value, _numbered)}")
-    return "\n".join([*lines, f"The person wants {listed(_wanted(made.plan))}."])
+        for argument in step.given:
+            about = f" ({argument.about})" if argument.about else ""
+            name = argument.name or "given"
+            lines.append(f"   {name}{about}: {told(argument.value, _numbered)}")
+    return "\n".join([*lines, f"The person wants {listed(_wanted(task.plan))}."])
 
 
 def _numbered(reference: Ref) -> str:
-    part = f" ({part_of(reference.path)})" if part_of(reference.path) else ""
-    return f"what {reference.call + 1} gives{part}"
+    suffix = f" ({part_of(reference.path)})" if part_of(reference.path) else ""
+    return f"what {reference.call + 1} gives{suffix}"
 
 
 def _wanted(plan: Plan) -> list[str]:
     if plan.answer is not None:
-        said = [told(value, _numbered) for _, value in plan.answer]
-        return said or ["that this is done"]
+        answers = [told(value, _numbered) for _, value in plan.answer]
+        return answers or ["that this is done"]
     return [f"what {position + 1} gives" for position in ends(plan)]
 
 
@@ -121,7 +121,7 @@ def told(value: Value, refer: Callable[[Ref], str]) -> str:
     if isinstance(value, Ref):
         return refer(value)
     if isinstance(value, Template):
-        return " followed by ".join(told(part, refer) for part in value.parts)
+        return " followed by ".join(told(segment, refer) for segment in value.parts)
     if isinstance(value, list):
         return f"[{', '.join(told(item, refer) for item in value)}]"
     if isinstance(value, dict):
@@ -139,8 +139,8 @@ def part_of(path: Path) -> str:
     ('hotel id of item 1 of rooms', '')
     """
     steps = path[1:] if path and path[0] in WHOLE_RESULT else path
-    said = [f"item {step + 1}" if isinstance(step, int) else in_words(step) for step in steps]
-    return " of ".join(reversed(said))
+    words = [f"item {step + 1}" if isinstance(step, int) else in_words(step) for step in steps]
+    return " of ".join(reversed(words))
 
 
 def in_words(name: str) -> str:
@@ -162,8 +162,8 @@ def literals(plan: Plan) -> Iterator[Value]:
 
 
 def _step(call: Call, tool: Tool | None) -> Step:
-    parameters = {each.name: each for each in tool.parameters} if tool else {}
-    given = tuple(
+    parameters = {parameter.name: parameter for parameter in tool.parameters} if tool else {}
+    arguments = tuple(
         Given(
             "" if _MEANINGLESS.fullmatch(name) else in_words(name),
             one_line(parameters[name].description.strip(), _ABOUT) if name in parameters else "",
@@ -173,13 +173,13 @@ def _step(call: Call, tool: Tool | None) -> Step:
     )
     name = in_words(call.name)
     about = one_line(" ".join(tool.description.split()), _ABOUT) if tool else ""
-    return Step(about or name, name, given)
+    return Step(about or name, name, arguments)
 
 
-def listed(said: list[str]) -> str:
+def listed(items: list[str]) -> str:
     """A list in words.
 
     >>> listed(["a", "b", "c"])
     'a, b and c'
     """
-    return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

@@ -42,18 +42,22 @@ def offered(plan: Plan, graph: ToolGraph, offer: Offer, random: Random) -> tuple
     return tuple(tools)
 
 
-def beside(needed: Sequence[Tool], every: Sequence[Tool], offer: Offer, random: Random) -> list[Tool]:
+def beside(needed: Sequence[Tool], tools: Sequence[Tool], offer: Offer, random: Random) -> list[Tool]:
     """Tools to be offered beside some.
 
     >>> tools = [Tool(name) for name in ("find_bus", "find_train", "pay")]
     >>> [tool.name for tool in beside(tools[:1], tools, Offer(1), Random(0))]
     ['find_train']
     """
-    rest = [tool for tool in every if all(tool.full_name != one.full_name for one in needed)]
-    random.shuffle(rest)
+    candidates = [
+        tool for tool in tools if all(tool.full_name != needed_tool.full_name for needed_tool in needed)
+    ]
+    random.shuffle(candidates)
     if offer.which == "close" and offer.number:
-        rest.sort(key=lambda tool: -max((_likeness(tool, one) for one in needed), default=0.0))
-    return rest[: offer.number]
+        candidates.sort(
+            key=lambda tool: -max((_likeness(tool, needed_tool) for needed_tool in needed), default=0.0)
+        )
+    return candidates[: offer.number]
 
 
 def _likeness(tool: Tool, other: Tool) -> float:
@@ -67,10 +71,10 @@ def _likeness(tool: Tool, other: Tool) -> float:
 
 
 def _signature(tool: Tool) -> list[str]:
-    return [f"{each.name} {each.type}" for each in tool.parameters]
+    return [f"{parameter.name} {parameter.type}" for parameter in tool.parameters]
 
 
-def _shared(ours: Sequence[str], theirs: Sequence[str]) -> float:
+def _shared(left_words: Sequence[str], right_words: Sequence[str]) -> float:
     """The part of all words that both have."""
-    every = {*ours, *theirs}
-    return len({*ours} & {*theirs}) / len(every) if every else 0.0
+    all_words = {*left_words, *right_words}
+    return len({*left_words} & {*right_words}) / len(all_words) if all_words else 0.0

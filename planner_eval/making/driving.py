@@ -98,10 +98,10 @@ class Making:
     """
 
     def __init__(
-        self, order: Order, box: Sandbox | None, tell: Callable[[str], object] = lambda said: None
+        self, order: Order, box: Sandbox | None, tell: Callable[[str], object] = lambda message: None
     ) -> None:
         self.order, self.box, self._tell = order, box, tell
-        self._places = {tool.full_name: at for at, tool in enumerate(order.graph.tools)}
+        self._places = {tool.full_name: index for index, tool in enumerate(order.graph.tools)}
         self._late: Counter[str] = Counter()
         self._slow: set[int] = set()
         self.known: set[str] = set()
@@ -112,10 +112,10 @@ class Making:
 
     def outcomes(self) -> Iterator[Made | Refused]:
         """A plan, or why there is none, for each attempt; without end where tools are left to call."""
-        number, together = 0, FEW if self.order.ground.stateful else TOGETHER
+        number, lane_count = 0, FEW if self.order.ground.stateful else TOGETHER
         while not self.over:
-            lanes = [self._lane(at) for at in range(number, number + together)]
-            number += together
+            lanes = [self._lane(attempt) for attempt in range(number, number + lane_count)]
+            number += lane_count
             while waiting := [lane for lane in lanes if lane.outcome is None]:
                 self._run(waiting)
             for lane in lanes:
@@ -194,8 +194,8 @@ class Making:
         assert lane.growth is not None
         try:
             lane.asked = lane.growth.send(traces)
-        except StopIteration as done:
-            lane.outcome = done.value
+        except StopIteration as stop:
+            lane.outcome = stop.value
 
     def _run(self, waiting: Sequence[_Lane]) -> None:
         """Run what is asked for, and answer in order.
@@ -217,9 +217,9 @@ class Making:
         traces = execute_many(plans(), self.box)
         for lane in waiting:
             if not self._is_slow(lane.nodes):
-                found = [next(traces) for _ in lane.asked]
-                self._send(lane, found)
-                self._judge_time(lane, found)
+                lane_traces = [next(traces) for _ in lane.asked]
+                self._send(lane, lane_traces)
+                self._judge_time(lane, lane_traces)
                 continue
             lane.outcome = Refused(GIVEN_UP)
             for _ in range(0 if self.over else sent[lane.number]):
@@ -244,35 +244,36 @@ class Making:
 
     # ------------------------------------------------------------ and its end
     def _finished(self, lane: _Lane) -> Made | Refused:
-        grown_ = lane.outcome
-        if not isinstance(grown_, Grown):
-            return grown_ or Refused("nothing came of it")
-        made = self._judged(lane, grown_)
+        growth = lane.outcome
+        if not isinstance(growth, Grown):
+            return growth or Refused("nothing came of it")
+        outcome = self._judged(lane, growth)
         for step in self.order.steps:
-            if isinstance(made, Refused):
-                return made
-            made = step(made)
-        if isinstance(made, Refused):
-            return made
+            if isinstance(outcome, Refused):
+                return outcome
+            outcome = step(outcome)
+        if isinstance(outcome, Refused):
+            return outcome
         # an answer names all ends as they are written, and that order says nothing
-        name = self._classes.of(replace(made.plan, answer=None))
+        name = self._classes.of(replace(outcome.plan, answer=None))
         if name in self.known:
             return Refused("it is made already")
-        if not self._fills(lane.nodes, made.plan):
+        if not self._fills(lane.nodes, outcome.plan):
             return Refused("it fills nothing that is open")
         self.known.add(name)
-        return made
+        return outcome
 
-    def _judged(self, lane: _Lane, found: Grown) -> Made | Refused:
+    def _judged(self, lane: _Lane, result: Grown) -> Made | Refused:
         order = self.order
-        plan = self._answering(found.plan)
+        plan = self._answering(result.plan)
         plan = replace(
-            plan, calls=tuple(starmap(_with_result, zip_longest(plan.calls, found.values, fillvalue=NOTHING)))
+            plan,
+            calls=tuple(starmap(_with_result, zip_longest(plan.calls, result.values, fillvalue=NOTHING))),
         )
         terms = symbolic(plan, answer="last" if order.wishes.single else "sinks")
         if terms.dead or terms.duplicated:
             return Refused("a call is dead" if terms.dead else "it makes a call twice")
-        doubts = [one for one in check(plan, order.graph.catalog) if one.severity != "info"]
+        doubts = [finding for finding in check(plan, order.graph.catalog) if finding.severity != "info"]
         if doubts:
             return Refused(f"the catalog refuses it: {doubts[0].code}")
         tools = offered(plan, order.graph, order.offer, Random(f"{order.seed}/{lane.number}/tools"))
@@ -285,26 +286,28 @@ class Making:
             notes["scope"] = order.wishes.scope
         if order.ground.world is not None:
             notes["world"] = order.ground.world.definition.name
-        return Made("", plan, tools, answer=_answer(plan, found.values), notes=notes)
+        return Made("", plan, tools, answer=_answer(plan, result.values), notes=notes)
 
     def _answering(self, plan: Plan) -> Plan:
         """The plan with its answer named, where several calls give it and the catalog does not say so."""
         ends = outcomes(plan)
         if self.order.graph.catalog.reports_all or len(ends) < 2:
             return plan
-        return plan_of(plan.calls, tuple((f"answer_{at}", Ref(end)) for at, end in enumerate(ends, 1)))
+        return plan_of(
+            plan.calls, tuple((f"answer_{number}", Ref(end)) for number, end in enumerate(ends, 1))
+        )
 
     def _fills(self, nodes: Sequence[Node], plan: Plan) -> bool:
         """Whether a plan has something that is wished for, which is no wish any more then."""
         if not self.open:
             return True
         calls = zip(nodes, plan.calls, strict=True)
-        given = [(node.tool, name) for node, call in calls for name, _ in call.arguments]
-        told = shape(plan), depth(plan)
-        left = [wish for wish in self.open if not wish.filled(nodes, given, *told)]
-        done = len(self.open) - len(left)
-        self.filled, self.open = self.filled + done, left
-        return done > 0
+        arguments = [(node.tool, name) for node, call in calls for name, _ in call.arguments]
+        structure = shape(plan), depth(plan)
+        remaining = [wish for wish in self.open if not wish.filled(nodes, arguments, *structure)]
+        filled_count = len(self.open) - len(remaining)
+        self.filled, self.open = self.filled + filled_count, remaining
+        return filled_count > 0
 
 
 def _with_result(call: Call, value: Any) -> Call:
@@ -320,12 +323,12 @@ def _bare(nodes: Sequence[Node], graph: ToolGraph) -> Plan:
     """The calls and references of a plan whose values are still to come."""
     return plan_of(
         Call(
-            f"c{at}",
+            f"c{index}",
             graph.tools[node.tool].name,
             tuple((link.parameter, Ref(link.producer, link.output)) for link in node.links),
             graph.tools[node.tool].app,
         )
-        for at, node in enumerate(nodes)
+        for index, node in enumerate(nodes)
     )
 
 

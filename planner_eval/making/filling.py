@@ -39,25 +39,31 @@ class Wish(NamedTuple):
             return Pins() if not self.depth or figures(needs)["depth"] == self.depth else None
         if len(self.tools) == 1:
             return Pins({random.randrange(len(needs)): self.tools[0]})
-        pairs = [(p, at) for at, those in enumerate(needs) for p in those]
+        pairs = [(p, consumer) for consumer, producers in enumerate(needs) for p in producers]
         if not pairs:
             return None
         pair = random.choice(pairs)
         tools = dict(zip(pair, self.tools, strict=True))
-        ways = [way for way in graph.between(*self.tools) if not self.parameter or self._is(way)]
-        if not ways:
+        connections = [
+            connection
+            for connection in graph.between(*self.tools)
+            if not self.parameter or self._is(connection)
+        ]
+        if not connections:
             return None
-        return Pins(tools, {pair: random.choice(ways)} if self.parameter else {})
+        return Pins(tools, {pair: random.choice(connections)} if self.parameter else {})
 
-    def _is(self, way: Any) -> bool:
-        return way.parameter == self.parameter and ".".join(map(str, way.output)) == self.output
+    def _is(self, connection: Any) -> bool:
+        return connection.parameter == self.parameter and ".".join(map(str, connection.output)) == self.output
 
-    def filled(self, nodes: Sequence[Node], given: Iterable[tuple[int, str]], shape: str, depth: int) -> bool:
+    def filled(
+        self, nodes: Sequence[Node], arguments: Iterable[tuple[int, str]], shape: str, depth: int
+    ) -> bool:
         """Whether a plan has it.
 
         Args:
             nodes: The plan's calls.
-            given: Each call's tool and each argument that it gives.
+            arguments: Each call's tool and each argument that it gives.
             shape: The plan's shape.
             depth: Its depth.
         """
@@ -72,7 +78,7 @@ class Wish(NamedTuple):
                 for link in node.links
             )
         if self.kind == "parameters":
-            return (self.tools[0], self.parameter) in set(given)
+            return (self.tools[0], self.parameter) in set(arguments)
         if self.kind == "tools":
             return any(node.tool == self.tools[0] for node in nodes)
         return shape == self.shape if self.kind == "shapes" else depth == self.depth
@@ -93,25 +99,25 @@ def wishes_in(data: Mapping[str, Any], graph: ToolGraph) -> Asked:
     >>> [wish.kind for wish in wishes_in({"tools": ["f", "g"], "depths": [2]}, graph).wishes]
     ['tools', 'depths']
     """
-    place = {tool.full_name: at for at, tool in enumerate(graph.tools)}
-    found: list[Wish] = []
+    positions = {tool.full_name: position for position, tool in enumerate(graph.tools)}
+    wishes: list[Wish] = []
     strangers = 0
     for kind in ("edges", "pairs", "parameters", "tools"):
         for entry in data.get(kind, ()):
             fields = entry if isinstance(entry, Mapping) else {"tool": entry}
             names = [str(fields[key]) for key in ("producer", "consumer", "tool") if key in fields]
-            if any(name not in place for name in names):
+            if any(name not in positions for name in names):
                 strangers += 1
                 continue
-            tools = tuple(place[name] for name in names)
-            found.append(Wish(kind, tools, str(fields.get("output", "")), str(fields.get("parameter", ""))))
-    found += [Wish("shapes", shape=str(text)) for text in data.get("shapes", ())]
-    found += [Wish("depths", depth=int(depth)) for depth in data.get("depths", ())]
-    return Asked(found, strangers)
+            tools = tuple(positions[name] for name in names)
+            wishes.append(Wish(kind, tools, str(fields.get("output", "")), str(fields.get("parameter", ""))))
+    wishes += [Wish("shapes", shape=str(text)) for text in data.get("shapes", ())]
+    wishes += [Wish("depths", depth=int(depth)) for depth in data.get("depths", ())]
+    return Asked(wishes, strangers)
 
 
 def reachable(wish: Wish, graph: ToolGraph) -> bool:
     """Whether the tools are joined as a wish has it."""
     return len(wish.tools) < 2 or any(
-        wish.kind == "pairs" or wish._is(way) for way in graph.between(*wish.tools)
+        wish.kind == "pairs" or wish._is(connection) for connection in graph.between(*wish.tools)
     )

@@ -25,13 +25,13 @@ class Unfollowed(NamedTuple):
     what: str = ""
 
 
-def nodes_of(plan: Plan, graph: ToolGraph, places: Mapping[str, int]) -> tuple[Node, ...] | Unfollowed:
+def nodes_of(plan: Plan, graph: ToolGraph, positions: Mapping[str, int]) -> tuple[Node, ...] | Unfollowed:
     r"""The calls of a plan without its values, or why they cannot be had.
 
     Args:
         plan: The plan, with edges that are written or inferred.
         graph: The tools.
-        places: Each tool's place in the graph by its full name.
+        positions: Each tool's position in the graph by its full name.
 
     >>> from planner_eval.catalogs.catalog import Catalog, Parameter, Tool
     >>> from planner_eval.dialects.read import parse
@@ -41,11 +41,11 @@ def nodes_of(plan: Plan, graph: ToolGraph, places: Mapping[str, int]) -> tuple[N
     """
     backwards = any(edge.producer >= edge.consumer for edge in plan.edges)
     order = topological_order(plan) if backwards else list(range(len(plan)))
-    place = {old: new for new, old in enumerate(order)}
-    found = []
+    new_positions = {old: new for new, old in enumerate(order)}
+    nodes = []
     for old in order:
         call = plan.calls[old]
-        tools = [tool for tool in graph.catalog.find(call.name, call.app) if tool.full_name in places]
+        tools = [tool for tool in graph.catalog.find(call.name, call.app) if tool.full_name in positions]
         if not tools:
             return Unfollowed("the catalog has no such tool", shortened(repr(call.tool), 60))
         for name, value in call.arguments:
@@ -54,13 +54,13 @@ def nodes_of(plan: Plan, graph: ToolGraph, places: Mapping[str, int]) -> tuple[N
         links = []
         for edge in plan.edges:
             if edge.consumer == old:
-                if edge.at or place[edge.producer] >= place[old]:
+                if edge.at or new_positions[edge.producer] >= new_positions[old]:
                     return Unfollowed(
                         "only a part of a value comes from a call", f"{edge.argument!r} of {call.tool}"
                     )
-                links.append(Link(edge.argument, place[edge.producer], edge.path))
-        found.append(Node(places[tools[0].full_name], tuple(links)))
-    return tuple(found) or Unfollowed("it makes no call")
+                links.append(Link(edge.argument, new_positions[edge.producer], edge.path))
+        nodes.append(Node(positions[tools[0].full_name], tuple(links)))
+    return tuple(nodes) or Unfollowed("it makes no call")
 
 
 def ends_of(nodes: Sequence[Node]) -> int:

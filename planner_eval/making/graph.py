@@ -65,48 +65,52 @@ class ToolGraph:
         if join != "type":
             self._by_name()
         if join != "name":
-            self._by_type(every=join == "type")
+            self._by_type(by_type_alone=join == "type")
         self.consumers: tuple[tuple[int, ...], ...] = self._joined_to()
 
     def _joined_to(self) -> tuple[tuple[int, ...], ...]:
-        found: list[list[int]] = [[] for _ in self.tools]
+        consumers: list[list[int]] = [[] for _ in self.tools]
         for u, v in sorted(self._ways):
-            found[u].append(v)
-        return tuple(map(tuple, found))
+            consumers[u].append(v)
+        return tuple(map(tuple, consumers))
 
     def _by_name(self) -> None:
         links = possible(self.tools)
         if links is None:
             raise InputError(f"{self.catalog.name}: more than {LINKS:,} outputs and parameters have one name")
-        place = {tool.full_name: at for at, tool in enumerate(self.tools)}
+        positions = {tool.full_name: position for position, tool in enumerate(self.tools)}
         for link in links:
             if link.output not in WHOLE_RESULT:
-                u, v = place[link.producer], place[link.consumer]
+                u, v = positions[link.producer], positions[link.consumer]
                 if not self.echoes(u, link.output):
                     self._add(u, v, Way((link.output,), link.parameter, named=True))
 
-    def _by_type(self, *, every: bool) -> None:
+    def _by_type(self, *, by_type_alone: bool) -> None:
         for u, tool in enumerate(self.tools):
-            for output, kind in _outputs(tool, every=every):
+            for output, kind in _outputs(tool, by_type_alone=by_type_alone):
                 words = words_of(tool.name)
                 for v, other in enumerate(self.tools):
-                    for each in other.parameters:
-                        alike = not every and u != v and words_of(each.name) in (words, words[-1:])
-                        if _join(kind, each.type, named=alike, every=every):
-                            self._add(u, v, Way(output, each.name, named=alike))
+                    for parameter in other.parameters:
+                        same_name = (
+                            not by_type_alone and u != v and words_of(parameter.name) in (words, words[-1:])
+                        )
+                        if _join(kind, parameter.type, named=same_name, by_type_alone=by_type_alone):
+                            self._add(u, v, Way(output, parameter.name, named=same_name))
 
-    def _add(self, u: int, v: int, way: Way) -> None:
-        ways = self._ways.setdefault((u, v), [])
-        if way in ways:
+    def _add(self, u: int, v: int, connection: Way) -> None:
+        connections = self._ways.setdefault((u, v), [])
+        if connection in connections:
             return
-        ways.append(way)
+        connections.append(connection)
         self._count += 1
         if self._count > LINKS:
             raise InputError(f"{self.catalog.name}: more than {LINKS:,} ways from a tool to another")
 
     def echoes(self, tool: int, output: str) -> bool:
         """Whether a tool only gives back what it was given: then nothing has to be called for it."""
-        return any(each.name == output and each.required for each in self.tools[tool].parameters)
+        return any(
+            parameter.name == output and parameter.required for parameter in self.tools[tool].parameters
+        )
 
     def between(self, producer: int, consumer: int) -> tuple[Way, ...]:
         """The ways from one tool to another."""
@@ -120,15 +124,15 @@ class ToolGraph:
     @cached_property
     def heights(self) -> tuple[float, ...]:
         """For each tool the calls of the longest chain that begins with it; infinite where it comes back."""
-        circular = set(stuck([list(those) for those in self.consumers]))
-        found: dict[int, float] = dict.fromkeys(circular, math.inf)
+        circular = set(stuck([list(consumers) for consumers in self.consumers]))
+        heights: dict[int, float] = dict.fromkeys(circular, math.inf)
 
-        def height(at: int) -> float:
-            if at not in found:
-                found[at] = 1 + max((height(v) for v in self.consumers[at]), default=0)
-            return found[at]
+        def height(index: int) -> float:
+            if index not in heights:
+                heights[index] = 1 + max((height(v) for v in self.consumers[index]), default=0)
+            return heights[index]
 
-        return tuple(height(at) for at in range(len(self.tools)))
+        return tuple(height(index) for index in range(len(self.tools)))
 
     @property
     def longest(self) -> float:
@@ -139,11 +143,11 @@ class ToolGraph:
         """The tools of one longest chain, where it is finite."""
         if not self.tools or self.longest == math.inf:
             return []
-        at = self.heights.index(self.longest)
-        names = [self.tools[at].full_name]
-        while self.consumers[at]:
-            at = max(self.consumers[at], key=lambda v: (self.heights[v], -v))
-            names.append(self.tools[at].full_name)
+        index = self.heights.index(self.longest)
+        names = [self.tools[index].full_name]
+        while self.consumers[index]:
+            index = max(self.consumers[index], key=lambda v: (self.heights[v], -v))
+            names.append(self.tools[index].full_name)
         return names
 
     @cached_property
@@ -157,30 +161,40 @@ class ToolGraph:
 
     @cached_property
     def _slots(self) -> tuple[frozenset[str], ...]:
-        found: list[set[str]] = [set() for _ in self.tools]
-        for (_, v), ways in self._ways.items():
-            found[v].update(way.parameter for way in ways)
-        return tuple(map(frozenset, found))
+        slots: list[set[str]] = [set() for _ in self.tools]
+        for (_, v), connections in self._ways.items():
+            slots[v].update(connection.parameter for connection in connections)
+        return tuple(map(frozenset, slots))
 
 
-def _outputs(tool: Tool, *, every: bool) -> list[tuple[Path, Type]]:
+def _outputs(tool: Tool, *, by_type_alone: bool) -> list[tuple[Path, Type]]:
     """The outputs that types alone join: those without a telling name, or all."""
     fields = tool.returns.fields
-    if every and fields:
-        return [((each.name,), each.type) for each in fields]
+    if by_type_alone and fields:
+        return [((field.name,), field.type) for field in fields]
     only = tool.only_output
     if only is None or (only and only not in WHOLE_RESULT):
         return []
     return [((only,) if only else (), fields[0].type if fields else tool.returns)]
 
 
-def _join(given: Type, taken: Type, *, named: bool, every: bool) -> bool:
-    ours, theirs = set(given.unfolded.kinds), set(taken.unfolded.kinds)
-    if not ours or not theirs or taken.enum is not None or not fits(given, taken):
+def _join(output_type: Type, parameter_type: Type, *, named: bool, by_type_alone: bool) -> bool:
+    output_kinds, parameter_kinds = set(output_type.unfolded.kinds), set(parameter_type.unfolded.kinds)
+    if (
+        not output_kinds
+        or not parameter_kinds
+        or parameter_type.enum is not None
+        or not fits(output_type, parameter_type)
+    ):
         return False
-    if ours == {"number"} and "integer" in theirs and "number" not in theirs:
+    if output_kinds == {"number"} and "integer" in parameter_kinds and "number" not in parameter_kinds:
         return False  # few of them are whole
-    return named or every or bool(ours & theirs & _BY_TYPE) or bool(ours & _BY_TYPE and theirs & _BY_TYPE)
+    return (
+        named
+        or by_type_alone
+        or bool(output_kinds & parameter_kinds & _BY_TYPE)
+        or bool(output_kinds & _BY_TYPE and parameter_kinds & _BY_TYPE)
+    )
 
 
 def words_of(name: str) -> list[str]:

@@ -50,7 +50,7 @@ def grounding_of(language: str) -> Grounding:
     return unsaid if language.strip().casefold() == ENGLISH.casefold() else verbatim
 
 
-def unsaid(made: Made, question: str) -> Iterator[str]:
+def unsaid(task: Made, question: str) -> Iterator[str]:
     """What an English question does not say: numbers, days, flags and words as people write them.
 
     >>> from planner_eval.dialects.read import parse
@@ -58,34 +58,34 @@ def unsaid(made: Made, question: str) -> Iterator[str]:
     >>> list(unsaid(Made("a", plan, ()), "Three nights in Rome from tomorrow."))
     ["day '2024-03-06'"]
     """
-    asked = Question(question)
-    for one in to_be_said(made):
-        named = " ".join([one.argument, *(step for step in one.path if isinstance(step, str))])
-        found = asked.grounds(one.value, named)
-        if found is None or not _says(found, one.value, question):
-            yield _shown(one)
+    parsed_question = Question(question)
+    for literal in to_be_said(task):
+        named = " ".join([literal.argument, *(step for step in literal.path if isinstance(step, str))])
+        ground = parsed_question.grounds(literal.value, named)
+        if ground is None or not _says(ground, literal.value, question):
+            yield _shown(literal)
 
 
-def _says(found: Ground, value: Value, question: str) -> bool:
+def _says(ground: Ground, value: Value, question: str) -> bool:
     """Whether a ground leaves no doubt; "a room" says 1, and nothing has to be said of an empty text."""
-    if found.how in ("one", "empty"):
-        return found.how == "empty" or bool(value == 1)
-    if found.how == "day":
-        return found.span is not None and _says_day(question[slice(*found.span)], str(value), question)
-    return found.sure and found.how != "part"
+    if ground.how in ("one", "empty"):
+        return ground.how == "empty" or bool(value == 1)
+    if ground.how == "day":
+        return ground.span is not None and _says_day(question[slice(*ground.span)], str(value), question)
+    return ground.sure and ground.how != "part"
 
 
-def _says_day(said: str, value: str, question: str) -> bool:
+def _says_day(words: str, value: str, question: str) -> bool:
     """Whether words say a day by themselves: in numbers, its year somewhere beside them.
 
     A weekday, or so many days before another, leave it to a calendar.
     """
-    alone = Question(said).grounds(value) if any(each.isdigit() for each in said) else None
+    alone = Question(words).grounds(value) if any(char.isdigit() for char in words) else None
     years = re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", value)
     return alone is not None and alone.how in ("day", "text") and all(year in question for year in years)
 
 
-def verbatim(made: Made, question: str) -> Iterator[str]:
+def verbatim(task: Made, question: str) -> Iterator[str]:
     """What a question in any language does not say: numbers, and texts with a capital or a digit.
 
     They have to stand as they are given; words without a capital may be translated.
@@ -96,25 +96,27 @@ def verbatim(made: Made, question: str) -> Iterator[str]:
     ['days 3']
     """
     folded, numbers = question.casefold(), set(numbers_of(question))
-    for one in to_be_said(made):
-        if is_number(one.value):
-            said = float(one.value) in numbers
-        elif isinstance(one.value, str) and any(each.isdigit() or each.isupper() for each in one.value):
-            said = one.value.strip().casefold() in folded
+    for literal in to_be_said(task):
+        if is_number(literal.value):
+            is_said = float(literal.value) in numbers
+        elif isinstance(literal.value, str) and any(
+            char.isdigit() or char.isupper() for char in literal.value
+        ):
+            is_said = literal.value.strip().casefold() in folded
         else:
             continue
-        if not said:
-            yield _shown(one)
+        if not is_said:
+            yield _shown(literal)
 
 
-def to_be_said(made: Made) -> Iterator[Literal]:
+def to_be_said(task: Made) -> Iterator[Literal]:
     """The literals that somebody has to say; the text around references is the plan's own."""
-    catalog = Catalog(made.tools)
-    for call in made.plan.calls:
-        for name, given in call.arguments:
-            if isinstance(given, Template) or _by_default(call, name, given, catalog):
+    catalog = Catalog(task.tools)
+    for call in task.plan.calls:
+        for name, argument in call.arguments:
+            if isinstance(argument, Template) or _by_default(call, name, argument, catalog):
                 continue
-            for path, value in leaves(given):
+            for path, value in leaves(argument):
                 if value is not None and not isinstance(value, (Ref, Unresolved)):
                     yield Literal(call, name, path, value)
 
@@ -125,13 +127,13 @@ def _by_default(call: Call, name: str, value: Any, catalog: Catalog) -> bool:
     if tool is None or holds(value, (Ref, Template, Unresolved)):
         return False
     return any(
-        each.name == name
-        and each.has_default
-        and type(each.default) is type(value)
-        and bool(each.default == value)
-        for each in tool.parameters
+        parameter.name == name
+        and parameter.has_default
+        and type(parameter.default) is type(value)
+        and bool(parameter.default == value)
+        for parameter in tool.parameters
     )
 
 
-def _shown(one: Literal) -> str:
-    return f"{in_words(one.argument)} {one_line(repr(one.value), 60)}"
+def _shown(literal: Literal) -> str:
+    return f"{in_words(literal.argument)} {one_line(repr(literal.value), 60)}"

@@ -100,29 +100,31 @@ def grown(
     """
     state = _Growing(nodes, ground, random, forced)
     users = users_of(tuple(tuple(sorted({link.producer for link in node.links})) for node in nodes))
-    for at, node in enumerate(nodes):
+    for index, node in enumerate(nodes):
         why = Refused("no values for its arguments")
         for _ in range(TRIES):
-            call = _call(state, at)
+            call = _call(state, index)
             if call is None:
                 continue
-            if call.arguments in [one.arguments for one in state.calls if one.tool == call.tool]:
+            if call.arguments in [
+                previous.arguments for previous in state.calls if previous.tool == call.tool
+            ]:
                 why = Refused("it makes a call twice")
                 continue
             if not ground.runs:
                 state.calls.append(call)
                 break
-            found = yield from _tried(state, call, [nodes[user] for user in users[at]], at)
-            if not isinstance(found, Refused):
+            outcome = yield from _tried(state, call, [nodes[user] for user in users[index]], index)
+            if not isinstance(outcome, Refused):
                 state.calls.append(call)
-                state.values.append(found.value)
+                state.values.append(outcome.value)
                 break
-            why = found
+            why = outcome
             if why.why == LATE:
                 return why
         else:
             return why
-        _share(state, node, state.calls[at])
+        _share(state, node, state.calls[index])
     plan = plan_of(state.calls)
     if ground.runs:
         refused = yield from _again(state, plan)
@@ -135,56 +137,68 @@ class _Value(NamedTuple):
     value: Any
 
 
-def _call(state: _Growing, at: int) -> Call | None:
+def _call(state: _Growing, index: int) -> Call | None:
     """The call with values for what it does not take of others; None where there are none."""
-    node = state.nodes[at]
+    node = state.nodes[index]
     tool = state.ground.tools[node.tool]
-    taken: dict[str, Value] = {link.parameter: Ref(link.producer, link.output) for link in node.links}
+    values: dict[str, Value] = {link.parameter: Ref(link.producer, link.output) for link in node.links}
     used = {
         str(link.output[0])
         for other in state.nodes
         for link in other.links
-        if link.producer == at and link.output
+        if link.producer == index and link.output
     }
-    wanted = [
-        each
-        for each in tool.parameters
-        if each.name not in taken
+    parameters = [
+        parameter
+        for parameter in tool.parameters
+        if parameter.name not in values
         and (
-            each.required
-            or (node.tool, each.name) == state.forced
-            or (each.name not in used and state.random.random() < OPTIONAL)
+            parameter.required
+            or (node.tool, parameter.name) == state.forced
+            or (parameter.name not in used and state.random.random() < OPTIONAL)
         )
     ]
-    given = _literals(state, tool, wanted, taken)
-    for each in wanted:
-        if given.get(each.name, NOTHING) is not NOTHING:
-            taken[each.name] = given[each.name]
-        elif each.required:
+    literals = _literals(state, tool, parameters, values)
+    for parameter in parameters:
+        if literals.get(parameter.name, NOTHING) is not NOTHING:
+            values[parameter.name] = literals[parameter.name]
+        elif parameter.required:
             return None
-    arguments = tuple((each.name, taken[each.name]) for each in tool.parameters if each.name in taken)
+    arguments = tuple(
+        (parameter.name, values[parameter.name]) for parameter in tool.parameters if parameter.name in values
+    )
     returns = tuple(field.name for field in tool.returns.fields)
-    return Call(f"var_{at + 1}", tool.name, arguments, tool.app, returns)
+    return Call(f"var_{index + 1}", tool.name, arguments, tool.app, returns)
 
 
 def _literals(
-    state: _Growing, tool: Tool, wanted: Sequence[Parameter], taken: Mapping[str, Value]
+    state: _Growing, tool: Tool, parameters: Sequence[Parameter], references: Mapping[str, Value]
 ) -> dict[str, Value]:
     """Values for the arguments that no call makes; one name stands for one text in all of a plan."""
     ground, random = state.ground, state.random
-    known = {
-        each.name: state.shared[each.name]
-        for each in wanted
-        if each.name in state.shared and random.random() < SHARED
-        and not problem(state.shared[each.name], each.type, texts=ground.texts)
+    shared = {
+        parameter.name: state.shared[parameter.name]
+        for parameter in parameters
+        if parameter.name in state.shared and random.random() < SHARED
+        and not problem(state.shared[parameter.name], parameter.type, texts=ground.texts)
     }  # fmt: skip
-    rest = [each for each in wanted if each.name not in known]
+    remaining = [parameter for parameter in parameters if parameter.name not in shared]
     if ground.world is None:
-        return ordered(known | {each.name: literal(tool, each, random, texts=ground.texts) for each in rest})
+        return ordered(
+            shared
+            | {
+                parameter.name: literal(tool, parameter, random, texts=ground.texts)
+                for parameter in remaining
+            }
+        )
     api = ground.world.definition.find(tool.name, tool.app)
-    seen = {name: _observed(state, value) for name, value in taken.items()}
-    found = asked(ground.world, api, {**known, **seen}, frozenset(each.name for each in rest), random)
-    return ordered(known | {name: as_text(value) if ground.texts else value for name, value in found.items()})
+    seen = {name: _observed(state, value) for name, value in references.items()}
+    world_values = asked(
+        ground.world, api, {**shared, **seen}, frozenset(parameter.name for parameter in remaining), random
+    )
+    return ordered(
+        shared | {name: as_text(value) if ground.texts else value for name, value in world_values.items()}
+    )
 
 
 def _share(state: _Growing, node: Node, call: Call) -> None:
@@ -205,23 +219,23 @@ def _observed(state: _Growing, value: Value) -> Any:
 
 # ---------------------------------------------------------------- run
 def _tried(
-    state: _Growing, call: Call, users: Sequence[Node], at: int
+    state: _Growing, call: Call, users: Sequence[Node], index: int
 ) -> Generator[list[Plan], list[Trace], _Value | Refused]:
     """Run one call, and again with each of its inputs changed."""
     ground = state.ground
     seen = [(name, _observed(state, value)) for name, value in call.arguments]
-    kinds = {each.name: each.type for each in ground.tools[state.nodes[at].tool].parameters}
+    kinds = {parameter.name: parameter.type for parameter in ground.tools[state.nodes[index].tool].parameters}
     (trace,) = yield [_trial(state, call, dict(seen))]
     last = trace.calls[-1]
     if not trace.ok:
         return Refused(LATE if _is_late(trace) else "a call fails")
-    known = [value for one in state.calls for _, value in one.arguments] + state.values
-    why = worthless(last.value, [value for _, value in seen] + known)
+    earlier_values = [value for earlier in state.calls for _, value in earlier.arguments] + state.values
+    why = worthless(last.value, [value for _, value in seen] + earlier_values)
     if why is not None:
         return Refused(why)
     for node in users:
         for link in node.links:
-            if link.producer == at:
+            if link.producer == index:
                 if lacks := _lacking(ground, node, link, last.value, call):
                     return Refused(lacks)
                 output = follow(last.value, list(link.output), list(call.returns))
@@ -248,20 +262,22 @@ def _free(
     """
     open_, same = list(changed), set[str]()
     for turn in range(CHANGES):
-        asked = [name for name in open_ if turn < len(changed[name])]
-        if not asked:
+        names = [name for name in open_ if turn < len(changed[name])]
+        if not names:
             break
-        trials = [_trial(state, call, {**seen, name: changed[name][turn]}, {name}) for name in asked]
+        trials = [_trial(state, call, {**seen, name: changed[name][turn]}, {name}) for name in names]
         if not state.ground.stateful:  # calls that know nothing of one another can be sent together
             trials = [Plan(tuple(plan.calls[0] for plan in trials))]
         traces = yield trials
-        ran = [
-            one for trace in traces for one in (trace.calls[-1:] if state.ground.stateful else trace.calls)
+        traced_calls = [
+            traced_call
+            for trace in traces
+            for traced_call in (trace.calls[-1:] if state.ground.stateful else trace.calls)
         ]
-        for name, one in zip(asked, ran, strict=True):
-            if one.status == "ok" and differs(one.value, value):
+        for name, traced_call in zip(names, traced_calls, strict=True):
+            if traced_call.status == "ok" and differs(traced_call.value, value):
                 open_.remove(name)
-            elif one.status == "ok":
+            elif traced_call.status == "ok":
                 same.add(name)
     return [name for name in open_ if name in same or not changed[name]]
 
@@ -272,22 +288,23 @@ def _again(state: _Growing, plan: Plan) -> Generator[list[Plan], list[Trace], Re
     What a call gives may cancel out further on: ``(a + b) - a`` needs no ``a``.
     """
     needs = [
-        frozenset(edge.producer for edge in plan.edges if edge.consumer == at) for at in range(len(plan))
+        frozenset(edge.producer for edge in plan.edges if edge.consumer == index)
+        for index in range(len(plan))
     ]
     ends = outcomes(plan)
-    trials, asked = [plan], []
-    for at in range(len(plan)) if not state.ground.stateful else ():
-        changed = other(state.values[at], ANY, state.random)[:2]
-        if at not in ends and changed:
-            copied, place = replaced(plan, needs, at, changed[-1])
+    trials, end_pairs = [plan], []
+    for index in range(len(plan)) if not state.ground.stateful else ():
+        changed = other(state.values[index], ANY, state.random)[:2]
+        if index not in ends and changed:
+            copied, new_positions = replaced(plan, needs, index, changed[-1])
             trials.append(copied)
-            asked.append([(place[end], end) for end in ends if end in place])
+            end_pairs.append([(new_positions[end], end) for end in ends if end in new_positions])
     traces = yield trials
     if _is_late(traces[0]):
         return Refused(LATE)
     if not traces[0].ok or [call.value for call in traces[0]] != state.values:
         return Refused("it gives another value when it is run again")
-    for trace, pairs in zip(traces[1:], asked, strict=True):
+    for trace, pairs in zip(traces[1:], end_pairs, strict=True):
         ran = trace.calls
         if all(
             ran[new].status == "ok" and not differs(ran[new].value, state.values[old]) for new, old in pairs
@@ -301,24 +318,29 @@ def _is_late(trace: Trace) -> bool:
 
 
 def _trial(
-    state: _Growing, call: Call, given: Mapping[str, Any], changed: frozenset[str] | set[str] = frozenset()
+    state: _Growing, call: Call, inputs: Mapping[str, Any], changed: frozenset[str] | set[str] = frozenset()
 ) -> Plan:
     """What has to be run to see what a call gives: itself alone, or after all that may matter to it."""
     if not state.ground.stateful:
-        return Plan((Call(call.id, call.name, tuple(given.items()), call.app, call.returns),))
-    arguments = tuple((name, given[name] if name in changed else value) for name, value in call.arguments)
+        return Plan((Call(call.id, call.name, tuple(inputs.items()), call.app, call.returns),))
+    arguments = tuple((name, inputs[name] if name in changed else value) for name, value in call.arguments)
     return plan_of((*state.calls, Call(call.id, call.name, arguments, call.app, call.returns)))
 
 
 def _lacking(ground: Ground, user: Node, link: Link, value: Any, call: Call) -> str | None:
     """Why a value is none that another call can use; None where it can."""
     try:
-        found = follow(value, list(link.output), list(call.returns))
+        output = follow(value, list(link.output), list(call.returns))
     except CallFailed:
         return "an output that is needed is not given"
-    if worthless(found, ()) is not None:
+    if worthless(output, ()) is not None:
         return "an output that is needed is not given"
     kind = next(
-        (each.type for each in ground.tools[user.tool].parameters if each.name == link.parameter), ANY
+        (
+            parameter.type
+            for parameter in ground.tools[user.tool].parameters
+            if parameter.name == link.parameter
+        ),
+        ANY,
     )
-    return None if problem(found, kind, texts=True) is None else "a value is none that the next call takes"
+    return None if problem(output, kind, texts=True) is None else "a value is none that the next call takes"

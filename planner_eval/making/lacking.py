@@ -72,61 +72,63 @@ class Lack(NamedTuple):
     message: str
 
 
-def lacks(question: str, made: Made, grounding: Grounding) -> list[Lack]:
+def lacks(question: str, task: Made, grounding: Grounding) -> list[Lack]:
     r"""Everything that keeps a question from being that of a plan, the gravest first; none where it passes.
 
     Args:
         question: The question.
-        made: The plan with its tools, and what it comes to.
+        task: The plan with its tools, and what it comes to.
         grounding: Says which literals the question does not say.
 
     >>> from planner_eval.dialects.read import parse
     >>> made = Made("a", parse("get_rate(#to='EUR')"), ())
-    >>> [one.code for one in lacks("Call get_rate for EUR.", made, lambda made, query: ())]
+    >>> [lack.code for lack in lacks("Call get_rate for EUR.", made, lambda task, query: ())]
     ['question.names']
     """
-    if (problem := untellable(made)) is not None:
+    if (problem := untellable(task)) is not None:
         return [problem]
     if not question.strip():
         return [Lack("question.empty", "there is no request")]
-    most = longest(made)
+    most = longest(task)
     if len(question) > most:
-        said = f"it has {len(question):,} characters, {most:,} is the most for this plan"
-        return [Lack("question.long", said)]
-    rest = _without(question, made)
+        message = f"it has {len(question):,} characters, {most:,} is the most for this plan"
+        return [Lack("question.long", message)]
+    stripped = _without(question, task)
     return [
-        *_shape(question, rest, made),
-        *_names(rest, made),
-        *_leaks(rest, made),
-        *_unsaid(question, made, grounding),
+        *_shape(question, stripped, task),
+        *_names(stripped, task),
+        *_leaks(stripped, task),
+        *_unsaid(question, task, grounding),
     ]
 
 
-def untellable(made: Made) -> Lack | None:
+def untellable(task: Made) -> Lack | None:
     """Why nobody can ask what a plan answers; None where somebody can.
 
     >>> untellable(Made("a", Plan(), ())).message
     'the plan calls nothing'
     """
-    given = [leaf for call in made.plan.calls for _, value in call.arguments for _, leaf in leaves(value)]
-    size = len(described(made)) if made.plan.calls else 0
-    if not made.plan.calls:
-        said = "the plan calls nothing"
-    elif any(edge.producer >= edge.consumer for edge in made.plan.edges):
-        said = "a call of the plan refers to itself or to a later one"
-    elif any(isinstance(leaf, Unresolved) for leaf in given):
-        said = "the plan refers to what no call gives"
+    argument_leaves = [
+        leaf for call in task.plan.calls for _, value in call.arguments for _, leaf in leaves(value)
+    ]
+    size = len(described(task)) if task.plan.calls else 0
+    if not task.plan.calls:
+        message = "the plan calls nothing"
+    elif any(edge.producer >= edge.consumer for edge in task.plan.edges):
+        message = "a call of the plan refers to itself or to a later one"
+    elif any(isinstance(leaf, Unresolved) for leaf in argument_leaves):
+        message = "the plan refers to what no call gives"
     elif size > MOST_TOLD:
-        said = f"the plan takes {size:,} characters to describe, {MOST_TOLD:,} is the most"
+        message = f"the plan takes {size:,} characters to describe, {MOST_TOLD:,} is the most"
     else:
         return None
-    return Lack("question.plan", said)
+    return Lack("question.plan", message)
 
 
-def longest(made: Made) -> int:
+def longest(task: Made) -> int:
     """How many characters a question of a plan may have."""
-    values = sum(len(str(value)) for value in literals(made.plan))
-    return LONGEST + A_CALL * len(made.plan) + 2 * values
+    values = sum(len(str(value)) for value in literals(task.plan))
+    return LONGEST + A_CALL * len(task.plan) + 2 * values
 
 
 def plain(text: str, made: Made) -> bool:
@@ -135,22 +137,22 @@ def plain(text: str, made: Made) -> bool:
 
 
 # ---------------------------------------------------------------- how it is written
-def _shape(question: str, rest: str, made: Made) -> Iterator[Lack]:
+def _shape(question: str, stripped: str, task: Made) -> Iterator[Lack]:
     if _hidden(question):
-        shown = one_line(question, 60)
-        yield Lack("question.hidden", f"it holds characters that do not print: {shown}")
-    if _REFUSAL.match(rest):
+        excerpt = one_line(question, 60)
+        yield Lack("question.hidden", f"it holds characters that do not print: {excerpt}")
+    if _REFUSAL.match(stripped):
         yield Lack("question.refusal", f"it is a refusal, not a request: {one_line(question, 80)!r}")
-    if found := _PREAMBLE.match(rest):
-        yield Lack("question.around", f"{one_line(found[0].strip(), 60)!r} stands before the request")
-    if "\n" in question.strip() or "```" in rest or _LIST.search(rest):
+    if match := _PREAMBLE.match(stripped):
+        yield Lack("question.around", f"{one_line(match[0].strip(), 60)!r} stands before the request")
+    if "\n" in question.strip() or "```" in stripped or _LIST.search(stripped):
         yield Lack("question.around", "it has several lines or a list, one paragraph is expected")
     if len(question.split()) < _LEAST:
         yield Lack("question.short", f"{one_line(question, 40)!r} is no request")
-    if found := _BLANK.search(rest):
-        yield Lack("question.blank", f"{one_line(found[0], 50)!r} is a blank to be filled in")
-    most = asked_at_most(made.plan)
-    marks = len(re.findall(r"[?\uff1f\u061f]+", rest))
+    if match := _BLANK.search(stripped):
+        yield Lack("question.blank", f"{one_line(match[0], 50)!r} is a blank to be filled in")
+    most = asked_at_most(task.plan)
+    marks = len(re.findall(r"[?\uff1f\u061f]+", stripped))
     if marks > most:
         yield Lack("question.several", f"it asks {marks} questions, the plan answers {most}")
 
@@ -165,39 +167,39 @@ def _hidden(text: str) -> bool:
 
 
 # ---------------------------------------------------------------- what it names
-def _names(rest: str, made: Made) -> Iterator[Lack]:
+def _names(stripped: str, task: Made) -> Iterator[Lack]:
     """Identifiers of tools, apps, arguments and outputs, and whatever else reads as code.
 
     A name that is a plain word, as ``city`` or ``Hotels``, may stand: people say it too.
     """
-    folded = rest.casefold()
+    folded = stripped.casefold()
     named = [
         name
-        for name in sorted({*_known(made)})
+        for name in sorted({*_known(task)})
         if (_IDENTIFIER.search(name) and _stands(name.casefold(), folded)) or f"{name.casefold()}(" in folded
     ]
-    others = (*_SNAKE.findall(rest), *_STEP.findall(rest))
-    known = {name.casefold() for name in named}
-    found = [*named, *dict.fromkeys(one for one in others if one.casefold() not in known)]
-    if found:
-        said = ", ".join(repr(one_line(one, 60)) for one in found[:_NAMED])
-        yield Lack("question.names", f"nobody who asks would write {said}")
+    code_like = (*_SNAKE.findall(stripped), *_STEP.findall(stripped))
+    known_names = {name.casefold() for name in named}
+    names = [*named, *dict.fromkeys(word for word in code_like if word.casefold() not in known_names)]
+    if names:
+        listed = ", ".join(repr(one_line(name, 60)) for name in names[:_NAMED])
+        yield Lack("question.names", f"nobody who asks would write {listed}")
 
 
-def _known(made: Made) -> Iterator[str]:
-    for call in made.plan.calls:
-        yield from (each for each in (call.name, call.tool, call.app, *dict(call.arguments)) if each)
+def _known(task: Made) -> Iterator[str]:
+    for call in task.plan.calls:
+        yield from (name for name in (call.name, call.tool, call.app, *dict(call.arguments)) if name)
         for _, value in call.arguments:
             for _, leaf in leaves(value):
                 if isinstance(leaf, Ref):
                     yield from (step for step in leaf.path if isinstance(step, str))
-    for tool in made.tools:
+    for tool in task.tools:
         yield from _names_of(tool)
 
 
 def _names_of(tool: Tool) -> Iterator[str]:
-    yield from (each for each in (tool.name, tool.full_name, tool.app, tool.written) if each)
-    yield from (each.name for each in (*tool.parameters, *tool.returns.fields))
+    yield from (name for name in (tool.name, tool.full_name, tool.app, tool.written) if name)
+    yield from (parameter.name for parameter in (*tool.parameters, *tool.returns.fields))
 
 
 def _stands(name: str, text: str) -> bool:
@@ -205,54 +207,54 @@ def _stands(name: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def _without(question: str, made: Made) -> str:
+def _without(question: str, task: Made) -> str:
     """The question without the plan's own texts, which may look like anything: the longest first."""
-    texts = {value for value in literals(made.plan) if isinstance(value, str) and value.strip()}
-    for text in sorted(texts, key=lambda one: (-len(one), one)):
+    texts = {value for value in literals(task.plan) if isinstance(value, str) and value.strip()}
+    for text in sorted(texts, key=lambda t: (-len(t), t)):
         pattern = rf"(?<!\w){re.escape(text)}(?!\w)" if text[:1].isalnum() else re.escape(text)
         question = re.sub(pattern, " \u2026 ", question, flags=re.IGNORECASE)
     return question
 
 
 # ---------------------------------------------------------------- what it tells
-def _leaks(rest: str, made: Made) -> Iterator[Lack]:
+def _leaks(stripped: str, task: Made) -> Iterator[Lack]:
     """Results that the plan is to find out: whole numbers of 10 and more, other numbers, and names.
 
     A text counts where it has a capital, a digit or several words, so that ``open`` may stand in a question
     whose answer is that; what the plan is given counts as said, not as told.
     """
-    said = [str(value).casefold() for value in literals(made.plan)]
-    given = {float(value) for value in literals(made.plan) if is_number(value)}
-    numbers = set(numbers_of(rest))
-    results = [made.answer, *(call.result for call in made.plan.calls if call.has_result)]
-    found = dict.fromkeys(
+    given_texts = [str(value).casefold() for value in literals(task.plan)]
+    given_numbers = {float(value) for value in literals(task.plan) if is_number(value)}
+    numbers = set(numbers_of(stripped))
+    results = [task.answer, *(call.result for call in task.plan.calls if call.has_result)]
+    leaked = dict.fromkeys(
         _shown(leaf)
         for result in results
         for leaf in _scalars(result)
-        if _tells(leaf, rest, numbers) and not _given(leaf, said, given)
+        if _tells(leaf, stripped, numbers) and not _given(leaf, given_texts, given_numbers)
     )
-    if found:
-        listed = ", ".join(one_line(one, 60) for one in list(found)[:_NAMED])
+    if leaked:
+        listed = ", ".join(one_line(leak, 60) for leak in list(leaked)[:_NAMED])
         yield Lack("question.leak", f"it tells what is to be found out: {listed}")
 
 
-def _tells(leaf: Any, rest: str, numbers: set[float]) -> bool:
+def _tells(leaf: Any, stripped: str, numbers: set[float]) -> bool:
     if is_number(leaf):
         return float(leaf) in numbers and not (abs(leaf) < _TELLING and float(leaf).is_integer())
     if not isinstance(leaf, str):
         return False
     text = leaf.strip()
-    if len(text) < _LEAST_TOLD or text not in rest:
+    if len(text) < _LEAST_TOLD or text not in stripped:
         return False
-    name = any(each.isdigit() or each.isupper() for each in text) or " " in text
-    return name and _stands(text, rest)
+    name = any(char.isdigit() or char.isupper() for char in text) or " " in text
+    return name and _stands(text, stripped)
 
 
-def _given(leaf: Any, said: list[str], given: set[float]) -> bool:
+def _given(leaf: Any, given_texts: list[str], given_numbers: set[float]) -> bool:
     if is_number(leaf):
-        return float(leaf) in given or str(leaf) in said
+        return float(leaf) in given_numbers or str(leaf) in given_texts
     text = str(leaf).strip().casefold()
-    return any(text in one for one in said)
+    return any(text in given_text for given_text in given_texts)
 
 
 def _scalars(value: Any, depth: int = 0) -> Iterator[Any]:
@@ -274,12 +276,12 @@ def _shown(leaf: Any) -> str:
 
 
 # ---------------------------------------------------------------- what it does not say
-def _unsaid(question: str, made: Made, grounding: Grounding) -> Iterator[Lack]:
-    found = list(grounding(made, question))
-    if found:
-        more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
-        said = "; ".join(found[:_NAMED])
-        yield Lack("question.ungrounded", f"it does not say what the plan is given: {said}{more}")
+def _unsaid(question: str, task: Made, grounding: Grounding) -> Iterator[Lack]:
+    ungrounded = list(grounding(task, question))
+    if ungrounded:
+        more = f" and {len(ungrounded) - _NAMED:,} more" if len(ungrounded) > _NAMED else ""
+        listed = "; ".join(ungrounded[:_NAMED])
+        yield Lack("question.ungrounded", f"it does not say what the plan is given: {listed}{more}")
 
 
 # ---------------------------------------------------------------- values
@@ -294,5 +296,5 @@ def numbers_of(text: str) -> Iterator[float]:
     >>> list(numbers_of("from 1,200 to -3.5 km"))
     [1200.0, -3.5]
     """
-    for found in re.findall(r"(?<![\w.])-?\d[\d,]{0,40}(?:\.\d{1,40})?(?!\w)", text):
-        yield float(found.replace(",", ""))
+    for number in re.findall(r"(?<![\w.])-?\d[\d,]{0,40}(?:\.\d{1,40})?(?!\w)", text):
+        yield float(number.replace(",", ""))

@@ -56,9 +56,9 @@ def patterned(wishes: Wishes, most_in: int, random: Random) -> Needs | None:
 def _named(pattern: str, size: int) -> Needs:
     middle = range(1, size - 1)
     if pattern == "chain":
-        return tuple((at - 1,) if at else () for at in range(size))
+        return tuple((index - 1,) if index else () for index in range(size))
     if pattern == "fan-out":
-        return tuple((0,) if at else () for at in range(size))
+        return tuple((0,) if index else () for index in range(size))
     if pattern == "fan-in":
         return (*(() for _ in range(size - 1)), tuple(range(size - 1)))
     if pattern == "diamond":
@@ -76,11 +76,11 @@ def read_shape(text: str) -> Needs:
     (((), (0,), (0,)), ((), (0,), ()))
     """
     if len(text) <= _LONGEST and not set(text) - set("()+: abcdefghijklmnopqrstuvwxyz"):
-        found = _Shape(text).read()
-        if found is not None and len(found) > MOST_CALLS:
+        needs = _Shape(text).read()
+        if needs is not None and len(needs) > MOST_CALLS:
             raise InputError(f"pattern {text!r:.80}: a made plan has at most {MOST_CALLS} calls")
-        if found:
-            return found
+        if needs:
+            return needs
     hint = did_you_mean(text, PATTERNS, f"the names are {', '.join(PATTERNS)}")
     raise InputError(f"pattern {text!r:.80} is no shape such as '(())', and no name; {hint}")
 
@@ -111,10 +111,10 @@ class _Shape:
         except ValueError:
             return None
 
-    def _takes(self, part: str) -> bool:
-        found = self.text.startswith(part, self.at)
-        self.at += len(part) if found else 0
-        return found
+    def _takes(self, token: str) -> bool:
+        is_match = self.text.startswith(token, self.at)
+        self.at += len(token) if is_match else 0
+        return is_match
 
     def _call(self) -> int:
         letter = self.text[self.at : self.at + 1]
@@ -126,10 +126,10 @@ class _Shape:
                 return self.known[letter]
         if not self._takes("("):
             raise ValueError(self.at)
-        held = set()
+        producers = set()
         while not self._takes(")"):
-            held.add(self._call())
-        self.needs.append(tuple(sorted(held)))
+            producers.add(self._call())
+        self.needs.append(tuple(sorted(producers)))
         if letter.isalpha():
             self.known[letter] = len(self.needs) - 1
         return len(self.needs) - 1

@@ -28,12 +28,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 """Name → arguments of :func:`planner_eval.make` that hold where none is given."""
 
 
-def preset_of(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def preset_of(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that a preset and its user give together; what is given wins.
 
     Args:
         name: One of :data:`PRESETS`.
-        given: Arguments by name; None where one is not given.
+        arguments: Arguments by name; None where one is not given.
 
     Raises:
         InputError: there is no such preset, or it needs something that is not given.
@@ -42,14 +42,16 @@ def preset_of(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError(
             f"there is no preset {name!r}; {did_you_mean(str(name), PRESETS, ', '.join(PRESETS))}"
         )
-    wanted = dict(PRESETS[name])
-    own = any(given.get(key) is not None for key in ("tools", "catalog"))
+    preset = dict(PRESETS[name])
+    own = any(arguments.get(key) is not None for key in ("tools", "catalog"))
     if own and name == "nestful":
-        wanted["calls"] = wanted["calls"] if str(given.get("tools") or "").startswith("nestful") else "2..3"
+        preset["calls"] = (
+            preset["calls"] if str(arguments.get("tools") or "").startswith("nestful") else "2..3"
+        )
     if own:
-        wanted.pop("tools", None)
-    if not own and "tools" not in wanted:
+        preset.pop("tools", None)
+    if not own and "tools" not in preset:
         raise InputError(f"preset {name!r} has no tools of its own: say which with a catalog, or tools")
-    if name == "complexfuncbench" and given.get("like") is None:
+    if name == "complexfuncbench" and arguments.get("like") is None:
         raise InputError(f"preset {name!r} makes plans like given ones: say which with like, --like FILE")
-    return {**wanted, **{key: value for key, value in given.items() if value is not None}}
+    return {**preset, **{key: value for key, value in arguments.items() if value is not None}}

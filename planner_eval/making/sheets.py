@@ -17,50 +17,56 @@ LISTS = (("exact", Offer()), ("4_random", Offer(3, "random")), ("4_close", Offer
 """The lists that a query is asked with, and which other tools stand in each (the paper, section 3)."""
 
 
-def sheets(made: Sequence[Made], catalog: Catalog, seed: int) -> list[dict[str, Any]]:
+def sheets(tasks: Sequence[Made], catalog: Catalog, seed: int) -> list[dict[str, Any]]:
     """A record for each function that is called, in order of first appearance, with all of its queries.
 
     Args:
-        made: Plans of one call.
+        tasks: Plans of one call.
         catalog: All tools.
         seed: What the random lists, and the wanted function's place in each, come from.
     """
     serial = 0
     by_tool: dict[str, list[Made]] = {}
-    for one in made:
-        by_tool.setdefault(one.plan.calls[0].tool, []).append(one)
-    found = []
-    for number, (name, ones) in enumerate(by_tool.items(), 1):
-        numbered = list(enumerate(ones, serial + 1))
-        serial += len(ones)
-        call = ones[0].plan.calls[0]
+    for task in tasks:
+        by_tool.setdefault(task.plan.calls[0].tool, []).append(task)
+    records = []
+    for number, (name, tool_tasks) in enumerate(by_tool.items(), 1):
+        numbered = list(enumerate(tool_tasks, serial + 1))
+        serial += len(tool_tasks)
+        call = tool_tasks[0].plan.calls[0]
         tool = catalog.find(call.name, call.app)[0]
-        found.append(
+        records.append(
             {
                 "function_num": number,
                 "function_name": name,
                 "function_info": _function(tool)["function"],
-                "query": [{"serial_num": at, "content": one.query} for at, one in numbered],
-                "ground_truth": [{"serial_num": at, "content": _gold(one)} for at, one in numbered],
-                "acceptable_arguments": [{"serial_num": at, "content": None} for at, _ in numbered],
+                "query": [
+                    {"serial_num": serial_number, "content": task.query} for serial_number, task in numbered
+                ],
+                "ground_truth": [
+                    {"serial_num": serial_number, "content": _gold(task)} for serial_number, task in numbered
+                ],
+                "acceptable_arguments": [
+                    {"serial_num": serial_number, "content": None} for serial_number, _ in numbered
+                ],
                 "tools": list(_lists(tool, catalog, Random(f"{seed}/{name}"))),
             }
         )
-    return found
+    return records
 
 
-def _gold(made: Made) -> str:
-    call = made.plan.calls[0]
+def _gold(task: Made) -> str:
+    call = task.plan.calls[0]
     arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
     return json.dumps({"name": call.name, "arguments": arguments}, ensure_ascii=False)
 
 
 def _lists(tool: Tool, catalog: Catalog, random: Random) -> Iterator[dict[str, Any]]:
     for kind, offer in LISTS:
-        others = beside([tool], catalog.tools, offer, random)
-        tools = [tool, *others]
+        distractors = beside([tool], catalog.tools, offer, random)
+        tools = [tool, *distractors]
         random.shuffle(tools)
-        yield {"type": kind, "content": [_function(one) for one in tools]}
+        yield {"type": kind, "content": [_function(t) for t in tools]}
 
 
 def _function(tool: Tool) -> dict[str, Any]:

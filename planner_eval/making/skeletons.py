@@ -22,13 +22,13 @@ def figures(needs: Needs) -> dict[str, int]:
     >>> figures(((), (0,), (0,), (1, 2)))
     {'calls': 4, 'depth': 3, 'width': 2, 'components': 1, 'reuse': 1}
     """
-    placed = levels([list(those) for those in needs])
+    placed = levels([list(producers) for producers in needs])
     sizes = [placed.count(level) for level in set(placed)]
     return {
         "calls": len(needs),
         "depth": len(sizes),
         "width": max(sizes, default=0),
-        "components": len(set(leaders([list(those) for those in needs]))),
+        "components": len(set(leaders([list(producers) for producers in needs]))),
         "reuse": sum(max(0, len(users) - 1) for users in users_of(needs)),
     }
 
@@ -44,8 +44,8 @@ def users_of(needs: Needs) -> list[list[int]]:
 
 def meets(needs: Needs, wishes: Wishes) -> bool:
     """Whether a skeleton is what is wished for."""
-    found = figures(needs)
-    if any(found[name] not in bound for name, bound in wishes.bounds.items()):
+    structure = figures(needs)
+    if any(structure[name] not in bound for name, bound in wishes.bounds.items()):
         return False
     return not wishes.single or sum(not users for users in users_of(needs)) == 1
 
@@ -87,31 +87,31 @@ class _Growing:
     @property
     def again(self) -> int:
         """How often outputs are used again."""
-        return sum(max(0, len(each) - 1) for each in self.users)
+        return sum(max(0, len(consumers) - 1) for consumers in self.users)
 
     def join(self, producer: int, consumer: int) -> None:
         """Give a call's output to another."""
         self.needs[consumer].add(producer)
         self.users[producer].add(consumer)
 
-    def hang(self, at: int, placed: Sequence[int], *, branch: bool) -> None:
+    def hang(self, index: int, placed: Sequence[int], *, branch: bool) -> None:
         """Join a further call to one that stands: as a producer of it, or as a consumer beside others."""
         below, above = _ranks(self.users), _ranks(self.needs)
         free = [p for p in placed if len(self.needs[p]) < self.most_in and below[p] < self.deep]
         served = [p for p in placed if self.users[p] and above[p] < self.deep] if branch else []
         if served:
-            self.join(self.random.choice(served), at)
+            self.join(self.random.choice(served), index)
         elif free:
-            self.join(at, self.random.choice(free))
+            self.join(index, self.random.choice(free))
 
     def reuse(self) -> None:
         """Give an output that is used already to one call more, which may not make the plan deeper."""
         below, above = _ranks(self.users), _ranks(self.needs)
-        every = range(len(self.needs))
+        indices = range(len(self.needs))
         pairs = [
             (p, c)
-            for p in every
-            for c in every
+            for p in indices
+            for c in indices
             if p != c and self.users[p] and c not in self.users[p] and len(self.needs[c]) < self.most_in
             and above[p] + below[c] <= self.deep and not _leads(self.users, c, p)
         ]  # fmt: skip
@@ -131,47 +131,49 @@ def _grown(wishes: Wishes, most_in: int, random: Random) -> Needs | None:
     if wishes.components.high >= MOST_CALLS:  # few pieces are the commoner case, as in published plans
         pieces = random.randint(wishes.components.low, pieces)
     spread = max(wishes.reuse.low, min(wishes.reuse.high, calls // 2))
-    again = random.choice((wishes.reuse.low, random.randint(wishes.reuse.low, spread))) if most_in else 0
-    branches = 0 if wishes.single else random.randint(0, again)
-    made = _Growing(calls, deep, most_in, random)
-    for at in range(1, deep):  # the first piece is as deep as is wanted
-        made.join(at - 1, at)
-    for at in range(deep + pieces - 1, calls):
-        made.hang(at, range(at), branch=made.again < branches)
-    while made.again < again:
-        before = made.again
-        made.reuse()
-        if made.again == before:
+    reuse_count = (
+        random.choice((wishes.reuse.low, random.randint(wishes.reuse.low, spread))) if most_in else 0
+    )
+    branches = 0 if wishes.single else random.randint(0, reuse_count)
+    skeleton = _Growing(calls, deep, most_in, random)
+    for index in range(1, deep):  # the first piece is as deep as is wanted
+        skeleton.join(index - 1, index)
+    for index in range(deep + pieces - 1, calls):
+        skeleton.hang(index, range(index), branch=skeleton.again < branches)
+    while skeleton.again < reuse_count:
+        before = skeleton.again
+        skeleton.reuse()
+        if skeleton.again == before:
             break
-    return _ordered(made.needs)
+    return _ordered(skeleton.needs)
 
 
-def _between(wanted: Range, least: int, most: int, random: Random) -> int | None:
-    low, high = max(wanted.low, least), min(wanted.high, most)
+def _between(bound: Range, least: int, most: int, random: Random) -> int | None:
+    low, high = max(bound.low, least), min(bound.high, most)
     return random.randint(low, high) if low <= high else None
 
 
-def _ranks(beside: Sequence[set[int]]) -> list[int]:
+def _ranks(neighbours: Sequence[set[int]]) -> list[int]:
     """For each call how many calls the longest way has that ends with it."""
-    found: dict[int, int] = {}
+    ranks: dict[int, int] = {}
 
-    def rank(at: int) -> int:
-        if at not in found:
-            found[at] = 1 + max((rank(one) for one in beside[at]), default=0)
-        return found[at]
+    def rank(index: int) -> int:
+        if index not in ranks:
+            ranks[index] = 1 + max((rank(neighbour) for neighbour in neighbours[index]), default=0)
+        return ranks[index]
 
-    return [rank(at) for at in range(len(beside))]
+    return [rank(index) for index in range(len(neighbours))]
 
 
 def _leads(users: list[set[int]], start: int, end: int) -> bool:
     waiting, seen = [start], set[int]()
     while waiting:
-        at = waiting.pop()
-        if at == end:
+        index = waiting.pop()
+        if index == end:
             return True
-        if at not in seen:
-            seen.add(at)
-            waiting += users[at]
+        if index not in seen:
+            seen.add(index)
+            waiting += users[index]
     return False
 
 
@@ -182,17 +184,17 @@ def _ordered(needs: Sequence[set[int]]) -> Needs:
         for producer in needed:
             users[producer].append(call)
     order: list[int] = []
-    done: set[int] = set()
+    visited: set[int] = set()
 
-    def visit(at: int) -> None:
-        for producer in sorted(needs[at]):
-            if producer not in done:
+    def visit(index: int) -> None:
+        for producer in sorted(needs[index]):
+            if producer not in visited:
                 visit(producer)
-        done.add(at)
-        order.append(at)
+        visited.add(index)
+        order.append(index)
 
-    for at, those in enumerate(users):
-        if not those:
-            visit(at)
-    place = {call: at for at, call in enumerate(order)}
-    return tuple(tuple(sorted(place[p] for p in needs[call])) for call in order)
+    for index, consumers in enumerate(users):
+        if not consumers:
+            visit(index)
+    positions = {call: position for position, call in enumerate(order)}
+    return tuple(tuple(sorted(positions[p] for p in needs[call])) for call in order)

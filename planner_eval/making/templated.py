@@ -22,11 +22,11 @@ _VERBS = ("has", "have", "is", "are", "with", "include", "includes", "add", "all
 """Words that a flag's name begins with, and that say nothing where it is off."""
 
 
-def templated(made: Made, plain: Callable[[str], bool] = lambda text: True) -> str:
+def templated(task: Made, plain: Callable[[str], bool] = lambda text: True) -> str:
     r"""The plan as a request in plain English.
 
     Args:
-        made: The plan with its tools.
+        task: The plan with its tools.
         plain: Whether a tool's own words may stand in a question; its name in words stands in their place
             where they may not.
 
@@ -41,13 +41,13 @@ def templated(made: Made, plain: Callable[[str], bool] = lambda text: True) -> s
     >>> print(templated(Made("a", parse("findHotel(has_garage=False)"), tools)).rpartition(", ")[2])
     without garage.
     """
-    steps = steps_of(made)
+    steps = steps_of(task)
     if len(steps) == 1:
         return f"Please do this and tell me what it gives: {_clause(steps[0], plain)}."
     listed = [
         f"{_ordinal(number).capitalize()}: {_clause(step, plain)}." for number, step in enumerate(steps)
     ]
-    return " ".join([f"Please do {_count(len(steps))} things and tell me {_end(made.plan)}.", *listed])
+    return " ".join([f"Please do {_count(len(steps))} things and tell me {_end(task.plan)}.", *listed])
 
 
 def _end(plan: Plan) -> str:
@@ -58,11 +58,11 @@ def _end(plan: Plan) -> str:
 
 def _clause(step: Step, plain: Callable[[str], bool]) -> str:
     does = _sentence(step.does)
-    off = [one for one in step.given if one.name and _is_off(one.value)]
-    rest = [one for one in step.given if one not in off]
+    off = [argument for argument in step.given if argument.name and _is_off(argument.value)]
+    valued = [argument for argument in step.given if argument not in off]
     clause = does if plain(does) else step.name
-    clause += f", with {listed([_given(one, plain) for one in rest])}" if rest else ""
-    return clause + (f", {listed([f'without {_thing(one.name)}' for one in off])}" if off else "")
+    clause += f", with {listed([_given(argument, plain) for argument in valued])}" if valued else ""
+    return clause + (f", {listed([f'without {_thing(argument.name)}' for argument in off])}" if off else "")
 
 
 def _thing(flag: str) -> str:
@@ -82,17 +82,17 @@ def _sentence(text: str) -> str:
     return first[:1].lower() + first[1:] if first[1:2].islower() else first
 
 
-def _given(one: Given, plain: Callable[[str], bool]) -> str:
+def _given(argument: Given, plain: Callable[[str], bool]) -> str:
     """An argument; one whose name says nothing by what its tool says of it: which of two numbers is meant."""
-    meant = "" if one.name else re.split(r"[,;(]", _sentence(one.about), maxsplit=1)[0].strip()
-    role = f" as {meant}" if meant and plain(meant) else ""
-    if isinstance(one.value, Ref):
-        part = f" ({part_of(one.value.path)})" if part_of(one.value.path) else ""
-        name = f"{one.name} as" if one.name else "what"
-        told_as = "gives it" if one.name else "gives"
-        return f"{name} the {_ordinal(one.value.call)} {told_as}{part}{role}"
-    said = _value(one.value)
-    return f"{one.name} {said}" if one.name else f"{said}{role}"
+    meaning = "" if argument.name else re.split(r"[,;(]", _sentence(argument.about), maxsplit=1)[0].strip()
+    role = f" as {meaning}" if meaning and plain(meaning) else ""
+    if isinstance(argument.value, Ref):
+        suffix = f" ({part_of(argument.value.path)})" if part_of(argument.value.path) else ""
+        name = f"{argument.name} as" if argument.name else "what"
+        told_as = "gives it" if argument.name else "gives"
+        return f"{name} the {_ordinal(argument.value.call)} {told_as}{suffix}{role}"
+    value_text = _value(argument.value)
+    return f"{argument.name} {value_text}" if argument.name else f"{value_text}{role}"
 
 
 def _value(value: Value) -> str:
@@ -104,13 +104,13 @@ def _value(value: Value) -> str:
     if isinstance(value, dict) and value:
         return f"({', '.join(f'{in_words(key)} {_value(item)}' for key, item in value.items())})"
     if isinstance(value, Template):
-        return " followed by ".join(_value(part) for part in value.parts)
+        return " followed by ".join(_value(segment) for segment in value.parts)
     return told(value, _referred)
 
 
 def _referred(reference: Ref) -> str:
-    part = f" ({part_of(reference.path)})" if part_of(reference.path) else ""
-    return f"what the {_ordinal(reference.call)} gives{part}"
+    suffix = f" ({part_of(reference.path)})" if part_of(reference.path) else ""
+    return f"what the {_ordinal(reference.call)} gives{suffix}"
 
 
 def _ordinal(position: int) -> str:

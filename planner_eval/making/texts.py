@@ -47,22 +47,22 @@ def read_texts(directory: Path | None = None) -> Texts:
     >>> read_texts().origins["question"]
     'own'
     """
-    place = folder("data") / "prompts" / "making"
-    texts = {name: (place / f"{name}.txt").read_text(encoding="utf-8").strip() for name in _TEXTS}
+    prompt_folder = folder("data") / "prompts" / "making"
+    texts = {name: (prompt_folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in _TEXTS}
     if directory is None:
         return Texts(texts, dict.fromkeys(texts, "own"))
     if not directory.is_dir():
         raise InputError(f"{directory} is no folder of prompts")
-    found = {
+    templates = {
         name: template
         for name, fields in _TEXTS.items()
         if (template := find_template(directory, PromptFile(f"making/{name}.txt", fields))) is not None
     }
-    if not found:
+    if not templates:
         names = ", ".join(f"{name}.txt" for name in _TEXTS)
         raise InputError(f"{directory} holds no prompt that questions are asked for with: expected {names}")
-    origins = {name: f"{one.name} {one.sha256}" for name, one in found.items()}
+    origins = {name: f"{template.name} {template.sha256}" for name, template in templates.items()}
     return Texts(
-        {**texts, **{name: one.text for name, one in found.items()}},
+        {**texts, **{name: template.text for name, template in templates.items()}},
         {**dict.fromkeys(texts, "own"), **origins},
     )

@@ -73,9 +73,9 @@ def literal(tool: Tool, parameter: Parameter, random: Random, *, texts: bool = F
     >>> literal(Tool("f", parameters=(whole,)), whole, Random(0))
     4
     """
-    told = told_of(tool, parameter)
+    examples = told_of(tool, parameter)
     for _ in range(8):
-        value = _value(parameter.name, parameter.type, told, random, 0)
+        value = _value(parameter.name, parameter.type, examples, random, 0)
         if value is NOTHING:
             return NOTHING
         written = as_text(value) if texts else value
@@ -97,17 +97,17 @@ def as_text(value: Any) -> Any:
 
 def told_of(tool: Tool, parameter: Parameter) -> Sequence[Any]:
     """The examples and the default that a catalog gives of a parameter."""
-    found = []
+    examples = []
     fields = (tool.schema or {}).get("properties")
     entry = fields.get(parameter.name) if isinstance(fields, Mapping) else None
     if isinstance(entry, Mapping):
-        several = entry.get("examples")
-        found += several if isinstance(several, list) else []
-        found += [entry["example"]] if "example" in entry else []
-        found += [entry["const"]] if "const" in entry else []
+        listed = entry.get("examples")
+        examples += listed if isinstance(listed, list) else []
+        examples += [entry["example"]] if "example" in entry else []
+        examples += [entry["const"]] if "const" in entry else []
     if parameter.has_default and parameter.default is not None:
-        found.append(parameter.default)
-    return [one for one in found if finite(one)]
+        examples.append(parameter.default)
+    return [example for example in examples if finite(example)]
 
 
 def _judged(tool: Tool, parameter: Parameter, value: Any, texts: bool) -> bool:
@@ -115,21 +115,21 @@ def _judged(tool: Tool, parameter: Parameter, value: Any, texts: bool) -> bool:
     if tool.judge is None:
         return True
     wrong = tool.judge.wrong({parameter.name: value}, texts=texts, holes=())
-    return not any(one.at and one.at[0] == parameter.name for one in wrong)
+    return not any(fault.at and fault.at[0] == parameter.name for fault in wrong)
 
 
-def _value(name: str, kind: Type, told: Sequence[Any], random: Random, deep: int) -> Any:
+def _value(name: str, kind: Type, examples: Sequence[Any], random: Random, deep: int) -> Any:
     kind = kind.unfolded
     if deep > _DEEPEST:
         return NOTHING
     if kind.enum is not None:
-        choices = [one for one in kind.enum if one is not None and one != ""]
+        choices = [choice for choice in kind.enum if choice is not None and choice != ""]
         return random.choice(choices) if choices else NOTHING
-    if told and (random.random() < EXAMPLES or kind.kinds in ((), ("object",))):
-        return random.choice(told)
+    if examples and (random.random() < EXAMPLES or kind.kinds in ((), ("object",))):
+        return random.choice(examples)
     if kind.any_of:
-        some = [each for each in kind.any_of if each.unfolded.kinds != ("null",)]
-        return _value(name, random.choice(some), (), random, deep + 1) if some else NOTHING
+        variants = [variant for variant in kind.any_of if variant.unfolded.kinds != ("null",)]
+        return _value(name, random.choice(variants), (), random, deep + 1) if variants else NOTHING
     if not kind.kinds:
         return _text(name, kind, random) if deep == 0 else NOTHING
     return _of_kind(name, kind, random, deep)
@@ -138,7 +138,7 @@ def _value(name: str, kind: Type, told: Sequence[Any], random: Random, deep: int
 def _of_kind(name: str, kind: Type, random: Random, deep: int) -> Any:
     kinds = set(kind.kinds)
     if kinds & {"integer", "number"}:
-        return _number(kind, random, whole="number" not in kinds)
+        return _number(kind, random, integer="number" not in kinds)
     if "boolean" in kinds:
         return random.random() < 0.5
     if "string" in kinds:
@@ -148,7 +148,7 @@ def _of_kind(name: str, kind: Type, random: Random, deep: int) -> Any:
     return _fields(kind, random, deep) if "object" in kinds else NOTHING
 
 
-def _number(kind: Type, random: Random, *, whole: bool) -> Any:
+def _number(kind: Type, random: Random, *, integer: bool) -> Any:
     """A number that a person might say: not large, and away from 0 and 1 where there is room."""
     least = -math.inf if kind.minimum is None else kind.minimum
     most = math.inf if kind.maximum is None else kind.maximum
@@ -156,7 +156,7 @@ def _number(kind: Type, random: Random, *, whole: bool) -> Any:
     if low == -math.inf:
         low = most - 100
     high = min(most, low + random.choice((20, 100, 100, 1000)))
-    if not whole and (high - low < 2 or random.random() < 0.25):
+    if not integer and (high - low < 2 or random.random() < 0.25):
         if high - low >= 1:
             return round(random.uniform(low + 0.1, high - 0.1), 1)
         return round(low + (high - low) * random.randint(1, 19) / 20, 4)
@@ -169,17 +169,17 @@ def _number(kind: Type, random: Random, *, whole: bool) -> Any:
 
 
 def _text(name: str, kind: Type, random: Random) -> Any:
-    made = _formatted(kind.format or "", random) or _telling(words_of(name), random)
+    text = _formatted(kind.format or "", random) or _telling(words_of(name), random)
     low, high = kind.length
-    if high is not None and len(made) > high:
-        made = "".join(random.choice(string.ascii_uppercase) for _ in range(high))
-    if low is not None and len(made) < low:
+    if high is not None and len(text) > high:
+        text = "".join(random.choice(string.ascii_uppercase) for _ in range(high))
+    if low is not None and len(text) < low:
         return (
             NOTHING
             if low > LONGEST
-            else made + "".join(random.choices(string.ascii_lowercase, k=low - len(made)))
+            else text + "".join(random.choices(string.ascii_lowercase, k=low - len(text)))
         )
-    return made
+    return text
 
 
 def _formatted(form: str, random: Random) -> str:
@@ -190,8 +190,8 @@ def _formatted(form: str, random: Random) -> str:
         return {"date": day, "time": clock}.get(form, f"{day}T{clock}:00")
     if form == "uuid":
         return str(UUID(int=random.getrandbits(128), version=4))
-    known = {"email": "email", "uri": "url", "url": "url"}.get(form)
-    return random.choice(_NAMED[known]) if known else ""
+    name_kind = {"email": "email", "uri": "url", "url": "url"}.get(form)
+    return random.choice(_NAMED[name_kind]) if name_kind else ""
 
 
 def _telling(words: Sequence[str], random: Random) -> str:
@@ -211,14 +211,14 @@ def _items(name: str, kind: Type, random: Random, deep: int) -> Any:
     least = low if low is not None else 3
     count = random.randint(least, max(least, high if high is not None else least + 2))
     inner = kind.items or Type(("number",))
-    made = [_value(name, inner, (), random, deep + 1) for _ in range(min(count, 20))]
-    return NOTHING if NOTHING in made else made
+    items = [_value(name, inner, (), random, deep + 1) for _ in range(min(count, 20))]
+    return NOTHING if NOTHING in items else items
 
 
 def _fields(kind: Type, random: Random, deep: int) -> Any:
-    wanted = [each for each in kind.fields if each.required or len(kind.fields) < 3]
-    made = {each.name: _value(each.name, each.type, (), random, deep + 1) for each in wanted}
-    return NOTHING if not made or NOTHING in made.values() else made
+    fields = [field for field in kind.fields if field.required or len(kind.fields) < 3]
+    values = {field.name: _value(field.name, field.type, (), random, deep + 1) for field in fields}
+    return NOTHING if not values or NOTHING in values.values() else values
 
 
 _PAIRS = (
@@ -233,22 +233,22 @@ def ordered(values: Mapping[str, Any]) -> dict[str, Any]:
     >>> ordered({"start_date": "2027-03-04", "end_date": "2027-03-01", "city": "Oslo"})
     {'start_date': '2027-03-01', 'end_date': '2027-03-04', 'city': 'Oslo'}
     """
-    found = dict(values)
-    places = {" ".join(words_of(name)): name for name in values}
+    sorted_values = dict(values)
+    names_by_words = {" ".join(words_of(name)): name for name in values}
     for first, last in _PAIRS:
-        for words, name in places.items():
-            end = places.get(re.sub(rf"\b{first}\b", last, words, count=1), name)
-            one, two = found[name], found[end]
-            if end != name and _amounts(one, two) and one > two:
-                found[name], found[end] = two, one
-    return found
+        for words, name in names_by_words.items():
+            end = names_by_words.get(re.sub(rf"\b{first}\b", last, words, count=1), name)
+            start_value, end_value = sorted_values[name], sorted_values[end]
+            if end != name and _amounts(start_value, end_value) and start_value > end_value:
+                sorted_values[name], sorted_values[end] = end_value, start_value
+    return sorted_values
 
 
-def _amounts(one: Any, two: Any) -> bool:
+def _amounts(first: Any, second: Any) -> bool:
     """Whether of two values one can come before the other: numbers, or days and times."""
-    if isinstance(one, str) and isinstance(two, str):
-        return len(one) == len(two) and one[:1].isdigit() and two[:1].isdigit()
-    return all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in (one, two))
+    if isinstance(first, str) and isinstance(second, str):
+        return len(first) == len(second) and first[:1].isdigit() and second[:1].isdigit()
+    return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in (first, second))
 
 
 def other(value: Any, kind: Type, random: Random) -> list[Any]:
@@ -259,7 +259,7 @@ def other(value: Any, kind: Type, random: Random) -> list[Any]:
     >>> other("9:30", Type(), Random(0)), other("4", Type(), Random(0))[:2], other(None, Type(), Random(0))
     (['09:45'], ['5', '19'], ['amber falcon', 4])
     """
-    choices = [one for one in kind.unfolded.enum or () if one != value]
+    choices = [choice for choice in kind.unfolded.enum or () if choice != value]
     if choices:
         return random.sample(choices, min(3, len(choices)))
     if isinstance(value, bool):
@@ -269,11 +269,11 @@ def other(value: Any, kind: Type, random: Random) -> list[Any]:
     if isinstance(value, str):
         return _other_texts(value)
     if isinstance(value, list) and value:
-        changed = [other(each, Type(), random) for each in value]
+        changed = [other(item, Type(), random) for item in value]
         return [[*reversed(value), value[-1]], [new[-1] for new in changed], [new[0] for new in changed]]
     if isinstance(value, dict) and value:
-        changed_ = {key: other(each, Type(), random) for key, each in value.items()}
-        return [{key: new[at] for key, new in changed_.items()} for at in (0, -1)]
+        changed_items = {key: other(item, Type(), random) for key, item in value.items()}
+        return [{key: new[index] for key, new in changed_items.items()} for index in (0, -1)]
     return [[_PLAIN[0]], [4]] if value == [] else [{"other": 4}] if value == {} else [_PLAIN[0], 4]
 
 

@@ -45,7 +45,7 @@ def range_of(value: Any, name: str) -> Range:
     """
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
-    if isinstance(value, (tuple, list)) and len(value) == 2 and all(type(one) is int for one in value):
+    if isinstance(value, (tuple, list)) and len(value) == 2 and all(type(bound) is int for bound in value):
         value = f"{value[0]}..{value[1]}"
     match = _RANGE.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
@@ -127,12 +127,12 @@ def wishes_of(  # noqa: PLR0913 - each is a bound of its own
     Range(low=4, high=6)
     """
     named = {"depth": depth, "width": width, "components": components, "reuse": reuse}
-    found = {name: range_of(value, name) for name, value in named.items() if value is not None}
+    bounds = {name: range_of(value, name) for name, value in named.items() if value is not None}
     for name in ("depth", "width", "components"):
-        if name in found and found[name].low < 1:
-            raise InputError(f"{name} {found[name]}: a plan has at least 1")
-    deep, wide = found.get("depth", Range(1, 64)), found.get("width", Range(1, 64))
-    pieces = found.get("components", Range(1, 64))
+        if name in bounds and bounds[name].low < 1:
+            raise InputError(f"{name} {bounds[name]}: a plan has at least 1")
+    deep, wide = bounds.get("depth", Range(1, 64)), bounds.get("width", Range(1, 64))
+    pieces = bounds.get("components", Range(1, 64))
     if single and pieces.low > 1:
         raise InputError(f"components {pieces}: where one call gives the answer, a plan has 1 component")
     if pieces.low > wide.high:
@@ -144,7 +144,7 @@ def wishes_of(  # noqa: PLR0913 - each is a bound of its own
     if calls is not None:
         many = range_of(calls, "calls")
     else:
-        low = max(least, 1 if deep.high == 1 else 2 if "depth" in found or not scope else 1)
+        low = max(least, 1 if deep.high == 1 else 2 if "depth" in bounds or not scope else 1)
         many = Range(low, max(5, low + 2))
     if many.low < 1:
         raise InputError(f"calls {many}: a plan has at least 1")
@@ -161,7 +161,7 @@ def wishes_of(  # noqa: PLR0913 - each is a bound of its own
         raise InputError(
             f"there is no scope {scope!r}; {did_you_mean(str(scope), SCOPES, ', '.join(SCOPES))}"
         )
-    ranges = {**found, "calls": many}
+    ranges = {**bounds, "calls": many}
     if single:
         ranges["components"] = Range(1, 1)
     return Wishes(**ranges, pattern=pattern, scope=scope, single=single)

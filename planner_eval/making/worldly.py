@@ -23,7 +23,7 @@ _LISTED = re.compile(r":(\w+) IN \(((?:'[^']*'(?:, *)?)+)\)")
 
 
 def asked(
-    world: World, api: Api, fixed: Mapping[str, Any], wanted: frozenset[str], random: Random
+    world: World, api: Api, fixed: Mapping[str, Any], names: frozenset[str], random: Random
 ) -> dict[str, Any]:
     """Arguments of one call: those that are fixed, and for the others what some row holds.
 
@@ -31,7 +31,7 @@ def asked(
         world: The world, in which the call is to find something.
         api: What is called.
         fixed: Arguments that are settled, as a plan writes them.
-        wanted: The arguments that are to be given besides.
+        names: The further arguments that need a value.
         random: Where chance comes from.
 
     Returns:
@@ -40,9 +40,9 @@ def asked(
     """
     row = _row(world, api, fixed, random)
     return {
-        each.name: _value(world, api, each, row, random)
-        for each in api.arguments
-        if each.name in wanted and each.name not in fixed
+        argument.name: _value(world, api, argument, row, random)
+        for argument in api.arguments
+        if argument.name in names and argument.name not in fixed
     }
 
 
@@ -51,47 +51,47 @@ def _row(world: World, api: Api, fixed: Mapping[str, Any], random: Random) -> Ma
     table = world.definition.tables.get(api.reads or "")
     if table is None:
         return {}
-    kinds = {each.name: each.type for each in api.arguments}
+    kinds = {argument.name: argument.type for argument in api.arguments}
     conditions, values = [], {}
     for match in api.matches:
         if match.argument in fixed and match.op == "=":
             with suppress(CallError):
                 values[match.argument] = typed(match.argument, fixed[match.argument], kinds[match.argument])
                 conditions.append(f"{quoted(match.column)} = :{match.argument}")
-    found = select(world.connection, table, where=conditions, values=values, limit=_ROWS)
-    return random.choice(found) if found else {}
+    rows = select(world.connection, table, where=conditions, values=values, limit=_ROWS)
+    return random.choice(rows) if rows else {}
 
 
 def _value(world: World, api: Api, argument: Argument, row: Mapping[str, Any], random: Random) -> Any:
-    column = next((each.column for each in api.matches if each.argument == argument.name), None)
+    column = next((match.column for match in api.matches if match.argument == argument.name), None)
     table = world.definition.tables.get(api.reads or api.adds or "")
     named = table.column(column or argument.name) if table else None
     if named is not None and is_filler(named):
         return NOTHING
-    held = row.get(column) if column else None
-    if held is None:
-        held = _elsewhere(world, api, argument, random)
-    if held is None:
+    stored = row.get(column) if column else None
+    if stored is None:
+        stored = _elsewhere(world, api, argument, random)
+    if stored is None:
         return NOTHING
-    value = untyped(held, argument.type)
+    value = untyped(stored, argument.type)
     return value if value not in ("", [], {}) else NOTHING
 
 
 def _elsewhere(world: World, api: Api, argument: Argument, random: Random) -> Any:
     """A value that no row of the table holds which the call reads."""
-    for name, places in api.known:
+    for name, sources in api.known:
         if name == argument.name:
-            return world.held(*random.choice(places), random)
+            return world.held(*random.choice(sources), random)
     for name, choices in (match.groups() for text, _ in api.requires for match in _LISTED.finditer(text)):
         if name == argument.name:
             return random.choice(re.findall(r"'([^']*)'", choices))
-    for place in (api.adds, api.reads):
-        table = world.definition.tables.get(place or "")
+    for table_name in (api.adds, api.reads):
+        table = world.definition.tables.get(table_name or "")
         column = table.column(argument.name) if table else None
         if column is not None and column.maker.kind:
-            made = world.making.value(column, {}, random)
-            if made is not None:
-                return made
+            value = world.making.value(column, {}, random)
+            if value is not None:
+                return value
     return _of_type(world, argument, random)
 
 

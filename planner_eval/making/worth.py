@@ -32,7 +32,7 @@ def worthless(value: Any, inputs: Sequence[Any]) -> str | None:
             return "a call gives nothing"
     elif (why := _scalar(value)) is not None:
         return why
-    if not isinstance(value, bool) and any(_alike(value, one) for one in inputs):
+    if not isinstance(value, bool) and any(_alike(value, known_value) for known_value in inputs):
         return "a call gives what is known already"
     return None
 
@@ -61,13 +61,13 @@ def _leaves(value: Any) -> Iterator[Any]:
     """What lists and objects hold that is neither, whatever it is and however deep."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            waiting += one.values()
-        elif isinstance(one, (list, tuple)):
-            waiting += one
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting += item.values()
+        elif isinstance(item, (list, tuple)):
+            waiting += item
         else:
-            yield one
+            yield item
 
 
 def _alike(value: Any, other: Any) -> bool:
@@ -77,23 +77,23 @@ def _alike(value: Any, other: Any) -> bool:
     return not differs(value, other)
 
 
-def differs(one: Any, other: Any) -> bool:
+def differs(left: Any, right: Any) -> bool:
     """Whether two values are more than roundings apart, in all that they hold.
 
     >>> differs([0.1 + 0.2], [0.3]), differs({"a": 1}, {"a": True})
     (False, True)
     """
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) != len(other) or any(map(differs, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() != other.keys() or any(differs(one[key], other[key]) for key in one)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) != len(right) or any(map(differs, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() != right.keys() or any(differs(left[key], right[key]) for key in left)
     if (
-        isinstance(one, (int, float))
-        and isinstance(other, (int, float))
-        and bool not in (type(one), type(other))
+        isinstance(left, (int, float))
+        and isinstance(right, (int, float))
+        and bool not in (type(left), type(right))
     ):
-        return not math.isclose(one, other, rel_tol=1e-9)
-    return type(one) is not type(other) or bool(one != other)
+        return not math.isclose(left, right, rel_tol=1e-9)
+    return type(left) is not type(right) or bool(left != right)
 
 
 class Replaced(NamedTuple):
@@ -103,39 +103,41 @@ class Replaced(NamedTuple):
     places: Mapping[int, int]
 
 
-def replaced(plan: Plan, needs: Sequence[frozenset[int]], at: int, value: Any) -> Replaced:
+def replaced(plan: Plan, needs: Sequence[frozenset[int]], index: int, value: Any) -> Replaced:
     """What depends on a call, its result replaced."""
-    tainted = {at}
-    for later in range(at + 1, len(plan)):
+    tainted = {index}
+    for later in range(index + 1, len(plan)):
         if needs[later] & tainted:
             tainted.add(later)
-    kept = sorted({*tainted, *(p for one in tainted - {at} for p in _ancestors(needs, one))} - {at})
-    place = {old: new for new, old in enumerate(kept)}
+    retained = sorted(
+        {*tainted, *(p for descendant in tainted - {index} for p in _ancestors(needs, descendant))} - {index}
+    )
+    new_positions = {old: new for new, old in enumerate(retained)}
 
-    def written(given: Value) -> Value:
-        if not isinstance(given, Ref):
-            return given
-        return value if given.call == at else Ref(place[given.call], given.path)
+    def written(argument: Value) -> Value:
+        if not isinstance(argument, Ref):
+            return argument
+        return value if argument.call == index else Ref(new_positions[argument.call], argument.path)
 
     calls = [
         Call(
             call.id,
             call.name,
-            tuple((name, written(one)) for name, one in call.arguments),
+            tuple((name, written(argument)) for name, argument in call.arguments),
             call.app,
             call.returns,
         )
-        for call in (plan.calls[old] for old in kept)
+        for call in (plan.calls[old] for old in retained)
     ]
-    return Replaced(plan_of(calls), place)
+    return Replaced(plan_of(calls), new_positions)
 
 
-def _ancestors(needs: Sequence[frozenset[int]], at: int) -> set[int]:
-    found: set[int] = set()
-    waiting = [*needs[at]]
+def _ancestors(needs: Sequence[frozenset[int]], index: int) -> set[int]:
+    ancestors: set[int] = set()
+    waiting = [*needs[index]]
     while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting += needs[one]
-    return found
+        producer = waiting.pop()
+        if producer not in ancestors:
+            ancestors.add(producer)
+            waiting += needs[producer]
+    return ancestors

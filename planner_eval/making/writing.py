@@ -38,8 +38,8 @@ def fitted(form: str) -> Step:
     """
     change = _FITTED[form]
 
-    def step(made: Made) -> Made | Refused:
-        changed = change(made)
+    def step(task: Made) -> Made | Refused:
+        changed = change(task)
         if isinstance(changed, Refused):
             return changed
         try:
@@ -52,24 +52,24 @@ def fitted(form: str) -> Step:
     return step
 
 
-def records(form: str, made: Sequence[Made], catalog: Catalog, seed: int = 0) -> list[Record]:
+def records(form: str, tasks: Sequence[Made], catalog: Catalog, seed: int = 0) -> list[Record]:
     """The records of a file.
 
     Args:
         form: One of :data:`planner_eval.making.layouts.FORMS`.
-        made: What was made.
+        tasks: The plans that were made, with their questions.
         catalog: All tools.
         seed: What chance comes from, where lists of tools are drawn.
     """
     if form == "functionchat":
-        return sheets(made, catalog, seed)
+        return sheets(tasks, catalog, seed)
     if form == "planeval":
-        return [_own(one, catalog) for one in made]
-    return [_RECORDS[form](one) for one in made]
+        return [_own(task, catalog) for task in tasks]
+    return [_RECORDS[form](task) for task in tasks]
 
 
-def _same(made: Made) -> Made | Refused:
-    return made
+def _same(task: Made) -> Made | Refused:
+    return task
 
 
 def _compared(form: str, plan: Plan) -> Plan:
@@ -78,24 +78,26 @@ def _compared(form: str, plan: Plan) -> Plan:
 
 
 # ---------------------------------------------------------------- our own
-def _own(made: Made, catalog: Catalog | None = None) -> Record:
-    known = replace(catalog, tools=made.tools) if catalog is not None else Catalog(made.tools)
-    record = {"id": made.id, "query": made.query, "gold": json.loads(write(made.plan, "plan"))}
-    record["tools"] = write_tools(known, "planeval")
-    if made.answer is not None:
-        record["gold_answer"] = made.answer
-    return {**record, "notes": dict(made.notes)}
+def _own(task: Made, catalog: Catalog | None = None) -> Record:
+    task_catalog = replace(catalog, tools=task.tools) if catalog is not None else Catalog(task.tools)
+    record = {"id": task.id, "query": task.query, "gold": json.loads(write(task.plan, "plan"))}
+    record["tools"] = write_tools(task_catalog, "planeval")
+    if task.answer is not None:
+        record["gold_answer"] = task.answer
+    return {**record, "notes": dict(task.notes)}
 
 
 # ---------------------------------------------------------------- NESTful
-def _for_nestful(made: Made) -> Made | Refused:
+def _for_nestful(task: Made) -> Made | Refused:
     """References by the one output's name, which the benchmark's executor wants."""
-    plan = made.plan
+    plan = task.plan
     if any(call.app for call in plan.calls):
         return Refused("NESTful's records know no apps")
-    tools = {tool.name: tool for tool in made.tools}
-    several = [tool for call in plan.calls if (tool := tools[call.name]) and len(tool.returns.fields) > 1]
-    if several:
+    tools = {tool.name: tool for tool in task.tools}
+    multi_output = [
+        tool for call in plan.calls if (tool := tools[call.name]) and len(tool.returns.fields) > 1
+    ]
+    if multi_output:
         return Refused("NESTful's executor takes tools of one output")
 
     if len(outcomes(plan)) > 1:
@@ -109,17 +111,17 @@ def _for_nestful(made: Made) -> Made | Refused:
                 returns=call.returns or ("result",))
         for call in plan.calls
     ]  # fmt: skip
-    return replace(made, plan=plan_of(calls))
+    return replace(task, plan=plan_of(calls))
 
 
-def _nestful(made: Made) -> Record:
-    calls = json.loads(write(made.plan, "nestful"))
+def _nestful(task: Made) -> Record:
+    calls = json.loads(write(task.plan, "nestful"))
     output = [
         {"name": call["name"], "label": f"${call['label']}", "arguments": call["arguments"]} for call in calls
     ]
-    record = {"sample_id": made.id, "input": made.query, "output": output}
-    record["tools"] = [_specification(tool) for tool in made.tools]
-    return {**record, "gold_answer": made.answer}
+    record = {"sample_id": task.id, "input": task.query, "output": output}
+    record["tools"] = [_specification(tool) for tool in task.tools]
+    return {**record, "gold_answer": task.answer}
 
 
 def _specification(tool: Tool) -> Record:
@@ -127,21 +129,21 @@ def _specification(tool: Tool) -> Record:
     return {
         "name": tool.name,
         "description": tool.description,
-        "parameters": {each.name: _described(each) for each in tool.parameters},
+        "parameters": {parameter.name: _described(parameter) for parameter in tool.parameters},
         "output_parameters": {
-            each.name: {"description": each.description, "type": _words(each.type)} for each in fields
+            field.name: {"description": field.description, "type": _words(field.type)} for field in fields
         },
     }
 
 
-def _described(each: Parameter) -> Record:
-    entry: Record = {"description": each.description, "type": _words(each.type)}
-    if each.type.enum is not None:
-        entry["enum"] = list(each.type.enum)
-    if not each.required:
+def _described(parameter: Parameter) -> Record:
+    entry: Record = {"description": parameter.description, "type": _words(parameter.type)}
+    if parameter.type.enum is not None:
+        entry["enum"] = list(parameter.type.enum)
+    if not parameter.required:
         entry["required"] = False
-        if each.has_default:
-            entry["default"] = each.default
+        if parameter.has_default:
+            entry["default"] = parameter.default
     return entry
 
 
@@ -150,22 +152,22 @@ def _words(kind: Type) -> str:
     kind = kind.unfolded
     if kind.kinds == ("array",) and kind.items is not None and kind.items.kinds:
         return f"list of {_words(kind.items)}" if " " not in _words(kind.items) else "list"
-    return " or ".join(_PLAIN_KINDS[one] for one in kind.kinds) or "any"
+    return " or ".join(_PLAIN_KINDS[name] for name in kind.kinds) or "any"
 
 
 # ---------------------------------------------------------------- AppBench
-def _for_appbench(made: Made) -> Made | Refused:
+def _for_appbench(task: Made) -> Made | Refused:
     """Every call with its outputs' names; with those alone that are used, where others would hide them."""
-    plan = replace(made.plan, answer=None)  # every result reaches the user, as one that names them all says
+    plan = replace(task.plan, answer=None)  # every result reaches the user, as one that names them all says
     if not all(call.app for call in plan.calls):
         return Refused("AppBench's records take calls of apps")
     texts = [value for call in plan.calls for _, value in call.arguments if isinstance(value, str)]
     if any("'" in text or "#" in text for text in texts):
         return Refused("AppBench's lines trip over a text's quotes")
-    used = [{edge.path[0] for edge in plan.edges if edge.producer == at} for at in range(len(plan))]
+    used = [{edge.path[0] for edge in plan.edges if edge.producer == index} for index in range(len(plan))]
     few = [
-        tuple(name for name in call.returns if name in used[at]) or _told(call)
-        for at, call in enumerate(plan.calls)
+        tuple(name for name in call.returns if name in used[index]) or _told(call)
+        for index, call in enumerate(plan.calls)
     ]
     for returns in ([call.returns for call in plan.calls], few):
         calls = [replace(call, returns=names) for call, names in zip(plan.calls, returns, strict=True)]
@@ -177,18 +179,18 @@ def _for_appbench(made: Made) -> Made | Refused:
             continue
         lines = [line.partition(": ")[2] for line in text.split("\n")]
         if same(back, plan) and not back.diagnostics and len({*lines}) == len(lines):
-            return replace(made, plan=changed)
+            return replace(task, plan=changed)
     return Refused("AppBench's names hide one another")
 
 
 def _told(call: Call) -> tuple[str, ...]:
     """An output that is not what the call was given, where there is one."""
-    given = {name for name, _ in call.arguments}
-    return tuple(name for name in call.returns if name not in given)[:1] or call.returns[:1]
+    argument_names = {name for name, _ in call.arguments}
+    return tuple(name for name in call.returns if name not in argument_names)[:1] or call.returns[:1]
 
 
-def _appbench(made: Made) -> Record:
-    plan = made.plan
+def _appbench(task: Made) -> Record:
+    plan = task.plan
     lines = write(plan, "appbench").split("\n")
     bare = [
         line.removeprefix(f"{call.app}: [").removesuffix("]")
@@ -207,7 +209,7 @@ def _appbench(made: Made) -> Record:
         "middle_arguments": list(dict.fromkeys(str(edge.path[0]) for edge in plan.edges)),
         "user_aware_arguments": literals,
     }
-    return {"input": made.query, "output": output}
+    return {"input": task.query, "output": output}
 
 
 def _bare(value: Value) -> Any:
@@ -215,46 +217,56 @@ def _bare(value: Value) -> Any:
 
 
 # ---------------------------------------------------------------- ComplexFuncBench, FunctionChat-Bench
-def _for_complexfuncbench(made: Made) -> Made | Refused:
-    ran = all(call.has_result for call in made.plan.calls)
-    if any(call.app for call in made.plan.calls):
+def _for_complexfuncbench(task: Made) -> Made | Refused:
+    ran = all(call.has_result for call in task.plan.calls)
+    if any(call.app for call in task.plan.calls):
         return Refused("ComplexFuncBench's records know no apps")
     return (
-        made if ran else Refused("ComplexFuncBench's records hold what each call came to: plans must be run")
+        task if ran else Refused("ComplexFuncBench's records hold what each call came to: plans must be run")
     )
 
 
 def resolved(plan: Plan) -> Plan:
     """The plan with what calls came to in place of references."""
 
-    def value(given: Value) -> Value:
-        if not isinstance(given, Ref):
-            return given
-        producer = plan.calls[given.call]
-        return follow(producer.result, list(given.path), list(producer.returns))
+    def value(argument: Value) -> Value:
+        if not isinstance(argument, Ref):
+            return argument
+        producer = plan.calls[argument.call]
+        return follow(producer.result, list(argument.path), list(producer.returns))
 
     return Plan(
         tuple(
-            Call(call.id, call.name, tuple((name, value(one)) for name, one in call.arguments), call.app)
+            Call(
+                call.id,
+                call.name,
+                tuple((name, value(argument)) for name, argument in call.arguments),
+                call.app,
+            )
             for call in plan.calls
         )
     )
 
 
-def _complexfuncbench(made: Made) -> Record:
-    plan = made.plan
+def _complexfuncbench(task: Made) -> Record:
+    plan = task.plan
     flat = resolved(plan)
-    needs = [sorted({edge.producer for edge in plan.edges if edge.consumer == at}) for at in range(len(plan))]
-    talk: list[Record] = [{"role": "user", "content": made.query}]
+    needs = [
+        sorted({edge.producer for edge in plan.edges if edge.consumer == index}) for index in range(len(plan))
+    ]
+    talk: list[Record] = [{"role": "user", "content": task.query}]
     for group in generations(needs):
-        calls = [{"name": flat.calls[at].name, "arguments": dict(flat.calls[at].arguments)} for at in group]
+        calls = [
+            {"name": flat.calls[index].name, "arguments": dict(flat.calls[index].arguments)}
+            for index in group
+        ]
         talk.append({"role": "assistant", "function_call": calls})
-        talk.append({"role": "observation", "content": [plan.calls[at].result for at in group]})
-    ends = [plan.calls[at].result for at in outcomes(plan)]
+        talk.append({"role": "observation", "content": [plan.calls[index].result for index in group]})
+    ends = [plan.calls[index].result for index in outcomes(plan)]
     talk.append(
         {"role": "assistant", "content": json.dumps(ends[0] if len(ends) == 1 else ends, ensure_ascii=False)}
     )
-    return {"id": made.id, "conversations": talk, "functions": [_flat(tool) for tool in made.tools]}
+    return {"id": task.id, "conversations": talk, "functions": [_flat(tool) for tool in task.tools]}
 
 
 def _flat(tool: Tool) -> Record:
@@ -268,12 +280,12 @@ def _flat(tool: Tool) -> Record:
     return {**function, "parameters": {**function["parameters"], "properties": fields}}
 
 
-def _for_functionchat(made: Made) -> Made | Refused:
-    return made if len(made.plan) == 1 else Refused("FunctionChat-Bench's single calls are plans of one call")
+def _for_functionchat(task: Made) -> Made | Refused:
+    return task if len(task.plan) == 1 else Refused("FunctionChat-Bench's single calls are plans of one call")
 
 
-def _call(made: Made) -> Record:
-    call = made.plan.calls[0]
+def _call(task: Made) -> Record:
+    call = task.plan.calls[0]
     return {"name": call.name, "arguments": json.dumps(dict(call.arguments), ensure_ascii=False)}
 
 

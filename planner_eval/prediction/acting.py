@@ -52,7 +52,7 @@ def with_tools(box: Sandbox, offered: Collection[str] | None = None) -> Acting:
         refused = [_refusal(call, offered) for call in calls]
         sound = [call for call, why in zip(calls, refused, strict=True) if why is None]
         history = list(before) if box.source.stateful else []
-        plan = Plan(tuple(_call(number, one) for number, one in enumerate([*history, *sound])))
+        plan = Plan(tuple(_call(number, call) for number, call in enumerate([*history, *sound])))
         rows = iter(execute(plan, box).calls[len(history) :]) if sound else iter(())
         before.extend(sound)
         return Observed(tuple(_seen(next(rows)) if why is None else {"error": why} for why in refused))
@@ -79,18 +79,18 @@ def played(answer: str, box: Sandbox) -> str | None:
         return None
     if not trace.ok or not trace.calls:
         return None
-    made = [
-        {"name": one.tool, "arguments": _data(dict(one.arguments or ())), "saw": _data(one.value)}
-        for one in trace.calls
+    records = [
+        {"name": call.tool, "arguments": _data(dict(call.arguments or ())), "saw": _data(call.value)}
+        for call in trace.calls
     ]
-    return json.dumps(made, ensure_ascii=False)
+    return json.dumps(records, ensure_ascii=False)
 
 
 def _refusal(called: Called, offered: Collection[str] | None) -> str | None:
     """Why a call is not made; None where it is."""
     if offered is not None and called.name not in offered:
-        known = list(offered)
-        named = ", ".join(known[:_MOST_NAMES]) + (", …" if len(known) > _MOST_NAMES else "")
+        names = list(offered)
+        named = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
         return f"there is no tool {called.name[:80]!r}; the tools are {named}"
     return "the arguments are no JSON object" if called.arguments is None else None
 

@@ -18,46 +18,46 @@ from planner_eval.records.plans import read_plan
 
 
 def answers_read(
-    answers: PlanFile, asked: Predicted, *, dialect: str | None = None, strict: bool = False
+    answers: PlanFile, run: Predicted, *, dialect: str | None = None, strict: bool = False
 ) -> PlanFile:
     """The first answer to each sample, read in the notation that was asked for.
 
     Args:
         answers: The rows of the run.
-        asked: The run.
+        run: The run.
         dialect: The notation that the user names instead; a note says so where another was asked for.
         strict: Calls in another notation are none; else they are recognised, and a note says so.
     """
-    first, named = _first_answers(answers, asked), asked.dialect
+    first, named = _first_answers(answers, run), run.dialect
     if named is None or dialect == named:
         return first
     if dialect is not None:
-        said = f"answers that were asked for in {named} are read in {dialect}, as you said"
-        return _noted(first, asked, f"{said}{_elsewhere(first, dialect, '; {} not in {}: {}')}")
+        note = f"answers that were asked for in {named} are read in {dialect}, as you said"
+        return _noted(first, run, f"{note}{_elsewhere(first, dialect, '; {} not in {}: {}')}")
     if strict:
         return first.each(partial(_as_named, named))
-    if others := _elsewhere(first, named, "{} not in {}, which was asked for, and read as {}"):
-        first = _noted(first, asked, others)
+    if elsewhere := _elsewhere(first, named, "{} not in {}, which was asked for, and read as {}"):
+        first = _noted(first, run, elsewhere)
     return first.each(partial(_as_asked, named))
 
 
-def _noted(answers: PlanFile, asked: Predicted, said: str) -> PlanFile:
-    return answers._replace(notes=(*answers.notes, f"{asked.folder}: {said}"))
+def _noted(answers: PlanFile, run: Predicted, note: str) -> PlanFile:
+    return answers._replace(notes=(*answers.notes, f"{run.folder}: {note}"))
 
 
-def _elsewhere(answers: PlanFile, dialect: str, said: str) -> str:
+def _elsewhere(answers: PlanFile, dialect: str, template: str) -> str:
     """Words on how many answers call something in other notations only, and in which; "" for none."""
-    others = Counter(filter(None, (_other(record, dialect) for record in answers.records)))
-    which = ", ".join(f"{name} ({count:,})" for name, count in sorted(others.items()))
-    count = others.total()
+    dialect_counts = Counter(filter(None, (_other(record, dialect) for record in answers.records)))
+    which = ", ".join(f"{name} ({count:,})" for name, count in sorted(dialect_counts.items()))
+    count = dialect_counts.total()
     are = f"{counted(count, 'answer')} {'is' if count == 1 else 'are'}"
-    return said.format(are, dialect, which) if others else ""
+    return template.format(are, dialect, which) if dialect_counts else ""
 
 
 def _as_named(dialect: str, record: Record) -> Record:
     """As it was asked for, but words without a call, which no notation has a form for."""
-    found = _read(record, None) if _read(record, dialect) is None else None
-    return record if found is not None and not found.calls else record._replace(dialect=dialect)
+    recognised = _read(record, None) if _read(record, dialect) is None else None
+    return record if recognised is not None and not recognised.calls else record._replace(dialect=dialect)
 
 
 def _as_asked(dialect: str, record: Record) -> Record:
@@ -66,11 +66,11 @@ def _as_asked(dialect: str, record: Record) -> Record:
 
 def _other(record: Record, dialect: str) -> str | None:
     """The notation of an answer that calls something there, and nothing in the one that was asked for."""
-    asked = _read(record, dialect)
-    if asked is not None and asked.calls:
+    requested = _read(record, dialect)
+    if requested is not None and requested.calls:
         return None
-    found = _read(record, None)
-    return found.dialect if found is not None and found.calls else None
+    recognised = _read(record, None)
+    return recognised.dialect if recognised is not None and recognised.calls else None
 
 
 def _read(record: Record, dialect: str | None) -> Plan | None:
@@ -81,43 +81,45 @@ def _read(record: Record, dialect: str | None) -> Plan | None:
         return None
 
 
-def _first_answers(answers: PlanFile, asked: Predicted) -> PlanFile:
+def _first_answers(answers: PlanFile, run: Predicted) -> PlanFile:
     """The first answer to each sample."""
-    if asked.repeat == 1:
+    if run.repeat == 1:
         return answers
-    known = repeated_ids(answers.records)
+    repeat_notes = repeated_ids(answers.records)
     first = tuple(record for record in answers.records if not record.fields.get("repetition"))
-    notes = tuple(one for one in answers.notes if one not in known)
+    notes = tuple(note for note in answers.notes if note not in repeat_notes)
     return answers._replace(records=first, notes=notes)
 
 
-def golds_asked(golds: PlanFile, asked: Predicted) -> PlanFile:
+def golds_asked(golds: PlanFile, run: Predicted) -> PlanFile:
     """The gold plans of the samples that were asked; of recorded conversations what was not shown.
 
     Args:
         golds: All gold plans.
-        asked: The run.
+        run: The run.
     """
-    if asked.form == OWN:
-        golds = _named(left_out(golds), asked)
-    if all(record.id is None or record.id in asked.ids for record in golds.records):
+    if run.form == OWN:
+        golds = _named(left_out(golds), run)
+    if all(record.id is None or record.id in run.ids for record in golds.records):
         return golds
-    return golds._replace(records=tuple(record for record in golds.records if record.id in asked.ids))
+    return golds._replace(records=tuple(record for record in golds.records if record.id in run.ids))
 
 
-def _named(golds: PlanFile, asked: Predicted) -> PlanFile:
+def _named(golds: PlanFile, run: Predicted) -> PlanFile:
     """Gold plans, of which those without an id are called as the tasks were, where any of these was asked."""
-    names = [record.id or numbered(at) for at, record in enumerate(golds.records, 1)]
-    if not any(one.id is None and name in asked.ids for one, name in zip(golds.records, names, strict=True)):
+    names = [record.id or numbered(number) for number, record in enumerate(golds.records, 1)]
+    if not any(
+        record.id is None and name in run.ids for record, name in zip(golds.records, names, strict=True)
+    ):
         return golds
-    named = (one._replace(id=name) for one, name in zip(golds.records, names, strict=True))
+    named = (record._replace(id=name) for record, name in zip(golds.records, names, strict=True))
     return golds._replace(records=tuple(named))
 
 
-def further(asked: Predicted) -> str | None:
+def further(run: Predicted) -> str | None:
     """Says that answers do not count, where samples were asked several times; None where all count."""
-    if asked.repeat == 1:
+    if run.repeat == 1:
         return None
-    samples, others = len(asked.ids), len(asked.ids) * (asked.repeat - 1)
-    said = f"{counted(samples, 'sample')} asked {asked.repeat} times; the first answer to each counts"
-    return f"{said}, {counted(others, 'further one')} not"
+    samples, extra_answers = len(run.ids), len(run.ids) * (run.repeat - 1)
+    message = f"{counted(samples, 'sample')} asked {run.repeat} times; the first answer to each counts"
+    return f"{message}, {counted(extra_answers, 'further one')} not"

@@ -36,8 +36,8 @@ def one_turn(task: Task, setup: Setup) -> Steps:
     return (yield from _next_turn(task, opening(task, setup), offer_of(task)))
 
 
-def _next_turn(task: Task, said: Sequence[Message], offer: Offer) -> Steps:
-    reply = yield from ask("call", said, tools=offer.tools)
+def _next_turn(task: Task, messages: Sequence[Message], offer: Offer) -> Steps:
+    reply = yield from ask("call", messages, tools=offer.tools)
     turn = read_reply(reply, offer.names)
     stages = {"calls_from": turn.written}
     if task.form == "nestful":
@@ -54,70 +54,72 @@ def next_of_dialog(task: Task, setup: Setup) -> Steps:
     if setup.history == "gold":
         return (yield from one_turn(task, setup))
     offer = offer_of(task)
-    said: list[Message] = []
+    messages: list[Message] = []
     ids: list[str] = []
     for message in opening(task, setup):
         if message.get("role") == "assistant":
-            turn = read_reply((yield from ask("history", said, tools=offer.tools)), offer.names)
+            turn = read_reply((yield from ask("history", messages, tools=offer.tools)), offer.names)
             if why := _leaves(turn, message):
-                stages = {"own_turns": sum(one["role"] == "assistant" for one in said)}
+                stages = {"own_turns": sum(m["role"] == "assistant" for m in messages)}
                 return Outcome("", stages, "left_record", Failure("left_record", why))
-            said.append(message_of(turn, offer))
-            ids = [call["id"] for call in said[-1].get("tool_calls") or ()]
+            messages.append(message_of(turn, offer))
+            ids = [call["id"] for call in messages[-1].get("tool_calls") or ()]
         elif message.get("role") == "tool" and ids:
-            said.append({**message, "tool_call_id": ids.pop(0)})
+            messages.append({**message, "tool_call_id": ids.pop(0)})
         else:
-            said.append(message)
-    return (yield from _next_turn(task, said, offer))
+            messages.append(message)
+    return (yield from _next_turn(task, messages, offer))
 
 
 def _leaves(turn: Said, recorded: Message) -> str:
     """Why what was recorded after a turn cannot follow on the model's; nothing where it can."""
-    wanted = [str(call["function"]["name"]) for call in recorded.get("tool_calls") or ()]
-    made = [call.name for call in turn.calls]
-    if sorted(made) == sorted(wanted):
+    recorded_names = [str(call["function"]["name"]) for call in recorded.get("tool_calls") or ()]
+    called_names = [call.name for call in turn.calls]
+    if sorted(called_names) == sorted(recorded_names):
         return ""
-    follows = "a tool's results" if wanted else "the user's words"
-    called = f"the model called {', '.join(made)[:80]}" if made else "the model called nothing"
+    follows = "a tool's results" if recorded_names else "the user's words"
+    called = (
+        f"the model called {', '.join(called_names)[:80]}" if called_names else "the model called nothing"
+    )
     return f"the record goes on with {follows}, which do not follow: {called}"
 
 
 def several_turns(task: Task, setup: Setup) -> Steps:
     """Talk until the model calls nothing any more, or nothing more can be done."""
     offer = offer_of(task)
-    said: list[Message] = list(opening(task, setup))
-    kept: list[Message] = []
+    messages: list[Message] = list(opening(task, setup))
+    output: list[Message] = []
     written: list[str] = []
     most = setup.steps or (TURNS if task.form == "complexfuncbench" else STEPS)
     for _ in range(most):
-        reply = yield from ask("call", said, tools=offer.tools)
+        reply = yield from ask("call", messages, tools=offer.tools)
         turn = read_reply(reply, offer.names)
         if not turn.calls:
             final = assistant(turn.text)
-            return Outcome([*kept, final], {"calls_from": written}, "answered")
+            return Outcome([*output, final], {"calls_from": written}, "answered")
         written.append(turn.written)
         seen = yield from act(turn.calls)
-        kept.append(message_of(turn, offer, own_names=True))
+        output.append(message_of(turn, offer, own_names=True))
         if seen.over:
-            return Outcome(kept, {"calls_from": written}, "over")
-        said.append(message_of(turn, offer))
+            return Outcome(output, {"calls_from": written}, "over")
+        messages.append(message_of(turn, offer))
         results = [_result(call, content, number) for number, (call, content) in _pairs(turn, seen.contents)]
-        said += results
-        kept += results
+        messages += results
+        output += results
     why = f"the model was still calling tools after {counted(most, 'turn')}"
-    return Outcome(kept, {"calls_from": written}, "max_turns", Failure("max_turns", why))
+    return Outcome(output, {"calls_from": written}, "max_turns", Failure("max_turns", why))
 
 
 def either(task: Task, setup: Setup) -> Steps:
     """One turn, or several where the calls of one's own tasks are made."""
-    several = task.form == "own" and setup.makes_calls
-    return (yield from (several_turns if several else one_turn)(task, setup))
+    many_turns = task.form == "own" and setup.makes_calls
+    return (yield from (several_turns if many_turns else one_turn)(task, setup))
 
 
 def opening(task: Task, setup: Setup) -> Sequence[Message]:
     """The conversation so far, with FunctionChat's system message where the data set brings none."""
-    begun = bool(task.messages) and task.messages[0].get("role") == "system"
-    if task.form != "functionchat" or begun:
+    has_system = bool(task.messages) and task.messages[0].get("role") == "system"
+    if task.form != "functionchat" or has_system:
         return task.messages
     return (system(setup.prompts.fill("functionchat/system")), *task.messages)
 
@@ -155,13 +157,13 @@ def labelled(calls: Sequence[Called]) -> str:
     '[{"name": "f", "label": "$var_1", "arguments": {"a": 1}}, \
 {"name": "g", "label": "$x", "arguments": {"b": "$var_1.result$"}}]'
     """
-    made = []
+    records = []
     for number, call in enumerate(calls, 1):
-        given = dict(call.arguments) if call.arguments is not None else {"": call.written}
-        label = given.pop("label", None)
+        arguments = dict(call.arguments) if call.arguments is not None else {"": call.written}
+        label = arguments.pop("label", None)
         named = label if isinstance(label, str) and label else f"$var_{number}"
-        made.append({"name": call.name, "label": named, "arguments": given})
-    return json.dumps(made, ensure_ascii=False)
+        records.append({"name": call.name, "label": named, "arguments": arguments})
+    return json.dumps(records, ensure_ascii=False)
 
 
 def _pairs(turn: Said, contents: Sequence[Any]) -> Any:

@@ -93,7 +93,7 @@ def choosing(
         InputError: nothing says which tools gold calls.
     """
     golds = own_gold(source, samples) if form == OWN else {}
-    known: dict[str, Listed] = {}
+    all_tools: dict[str, Listed] = {}
     last: tuple[Any, list[Listed]] = (None, [])
 
     def listing(sample: Sample) -> list[Listed]:
@@ -105,23 +105,25 @@ def choosing(
 
     for sample in samples:
         try:
-            for each in listing(sample):
-                known.setdefault(each.name, each)
+            for entry in listing(sample):
+                all_tools.setdefault(entry.name, entry)
         except InputError:
             continue  # the sample's own row says so
 
     def of(sample: Sample) -> Offered:
-        own = {each.name: each for each in listing(sample)}
+        own = {entry.name: entry for entry in listing(sample)}
         if form == OWN and sample.id not in golds:
             raise InputError(f"sample {sample.id!r} has no gold plan in {source}, which says what to offer")
         gold = golds[sample.id] if form == OWN else gold_tools(sample, form)
-        needed = [each for name, each in own.items() if name in gold]
-        pool = own if choice.number is None else known | own
-        others = _ordered([each for name, each in pool.items() if name not in gold], needed, sample, choice)
-        found = _fitting(needed, others[: choice.number], sample, choice)
-        random.Random(f"{choice.seed} {sample.query}").shuffle(found)
-        offered = _offered([each.tool for each in found], sample.tools if tools is None else tools, form)
-        return Offered(offered, len(found) - len(needed), len(others))
+        needed = [entry for name, entry in own.items() if name in gold]
+        pool = own if choice.number is None else all_tools | own
+        candidates = _ordered(
+            [entry for name, entry in pool.items() if name not in gold], needed, sample, choice
+        )
+        selected = _fitting(needed, candidates[: choice.number], sample, choice)
+        random.Random(f"{choice.seed} {sample.query}").shuffle(selected)
+        offered = _offered([entry.tool for entry in selected], sample.tools if tools is None else tools, form)
+        return Offered(offered, len(selected) - len(needed), len(candidates))
 
     return of
 
@@ -136,20 +138,20 @@ def too_few(choice: Choice, offers: Mapping[str, Offered]) -> str | None:
     >>> too_few(Choice(5), {"a": Offered([], 5, 9), "b": Offered([], 2, 2)})
     '--distractors 5: 1 of 2 samples gets fewer, of all other tools that there are: b 2 of 2'
     """
-    wanted = choice.number or 0
-    short = {name: one for name, one in offers.items() if one.others < wanted}
+    requested = choice.number or 0
+    short = {name: offer for name, offer in offers.items() if offer.others < requested}
     if not short:
         return None
-    said = [
-        f"{name} {one.others} of {one.there}"
-        + (f" for --budget {choice.budget}" if one.others < one.there else "")
-        for name, one in islice(short.items(), _NAMED)
+    shortfalls = [
+        f"{name} {offer.others} of {offer.there}"
+        + (f" for --budget {choice.budget}" if offer.others < offer.there else "")
+        for name, offer in islice(short.items(), _NAMED)
     ]
-    if rest := [one.others for one in islice(short.values(), _NAMED, None)]:
-        low, high = min(rest), max(rest)
-        said.append(f"{len(rest):,} more samples {low if low == high else f'{low} to {high}'}")
+    if remaining := [offer.others for offer in islice(short.values(), _NAMED, None)]:
+        low, high = min(remaining), max(remaining)
+        shortfalls.append(f"{len(remaining):,} more samples {low if low == high else f'{low} to {high}'}")
     who = f"{len(short):,} of {counted(len(offers), 'sample')} get{'s' * (len(short) == 1)} fewer"
-    return f"--distractors {wanted}: {who}, of all other tools that there are: {', '.join(said)}"
+    return f"--distractors {requested}: {who}, of all other tools that there are: {', '.join(shortfalls)}"
 
 
 def own_gold(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]]:
@@ -206,15 +208,15 @@ def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
 def _listing(tools: Any, form: str) -> list[Listed]:
     """What can be on offer, each by itself."""
     if form == "appbench":
-        return [_app(each) for each in apps_in_order(tools)]
+        return [_app(app) for app in apps_in_order(tools)]
     if form == OWN:
         catalog = as_catalog([] if tools is None else tools)
         data = functions_data(catalog)
         return [
-            _listed(each)._replace(tool=tool, name=tool.full_name)
-            for tool, each in zip(catalog.tools, data, strict=True)
+            _listed(function)._replace(tool=tool, name=tool.full_name)
+            for tool, function in zip(catalog.tools, data, strict=True)
         ]
-    return [_listed(each) for each in tools or ()]
+    return [_listed(tool) for tool in tools or ()]
 
 
 def _offered(chosen: list[Any], tools: Any, form: str) -> Any:
@@ -228,28 +230,34 @@ def _offered(chosen: list[Any], tools: Any, form: str) -> Any:
 
 def _app(app: Mapping[str, Any]) -> Listed:
     """An app, compared by the words of its APIs and all that they take."""
-    parts = [app.get("description"), *(api.get("description") for api in app.get("apis") or ())]
+    descriptions = [app.get("description"), *(api.get("description") for api in app.get("apis") or ())]
     kinds = ("required_arguments", "optional_arguments")
-    taken = [each for api in app.get("apis") or () for kind in kinds for each in api.get(kind) or ()]
-    signature = frozenset(f"{each.get('name')}: {each.get('type')}" for each in taken)
+    arguments = [
+        argument for api in app.get("apis") or () for kind in kinds for argument in api.get(kind) or ()
+    ]
+    signature = frozenset(f"{argument.get('name')}: {argument.get('type')}" for argument in arguments)
     name = str(app["app"])
     size = tokens(app_catalogue({"apps": [app]}))
-    return Listed(app, name, words(" ".join(map(str, (name, *parts)))), signature, size)
+    return Listed(app, name, words(" ".join(map(str, (name, *descriptions)))), signature, size)
 
 
 def _listed(tool: Mapping[str, Any]) -> Listed:
-    said = _function(tool)
-    taken = said.get("parameters")
-    taken = taken.get("properties", taken) if isinstance(taken, Mapping) else taken
-    pairs = taken.items() if isinstance(taken, Mapping) else ((str(one), "") for one in taken or ())
+    function = _function(tool)
+    parameters = function.get("parameters")
+    parameters = parameters.get("properties", parameters) if isinstance(parameters, Mapping) else parameters
+    pairs = (
+        parameters.items()
+        if isinstance(parameters, Mapping)
+        else ((str(parameter), "") for parameter in parameters or ())
+    )
     signature = frozenset(f"{name}: {_type(kind)}" for name, kind in pairs)
     size = tokens(json.dumps(tool, ensure_ascii=False))
-    name = str(said.get("name"))
-    return Listed(tool, name, words(f"{_apart(name)} {said.get('description')}"), signature, size)
+    name = str(function.get("name"))
+    return Listed(tool, name, words(f"{_apart(name)} {function.get('description')}"), signature, size)
 
 
-def _type(said: Any) -> str:
-    return str(said.get("type")) if isinstance(said, Mapping) else str(said)
+def _type(schema: Any) -> str:
+    return str(schema.get("type")) if isinstance(schema, Mapping) else str(schema)
 
 
 def _apart(name: str) -> str:
@@ -259,31 +267,35 @@ def _apart(name: str) -> str:
     )
 
 
-def _ordered(others: list[Listed], needed: Sequence[Listed], sample: Sample, choice: Choice) -> list[Listed]:
+def _ordered(
+    candidates: list[Listed], needed: Sequence[Listed], sample: Sample, choice: Choice
+) -> list[Listed]:
     """Other tools, those that come first before the rest, and alike ones by chance."""
-    random.Random(f"{choice.seed} others {sample.query}").shuffle(others)
+    random.Random(f"{choice.seed} others {sample.query}").shuffle(candidates)
     if choice.closeness == "random":
-        return others
+        return candidates
 
-    def close(one: Listed) -> float:
+    def close(candidate: Listed) -> float:
         if choice.closeness == "close":
-            return max((alike(one.words, each.words) for each in needed), default=0.0)
-        return max((alike(one.signature, each.signature) for each in needed), default=0.0)
+            return max((alike(candidate.words, needed_tool.words) for needed_tool in needed), default=0.0)
+        return max((alike(candidate.signature, needed_tool.signature) for needed_tool in needed), default=0.0)
 
-    return sorted(others, key=close, reverse=True)
+    return sorted(candidates, key=close, reverse=True)
 
 
-def _fitting(needed: list[Listed], others: Iterable[Listed], sample: Sample, choice: Choice) -> list[Listed]:
+def _fitting(
+    needed: list[Listed], candidates: Iterable[Listed], sample: Sample, choice: Choice
+) -> list[Listed]:
     if choice.budget is None:
-        return [*needed, *others]
-    left = choice.budget - tokens(sample.query) - sum(one.size for one in needed)
+        return [*needed, *candidates]
+    left = choice.budget - tokens(sample.query) - sum(needed_tool.size for needed_tool in needed)
     if left < 0:
-        said = f"sample {sample.id!r} has about {choice.budget - left:,} tokens with gold's tools alone"
-        raise InputError(f"{said}, and --budget is {choice.budget:,}")
-    found = list(needed)
-    for one in others:
-        left -= one.size
+        message = f"sample {sample.id!r} has about {choice.budget - left:,} tokens with gold's tools alone"
+        raise InputError(f"{message}, and --budget is {choice.budget:,}")
+    fitting = list(needed)
+    for candidate in candidates:
+        left -= candidate.size
         if left < 0:
             break
-        found.append(one)
-    return found
+        fitting.append(candidate)
+    return fitting

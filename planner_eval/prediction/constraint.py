@@ -81,15 +81,15 @@ def fields(task: Task, setup: Setup) -> dict[str, Any]:
     if setup.constrain is None:
         return {}
     catalog, dialect = catalog_of(task), _DIALECTS.get(task.form, setup.notation)
-    asked = (dialect, setup.constrain.target, setup.constrain.max_calls)
+    options = (dialect, setup.constrain.target, setup.constrain.max_calls)
     try:
-        made = _kept(catalog, *asked)
+        grammar = _kept(catalog, *options)
     except TypeError:  # a listed value that is a list has no hash
-        made = grammar_of(catalog, *asked)
-    if made.schema is None:
-        return SERVERS[setup.constrain.server](made.text)
-    held = {"name": "plan", "schema": dict(made.schema), "strict": made.strict}
-    return {"response_format": {"type": "json_schema", "json_schema": held}}
+        grammar = grammar_of(catalog, *options)
+    if grammar.schema is None:
+        return SERVERS[setup.constrain.server](grammar.text)
+    json_schema = {"name": "plan", "schema": dict(grammar.schema), "strict": grammar.strict}
+    return {"response_format": {"type": "json_schema", "json_schema": json_schema}}
 
 
 @lru_cache(maxsize=16)

@@ -73,8 +73,8 @@ def _golden(sample: Sample, golds: Golds) -> Plan:
     return plan
 
 
-def _held(found: Plan, wanted: Plan) -> None:
-    if not same(found, wanted):
+def _held(read_back: Plan, gold: Plan) -> None:
+    if not same(read_back, gold):
         raise InputError("the answer as written does not mean the gold plan when it is read again")
 
 
@@ -128,10 +128,10 @@ def _turn(sample: Sample, offer: Offer, golds: Golds, *, own: bool) -> Message:
     """The assistant's turn: gold's calls, or the words that are right."""
     plan = golds(sample)
     if plan is None:
-        said = sample.gold.get("content") if isinstance(sample.gold, Mapping) else None
-        if not isinstance(said, str):
+        text = sample.gold.get("content") if isinstance(sample.gold, Mapping) else None
+        if not isinstance(text, str):
             raise InputError("its right answer is neither a plan nor a text")
-        return assistant(said)
+        return assistant(text)
     if plan.answer is not None:
         raise InputError(
             "gold says which results make the answer, which calls of tools cannot say; "
@@ -144,13 +144,13 @@ def _turn(sample: Sample, offer: Offer, golds: Golds, *, own: bool) -> Message:
         read = parse([{**message, "tool_calls": _own_names(message, offer)}])
     else:
         read = parse(_back(message, offer), dialect="nestful")
-    found = _as_called(read, plan)
-    if own and plan.edges and not same(found, plan):
+    renamed = _as_called(read, plan)
+    if own and plan.edges and not same(renamed, plan):
         raise InputError(
             "gold hands results on to later calls, which score does not read out of calls of tools; "
             "the text that --to chat-jsonl --dialect nestful writes says it"
         )
-    _held(found, plan)
+    _held(renamed, plan)
     return message
 
 
@@ -160,11 +160,11 @@ def _arguments(plan: Plan) -> list[Any]:
     return [call["arguments"] for call in json.loads(write(replace(plan, calls=tuple(named)), "nestful"))]
 
 
-def _as_called(found: Plan, plan: Plan) -> Plan:
+def _as_called(read_back: Plan, plan: Plan) -> Plan:
     """A plan whose calls have the names that tools are offered under, with those that gold has for them."""
-    known = {call.tool: (call.app, call.name) for call in plan.calls}
-    apart = ((call, known.get(call.tool, (call.app, call.name))) for call in found.calls)
-    return replace(found, calls=tuple(replace(call, app=app, name=name) for call, (app, name) in apart))
+    names = {call.tool: (call.app, call.name) for call in plan.calls}
+    pairs = ((call, names.get(call.tool, (call.app, call.name))) for call in read_back.calls)
+    return replace(read_back, calls=tuple(replace(call, app=app, name=name) for call, (app, name) in pairs))
 
 
 def _calls(calls: Sequence[tuple[str, Any]], offer: Offer, before: int) -> dict[str, Any]:
@@ -180,18 +180,21 @@ def _calls(calls: Sequence[tuple[str, Any]], offer: Offer, before: int) -> dict[
             {
                 "id": f"call_{number}",
                 "type": "function",
-                "function": {"name": sent[name], "arguments": json.dumps(given, ensure_ascii=False)},
+                "function": {"name": sent[name], "arguments": json.dumps(arguments, ensure_ascii=False)},
             }
-            for number, (name, given) in enumerate(calls, before + 1)
+            for number, (name, arguments) in enumerate(calls, before + 1)
         ],
     }
 
 
 def _back(message: Mapping[str, Any], offer: Offer) -> str:
     """The calls of a message as ``function-calling`` reads them."""
-    found = (each["function"] for each in message["tool_calls"])
+    functions = (call["function"] for call in message["tool_calls"])
     return labelled(
-        [Called(offer.names[one["name"]], json.loads(one["arguments"]), one["arguments"]) for one in found]
+        [
+            Called(offer.names[function["name"]], json.loads(function["arguments"]), function["arguments"])
+            for function in functions
+        ]
     )
 
 
@@ -199,26 +202,29 @@ def _whole(conversation: Sequence[Mapping[str, Any]], offer: Offer, plan: Plan) 
     """A recorded conversation in the endpoint's form; each result answers its call."""
     talk: list[Message] = []
     waiting: list[str] = []
-    made = 0
+    call_count = 0
     for turn in conversation:
         if turn["role"] == "observation":
             if len(turn["content"]) != len(waiting):
                 raise InputError(f"{len(waiting)} calls have {len(turn['content'])} results")
             results = zip(waiting, turn["content"], strict=True)
             talk += [
-                {"role": "tool", "tool_call_id": key, "content": json.dumps(one, ensure_ascii=False)}
-                for key, one in results
+                {"role": "tool", "tool_call_id": key, "content": json.dumps(result, ensure_ascii=False)}
+                for key, result in results
             ]
             waiting = []
         elif turn.get("function_call"):
             calls = [(call["name"], call["arguments"]) for call in turn["function_call"]]
-            message = _calls(calls, offer, made)
-            made += len(calls)
+            message = _calls(calls, offer, call_count)
+            call_count += len(calls)
             waiting = [call["id"] for call in message["tool_calls"]]
             talk.append(message)
         else:
             talk.append({"role": turn["role"], "content": turn["content"]})
-    own = [{**one, "tool_calls": _own_names(one, offer)} if "tool_calls" in one else one for one in talk]
+    own = [
+        {**message, "tool_calls": _own_names(message, offer)} if "tool_calls" in message else message
+        for message in talk
+    ]
     _held(parse(own, dialect="openai-chat"), plan)
     return talk
 

@@ -59,7 +59,7 @@ def appbench(task: Task, setup: Setup, catalogue: str) -> list[Message]:
 
 def as_turns(examples: Sequence[Example]) -> list[Message]:
     """Demonstrations as turns of a conversation."""
-    return [message for one in examples for message in (user(one.query), assistant(one.answer))]
+    return [message for example in examples for message in (user(example.query), assistant(example.answer))]
 
 
 def callnavi(name: str, tools: object, task: Task, setup: Setup, examples: Sequence[Example] = ()) -> str:
@@ -77,15 +77,15 @@ def demonstrations(examples: Sequence[Example]) -> str:
     '\n#Example-1\nInput: Why?\nOutput: []\n'
     """
     return "".join(
-        f"\n#Example-{number}\nInput: {one.query}\nOutput: {one.answer}\n"
-        for number, one in enumerate(examples, 1)
+        f"\n#Example-{number}\nInput: {example.query}\nOutput: {example.answer}\n"
+        for number, example in enumerate(examples, 1)
     )
 
 
 def _nestful(tools: str, query: str, setup: Setup) -> list[Message]:
     explained = _REFERENCES if setup.explain_references else ""
     name = setup.prompts.published_for
-    demos = tuple(replace(one, answer=as_asked(one.answer, name)) for one in setup.examples)
+    demos = tuple(replace(example, answer=as_asked(example.answer, name)) for example in setup.examples)
     examples = explained + demonstrations(demos)
     if name:
         text = setup.prompts.texts["nestful/plan"]

@@ -65,24 +65,24 @@ class Asked(Run):
                 others; None without any.
             cache: The cache folder of data sets, where it is not the usual one.
         """
-        places = [] if demonstrations is None else [demonstrations]
-        places += [] if cache is None else [Input(CACHE, cache, 0, "")]
-        inputs = (Input("samples", source, jobs, ""), *places)
+        extra_inputs = [] if demonstrations is None else [demonstrations]
+        extra_inputs += [] if cache is None else [Input(CACHE, cache, 0, "")]
+        inputs = (Input("samples", source, jobs, ""), *extra_inputs)
         return cls(KIND, json.loads(json.dumps(options)), inputs, jobs, None, 1, {})
 
     @property
     def demonstrations(self) -> Demonstrations | None:
         """Where the demonstrations come from; None without any."""
         tested = ((self.options.get("setup") or {}).get("shots") or {}).get("tested", 0)
-        inputs = (one for one in self.inputs if one.role == FIELD)
-        return next((Demonstrations(one.path, one.size, tested) for one in inputs), None)
+        inputs = (source for source in self.inputs if source.role == FIELD)
+        return next((Demonstrations(source.path, source.size, tested) for source in inputs), None)
 
-    def differs(self, known: Mapping[str, Any]) -> str | None:
+    def differs(self, stored: Mapping[str, Any]) -> str | None:
         """What makes it another run than that of a ``run.json``: other tasks, but not more of the same."""
-        other = super().differs({**known, "inputs": self.data()["inputs"], "pairs": self.pairs})
+        other = super().differs({**stored, "inputs": self.data()["inputs"], "pairs": self.pairs})
         if other is not None:
             return other
-        was, now = known["inputs"][0]["path"], self.inputs[0].path
+        was, now = stored["inputs"][0]["path"], self.inputs[0].path
         return None if _one_source(was, now) else f"it asked the samples of {was}, not of {now}"
 
 
@@ -124,14 +124,14 @@ def finish(
         journal: The run's.
         rates: What tokens cost.
     """
-    found = write_rows(Path(folder) / ROWS, order, journal)
-    report = sums(found, rates).data()
-    if shown := run.demonstrations:
-        report[FIELD] = shown.with_rows(found)._asdict()
+    rows = write_rows(Path(folder) / ROWS, order, journal)
+    report = sums(rows, rates).data()
+    if demonstrations := run.demonstrations:
+        report[FIELD] = demonstrations.with_rows(rows)._asdict()
     write(os.path.join(folder, REPORT), json.dumps(report, ensure_ascii=False, indent=1))
-    samples = run.inputs[0]._replace(size=len(found))
-    write_run(folder, run._replace(inputs=(samples, *run.inputs[1:]), pairs=len(found)).data())
-    return found
+    samples = run.inputs[0]._replace(size=len(rows))
+    write_run(folder, run._replace(inputs=(samples, *run.inputs[1:]), pairs=len(rows)).data())
+    return rows
 
 
 class Rates(NamedTuple):
@@ -148,10 +148,10 @@ class Rates(NamedTuple):
     def cost(self, row: Mapping[str, Any]) -> float:
         """The price of a row's requests."""
         return sum(
-            (self.router if one.get("router") and self.router else self.model).cost(
-                one["usage"]["input"], one["usage"]["output"]
+            (self.router if request.get("router") and self.router else self.model).cost(
+                request["usage"]["input"], request["usage"]["output"]
             )
-            for one in row["requests"]
+            for request in row["requests"]
         )
 
 
@@ -189,11 +189,11 @@ class Sums(NamedTuple):
         return {**self._asdict(), "answered": self.answered, "tokens": list(self.tokens)}
 
 
-def sums(found: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums:
+def sums(rows: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums:
     """What rows come to.
 
     Args:
-        found: The rows.
+        rows: The rows.
         rates: What tokens cost.
 
     >>> sums([{"id": "a", "error": {"code": "transport", "message": "gone"}, "requests": []}]).failed
@@ -201,22 +201,31 @@ def sums(found: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums
     """
     failed: Counter[str] = Counter()
     reasons: dict[str, str] = {}
-    rows = requests = given = made = uncounted = again = 0
+    row_count = requests = input_tokens = output_tokens = uncounted = to_ask_again = 0
     costs: list[float] = []
-    for row in found:
-        rows += 1
+    for row in rows:
+        row_count += 1
         requests += len(row["requests"])
-        given += sum(one["usage"]["input"] for one in row["requests"])
-        made += sum(one["usage"]["output"] for one in row["requests"])
-        uncounted += sum(not _counted(one["usage"]) for one in row["requests"])
+        input_tokens += sum(request["usage"]["input"] for request in row["requests"])
+        output_tokens += sum(request["usage"]["output"] for request in row["requests"])
+        uncounted += sum(not _counted(request["usage"]) for request in row["requests"])
         costs.append(0.0 if rates is None else rates.cost(row))
-        again += asked_again(row)
+        to_ask_again += asked_again(row)
         if (lack := _lacking(row)) is not None:
             failed[lack.code] += 1
             reasons.setdefault(lack.code, f"{row['id']}: {lack.message}")
     cost = None if rates is None else math.fsum(costs)
-    coded, said = dict(sorted(failed.items())), dict(sorted(reasons.items()))
-    return Sums(rows, coded, said, requests, (given, made), uncounted, cost, again)
+    coded, sorted_reasons = dict(sorted(failed.items())), dict(sorted(reasons.items()))
+    return Sums(
+        row_count,
+        coded,
+        sorted_reasons,
+        requests,
+        (input_tokens, output_tokens),
+        uncounted,
+        cost,
+        to_ask_again,
+    )
 
 
 def _lacking(row: Mapping[str, Any]) -> Failure | None:
@@ -284,11 +293,11 @@ def predicted(folder: str) -> Predicted:
     run = kept(folder, KIND)
     ids: set[str] = set()
     tasks: dict[str, str] = {}
-    first = lost = failed = 0
+    first = lost_count = failed = 0
     try:
         for row in Rows(Path(run.rows)):
             if _lacking(row) is not None:
-                lost += 1
+                lost_count += 1
                 first += row["id"] not in ids
             failed += asked_again(row)
             ids.add(row["id"])
@@ -296,22 +305,22 @@ def predicted(folder: str) -> Predicted:
         source, form = run.inputs[0]["path"], run.options["dataset"]
         repeat = int(run.options.get("repeat", 1))
     except FileNotFoundError:
-        said = "the run is not done: the planeval predict that began it goes on with it"
-        raise InputError(f"{folder}: {said}") from None
+        message = "the run is not done: the planeval predict that began it goes on with it"
+        raise InputError(f"{folder}: {message}") from None
     except OSError as error:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, IndexError):
         raise InputError(f"{folder}: what the run wrote there cannot be read") from None
-    cache = next((str(one["path"]) for one in run.inputs if one.get("role") == CACHE), None)
-    counts = first, repeat, tasks, lost, failed, mark_of(run.rows), cache
+    cache = next((str(entry["path"]) for entry in run.inputs if entry.get("role") == CACHE), None)
+    counts = first, repeat, tasks, lost_count, failed, mark_of(run.rows), cache
     return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), *counts)
 
 
-def gold_of(found: Predicted, named: str | None = None) -> str:
+def gold_of(run: Predicted, named: str | None = None) -> str:
     """The gold of such answers: what the user names, else where the samples came from.
 
     Args:
-        found: The run.
+        run: The run.
         named: What the user names.
 
     Raises:
@@ -319,29 +328,32 @@ def gold_of(found: Predicted, named: str | None = None) -> str:
     """
     if named is not None:
         return named
-    name = found.source.removeprefix(PREFIX)
-    known = any(name in (one.name, one.benchmark) for one in published().values())
-    if not found.source or not (known or os.path.exists(found.source)):
-        where = f"{found.source} is not here" if found.source else "its samples came from no file"
-        score = f"planeval score {found.folder} GOLD"
-        raise InputError(f"{found.folder}: {where}: name the gold, {score}, or with --gold")
-    _refuse_changed(found)
-    return found.source
+    name = run.source.removeprefix(PREFIX)
+    is_published = any(name in (data_set.name, data_set.benchmark) for data_set in published().values())
+    if not run.source or not (is_published or os.path.exists(run.source)):
+        where = f"{run.source} is not here" if run.source else "its samples came from no file"
+        score = f"planeval score {run.folder} GOLD"
+        raise InputError(f"{run.folder}: {where}: name the gold, {score}, or with --gold")
+    _refuse_changed(run)
+    return run.source
 
 
-def _refuse_changed(found: Predicted) -> None:
+def _refuse_changed(run: Predicted) -> None:
     """Refuse gold beside questions of one's own that are not those which were asked.
 
     Raises:
         InputError: says which, and how they are scored all the same.
     """
-    if found.form != OWN:
+    if run.form != OWN:
         return
-    now = {one.id: digest(one.query, conversation(one, OWN)) for one in read_tasks(found.source).samples}
-    others = [id for id, task in found.tasks.items() if now.get(id, task) != task]
-    if others:
+    now = {
+        sample.id: digest(sample.query, conversation(sample, OWN))
+        for sample in read_tasks(run.source).samples
+    }
+    changed = [id for id, task in run.tasks.items() if now.get(id, task) != task]
+    if changed:
         raise InputError(
-            f"{found.folder}: {counted(len(others), 'question')} in {found.source} changed since they "
-            f"were asked, that of {others[0]!r} first: ask anew, with another -o; planeval score "
-            f"{found.folder} {found.source} scores these answers by what stands there now"
+            f"{run.folder}: {counted(len(changed), 'question')} in {run.source} changed since they "
+            f"were asked, that of {changed[0]!r} first: ask anew, with another -o; planeval score "
+            f"{run.folder} {run.source} scores these answers by what stands there now"
         )

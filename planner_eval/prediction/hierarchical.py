@@ -56,15 +56,15 @@ def choose(task: Task, setup: Setup) -> Generator[Request | Act, Reply | Observe
     texts: list[str] = []
     unknown: list[str] = []
     for number in range(_TRIES):
-        again: dict[str, Any] = {"temperature": _WARMTH, "seed": number} if number else {}
-        texts.append(said((yield from ask("apps", messages, **again))))
+        retry_options: dict[str, Any] = {"temperature": _WARMTH, "seed": number} if number else {}
+        texts.append(said((yield from ask("apps", messages, **retry_options))))
         if setup.official:
-            found = official_apps(texts[-1], everything)
+            chosen = official_apps(texts[-1], everything)
         else:
             named = known_names(texts[-1], everything)
-            found, unknown = named.known, named.unknown
-        if found:
-            return Apps(texts, [app for app in everything if app in found], unknown, None)
+            chosen, unknown = named.known, named.unknown
+        if chosen:
+            return Apps(texts, [app for app in everything if app in chosen], unknown, None)
     return Apps(texts, everything, unknown, "all_apps")
 
 
@@ -82,9 +82,9 @@ def steps(task: Task, setup: Setup) -> Steps:
     """Ask for apps, then for calls with the APIs of these."""
     first = yield from choose(task, setup)
     messages = flat.appbench(task, setup, app_catalogue(task.tools, first.apps))
-    shown = {"apps": [app for app in apps_in_order(task.tools) if app["app"] in first.apps]}
-    held = constraint.fields(replace(task, tools=shown), setup)
-    reply = yield from ask("plan", messages, constraint=held)
+    catalogue = {"apps": [app for app in apps_in_order(task.tools) if app["app"] in first.apps]}
+    fields = constraint.fields(replace(task, tools=catalogue), setup)
+    reply = yield from ask("plan", messages, constraint=fields)
     return Outcome(planned(reply), stages=first._asdict(), beside={"first_step_apps": first.apps})
 
 

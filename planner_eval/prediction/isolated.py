@@ -42,8 +42,10 @@ def steps(task: Task, setup: Setup) -> Steps:
         text = setup.prompts.fill(
             "appbench/agent", app_api_list=api_lines(task.tools, app), today=setup.today
         )
-        shown = as_turns(of_agent(setup.examples, app, setup.shots))
-        lines[app] = lines_of(said((yield from ask("agent", [system(text), *shown, user(task.query)]))))
+        demonstrations = as_turns(of_agent(setup.examples, app, setup.shots))
+        lines[app] = lines_of(
+            said((yield from ask("agent", [system(text), *demonstrations, user(task.query)])))
+        )
     rounds = [dict(lines)]
     while len(rounds) <= setup.rounds and (lacking := [app for app in lines if unknown_of(lines[app])]):
         for app in lacking:
@@ -53,8 +55,8 @@ def steps(task: Task, setup: Setup) -> Steps:
                 returned_arguments=", ".join(_returned(lines, app)),
                 today=setup.today,
             )
-            shown = as_turns(of_agent(setup.examples, app, setup.shots, again=True))
-            reply = yield from ask("agent-again", [system(text), *shown, user(task.query)])
+            demonstrations = as_turns(of_agent(setup.examples, app, setup.shots, results_known=True))
+            reply = yield from ask("agent-again", [system(text), *demonstrations, user(task.query)])
             lines[app] = lines_of(said(reply)) or lines[app]
         rounds.append(dict(lines))
         if rounds[-1] == rounds[-2]:
@@ -65,35 +67,39 @@ def steps(task: Task, setup: Setup) -> Steps:
     return Outcome("\n".join(plan_lines(lines)), stages, stop)
 
 
-def of_agent(examples: Sequence[Example], app: str, number: int, *, again: bool = False) -> list[Example]:
+def of_agent(
+    examples: Sequence[Example], app: str, number: int, *, results_known: bool = False
+) -> list[Example]:
     r"""The demonstrations that one app's agent is shown: of plans that use its app, its own lines alone.
 
     Args:
         examples: Those that there are, the closest last.
         app: The agent's.
         number: How many at most; the closest.
-        again: Show the names of results of other apps, which the agent knows by then, not ``?``.
+        results_known: Show the names of results of other apps, which the agent knows by then, not ``?``.
 
     >>> plan = "A: [x = f(#a='1')]\nB: [y = g(#x=x, #b='2')]"
     >>> [one.answer for one in of_agent([Example("q", plan)], "B", 1)]
     ["[y = g(#x=?, #b='2')]"]
     """
-    found: list[Example] = []
-    for one in reversed(examples):
-        lines = one.answer.split("\n")
-        mine = [line.removeprefix(f"{app}: ") for line in lines if line.startswith(f"{app}: ")]
-        if mine and len(found) < number:
-            found.append(replace(one, answer="\n".join(mine if again else _as_known(mine))))
-    return found[::-1]
+    selected: list[Example] = []
+    for example in reversed(examples):
+        lines = example.answer.split("\n")
+        own_lines = [line.removeprefix(f"{app}: ") for line in lines if line.startswith(f"{app}: ")]
+        if own_lines and len(selected) < number:
+            selected.append(
+                replace(example, answer="\n".join(own_lines if results_known else _as_known(own_lines)))
+            )
+    return selected[::-1]
 
 
 def _as_known(lines: list[str]) -> list[str]:
     """Lines of one app, with ``?`` for what other apps return."""
-    known = {name for line in lines for name in _names(line)} | {"True", "False"}
+    known_names = {name for line in lines for name in _names(line)} | {"True", "False"}
 
-    def put(found: re.Match[str]) -> str:
-        text = found[0]
-        return text if found["name"] in known else f"{text[: text.rindex(found['name'])]}?"
+    def put(match: re.Match[str]) -> str:
+        text = match[0]
+        return text if match["name"] in known_names else f"{text[: text.rindex(match['name'])]}?"
 
     return [_GIVEN.sub(put, line) for line in lines]
 
@@ -129,17 +135,17 @@ def plan_lines(lines: Mapping[str, list[str]]) -> list[str]:
         for app, listed in lines.items()
         for line in listed
     ]
-    made = Counter(name for _, names, _ in left for name in names)
+    returned = Counter(name for _, names, _ in left for name in names)
     placed: list[str] = []
     while left:
         # A line waits for a name that a line not yet placed returns, unless only itself does.
         ready = (
-            at
-            for at, (_, names, used) in enumerate(left)
-            if not any(made[name] > names.count(name) for name in used)
+            index
+            for index, (_, names, used) in enumerate(left)
+            if not any(returned[name] > names.count(name) for name in used)
         )
         text, names, _ = left.pop(next(ready, 0))
-        made.subtract(names)
+        returned.subtract(names)
         placed.append(text)
     return placed
 
@@ -149,14 +155,14 @@ def _names(line: str) -> list[str]:
 
 
 def _part(line: str, name: str) -> str:
-    found = _LINE.match(line)
-    return _QUOTED.sub("''", found[name]) if found else ""
+    match = _LINE.match(line)
+    return _QUOTED.sub("''", match[name]) if match else ""
 
 
-def _returned(lines: Mapping[str, list[str]], asked: str) -> list[str]:
+def _returned(lines: Mapping[str, list[str]], asking_app: str) -> list[str]:
     """The names that the other apps' calls return."""
     return distinct(
-        n for app, listed in lines.items() if app != asked for line in listed for n in _names(line)
+        n for app, listed in lines.items() if app != asking_app for line in listed for n in _names(line)
     )
 
 

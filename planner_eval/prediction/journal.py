@@ -97,8 +97,8 @@ class Journal:
         Args:
             order: The samples that are known.
         """
-        known = dict.fromkeys(key for key in order if key in self._places)
-        return list(known | dict.fromkeys(sorted(self._places, key=self._places.__getitem__)))
+        ordered = dict.fromkeys(key for key in order if key in self._places)
+        return list(ordered | dict.fromkeys(sorted(self._places, key=self._places.__getitem__)))
 
     def rows(self, keys: Iterable[str]) -> Iterator[dict[str, Any]]:
         """The rows of samples, in their order; those without one are passed over."""
@@ -121,11 +121,11 @@ class Journal:
 
     def _add(self, line: Mapping[str, Any]) -> int:
         assert self._file is not None, "the journal is entered first"
-        place = self._file.tell()
+        offset = self._file.tell()
         data = json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace")
         self._file.write(data + b"\n")
         self._file.flush()
-        return place
+        return offset
 
     # ------------------------------------------------------------ an earlier run's
     def _read(self) -> int:
@@ -149,7 +149,7 @@ class Journal:
                 end += len(line)
         return end
 
-    def _learn(self, entry: Any, place: int) -> bool:
+    def _learn(self, entry: Any, offset: int) -> bool:
         """Take note of a line; False where it is none of a run."""
         try:
             key = entry["sample"]
@@ -158,7 +158,7 @@ class Journal:
                 del replies[entry["request"] :]
                 replies.append(Kept(entry["hash"], of_data(entry["reply"])))
                 return True
-            self._places[key] = place
+            self._places[key] = offset
             self._tasks[key] = entry["row"].get("task", "")
             if asked_again(entry["row"]):
                 self._replies.setdefault(key, [])

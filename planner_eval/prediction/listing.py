@@ -35,9 +35,9 @@ def apps_in_order(catalogue: Any) -> list[Mapping[str, Any]]:
     listed = catalogue.get("apps") if isinstance(catalogue, Mapping) else None
     if not isinstance(listed, list) or not all(isinstance(a, Mapping) and "app" in a for a in listed):
         raise InputError('expected AppBench\'s catalogue: {"apps": [{"app": …, "apis": […]}, …]}')
-    place = {name: number for number, name in enumerate(APPS)}
+    positions = {name: number for number, name in enumerate(APPS)}
     offered = [app for app in listed if app.get("listed_in_benchmark") is not False]
-    return sorted(offered, key=lambda app: place.get(str(app["app"]), len(APPS)))
+    return sorted(offered, key=lambda app: positions.get(str(app["app"]), len(APPS)))
 
 
 def app_lines(catalogue: Any) -> str:
@@ -51,15 +51,15 @@ def app_lines(catalogue: Any) -> str:
 
 def app_catalogue(catalogue: Any, apps: Iterable[str] | None = None) -> str:
     """The apps with all that is said of their APIs; of all, or of some, in the catalogue's order."""
-    wanted = None if apps is None else set(apps)
-    chosen = [app for app in apps_in_order(catalogue) if wanted is None or app["app"] in wanted]
+    names = None if apps is None else set(apps)
+    chosen = [app for app in apps_in_order(catalogue) if names is None or app["app"] in names]
     return "".join(f"{app['app']}: {_app(app)!r} \n\n " for app in chosen)
 
 
 def api_lines(catalogue: Any, app: str) -> str:
     """The APIs of one app, without its name."""
-    found = next(one for one in apps_in_order(catalogue) if one["app"] == app)
-    return "".join(f"{api['name']}: {_api(api)!r} \n " for api in found.get("apis") or ())
+    entry = next(candidate for candidate in apps_in_order(catalogue) if candidate["app"] == app)
+    return "".join(f"{api['name']}: {_api(api)!r} \n " for api in entry.get("apis") or ())
 
 
 def _app(app: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,10 +105,10 @@ def as_docstrings(tools: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _docstring(tool: Mapping[str, Any]) -> str:
-    given = tool.get("parameters", {})
-    params = str(given).replace("[", "").replace("]", "")
+    parameters = tool.get("parameters", {})
+    params = str(parameters).replace("[", "").replace("]", "")
     returned = str(tool.get("returnParameter")).translate({ord(mark): None for mark in "{}'"})
-    args = "".join(f"{name} (str)" for name in given)
+    args = "".join(f"{name} (str)" for name in parameters)
     described = tool.get("description") or ""
     return (
         f"Function:\ndef {tool['name']}({params})\n"
@@ -145,34 +145,41 @@ def docstrings(catalog: Catalog) -> str:
 
 
 def _function(tool: Tool) -> str:
-    needed = [each for each in tool.parameters if each.required]
-    rest = [each for each in tool.parameters if not each.required]
-    names = [*(each.name for each in needed), *(f"{each.name}={each.default!r}" for each in rest)]
+    needed = [parameter for parameter in tool.parameters if parameter.required]
+    optional = [parameter for parameter in tool.parameters if not parameter.required]
+    names = [
+        *(parameter.name for parameter in needed),
+        *(f"{parameter.name}={parameter.default!r}" for parameter in optional),
+    ]
     lines = [f"def {tool.full_name}({', '.join(names)}):", f'    """{tool.description}'.rstrip()]
     if tool.parameters:
-        lines += ["", "    Args:", *(f"        {_parameter(each)}" for each in (*needed, *rest))]
-    outputs = [f"        {_parameter(each)}" for each in tool.returns.fields]
+        lines += [
+            "",
+            "    Args:",
+            *(f"        {_parameter(parameter)}" for parameter in (*needed, *optional)),
+        ]
+    outputs = [f"        {_parameter(field)}" for field in tool.returns.fields]
     lines += ["", "    Returns:", *outputs] if outputs else []
     return "\n".join([*lines, '    """', ""])
 
 
-def _parameter(each: Parameter) -> str:
-    optional = "" if each.required else ", optional"
-    described = f": {each.description}" if each.description else ""
-    return f"{each.name} ({each.type}{optional}){described}"
+def _parameter(parameter: Parameter) -> str:
+    optional = "" if parameter.required else ", optional"
+    described = f": {parameter.description}" if parameter.description else ""
+    return f"{parameter.name} ({parameter.type}{optional}){described}"
 
 
 def functions_data(catalog: Catalog) -> list[dict[str, Any]]:
     """The tools as JSON data: name, description, parameters as JSON Schema, and what they return."""
     from planner_eval.catalogs.writing import function_of
 
-    found = []
+    functions = []
     for tool in catalog.tools:
         returns = tool.returns_schema
         if returns is None and tool.returns.fields:
             returns = schema_of(tool.returns)
-        found.append(function_of(tool) | ({"returns": returns} if returns else {}))
-    return found
+        functions.append(function_of(tool) | ({"returns": returns} if returns else {}))
+    return functions
 
 
 OWN: Mapping[str, Callable[[Catalog], str]] = {
@@ -184,12 +191,12 @@ OWN: Mapping[str, Callable[[Catalog], str]] = {
 """The ways in which one's own catalogs are shown."""
 
 
-def listed(tools: Any, form: str, ways: Mapping[str, Callable[[Any], str]]) -> str:
+def listed(tools: Any, form: str, forms: Mapping[str, Callable[[Any], str]]) -> str:
     """The tools in one of the ways that a data set has.
 
     Raises:
         InputError: it has no such way.
     """
-    if form not in ways:
-        raise InputError(f"tools are not listed as {form!r} here; there are {', '.join(ways)}")
-    return ways[form](tools)
+    if form not in forms:
+        raise InputError(f"tools are not listed as {form!r} here; there are {', '.join(forms)}")
+    return forms[form](tools)

@@ -23,15 +23,17 @@ def shown(dialect: str, offered: Iterable[str]) -> str:
     >>> print(shown("json", ["roll", "brew_tea"]))
     [{"name": "get_weather", "arguments": {"city": "Rome"}}, {"name": "fold_map", "arguments": {"sides": 6}}]
     """
-    text, taken = get(dialect).example, set(offered)
+    text, offered_names = get(dialect).example, set(offered)
     calls = parse(text, dialect=dialect).calls
     own = {call.name for call in calls}
-    clashing = dict.fromkeys(call.name for call in calls if not taken.isdisjoint((call.name, call.tool)))
-    others = chain(_OTHERS, (f"tool_{number}" for number in count(1)))
-    free = (name for name in others if name not in taken and name not in own)
+    clashing = dict.fromkeys(
+        call.name for call in calls if not offered_names.isdisjoint((call.name, call.tool))
+    )
+    spare_names = chain(_OTHERS, (f"tool_{number}" for number in count(1)))
+    free = (name for name in spare_names if name not in offered_names and name not in own)
     instead = dict(zip(clashing, free, strict=False))
     if not instead:
         return text
     names = "|".join(map(re.escape, instead))
     start = r"(?:(?<!\w)|(?<=\\n))"  # code within JSON has its line ends as \n
-    return re.sub(rf"{start}(?:{names})(?!\w)", lambda found: instead[found[0]], text)
+    return re.sub(rf"{start}(?:{names})(?!\w)", lambda match: instead[match[0]], text)

@@ -43,7 +43,9 @@ def offer_of(task: Task) -> Offer:
         return _sent(task.tools)
     if task.form == "complexfuncbench":
         return _sent([{"type": "function", "function": dict(tool)} for tool in task.tools])
-    return _sent([{"type": "function", "function": _bare(each)} for each in functions_data(catalog_of(task))])
+    return _sent(
+        [{"type": "function", "function": _bare(function)} for function in functions_data(catalog_of(task))]
+    )
 
 
 def catalog_of(task: Task) -> Catalog:
@@ -65,13 +67,15 @@ def catalog_of(task: Task) -> Catalog:
 
 def _bare(function: Mapping[str, Any]) -> dict[str, Any]:
     """A function as endpoints know it: what it returns is said in its description."""
-    kept = {key: value for key, value in function.items() if key != "returns"}
-    if "type" not in (kept.get("parameters") or {"type": "object"}):  # but allOf or a $ref: refused
-        kept["parameters"] = {"type": "object", **kept["parameters"]}
+    sent_function = {key: value for key, value in function.items() if key != "returns"}
+    if "type" not in (sent_function.get("parameters") or {"type": "object"}):  # but allOf or a $ref: refused
+        sent_function["parameters"] = {"type": "object", **sent_function["parameters"]}
     outputs = (function.get("returns") or {}).get("properties") or {}
     if outputs:
-        kept["description"] = f"{kept.get('description') or ''} Returns: {', '.join(outputs)}.".lstrip()
-    return kept
+        sent_function["description"] = (
+            f"{sent_function.get('description') or ''} Returns: {', '.join(outputs)}.".lstrip()
+        )
+    return sent_function
 
 
 def _sent(tools: Sequence[Mapping[str, Any]]) -> Offer:
@@ -86,10 +90,10 @@ def _sent(tools: Sequence[Mapping[str, Any]]) -> Offer:
     return Offer(tuple(sent), names)
 
 
-def _clean(own: str, taken: Mapping[str, str]) -> str:
+def _clean(own: str, used_names: Mapping[str, str]) -> str:
     name = _OTHER.sub("-", own)[:_LONGEST]
     number = 2
-    while taken.get(name, own) != own:
+    while used_names.get(name, own) != own:
         name = f"{name[: _LONGEST - 4]}-{number}"
         number += 1
     return name

@@ -94,20 +94,22 @@ class Prepared:
     def notes(self) -> list[str]:
         """What people should know of the run before it begins."""
         pool = self.pool
-        told = [None if self.choice is None else too_few(self.choice, self.offers)]
+        messages = [None if self.choice is None else too_few(self.choice, self.offers)]
         if pool is not None and self.pipeline.name not in ("react", "isolated"):
-            told.append(too_few_shots(pool, {one.id: self._there(pool, one) for one in self.samples}))
-        told.append(None if self.pipeline.name == "react" else self._marked())
+            messages.append(
+                too_few_shots(pool, {sample.id: self._there(pool, sample) for sample in self.samples})
+            )
+        messages.append(None if self.pipeline.name == "react" else self._marked())
         left = () if pool is None else (*pool.notes, *near_left_out(pool, self.samples))
-        return [*self.setup.prompts.notes, *left, *(one for one in told if one is not None)]
+        return [*self.setup.prompts.notes, *left, *(message for message in messages if message is not None)]
 
     @property
     def demonstrations(self) -> Demonstrations | None:
         """Where demonstrations come from, and what those that were chosen show of gold; None without any."""
         if self.pool is None:
             return None
-        found = Demonstrations(self.pool.source, len(self.pool.shots), self.pool.tested)
-        return found.with_rows(self.beside(one) for one in self.samples)
+        demonstrations = Demonstrations(self.pool.source, len(self.pool.shots), self.pool.tested)
+        return demonstrations.with_rows(self.beside(sample) for sample in self.samples)
 
     def beside(self, sample: Sample) -> dict[str, Any]:
         """What a sample's row says of the demonstrations that were chosen for it."""
@@ -116,17 +118,21 @@ class Prepared:
 
     def _marked(self) -> str | None:
         """Says that demonstrations share answers with the test set, where they do."""
-        pool, found = self.pool, self.demonstrations
-        if pool is None or found is None or not found.mark:
+        pool, demonstrations = self.pool, self.demonstrations
+        if pool is None or demonstrations is None or not demonstrations.mark:
             return None
         other = "; name others with --demos FILE" if pool.asked.source is None else ""
-        return f"--shots {pool.asked.number}: {found.mark}{other}"
+        return f"--shots {pool.asked.number}: {demonstrations.mark}{other}"
 
     def _there(self, pool: Pool, sample: Sample) -> int:
         return pool.there(sample.query, apps_of(sample) if pool.asked.by == "gold-apps" else ())
 
     def jobs(
-        self, box: Sandbox | None = None, *, repeat: int = 1, say: Callable[[str], None] = lambda said: None
+        self,
+        box: Sandbox | None = None,
+        *,
+        repeat: int = 1,
+        say: Callable[[str], None] = lambda message: None,
     ) -> list[Job]:
         """A job a sample, or several; repetitions of all samples one after the other.
 
@@ -151,7 +157,7 @@ class Prepared:
         ]
 
     def first_requests(
-        self, box: Sandbox | None = None, *, say: Callable[[str], None] = lambda said: None
+        self, box: Sandbox | None = None, *, say: Callable[[str], None] = lambda message: None
     ) -> Iterator[First]:
         """What each sample is asked first; with demonstrations whose calls are made where they need to be."""
         for sample, task, setup in zip(self.samples, self.tasks, self._told(box, say), strict=True):
@@ -166,18 +172,22 @@ class Prepared:
 
     def about(self, **more: Any) -> dict[str, Any]:
         """What a run has to share with an earlier one to go on with it."""
-        ours, used = self.setup.prompts, self.pipeline.serves[self.form]
-        texts = json.dumps({name: ours.texts[name] for name in used}, sort_keys=True)
-        told = {
-            one.name: getattr(self.setup, one.name) for one in fields(self.setup) if one.name != "prompts"
+        setup_prompts, used = self.setup.prompts, self.pipeline.serves[self.form]
+        texts = json.dumps({name: setup_prompts.texts[name] for name in used}, sort_keys=True)
+        settings = {
+            field.name: getattr(self.setup, field.name)
+            for field in fields(self.setup)
+            if field.name != "prompts"
         }
-        told["constrain"] = None if self.setup.constrain is None else self.setup.constrain._asdict()
-        told["examples"] = [list(one) for one in map(astuple, self.setup.examples)]
-        told["shots"] = None if self.pool is None else self.pool.about()
-        told["choice"] = None if self.choice is None else self.choice._asdict()
-        others = {name: ours.origins[name] for name in used if ours.origins[name] != "own"}
-        prompts = {"texts": blake2b(texts.encode(), digest_size=16).hexdigest(), "published": others}
-        about = {"pipeline": self.pipeline.name, "dataset": self.form, "setup": told, "prompts": prompts}
+        settings["constrain"] = None if self.setup.constrain is None else self.setup.constrain._asdict()
+        settings["examples"] = [list(example) for example in map(astuple, self.setup.examples)]
+        settings["shots"] = None if self.pool is None else self.pool.about()
+        settings["choice"] = None if self.choice is None else self.choice._asdict()
+        published = {
+            name: setup_prompts.origins[name] for name in used if setup_prompts.origins[name] != "own"
+        }
+        prompts = {"texts": blake2b(texts.encode(), digest_size=16).hexdigest(), "published": published}
+        about = {"pipeline": self.pipeline.name, "dataset": self.form, "setup": settings, "prompts": prompts}
         return about | {"gold": self._gold(), "planeval": __version__} | more
 
     def _gold(self) -> list[str]:
@@ -187,12 +197,12 @@ class Prepared:
             "complexfuncbench": ["feedback: recorded"],
             "functionchat": ["history: gold" if self.setup.history == "gold" else "feedback: recorded"],
         }
-        found = dict.fromkeys(marks.get(self.form, []))
-        found |= dict.fromkeys([CHOSEN] if self.choice is not None else [])
+        uses = dict.fromkeys(marks.get(self.form, []))
+        uses |= dict.fromkeys([CHOSEN] if self.choice is not None else [])
         if self.pool is not None:
-            found |= dict.fromkeys([LEAK] if self.pool.asked.by == "gold-apps" else [])
-            found |= dict.fromkeys([TESTED] if self.pool.tested else [])
-        return list(found)
+            uses |= dict.fromkeys([LEAK] if self.pool.asked.by == "gold-apps" else [])
+            uses |= dict.fromkeys([TESTED] if self.pool.tested else [])
+        return list(uses)
 
     def _begin(self, task: Task | str, setup: Callable[[], Setup]) -> Steps:
         if isinstance(task, str):
@@ -201,17 +211,17 @@ class Prepared:
 
     def _told(self, box: Sandbox | None, say: Callable[[str], None]) -> list[Callable[[], Setup]]:
         """What the pipeline is told for each sample; says where ``react`` shows too few demonstrations."""
-        found = list(self._setups(box))
+        setups = list(self._setups(box))
         if self.pool is not None and self.pipeline.name == "react":
-            shown = {
+            shot_counts = {
                 sample.id: len(setup().examples)
-                for sample, task, setup in zip(self.samples, self.tasks, found, strict=True)
+                for sample, task, setup in zip(self.samples, self.tasks, setups, strict=True)
                 if not isinstance(task, str)
             }
-            for said in (too_few_shots(self.pool, shown), self._marked()):
-                if said is not None:
-                    say(said)
-        return found
+            for message in (too_few_shots(self.pool, shot_counts), self._marked()):
+                if message is not None:
+                    say(message)
+        return setups
 
     def _setups(self, box: Sandbox | None) -> Iterator[Callable[[], Setup]]:
         """What the pipeline is told for each sample.
@@ -219,20 +229,22 @@ class Prepared:
         Demonstrations are chosen when they are needed; but those whose calls have to be made are chosen here,
         for the tools serve one caller at a time.
         """
-        made: dict[str, str | None] = {}
+        played_answers: dict[str, str | None] = {}
         for sample, task in zip(self.samples, self.tasks, strict=True):
             if self.pool is None or isinstance(task, str):
                 yield lambda: self.setup
             elif self.pipeline.name == "react":
-                found = replace(self.setup, examples=self._played(self.pool, sample, task, box, made))
-                yield partial(replace, found)
+                own_setup = replace(
+                    self.setup, examples=self._played(self.pool, sample, task, box, played_answers)
+                )
+                yield partial(replace, own_setup)
             else:
                 yield partial(self._shown, self.pool, sample, task)
 
     def _shown(self, pool: Pool, sample: Sample, task: Task) -> Setup:
         apps = apps_of(sample) if pool.asked.by == "gold-apps" else ()
-        key, several = (sample.id, sample.query), self.pipeline.name == "isolated"
-        if several:
+        key, by_agent = (sample.id, sample.query), self.pipeline.name == "isolated"
+        if by_agent:
             shots = pool.chosen(task.query, _names(task), apps, number=None)
             self.chosen[key] = _of_agents(shots, sample, pool.asked.number)
         else:
@@ -241,21 +253,26 @@ class Prepared:
         return replace(self.setup, examples=tuple(map(_example, shots)), shots=pool.asked.number)
 
     def _played(
-        self, pool: Pool, sample: Sample, task: Task, box: Sandbox | None, made: dict[str, str | None]
+        self,
+        pool: Pool,
+        sample: Sample,
+        task: Task,
+        box: Sandbox | None,
+        played_answers: dict[str, str | None],
     ) -> tuple[Example, ...]:
         """The first demonstrations of which every call gives a value; none where no tools are at hand."""
-        found: list[tuple[Shot, Example]] = []
+        examples: list[tuple[Shot, Example]] = []
         ranked = pool.chosen(task.query, _names(task), number=None)
-        for one in ranked if pool.asked.by == "first" else reversed(ranked):
-            if box is None or len(found) == pool.asked.number:
+        for shot in ranked if pool.asked.by == "first" else reversed(ranked):
+            if box is None or len(examples) == pool.asked.number:
                 break
-            if one.answer not in made:
-                made[one.answer] = played(one.answer, box)
-            answer = made[one.answer]
-            found += [] if answer is None else [(one, Example(one.query, answer))]
-        found = found if pool.asked.by == "first" else found[::-1]
-        self.chosen[sample.id, sample.query] = tuple(shot for shot, _ in found)
-        return tuple(example for _, example in found)
+            if shot.answer not in played_answers:
+                played_answers[shot.answer] = played(shot.answer, box)
+            answer = played_answers[shot.answer]
+            examples += [] if answer is None else [(shot, Example(shot.query, answer))]
+        examples = examples if pool.asked.by == "first" else examples[::-1]
+        self.chosen[sample.id, sample.query] = tuple(shot for shot, _ in examples)
+        return tuple(example for _, example in examples)
 
     def _acting(self, sample: Sample, task: Task | str, box: Sandbox | None) -> Any:
         if not self.pipeline.acts or isinstance(task, str):
@@ -275,8 +292,8 @@ def _example(shot: Shot) -> Example:
 
 def _of_agents(shots: Sequence[Shot], sample: Sample, number: int) -> tuple[Shot, ...]:
     """Of all demonstrations, the closest last, those that the agents of gold's apps are shown."""
-    agents = [[one for one in reversed(shots) if app in one.apps][:number] for app in apps_of(sample)]
-    return tuple({one.id: one for some in agents for one in some}.values())
+    agents = [[shot for shot in reversed(shots) if app in shot.apps][:number] for app in apps_of(sample)]
+    return tuple({shot.id: shot for some in agents for shot in some}.values())
 
 
 def _names(task: Task) -> frozenset[str]:
@@ -327,7 +344,9 @@ def prepare(  # noqa: PLR0913
         if (chosen.name, tasks.form) not in SHOWN:
             raise InputError(f"the prompts of {chosen.name} show no demonstrations for {tasks.form}")
         lacking = [
-            one for one in SHOWN[chosen.name, tasks.form] if "{examples}" not in setup.prompts.texts[one]
+            prompt
+            for prompt in SHOWN[chosen.name, tasks.form]
+            if "{examples}" not in setup.prompts.texts[prompt]
         ]
         if lacking:
             raise InputError(f"{lacking[0]}.txt of --prompts has no {{examples}}: --shots shows them there")
@@ -340,11 +359,13 @@ def prepare(  # noqa: PLR0913
     seen = [_seen(sample, tasks.form, tools, offer) for sample, offer in zip(samples, offers, strict=True)]
     if not samples or all(isinstance(task, str) for task in seen):
         raise InputError(str(seen[0]) if seen else "there is nothing to ask: no sample is there")
-    chosen_tools = {one.id: it for one, it in zip(samples, offers, strict=True) if isinstance(it, Offered)}
-    those, every = (tuple(samples), tuple(seen)), tuple(one.id for one in tasks.samples)
+    chosen_tools = {
+        sample.id: offer for sample, offer in zip(samples, offers, strict=True) if isinstance(offer, Offered)
+    }
+    selection, all_ids = (tuple(samples), tuple(seen)), tuple(sample.id for sample in tasks.samples)
     golds = {} if pool is None else golds_of(tasks.form, samples, tasks.samples, source)
     prepared = Prepared(
-        tasks.form, chosen, setup, *those, source, pool, choice, chosen_tools, every, golds, cache=cache
+        tasks.form, chosen, setup, *selection, source, pool, choice, chosen_tools, all_ids, golds, cache=cache
     )
     requests = [request for _, request in prepared.first_requests()]
     if all(isinstance(request, str) for request in requests):
@@ -371,10 +392,10 @@ def _seen(sample: Sample, form: str, tools: Any, offer: Offered | str | None) ->
 def _selected(samples: Sequence[Sample], ids: Sequence[str]) -> list[Sample]:
     if not ids:
         return list(samples)
-    known = {sample.id for sample in samples}
-    absent = [name for name in ids if name not in known]
+    known_ids = {sample.id for sample in samples}
+    absent = [name for name in ids if name not in known_ids]
     if absent:
-        hint = did_you_mean(absent[0], known, f"the first is {samples[0].id!r}" if samples else "")
+        hint = did_you_mean(absent[0], known_ids, f"the first is {samples[0].id!r}" if samples else "")
         raise InputError(f"no sample has the id {absent[0]!r}: {hint}")
     return [sample for sample in samples if sample.id in ids]
 
@@ -384,16 +405,16 @@ def as_shown(
     request: Request | str,
     sampling: Mapping[str, Any],
     offer: Offered | None = None,
-    beside: Mapping[str, Any] = _NOTHING,
+    extra: Mapping[str, Any] = _NOTHING,
 ) -> dict[str, Any]:
     """A first request as a record, for people who want to see it before they pay for it."""
     if isinstance(request, str):
         return {"id": sample.id, "error": {"code": "failed", "message": request}}
-    shown: dict[str, Any] = {"id": sample.id, "stage": request.stage, "messages": list(request.messages)}
-    shown |= {"tools": list(request.tools)} if request.tools else {}
-    shown |= {"constraint": dict(request.constraint)} if request.constraint else {}
+    record: dict[str, Any] = {"id": sample.id, "stage": request.stage, "messages": list(request.messages)}
+    record |= {"tools": list(request.tools)} if request.tools else {}
+    record |= {"constraint": dict(request.constraint)} if request.constraint else {}
     size = sum(len(str(message.get("content") or "")) for message in request.messages)
     size += len(json.dumps(list(request.tools), ensure_ascii=False)) if request.tools else 0
-    shown |= {} if offer is None else {"distractors": offer.others}
-    shown |= beside
-    return shown | {"sampling": {**sampling, **request.sampling}, "characters": size}
+    record |= {} if offer is None else {"distractors": offer.others}
+    record |= extra
+    return record | {"sampling": {**sampling, **request.sampling}, "characters": size}

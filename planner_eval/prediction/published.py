@@ -49,23 +49,23 @@ def read_published(directory: Path, model: str | None) -> Template | None:
     Raises:
         InputError: the file cannot be read, or has no text for the model.
     """
-    found = find_template(directory, FILE)
-    if found is None:
+    template = find_template(directory, FILE)
+    if template is None:
         return None
     try:
-        data = read_json(found.text)
+        data = read_json(template.text)
     except ParseError as problem:
-        raise InputError(f"{directory / found.name}: {problem.brief}") from None
+        raise InputError(f"{directory / template.name}: {problem.brief}") from None
     texts = {key: text for key, text in data.items() if _whole(text)} if isinstance(data, dict) else {}
     if not texts:
         fields = " ".join(f"{{{name}}}" for name in FIELDS)
-        raise InputError(f"{directory / found.name}: expected an object of texts with {fields}")
+        raise InputError(f"{directory / template.name}: expected an object of texts with {fields}")
     name = _name_of(model or "", texts)
     if name is None:
-        said = f"has no prompt for {model!r}" if model else "has a prompt for each of several models"
+        lack = f"has no prompt for {model!r}" if model else "has a prompt for each of several models"
         hint = did_you_mean(model or "", texts, f"it has {', '.join(texts)}")
-        raise InputError(f"{directory / found.name} {said}: name one with --prompts-for; {hint}")
-    return Template(name, _single(texts[name]), found.sha256)
+        raise InputError(f"{directory / template.name} {lack}: name one with --prompts-for; {hint}")
+    return Template(name, _single(texts[name]), template.sha256)
 
 
 def _whole(text: object) -> bool:
@@ -74,9 +74,9 @@ def _whole(text: object) -> bool:
 
 def _name_of(model: str, texts: Mapping[str, str]) -> str | None:
     bare = model.rpartition("/")[2].lower()
-    alike = "llama-3.1" if _LLAMA.match(bare) else bare
+    family = "llama-3.1" if _LLAMA.match(bare) else bare
     by_lower = {name.lower(): name for name in texts}
-    return by_lower.get(bare) or by_lower.get(alike)
+    return by_lower.get(bare) or by_lower.get(family)
 
 
 def _single(text: str) -> str:
@@ -84,7 +84,7 @@ def _single(text: str) -> str:
     bare = re.sub(r"\{(?:" + "|".join(FIELDS) + r")\}", "", text)
     if set("{}") & set(_DOUBLED.sub("", bare)):
         return text
-    return _DOUBLED.sub(lambda found: found[0][0], text)
+    return _DOUBLED.sub(lambda match: match[0][0], text)
 
 
 def messages_of(text: str, *, tools: str, examples: str, query: str) -> list[Message]:
@@ -94,17 +94,17 @@ def messages_of(text: str, *, tools: str, examples: str, query: str) -> list[Mes
     >>> messages_of(text, tools="[]", examples="", query="{QUERY}?")
     [{'role': 'system', 'content': 'A []'}, {'role': 'user', 'content': '{QUERY}?'}]
     """
-    given = dict(zip(FIELDS, (tools, examples, query), strict=True))
+    values = dict(zip(FIELDS, (tools, examples, query), strict=True))
     marks = list(_TURN.finditer(text))
     starts = [("user", 0)] if not marks else []
     starts += [(_role(mark), mark.end()) for mark in marks]
     ends = [*(mark.start() for mark in marks[1:]), len(text)] if marks else [len(text)]
-    found: list[Message] = []
+    messages: list[Message] = []
     for (role, start), end in zip(starts, ends, strict=True):
-        said = fill(_AROUND.sub("", text[start:end]).strip(), given)
+        content = fill(_AROUND.sub("", text[start:end]).strip(), values)
         if role != "assistant":
-            found.append({"role": role, "content": said})
-    return found
+            messages.append({"role": role, "content": content})
+    return messages
 
 
 def _role(mark: re.Match[str]) -> str:

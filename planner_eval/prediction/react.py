@@ -39,26 +39,26 @@ _UNREADABLE = (
 def steps(task: Task, setup: Setup) -> Steps:
     """Ask step by step, show what each call came to, until an answer is stated or the steps are used up."""
     names = {tool.full_name: tool.full_name for tool in catalog_of(task).tools}
-    shown_before = [message for one in setup.examples for message in _as_talk(one)]
-    said: list[Message] = [system(_text(task, setup)), *shown_before, *task.messages]
-    made: list[Called] = []
-    shown: list[dict[str, Any]] = []
+    shown_before = [message for example in setup.examples for message in _as_talk(example)]
+    messages: list[Message] = [system(_text(task, setup)), *shown_before, *task.messages]
+    made_calls: list[Called] = []
+    step_records: list[dict[str, Any]] = []
     for _ in range(setup.steps or STEPS):
-        reply = yield from ask("step", said, stop=list(_STOP))
+        reply = yield from ask("step", messages, stop=list(_STOP))
         step = read_step(reply, names)
         if not step.calls:
-            shown.append({"text": step.text})
+            step_records.append({"text": step.text})
             if step.final is not None:
-                return _outcome(task, made, shown, "final_answer", step.final)
-            said += [assistant(step.text), user(_UNREADABLE)]
+                return _outcome(task, made_calls, step_records, "final_answer", step.final)
+            messages += [assistant(step.text), user(_UNREADABLE)]
             continue
         seen = yield from act(step.calls)
-        made += step.calls
+        made_calls += step.calls
         if seen.over:
-            return _outcome(task, made, [*shown, {"text": step.text}], "over", None)
-        shown += _shown(step, seen.contents)
-        said += _exchange(step, seen.contents, names)
-    return _outcome(task, made, shown, "max_steps", None)
+            return _outcome(task, made_calls, [*step_records, {"text": step.text}], "over", None)
+        step_records += _shown(step, seen.contents)
+        messages += _exchange(step, seen.contents, names)
+    return _outcome(task, made_calls, step_records, "max_steps", None)
 
 
 def _as_talk(example: Example) -> list[Message]:
@@ -69,14 +69,14 @@ def _as_talk(example: Example) -> list[Message]:
     ['Thought: I need f.\nAction: f\nAction Input: {}', 'Observation: 3']
     """
     talk = [user(example.query)]
-    made = json.loads(example.answer)
-    for one in made:
-        given = as_json(one["arguments"])
+    calls = json.loads(example.answer)
+    for call in calls:
+        arguments = as_json(call["arguments"])
         talk.append(
-            assistant(f"Thought: I need {one['name']}.\nAction: {one['name']}\nAction Input: {given}")
+            assistant(f"Thought: I need {call['name']}.\nAction: {call['name']}\nAction Input: {arguments}")
         )
-        talk.append(user(f"Observation: {as_json(one['saw'])}"))
-    answer = made[-1]["saw"]
+        talk.append(user(f"Observation: {as_json(call['saw'])}"))
+    answer = calls[-1]["saw"]
     final = answer if isinstance(answer, str) else as_json(answer)
     return [*talk, assistant(f"Thought: This is what was asked for.\nFinal Answer: {final}")]
 
@@ -115,19 +115,19 @@ def _exchange(step: Step, contents: Sequence[Any], names: dict[str, str]) -> lis
 
 
 def _outcome(
-    task: Task, made: Sequence[Called], shown: Sequence[Any], stop: str, final: str | None
+    task: Task, made_calls: Sequence[Called], step_records: Sequence[Any], stop: str, final: str | None
 ) -> Outcome:
     error = None
     if stop == "max_steps":
-        error = Failure("max_steps", f"no final answer was stated in {len(shown)} steps")
-    calls = labelled(made) if task.form == "nestful" else _plain(made)
-    return Outcome(calls, {"steps": list(shown), "final_answer": final}, stop, error)
+        error = Failure("max_steps", f"no final answer was stated in {len(step_records)} steps")
+    calls = labelled(made_calls) if task.form == "nestful" else _plain(made_calls)
+    return Outcome(calls, {"steps": list(step_records), "final_answer": final}, stop, error)
 
 
-def _plain(made: Sequence[Called]) -> str:
+def _plain(made_calls: Sequence[Called]) -> str:
     calls = [
         {"name": call.name, "arguments": call.written if call.arguments is None else dict(call.arguments)}
-        for call in made
+        for call in made_calls
     ]
     return json.dumps(calls, ensure_ascii=False)
 

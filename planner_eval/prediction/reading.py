@@ -94,9 +94,9 @@ def names_in(text: str) -> list[str]:
     (['a', 'b'], ['a', 'b'], ['a', 'b'], ['a'])
     """
     text = without_thoughts(text)
-    found = _LIST.findall(text)
-    if found:
-        return _split(found[-1])
+    lists = _LIST.findall(text)
+    if lists:
+        return _split(lists[-1])
     lines = [_LABEL.sub("", _BULLET.sub("", line)) for line in text.replace("```", "\n").splitlines()]
     return [name for line in lines for name in _split(line)]
 
@@ -123,8 +123,8 @@ def known_names(text: str, names: Collection[str]) -> Names:
     """
     by_lower = {name.lower(): name for name in names}
     listed = names_in(text)
-    known = [by_lower[name.lower()] for name in listed if name.lower() in by_lower]
-    return Names(known, [name for name in listed if name.lower() not in by_lower])
+    matched = [by_lower[name.lower()] for name in listed if name.lower() in by_lower]
+    return Names(matched, [name for name in listed if name.lower() not in by_lower])
 
 
 # ---------------------------------------------------------------- calls
@@ -156,10 +156,10 @@ def read_reply(reply: Reply, names: Mapping[str, str]) -> Said:
     (Called(name='f', arguments={'a': 1}, written='{"a": 1}', id=''),)
     """
     if reply.tool_calls:
-        made = [_called(call, names) for call in reply.tool_calls]
-        return Said(tuple(made), reply.text, "tool_calls")
-    found = _in_text(reply.text, names)
-    return Said(found, reply.text, "text") if found else Said((), reply.text, "")
+        calls = [_called(call, names) for call in reply.tool_calls]
+        return Said(tuple(calls), reply.text, "tool_calls")
+    text_calls = _in_text(reply.text, names)
+    return Said(text_calls, reply.text, "text") if text_calls else Said((), reply.text, "")
 
 
 def _called(call: ToolCall, names: Mapping[str, str]) -> Called:
@@ -178,8 +178,8 @@ def _in_text(text: str, names: Mapping[str, str]) -> tuple[Called, ...]:
         not calls and row.startswith("{") and row.endswith("}")
     ):  # with commas between, where a list was wanted
         calls = _parsed(f"[{row}]")
-    known = {name.lower() for name in names}
-    if not calls or not all({call.tool.lower(), call.name.lower()} & known for call in calls):
+    offered_names = {name.lower() for name in names}
+    if not calls or not all({call.tool.lower(), call.name.lower()} & offered_names for call in calls):
         return ()
     return tuple(_as_called(call, calls, names) for call in calls)
 
@@ -205,7 +205,9 @@ def plain(value: Any, calls: Sequence[Call]) -> Any:
     if isinstance(value, Unresolved):
         return "$" + ".".join(map(str, (value.name, *value.path))) + "$"
     if isinstance(value, Template):
-        return "".join(part if isinstance(part, str) else str(plain(part, calls)) for part in value.parts)
+        return "".join(
+            segment if isinstance(segment, str) else str(plain(segment, calls)) for segment in value.parts
+        )
     if isinstance(value, (list, dict)) and holds(value, (Ref, Unresolved, Template)):
         if isinstance(value, list):
             return [plain(item, calls) for item in value]
@@ -248,8 +250,8 @@ def read_step(reply: Reply, names: Mapping[str, str]) -> Step:
         return Step(text, (_action(action, names),), None, "text")
     if final:
         return Step(text, (), final["answer"].strip(), "text")
-    found = _in_text(text, names)
-    return Step(text, found, None, "text" if found else "")
+    calls = _in_text(text, names)
+    return Step(text, calls, None, "text" if calls else "")
 
 
 def _before_made_up(text: str) -> str:
@@ -264,9 +266,9 @@ def _before_made_up(text: str) -> str:
     return before or text
 
 
-def _action(found: re.Match[str], names: Mapping[str, str]) -> Called:
-    name = _QUOTED.sub("", found["name"]).strip("* ").removesuffix("()")
-    written = _unfenced(found["input"])
+def _action(match: re.Match[str], names: Mapping[str, str]) -> Called:
+    name = _QUOTED.sub("", match["name"]).strip("* ").removesuffix("()")
+    written = _unfenced(match["input"])
     return Called(names.get(name, name), decoded_arguments(written), written)
 
 

@@ -33,15 +33,15 @@ def parted(messages: Any) -> tuple[Messages, Messages]:
     >>> [len(part) for part in parted(talk)], [len(part) for part in parted(talk[:3])]
     ([1, 3], [3, 0])
     """
-    if not isinstance(messages, list) or not all(isinstance(each, Mapping) for each in messages):
+    if not isinstance(messages, list) or not all(isinstance(message, Mapping) for message in messages):
         return (), ()
-    roles = [each.get("role") for each in messages]
+    roles = [message.get("role") for message in messages]
     if not roles or roles[-1] in _SPEAKERS:
         return messages, ()
     if "user" in roles:
         end = len(roles) - roles[::-1].index("user")
     else:
-        end = next(at for at, role in enumerate(roles) if role not in _SPEAKERS)
+        end = next(index for index, role in enumerate(roles) if role not in _SPEAKERS)
     return messages[:end], messages[end:]
 
 
@@ -55,13 +55,13 @@ def left_out(golds: PlanFile) -> PlanFile:
     count = sum(_without(golds.content, record) for record in golds.records)
     if not count:
         return golds
-    told = [one for one in golds.notes if f"{FIELD!r}, which is not" not in one]
+    notes = [note for note in golds.notes if f"{FIELD!r}, which is not" not in note]
     lack = "task has" if count == 1 else "tasks have"
-    told.append(
+    notes.append(
         f"{golds.name}: {count:,} {lack} no {golds.content!r}: the turns of {FIELD!r} that the prompt leaves "
         "out are the gold there"
     )
-    return golds.each(partial(_turns_without, golds.content))._replace(notes=tuple(told))
+    return golds.each(partial(_turns_without, golds.content))._replace(notes=tuple(notes))
 
 
 def _without(field: str, record: Record) -> bool:
@@ -79,11 +79,13 @@ def _turns_without(field: str, record: Record) -> Record:
 def _left_out(record: Record) -> Record:
     source = record.source
     talk = source.get(FIELD) if isinstance(source, Mapping) else source
-    if not isinstance(talk, list) or not any(isinstance(one, Mapping) and "role" in one for one in talk):
+    if not isinstance(talk, list) or not any(
+        isinstance(message, Mapping) and "role" in message for message in talk
+    ):
         return record
-    rest = parted(talk)[1]
-    if rest:
-        return record._replace(source=list(rest))
+    answer_turns = parted(talk)[1]
+    if answer_turns:
+        return record._replace(source=list(answer_turns))
     why = "there is no gold: its conversation does not end with the assistant, so all of it was shown"
     return record._replace(source=None, error=ParseError(why, code="parse.empty"))
 
@@ -102,43 +104,46 @@ def words_of(source: Any) -> str:
     ('You are welcome.', 'No tool is needed, or none fits.')
     """
     last = source[-1] if isinstance(source, list) and source else source
-    said = last.get("content") if isinstance(last, Mapping) else last
-    if not isinstance(said, str) or said.lstrip()[:1] in ("", "[", "{", "<"):
+    text = last.get("content") if isinstance(last, Mapping) else last
+    if not isinstance(text, str) or text.lstrip()[:1] in ("", "[", "{", "<"):
         return NO_CALL
     try:
-        return NO_CALL if parse(said).calls else said.strip()
+        return NO_CALL if parse(text).calls else text.strip()
     except ParseError:
         return NO_CALL
 
 
-def refuse_shown(fields: Mapping[str, Any], shown: Messages, named: str) -> None:
+def refuse_shown(fields: Mapping[str, Any], messages: Messages, named: str) -> None:
     """Refuse a task whose conversation, as it is shown, answers the question with gold's own calls.
 
     Args:
         fields: The task's record.
-        shown: What of its conversation is shown.
+        messages: What of its conversation is shown.
         named: The task's id.
 
     Raises:
         InputError: says what to do.
     """
-    asked = max((at for at, one in enumerate(shown) if one.get("role") == "user"), default=-1)
-    since = list(shown[asked + 1 :])
-    if not any(one.get("tool_calls") for one in since):
+    last_question = max(
+        (index for index, message in enumerate(messages) if message.get("role") == "user"), default=-1
+    )
+    since = list(messages[last_question + 1 :])
+    if not any(message.get("tool_calls") for message in since):
         return
     try:
         field = choose_content(f"task {named!r}", [dict(fields)], "gold")
         if field is None or field == FIELD:
             return
-        gold, made = parse(fields[field]).calls, parse(since).calls
+        gold, shown_calls = parse(fields[field]).calls, parse(since).calls
     except (ParseError, InputError):  # what cannot be read is said where it is scored
         return
-    if gold and made and all(_alike(*each) for each in zip(gold, made, strict=False)):
+    if gold and shown_calls and all(_alike(*pair) for pair in zip(gold, shown_calls, strict=False)):
         raise InputError(
-            f"task {named!r}: its conversation shows the calls of its {field!r}: {made[0].tool} is gold and "
-            "in the prompt; end the conversation before them, or name as gold only what comes after them"
+            f"task {named!r}: its conversation shows the calls of its {field!r}: {shown_calls[0].tool} is "
+            "gold and in the prompt; end the conversation before them, or name as gold only what comes after "
+            "them"
         )
 
 
-def _alike(one: Call, other: Call) -> bool:
-    return one.tool == other.tool and one.arguments == other.arguments
+def _alike(first: Call, second: Call) -> bool:
+    return first.tool == second.tool and first.arguments == second.arguments

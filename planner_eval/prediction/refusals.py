@@ -24,18 +24,20 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
     if setup.history != "gold" and chosen.name != "dialog":
         raise InputError(f"--history {setup.history} applies only with --pipeline dialog, not {chosen.name}")
     if setup.explain_references and (chosen.name, form) != ("flat", "nestful"):
-        said = f"--explain-references applies only to NESTful's prompt of flat, not to {chosen.name}"
-        raise InputError(f"{said} of {form}")
+        message = f"--explain-references applies only to NESTful's prompt of flat, not to {chosen.name}"
+        raise InputError(f"{message} of {form}")
     refuse_texts(setup.prompts, chosen.name, form, chosen.serves[form])
     if setup.dialect is not None and (chosen.name, form) != ("flat", "own"):
-        said = f"--dialect applies only to flat with tasks of your own, not to {chosen.name}"
-        raise InputError(f"{said}{'' if form == 'own' else f' of {form}'}")
+        message = f"--dialect applies only to flat with tasks of your own, not to {chosen.name}"
+        raise InputError(f"{message}{'' if form == 'own' else f' of {form}'}")
     if setup.listing and not _lists_tools(chosen.name, form):
-        said = f"--list-form applies only to prompts that list tools, not to {chosen.name}"
-        raise InputError(f"{said}{'' if form == 'own' else f' of {form}'}")
+        message = f"--list-form applies only to prompts that list tools, not to {chosen.name}"
+        raise InputError(f"{message}{'' if form == 'own' else f' of {form}'}")
     if setup.steps is not None and not _makes_calls(setup, chosen.name, form):
-        said = "--max-steps applies only where calls are made: react, stepwise, function-calling with --tools"
-        raise InputError(f"{said}; not to {chosen.name}{'' if form == 'own' else f' of {form}'}")
+        message = (
+            "--max-steps applies only where calls are made: react, stepwise, function-calling with --tools"
+        )
+        raise InputError(f"{message}; not to {chosen.name}{'' if form == 'own' else f' of {form}'}")
     _refuse_date(setup.today, form)
     if setup.constrain is not None:
         refuse_unserved(setup.constrain, chosen.name, form, setup.notation)
@@ -47,8 +49,8 @@ def _lists_tools(name: str, form: str) -> bool:
 
 
 def _makes_calls(setup: Setup, name: str, form: str) -> bool:
-    several = name == "function-calling" and form == "own" and setup.makes_calls
-    return name in ("react", "stepwise") or several
+    many_turns = name == "function-calling" and form == "own" and setup.makes_calls
+    return name in ("react", "stepwise") or many_turns
 
 
 def _refuse_date(today: str, form: str) -> None:

@@ -10,8 +10,8 @@ from planner_eval.prediction import calling, flat, hierarchical, isolated, react
 from planner_eval.prediction.pipeline import Pipeline
 
 PIPELINES: Mapping[str, Pipeline] = {
-    one.name: one
-    for one in (
+    entry.name: entry
+    for entry in (
         flat.PIPELINE,
         hierarchical.PIPELINE,
         isolated.PIPELINE,
@@ -51,7 +51,7 @@ def pipeline(name: str, form: str) -> Pipeline:
     chosen = PIPELINES[name]
     if form not in chosen.serves:
         what = "tasks of one's own" if form == "own" else form
-        others = [one.name for one in PIPELINES.values() if form in one.serves]
-        do = "does" if len(others) == 1 else "do"
-        raise InputError(f"the pipeline {name} does not serve {what}; {', '.join(others)} {do}")
+        serving = [entry.name for entry in PIPELINES.values() if form in entry.serves]
+        do = "does" if len(serving) == 1 else "do"
+        raise InputError(f"the pipeline {name} does not serve {what}; {', '.join(serving)} {do}")
     return chosen

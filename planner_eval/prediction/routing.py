@@ -47,12 +47,12 @@ def backward(task: Task, setup: Setup) -> Steps:
     The last answer that says anything counts, also where the stop word stands alone after it, or never comes;
     the published code takes what stands beside the stop word, and nothing without one.
     """
-    shown = [replace(one, answer=_last(one.answer)) for one in setup.examples]
-    messages = [user(flat.callnavi("callnavi/backward", task.tools, task, setup, shown))]
-    again = setup.prompts.fill("callnavi/backward-again")
+    examples = [replace(example, answer=_last(example.answer)) for example in setup.examples]
+    messages = [user(flat.callnavi("callnavi/backward", task.tools, task, setup, examples))]
+    follow_up = setup.prompts.fill("callnavi/backward-again")
     texts = [said((yield from ask("backward", messages)))]
     for _ in range(setup.rounds):
-        messages += [assistant(texts[-1]), user(again)]
+        messages += [assistant(texts[-1]), user(follow_up)]
         texts.append(said((yield from ask("backward", messages))))
         if STOP in texts[-1]:
             break
@@ -65,8 +65,10 @@ def backward(task: Task, setup: Setup) -> Steps:
 
 
 def _asking_for_names(task: Task, setup: Setup) -> str:
-    shown = [replace(one, answer=json.dumps(json.loads(one.answer)["API"])) for one in setup.examples]
-    return flat.callnavi("callnavi/route", task.tools, task, setup, shown)
+    examples = [
+        replace(example, answer=json.dumps(json.loads(example.answer)["API"])) for example in setup.examples
+    ]
+    return flat.callnavi("callnavi/route", task.tools, task, setup, examples)
 
 
 def _last(answer: str) -> str:
@@ -75,8 +77,8 @@ def _last(answer: str) -> str:
     >>> _last('{"API": ["f", "g"], "parameters": [{}, {"a": 1}]}')
     '{"API": ["g"], "parameters": [{"a": 1}]}'
     """
-    whole = json.loads(answer)
-    return json.dumps({key: whole[key][-1:] for key in ("API", "parameters")}, ensure_ascii=False)
+    demonstration = json.loads(answer)
+    return json.dumps({key: demonstration[key][-1:] for key in ("API", "parameters")}, ensure_ascii=False)
 
 
 def _without_route(names: Names) -> str:

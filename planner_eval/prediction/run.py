@@ -81,11 +81,11 @@ def keys_of(ids: Iterable[str]) -> list[str]:
     ['a', 'a#2', 'b']
     """
     seen: dict[str, int] = {}
-    found = []
+    keys = []
     for id in ids:
         seen[id] = seen.get(id, 0) + 1
-        found.append(id if seen[id] == 1 else f"{id}#{seen[id]}")
-    return found
+        keys.append(id if seen[id] == 1 else f"{id}#{seen[id]}")
+    return keys
 
 
 async def run(
@@ -122,8 +122,8 @@ async def run(
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(asking.concurrency, len(jobs))):
                     group.create_task(work())
-        except BaseExceptionGroup as several:  # a full disk stops all of them: the first says it
-            raise several.exceptions[0] from None
+        except BaseExceptionGroup as failures:  # a full disk stops all of them: the first says it
+            raise failures.exceptions[0] from None
 
 
 def rows(order: Sequence[str], journal: Journal) -> Iterator[dict[str, Any]]:
@@ -155,14 +155,14 @@ class Rows(Sequence[dict[str, Any]]):
         return len(self._places) - 1
 
     @overload
-    def __getitem__(self, at: int) -> dict[str, Any]: ...
+    def __getitem__(self, index: int) -> dict[str, Any]: ...
     @overload
-    def __getitem__(self, at: slice) -> list[dict[str, Any]]: ...
-    def __getitem__(self, at: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
-        if isinstance(at, slice):
-            return [self[place] for place in range(*at.indices(len(self)))]
+    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        if isinstance(index, slice):
+            return [self[position] for position in range(*index.indices(len(self)))]
         with self.path.open("rb") as file:
-            file.seek(self._places[range(len(self))[at]])
+            file.seek(self._places[range(len(self))[index]])
             row: dict[str, Any] = json.loads(file.readline())
             return row
 
@@ -173,10 +173,10 @@ class Rows(Sequence[dict[str, Any]]):
 
 def write_rows(path: Path, order: Sequence[str], journal: Journal) -> Rows:
     """Write a run's rows in the samples' order, beside the file first, so that it is whole or not there."""
-    beside = path.with_suffix(".part")
-    with beside.open("w", encoding="utf-8", errors="backslashreplace") as file:
+    part_path = path.with_suffix(".part")
+    with part_path.open("w", encoding="utf-8", errors="backslashreplace") as file:
         file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows(order, journal))
-    beside.replace(path)
+    part_path.replace(path)
     return Rows(path)
 
 
@@ -189,10 +189,10 @@ def how_it_ended(requests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     >>> how_it_ended([{"stage": "plan", "reply": {"text": "f("}, "finish_reason": "length"}])
     {'finish_reason': 'length'}
     """
-    for one in requests:
-        said = {"finish_reason": one["finish_reason"], "refusal": one["reply"].get("refusal", "")}
-        if one["stage"] != "history" and ended(said) is not None:
-            return {key: value for key, value in said.items() if value}
+    for request in requests:
+        ending = {"finish_reason": request["finish_reason"], "refusal": request["reply"].get("refusal", "")}
+        if request["stage"] != "history" and ended(ending) is not None:
+            return {key: value for key, value in ending.items() if value}
     return {}
 
 
@@ -215,10 +215,10 @@ class _Sample:
         except ModelError as problem:
             outcome = Outcome("", stop="failed", error=Failure(problem.code, str(problem)))
         except Exception as problem:  # a reply that trips us is this sample's failure, not the run's
-            said = (
+            message = (
                 str(problem) if isinstance(problem, PlanevalError) else f"{type(problem).__name__}: {problem}"
             )
-            outcome = Outcome("", stop="failed", error=Failure("failed", said[:500]))
+            outcome = Outcome("", stop="failed", error=Failure("failed", message[:500]))
         seconds = round(time.perf_counter() - started, 3)
         return self._as_row(outcome) | {
             "timing": {"seconds": seconds, "tries": self.tries, "cached": self.cached}
@@ -248,9 +248,9 @@ class _Sample:
 
     async def _ask(self, request: Request) -> Reply:
         sampling = {**self.asking.sampling, **request.sampling}
-        told = {**sampling, **request.constraint}
-        asked = request_text(request.messages, request.tools, router=request.router or None, **told)
-        hash = blake2b(asked.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        parameters = {**sampling, **request.constraint}
+        prompt = request_text(request.messages, request.tools, router=request.router or None, **parameters)
+        hash = blake2b(prompt.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         number = len(self.requests)
         if number < len(self.kept) and self.kept[number].hash == hash:
             reply = self.kept[number].reply
@@ -259,7 +259,7 @@ class _Sample:
             del self.kept[number:]
             choose = (self.asking.router if request.router else None) or self.asking.model
             model = choose(self.job.repetition or 0)
-            reply = await model.complete(request.messages, request.tools, **told)
+            reply = await model.complete(request.messages, request.tools, **parameters)
             self.tries.append(reply.tries)
             self.cached += reply.cached
             self.journal.reply(self.key, number, hash, reply)
@@ -273,12 +273,12 @@ class _Sample:
         logged: dict[str, Any] = {"stage": request.stage, "prompt": hash, "sampling": sampling}
         logged |= {"router": True} if request.router and self.asking.router else {}
         if request.constraint:  # too long to stand in every row
-            held = json.dumps(request.constraint, sort_keys=True).encode()
-            logged["constraint"] = blake2b(held, digest_size=16).hexdigest()
+            constraint = json.dumps(request.constraint, sort_keys=True).encode()
+            logged["constraint"] = blake2b(constraint, digest_size=16).hexdigest()
         if self.asking.messages:
             shared = 0
-            for one, other in zip(self.before, request.messages, strict=False):
-                if one != other:
+            for earlier, current in zip(self.before, request.messages, strict=False):
+                if earlier != current:
                     break
                 shared += 1
             logged |= {"shared": shared, "messages": list(request.messages[shared:])}
@@ -296,11 +296,11 @@ class _Sample:
         }
 
     def _as_row(self, outcome: Outcome) -> dict[str, Any]:
-        again = {} if self.job.repetition is None else {"repetition": self.job.repetition}
+        repetition = {} if self.job.repetition is None else {"repetition": self.job.repetition}
         error = None if outcome.error is None else outcome.error._asdict()
         return {
             "id": self.job.id,
-            **again,
+            **repetition,
             "task": self.job.task,
             **self.job.beside(),
             "prediction": outcome.prediction,

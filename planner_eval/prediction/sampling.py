@@ -39,7 +39,7 @@ def _whole(low: float = -math.inf, high: float = math.inf) -> Callable[[Any], bo
 
 def _texts(value: Any) -> bool:
     listed = value if isinstance(value, list) else [value]
-    return all(isinstance(one, str) for one in listed)
+    return all(isinstance(entry, str) for entry in listed)
 
 
 _KNOWN: Mapping[str, tuple[Callable[[Any], bool], str]] = {

@@ -91,8 +91,8 @@ def our_prompts() -> Prompts:
     >>> our_prompts().origins["callnavi/route"]
     'own'
     """
-    place = folder("data") / "prompts"
-    texts = {name: (place / f"{name}.txt").read_text(encoding="utf-8").strip() for name in _FIELDS}
+    prompt_folder = folder("data") / "prompts"
+    texts = {name: (prompt_folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in _FIELDS}
     return Prompts(texts, dict.fromkeys(_FIELDS, "own"))
 
 
@@ -112,27 +112,27 @@ def read_prompts(directory: Path, model: str | None = None) -> Prompts:
     """
     if not directory.is_dir():
         raise InputError(f"{directory} is no folder of prompts")
-    ours = our_prompts()
-    wanted = dict(_PUBLISHED) | {
+    own = our_prompts()
+    files = dict(_PUBLISHED) | {
         name: PromptFile(f"{name}.txt", fields)
         for name, fields in _FIELDS.items()
         if (directory / f"{name}.txt").is_file()
     }
-    read = {name: _tried(partial(find_template, directory, file)) for name, file in wanted.items()}
+    read = {name: _tried(partial(find_template, directory, file)) for name, file in files.items()}
     nestful = _tried(partial(read_published, directory, model))
     read |= {} if nestful is None else {"nestful/plan": nestful}
-    found = {name: template for name, template in read.items() if isinstance(template, Template)}
+    templates = {name: template for name, template in read.items() if isinstance(template, Template)}
     broken = {name: str(problem) for name, problem in read.items() if isinstance(problem, InputError)}
-    if not found and not broken:
+    if not templates and not broken:
         names = ", ".join(sorted({file.name for file in (*_PUBLISHED.values(), NESTFUL)}))
         raise InputError(
             f"{directory} holds no prompt: expected {names}, or our own names, such as callnavi/route.txt"
         )
-    texts = {**ours.texts, **{name: template.text for name, template in found.items()}}
-    origins = {name: f"{template.name} {template.sha256}" for name, template in found.items()}
+    texts = {**own.texts, **{name: template.text for name, template in templates.items()}}
+    origins = {name: f"{template.name} {template.sha256}" for name, template in templates.items()}
     published_for = nestful.name if isinstance(nestful, Template) else ""
     notes = tuple(_unread(directory))
-    return Prompts(texts, {**ours.origins, **origins}, published_for, str(directory), broken, notes)
+    return Prompts(texts, {**own.origins, **origins}, published_for, str(directory), broken, notes)
 
 
 def _tried(read: Callable[[], Template | None]) -> Template | InputError | None:
@@ -144,18 +144,20 @@ def _tried(read: Callable[[], Template | None]) -> Template | InputError | None:
 
 def _unread(directory: Path) -> Iterator[str]:
     """Says of files that are called nearly as a prompt is, or lie beside ours, that nobody reads them."""
-    ours = [f"{name}.txt" for name in _FIELDS]
-    names = [*ours, *(file.name for file in (*_PUBLISHED.values(), NESTFUL))]
+    own_files = [f"{name}.txt" for name in _FIELDS]
+    names = [*own_files, *(file.name for file in (*_PUBLISHED.values(), NESTFUL))]
     folders = dict.fromkeys(name.partition("/")[0] for name in _FIELDS)
-    for place in (directory, *(directory / each for each in folders)):
-        for path in sorted(place.glob("*")):
+    for parent in (directory, *(directory / subfolder for subfolder in folders)):
+        for path in sorted(parent.glob("*")):
             name = path.relative_to(directory).as_posix()
-            near = close_names(path.name, [each.rpartition("/")[2] for each in names], 1, cutoff=0.8)
-            beside = place != directory and path.suffix == ".txt"
-            if name in names or not path.is_file() or not (near or beside):
+            similar = close_names(
+                path.name, [file_name.rpartition("/")[2] for file_name in names], 1, cutoff=0.8
+            )
+            in_prompt_folder = parent != directory and path.suffix == ".txt"
+            if name in names or not path.is_file() or not (similar or in_prompt_folder):
                 continue
-            like = [each for each in names if each.rpartition("/")[2] in near]
-            like = [each for each in like if (directory / each).parent == place] or like
+            like = [file_name for file_name in names if file_name.rpartition("/")[2] in similar]
+            like = [file_name for file_name in like if (directory / file_name).parent == parent] or like
             hint = f"; did you mean {' or '.join(like)}?" if like else ""
             yield f"{path} is not read: no prompt is called {name}{hint}"
 
@@ -177,11 +179,11 @@ def refuse_texts(prompts: Prompts, pipeline: str, form: str, used: Sequence[str]
             raise InputError(prompts.broken[name])
     if prompts.folder and all(prompts.origins[name] == "own" for name in used):
         whose = "tasks of one's own" if form == "own" else form
-        known = [f"{name}.txt" for name in used] + [
+        file_names = [f"{name}.txt" for name in used] + [
             _PUBLISHED[name].name for name in used if name in _PUBLISHED
         ]
-        known += [NESTFUL.name] if "nestful/plan" in used else []
-        expected = f"expected {' or '.join(known)}" if known else "it has no text for them"
+        file_names += [NESTFUL.name] if "nestful/plan" in used else []
+        expected = f"expected {' or '.join(file_names)}" if file_names else "it has no text for them"
         raise InputError(f"{prompts.folder} holds no prompt that {pipeline} asks {whose} with: {expected}")
 
 

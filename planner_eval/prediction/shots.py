@@ -114,15 +114,15 @@ class Pool(NamedTuple):
 
     def about(self) -> dict[str, Any]:
         """What decides which are chosen, as JSON data."""
-        asked = {**self.asked._asdict(), "source": None}
-        return {**asked, "pool": self.digest(), "records": len(self.shots), "tested": self.tested}
+        options = {**self.asked._asdict(), "source": None}
+        return {**options, "pool": self.digest(), "records": len(self.shots), "tested": self.tested}
 
     def digest(self) -> str:
         """What tells these demonstrations from others."""
-        found = blake2b(digest_size=16)
-        for one in self.shots:
-            found.update(repr(one[:2]).encode("utf-8", "backslashreplace"))
-        return found.hexdigest()
+        hasher = blake2b(digest_size=16)
+        for shot in self.shots:
+            hasher.update(repr(shot[:2]).encode("utf-8", "backslashreplace"))
+        return hasher.hexdigest()
 
     def chosen(
         self, query: str, offered: Collection[str] = (), apps: Collection[str] = (), *, number: int | None = 0
@@ -138,35 +138,35 @@ class Pool(NamedTuple):
             apps: Gold's apps, looked at by ``gold-apps`` alone.
             number: How many; None for all, 0 for as many as are asked for.
         """
-        mine = words(query)
-        others = list(self._others(query))
-        found = self._ordered(others, query, mine, frozenset(offered), frozenset(apps))
-        found = found[: self.asked.number if number == 0 else number]
-        return tuple(found if self.asked.by == "first" else found[::-1])
+        query_words = words(query)
+        candidates = list(self._others(query))
+        ordered = self._ordered(candidates, query, query_words, frozenset(offered), frozenset(apps))
+        ordered = ordered[: self.asked.number if number == 0 else number]
+        return tuple(ordered if self.asked.by == "first" else ordered[::-1])
 
     def there(self, query: str, apps: Collection[str] = ()) -> int:
         """How many demonstrations there are for a question; as for :meth:`chosen`."""
-        own, every = frozenset(apps), self.asked.by != "gold-apps"
-        return sum(every or one.apps == own for one in self._others(query))
+        own, any_apps = frozenset(apps), self.asked.by != "gold-apps"
+        return sum(any_apps or shot.apps == own for shot in self._others(query))
 
     def near(self, query: str) -> int:
         """How many demonstrations are not shown for a question because they are near duplicates of it."""
         if self.asked.near:
             return 0
-        mine, template = words(query), question_template(query)
-        return sum(one.template == template and one.words != mine for one in self.shots)
+        query_words, template = words(query), question_template(query)
+        return sum(shot.template == template and shot.words != query_words for shot in self.shots)
 
     def _others(self, query: str) -> Iterator[Shot]:
         """The demonstrations that may be shown for a question."""
-        mine = words(query)
+        query_words = words(query)
         template = None if self.asked.near else question_template(query)
-        return (one for one in self.shots if one.words != mine and one.template != template)
+        return (shot for shot in self.shots if shot.words != query_words and shot.template != template)
 
     def _ordered(
         self,
         shots: list[Shot],
         query: str,
-        mine: frozenset[str],
+        query_words: frozenset[str],
         offered: frozenset[str],
         apps: frozenset[str],
     ) -> list[Shot]:
@@ -175,9 +175,11 @@ class Pool(NamedTuple):
             return shots
         if by in ("random", "gold-apps"):
             random.Random(f"{self.asked.seed} {query}").shuffle(shots)
-            return [one for one in shots if one.apps == apps] if by == "gold-apps" else shots
+            return [shot for shot in shots if shot.apps == apps] if by == "gold-apps" else shots
 
-        shots.sort(key=lambda one: (bool(offered) and not one.tools <= offered, -alike(one.words, mine)))
+        shots.sort(
+            key=lambda shot: (bool(offered) and not shot.tools <= offered, -alike(shot.words, query_words))
+        )
         return list(_of_each_structure(shots)) if by == "structure" else shots
 
 
@@ -190,10 +192,10 @@ def _of_each_structure(shots: Iterable[Shot]) -> Iterator[Shot]:
     ['a1', 'b1', 'a2']
     """
     groups: dict[str, list[Shot]] = {}
-    for one in shots:
-        groups.setdefault(one.structure, []).append(one)
-    for at in range(max(map(len, groups.values()), default=0)):
-        yield from (group[at] for group in groups.values() if at < len(group))
+    for shot in shots:
+        groups.setdefault(shot.structure, []).append(shot)
+    for index in range(max(map(len, groups.values()), default=0)):
+        yield from (group[index] for group in groups.values() if index < len(group))
 
 
 def words(text: str) -> frozenset[str]:
@@ -201,23 +203,23 @@ def words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-def alike(some: frozenset[str], others: frozenset[str]) -> float:
+def alike(left: frozenset[str], right: frozenset[str]) -> float:
     """How many words two texts have in common, of all that they have.
 
     >>> alike(words("book a room"), words("Book a table!"))
     0.5
     """
-    return len(some & others) / (len(some | others) or 1)
+    return len(left & right) / (len(left | right) or 1)
 
 
 # ---------------------------------------------------------------- where they come from
 def read_pool(
-    asked: Shots, form: str, samples: Sequence[Sample], source: str, *, dialect: str, cache: str | None
+    options: Shots, form: str, samples: Sequence[Sample], source: str, *, dialect: str, cache: str | None
 ) -> Pool:
     """The demonstrations there are.
 
     Args:
-        asked: Which are shown.
+        options: Which are shown.
         form: The data set.
         samples: The samples that are asked, and those left out of the run: the pool where no other is named.
         source: Where these come from, in the user's words.
@@ -227,59 +229,59 @@ def read_pool(
     Raises:
         InputError: there are fewer than are wanted; or gold's apps are to choose where there are none.
     """
-    if asked.by == "gold-apps" and form != "appbench":
+    if options.by == "gold-apps" and form != "appbench":
         raise InputError(f"demonstrations are chosen by gold's apps for appbench alone, not for {form}")
-    where = asked.source or source
+    where = options.source or source
     notes: tuple[str, ...] = ()
     if form == OWN:
         if not where:
             raise InputError("the tasks come from no file: name the demonstrations with --demos FILE")
-        found = list(_of_file(where, dialect))
-        shots = tuple(one for one in found if isinstance(one, Shot))
-        notes = _none_of(where, [one for one in found if isinstance(one, str)], len(found))
+        entries = list(_of_file(where, dialect))
+        shots = tuple(entry for entry in entries if isinstance(entry, Shot))
+        notes = _none_of(where, [entry for entry in entries if isinstance(entry, str)], len(entries))
     else:
         bench = BENCHMARKS[form]
-        golds = samples if asked.source is None else gold_samples(bench, where, cache=cache)
-        told = ((sample, bench.gold_text(sample)) for sample in golds if sample.query)
-        shots = tuple(_shot(one.query, text, apps_of(one), one.id) for one, text in told if text)
-    if len(shots) < asked.number + (asked.source is None):
+        golds = samples if options.source is None else gold_samples(bench, where, cache=cache)
+        pairs = ((sample, bench.gold_text(sample)) for sample in golds if sample.query)
+        shots = tuple(_shot(sample.query, text, apps_of(sample), sample.id) for sample, text in pairs if text)
+    if len(shots) < options.number + (options.source is None):
         raise InputError(
-            f"{where.removeprefix(PREFIX)} has {len(shots)} demonstrations, and {asked.number} of others are "
-            f"wanted: name more with --demos FILE{''.join(f' ({note})' for note in notes)}"
+            f"{where.removeprefix(PREFIX)} has {len(shots)} demonstrations, and {options.number} of others "
+            f"are wanted: name more with --demos FILE{''.join(f' ({note})' for note in notes)}"
         )
     tested = {question_words(sample.query) for sample in samples}
-    count = sum(question_words(one.query) in tested for one in shots)
-    return Pool(shots, asked, notes, where.removeprefix(PREFIX), count)
+    count = sum(question_words(shot.query) in tested for shot in shots)
+    return Pool(shots, options, notes, where.removeprefix(PREFIX), count)
 
 
-def _none_of(where: str, left: Sequence[str], every: int) -> tuple[str, ...]:
+def _none_of(where: str, left: Sequence[str], total: int) -> tuple[str, ...]:
     """Says of records that they are no demonstrations."""
     if not left:
         return ()
     are = "is no demonstration and is" if len(left) == 1 else "are no demonstrations and are"
-    return (f"--shots: {len(left):,} of {counted(every, 'record')} of {where} {are} left out; {left[0]}",)
+    return (f"--shots: {len(left):,} of {counted(total, 'record')} of {where} {are} left out; {left[0]}",)
 
 
-def too_few(pool: Pool, shown: Mapping[str, int]) -> str | None:
+def too_few(pool: Pool, shot_counts: Mapping[str, int]) -> str | None:
     """Says which samples are shown fewer demonstrations than are asked for; None where none is.
 
     Args:
         pool: The demonstrations.
-        shown: How many each sample is shown, by its id.
+        shot_counts: How many each sample is shown, by its id.
 
     >>> too_few(Pool((), Shots(3)), {"a": 3, "b": 2})
     '--shots 3: 1 of 2 samples is shown fewer, of all that can be shown: b 2'
     """
-    short = [(name, count) for name, count in shown.items() if count < pool.asked.number]
+    short = [(name, count) for name, count in shot_counts.items() if count < pool.asked.number]
     if not short:
         return None
-    said = [f"{name} {count}" for name, count in short[:3]]
-    if rest := [count for _, count in short[3:]]:
-        low, high = min(rest), max(rest)
-        said.append(f"{len(rest):,} more {low if low == high else f'{low} to {high}'}")
+    listed = [f"{name} {count}" for name, count in short[:3]]
+    if remaining := [count for _, count in short[3:]]:
+        low, high = min(remaining), max(remaining)
+        listed.append(f"{len(remaining):,} more {low if low == high else f'{low} to {high}'}")
     are = "is" if len(short) == 1 else "are"
-    who = f"{len(short):,} of {counted(len(shown), 'sample')} {are} shown fewer"
-    return f"--shots {pool.asked.number}: {who}, of all that can be shown: {', '.join(said)}"
+    who = f"{len(short):,} of {counted(len(shot_counts), 'sample')} {are} shown fewer"
+    return f"--shots {pool.asked.number}: {who}, of all that can be shown: {', '.join(listed)}"
 
 
 def near_left_out(pool: Pool, samples: Sequence[Sample]) -> Iterator[str]:
@@ -293,12 +295,12 @@ def near_left_out(pool: Pool, samples: Sequence[Sample]) -> Iterator[str]:
     >>> list(near_left_out(pool, [Sample("a", "7 or 8?"), Sample("b", "Why?")]))
     ['--shots 1: 1 of 2 samples is not shown its near duplicates: --near-duplicates shows them']
     """
-    count = sum(pool.near(one.query) > 0 for one in samples)
+    count = sum(pool.near(sample.query) > 0 for sample in samples)
     if count:
         are = "sample is not shown its" if len(samples) == 1 else "samples are not shown their"
         are = are.replace("samples are not shown their", "samples is not shown its") if count == 1 else are
-        said = f"{count:,} of {len(samples):,} {are} near duplicates: --near-duplicates shows them"
-        yield f"--shots {pool.asked.number}: {said}"
+        message = f"{count:,} of {len(samples):,} {are} near duplicates: --near-duplicates shows them"
+        yield f"--shots {pool.asked.number}: {message}"
 
 
 def _of_file(where: str, dialect: str) -> Iterator[Shot | str]:
@@ -322,21 +324,21 @@ def _of_file(where: str, dialect: str) -> Iterator[Shot | str]:
             answer = notation.write(plan) if plan.calls else words_of(record.source)
             yield _shot(query, answer, id=str(record.told), plan=plan)
         except PlanevalError as problem:
-            said = str(problem).split("\n")[0]
-            yield f"{record.where}: its answer cannot be shown in {dialect}: {said}"
+            reason = str(problem).split("\n")[0]
+            yield f"{record.where}: its answer cannot be shown in {dialect}: {reason}"
 
 
 def _shot(
     query: str, answer: str, apps: frozenset[str] = frozenset(), id: str = "", plan: Plan | None = None
 ) -> Shot:
-    asked = query, answer, words(query)
+    common = query, answer, words(query)
     try:
         plan = read.parse(answer) if plan is None else plan
     except PlanevalError:
-        return Shot(*asked, frozenset(), "", apps, question_template(query), (), id)
+        return Shot(*common, frozenset(), "", apps, question_template(query), (), id)
     structure = f"{len(plan.calls)} {sorted({(edge.producer, edge.consumer) for edge in plan.edges})}"
     tools = frozenset(call.tool for call in plan.calls)
-    return Shot(*asked, tools, structure, apps, question_template(query), call_texts(plan), id)
+    return Shot(*common, tools, structure, apps, question_template(query), call_texts(plan), id)
 
 
 # ---------------------------------------------------------------- what they show of gold
@@ -357,37 +359,37 @@ def call_texts(plan: Plan) -> tuple[str, ...]:
             return {"$": ["", value.name, *value.path]}
         return value
 
-    def text(parts: tuple[Any, ...]) -> Any:
-        return {"text": list(map(leaf, parts))}
+    def text(segments: tuple[Any, ...]) -> Any:
+        return {"text": list(map(leaf, segments))}
 
-    found = []
+    texts = []
     for call in plan.calls:
         arguments = {name: fold(value, leaf, text=text) for name, value in call.arguments}
-        found.append(f"{call.tool} {json.dumps(arguments, sort_keys=True)}")
-    return tuple(found)
+        texts.append(f"{call.tool} {json.dumps(arguments, sort_keys=True)}")
+    return tuple(texts)
 
 
 def golds_of(
-    form: str, samples: Sequence[Sample], every: Sequence[Sample], source: str
+    form: str, samples: Sequence[Sample], all_samples: Sequence[Sample], source: str
 ) -> dict[str, tuple[str, ...]]:
     """The calls of the gold plans of samples, by id; of those that have one that can be read.
 
     Args:
         form: The data set.
         samples: The samples that are asked.
-        every: All that there are, in their order.
+        all_samples: All that there are, in their order.
         source: Where they come from: of tasks of one's own, the file that holds their gold too.
     """
     if form == OWN:
-        return {name: call_texts(plan) for name, plan in own_plans(source, every).items()}
-    found: dict[str, tuple[str, ...]] = {}
+        return {name: call_texts(plan) for name, plan in own_plans(source, all_samples).items()}
+    golds: dict[str, tuple[str, ...]] = {}
     for sample in samples:
         text = BENCHMARKS[form].gold_text(sample)
         try:
-            found |= {} if text is None else {sample.id: call_texts(read.parse(text))}
+            golds |= {} if text is None else {sample.id: call_texts(read.parse(text))}
         except PlanevalError:
             continue
-    return found
+    return golds
 
 
 def own_plans(source: str, samples: Sequence[Sample]) -> dict[str, Plan]:
@@ -403,16 +405,16 @@ def own_plans(source: str, samples: Sequence[Sample]) -> dict[str, Plan]:
         records = left_out(read_path(source, role="gold")).records if source else ()
     except InputError:  # no field of it is known to hold gold
         return {}
-    found: dict[str, Plan] = {}
+    plans: dict[str, Plan] = {}
     for record, sample in zip(records, samples, strict=False):
         if record.error is not None:
             continue
         text = record.source if isinstance(record.source, str) else json.dumps(record.source)
         try:
-            found[sample.id] = read.parse(text)
+            plans[sample.id] = read.parse(text)
         except PlanevalError:
             continue
-    return found
+    return plans
 
 
 def shown_of(shots: Sequence[Shot], calls: Sequence[str] | None) -> dict[str, Any]:
@@ -426,11 +428,11 @@ def shown_of(shots: Sequence[Shot], calls: Sequence[str] | None) -> dict[str, An
     >>> shown_of([shot], shot.calls), shown_of([shot], None)
     ({'ids': ['a'], 'gold_calls': 1, 'shared': 1}, {'ids': ['a']})
     """
-    ids = [one.id for one in shots]
+    ids = [shot.id for shot in shots]
     if calls is None:
         return {"ids": ids}
-    shown = {call for one in shots for call in one.calls}
-    return {"ids": ids, "gold_calls": len(calls), "shared": sum(call in shown for call in calls)}
+    shown_calls = {call for shot in shots for call in shot.calls}
+    return {"ids": ids, "gold_calls": len(calls), "shared": sum(call in shown_calls for call in calls)}
 
 
 def apps_of(sample: Sample) -> frozenset[str]:

@@ -51,14 +51,14 @@ def read_tasks(
     """
     if not isinstance(source, str):
         expect(SEVERAL, samples=source)
-        if all(isinstance(one, Sample) for one in source):
+        if all(isinstance(entry, Sample) for entry in source):
             return Tasks(name or OWN, list(source))  # type: ignore[arg-type]
         return Tasks(OWN, _own(source))
     if name and name != OWN:
         return Tasks(name, gold_samples(benchmark(name), source, cache=cache))
-    known = None if Path(source).exists() else _benchmark_of(source.removeprefix(PREFIX))
-    if known:
-        return Tasks(known, gold_samples(BENCHMARKS[known], source, cache=cache))
+    benchmark_name = None if Path(source).exists() else _benchmark_of(source.removeprefix(PREFIX))
+    if benchmark_name:
+        return Tasks(benchmark_name, gold_samples(BENCHMARKS[benchmark_name], source, cache=cache))
     path = Path(source)
     if path.is_dir():
         raise InputError(f"{source} is a folder: say with --benchmark whose data it holds")
@@ -70,7 +70,14 @@ def read_tasks(
 
 def _benchmark_of(name: str) -> str | None:
     sets = published().values()
-    return next((one.benchmark for one in sets if name in (one.name, one.benchmark) and one.benchmark), None)
+    return next(
+        (
+            data_set.benchmark
+            for data_set in sets
+            if name in (data_set.name, data_set.benchmark) and data_set.benchmark
+        ),
+        None,
+    )
 
 
 def _own(records: Iterable[Any], source: str = "the tasks") -> list[Sample]:
@@ -79,16 +86,16 @@ def _own(records: Iterable[Any], source: str = "the tasks") -> list[Sample]:
     Raises:
         InputError: two have one id, which is to tell their answers apart.
     """
-    found = [_task(record, number) for number, record in enumerate(records, 1)]
+    samples = [_task(record, number) for number, record in enumerate(records, 1)]
     firsts: dict[str, int] = {}
-    for number, one in enumerate(found, 1):
-        first = firsts.setdefault(one.id, number)
+    for number, sample in enumerate(samples, 1):
+        first = firsts.setdefault(sample.id, number)
         if first != number:
             raise InputError(
-                f"{source}: tasks {first:,} and {number:,} have the same id, {one.id!r}: give each its own "
-                "(--repeat N asks each task several times)"
+                f"{source}: tasks {first:,} and {number:,} have the same id, {sample.id!r}: give each its "
+                "own (--repeat N asks each task several times)"
             )
-    return found
+    return samples
 
 
 def numbered(number: int) -> str:
@@ -110,7 +117,7 @@ def _task(record: Any, number: int) -> Sample:
         else next((str(m.get("content") or "") for m in reversed(talk) if m.get("role") == "user"), "")
     )
     extra: dict[str, Any] = {"messages": list(talk)} if talk else {}
-    if talk and field and not any(query.strip() in str(one.get("content")) for one in talk):
+    if talk and field and not any(query.strip() in str(message.get("content")) for message in talk):
         extra["refused"] = (
             f"task {named!r} has {field!r} and {FIELD!r}, of which only the conversation would be shown: "
             "leave one of them out, or end the conversation with the question"

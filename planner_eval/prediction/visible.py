@@ -87,8 +87,8 @@ def conversation(sample: Sample, form: str) -> tuple[Message, ...]:
 
 def digest(query: str, messages: Sequence[Message]) -> str:
     """What tells two tasks apart; their tools are told by the requests."""
-    shown = json.dumps([query, list(messages)], sort_keys=True, default=str)
-    return blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    serialized = json.dumps([query, list(messages)], sort_keys=True, default=str)
+    return blake2b(serialized.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _said(message: Message) -> bool:
