@@ -439,9 +439,8 @@ class Mends:
                     yield self._set(fault, _replaced(value, path, [ref]), "a list of this one output", 0.85)
             for candidate in self.producers.candidates(target)[:10]:
                 if fault.code == "reference.forward" and self._in_order(fault) is not None:
-                    candidate = candidate._replace(
-                        score=0.6 * candidate.score
-                    )  # it is named, and need only be written before
+                    # it is named, and need only be written before
+                    candidate = candidate._replace(score=0.6 * candidate.score)
                 if named:  # it is the output that is meant, and what the catalog says of its type is doubtful
                     candidate = candidate._replace(score=min(candidate.score, 0.5))
                 if isinstance(ref, Unresolved) or (candidate.ref.call, candidate.ref.path) != (
@@ -596,13 +595,13 @@ def _other_words(call: Call, tool: Tool) -> str | None:
     """
     bare = call.name.rpartition(".")[2]
     pairs = ((call.name, tool.name), (bare, tool.name), (call.tool, tool.full_name))
-    strays_of_pairs = [strays(call_name, tool_name) for call_name, tool_name in dict.fromkeys(pairs)]
-    if ((), ()) in strays_of_pairs:
+    strays_by_pair = [strays(call_name, tool_name) for call_name, tool_name in dict.fromkeys(pairs)]
+    if ((), ()) in strays_by_pair:
         return None
     call_words, tool_words = (
-        strays_of_pairs[1] if len(strays_of_pairs) > 1 and bare != call.name else strays_of_pairs[0]
+        strays_by_pair[1] if len(strays_by_pair) > 1 and bare != call.name else strays_by_pair[0]
     )
-    call_text, tool_text = (" ".join(strays_of_one)[:_NAMED] for strays_of_one in (call_words, tool_words))
+    call_text, tool_text = (" ".join(word_list)[:_NAMED] for word_list in (call_words, tool_words))
     if call_words and tool_words:
         return f"but {call_text!r} is not {tool_text!r}"
     return f"but nothing says {tool_text!r}" if tool_words else f"but it says nothing of {call_text!r}"

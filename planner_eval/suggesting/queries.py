@@ -162,7 +162,7 @@ def named_in(
         kind: What the value should be.
         argument: The argument that it is for: a value beside its name comes first.
         used: What the plan says already, each as text: it is less likely to be meant again.
-        validator: Holds values against types.
+        validator: Checks values against types.
         about: What the argument's description says.
         other_names: The names of other arguments that are not given either, which a value may be meant for.
 

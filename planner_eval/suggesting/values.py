@@ -101,7 +101,7 @@ def meanings(value: Value, kind: Type, validator: Parts, about: str = "") -> lis
     Args:
         value: The literal, possibly with references inside, which stay.
         kind: What it should be.
-        validator: Holds values against types.
+        validator: Checks values against types.
         about: The argument's name and, in the lines below it, its description: they may name a unit.
 
     >>> [one.value for one in meanings("3", Type(("integer",)), Parts())]
@@ -216,19 +216,19 @@ def _signs(text: str) -> list[str]:
     return _SIGNS.findall(text[:_LONGEST])
 
 
-def _is_meant(stripped: str, text: str, about: str) -> bool:
+def _is_meant(value_text: str, text: str, about: str) -> bool:
     """Whether a text is an allowed value misspelt, its initial, or with words of the argument's name."""
-    if len(stripped) == 1 and stripped.isalpha():
-        return len(text) > _SHORT and plain(text).startswith(plain(stripped))
-    if max(len(stripped), len(text)) <= _CODE and stripped.isupper() and text.isupper():
+    if len(value_text) == 1 and value_text.isalpha():
+        return len(text) > _SHORT and plain(text).startswith(plain(value_text))
+    if max(len(value_text), len(text)) <= _CODE and value_text.isupper() and text.isupper():
         return False  # USD is no typo of AUD
-    text_words, allowed_words = strays(stripped, text, synonyms=False)
-    if (_figures(stripped), _signs(stripped)) != (_figures(text), _signs(text)) or min(
-        len(stripped), len(text)
+    value_words, allowed_words = strays(value_text, text, synonyms=False)
+    if (_figures(value_text), _signs(value_text)) != (_figures(text), _signs(text)) or min(
+        len(value_text), len(text)
     ) <= _SHORT:
         return False
     named = {*words(about.partition("\n")[0])}
-    return not {*text_words, *allowed_words} - named
+    return not {*value_words, *allowed_words} - named
 
 
 def _starts(value_text: str, text: str) -> float:
