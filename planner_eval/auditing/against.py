@@ -49,7 +49,7 @@ def contradictions(plan: Plan, catalog: Catalog) -> Iterator[GoldFinding]:
     >>> [found.code for found in contradictions(parse("pay(#to='Ann')"), tools)]
     ['gold.unknown_argument']
     """
-    for found in check(plan, catalog):
-        if found.code in SURE:
-            code = found.code.replace("check.", "gold.")
-            yield GoldFinding(code, found.message, SURE[found.code], found.call, found.argument)
+    for finding in check(plan, catalog):
+        if finding.code in SURE:
+            code = finding.code.replace("check.", "gold.")
+            yield GoldFinding(code, finding.message, SURE[finding.code], finding.call, finding.argument)

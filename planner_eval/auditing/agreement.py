@@ -42,7 +42,7 @@ class Camp(NamedTuple):
     @property
     def models(self) -> int:
         """How many different models gave it."""
-        return len({one.model or one.run for one in self.answers})
+        return len({answer.model or answer.run for answer in self.answers})
 
 
 def camps(answers: Iterable[Answer], policy: Policy = DEFAULT_POLICY) -> list[Camp]:
@@ -60,18 +60,18 @@ def camps(answers: Iterable[Answer], policy: Policy = DEFAULT_POLICY) -> list[Ca
     >>> [[one.run for one in camp.answers] for camp in camps(said)]
     [['one', 'three'], ['two']]
     """
-    found: list[list[Answer]] = []
+    groups: list[list[Answer]] = []
     for answer in answers:
         if answer.plan is None or not answer.plan.calls:
             continue
-        for camp in found:
+        for camp in groups:
             if _equal(answer.plan, camp[0].plan, policy):
                 camp.append(answer)
                 break
         else:
-            found.append([answer])
-    made = [Camp(camp[0].plan, tuple(camp)) for camp in found if camp[0].plan is not None]
-    return sorted(made, key=lambda camp: (-camp.models, -len(camp.answers)))
+            groups.append([answer])
+    camp_list = [Camp(camp[0].plan, tuple(camp)) for camp in groups if camp[0].plan is not None]
+    return sorted(camp_list, key=lambda camp: (-camp.models, -len(camp.answers)))
 
 
 def outvoted(
@@ -97,22 +97,22 @@ def outvoted(
     >>> for found in outvoted(parse("f(x=1)"), said): print(found.confidence, found.message)
     medium 3 of 3 models give one plan that is not gold's: g instead of f (a-7b, b-9b, c-70b)
     """
-    given = [one for one in answers if one.plan is not None and one.plan.calls]
-    if len(given) < 2:
+    usable_answers = [answer for answer in answers if answer.plan is not None and answer.plan.calls]
+    if len(usable_answers) < 2:
         return
-    found = camps(given, policy)
-    ours = [camp for camp in found if _is_right(camp.plan, gold, policy, right)]
-    for_gold = len({one.model or one.run for camp in ours for one in camp.answers})
-    against = next((camp for camp in found if camp not in ours), None)
+    plan_camps = camps(usable_answers, policy)
+    gold_camps = [camp for camp in plan_camps if _is_right(camp.plan, gold, policy, right)]
+    for_gold = len({answer.model or answer.run for camp in gold_camps for answer in camp.answers})
+    against = next((camp for camp in plan_camps if camp not in gold_camps), None)
     if against is None or len(against.answers) < 2 or against.models <= for_gold:
         return
-    asked = len({one.model or one.run for one in given})
-    many = against.models >= 3 and 3 * against.models >= 2 * asked and not for_gold
+    model_count = len({answer.model or answer.run for answer in usable_answers})
+    many = against.models >= 3 and 3 * against.models >= 2 * model_count and not for_gold
     confidence: Confidence = "medium" if many else "low"
-    runs = [one.run for one in against.answers]
+    runs = [answer.run for answer in against.answers]
     who = (
-        f"{against.models} of {counted(asked, 'model')}"
-        if asked > 1
+        f"{against.models} of {counted(model_count, 'model')}"
+        if model_count > 1
         else counted(len(runs), "run") + " of one model"
     )
     names = ", ".join(runs[:4]) + (", …" if len(runs) > 4 else "")
@@ -133,28 +133,31 @@ def agreeing(
     >>> agreeing({}, {})
     {}
     """
-    found = {record: [*outvoted(plan, answers.get(record, ()), policy)] for record, plan in gold.items()}
-    return {record: told for record, told in found.items() if told}
+    findings = {record: [*outvoted(plan, answers.get(record, ()), policy)] for record, plan in gold.items()}
+    return {record: record_findings for record, record_findings in findings.items() if record_findings}
 
 
-def _equal(one: Plan | None, other: Plan | None, policy: Policy) -> bool:
+def _equal(plan: Plan | None, other: Plan | None, policy: Policy) -> bool:
     """Whether two plans are one under a policy, whichever is taken for gold."""
-    if one is None or other is None:
+    if plan is None or other is None:
         return False
-    return diff(one, other, policy).same and diff(other, one, policy).same
+    return diff(plan, other, policy).same and diff(other, plan, policy).same
 
 
 def _is_right(plan: Plan, gold: Plan, policy: Policy, right: Sequence[tuple[Plan, Terms]]) -> bool:
     """Whether a plan is gold, or another that its record says is right."""
-    return _equal(plan, gold, policy) or any(diff(plan, one, policy, terms).same for one, terms in right)
+    return _equal(plan, gold, policy) or any(
+        diff(plan, alternative, policy, terms).same for alternative, terms in right
+    )
 
 
-def _apart(theirs: Plan, gold: Plan, policy: Policy) -> str:
+def _apart(plan: Plan, gold: Plan, policy: Policy) -> str:
     """In what a plan differs from gold: the first root of the comparison, told with the plans' own names."""
-    there, wanted = sorted(call.tool for call in theirs.calls), sorted(call.tool for call in gold.calls)
-    if there != wanted:
-        return f"{_tools(theirs)} instead of {_tools(gold)}"
-    roots = diff(theirs, gold, policy).roots
+    plan_tools = sorted(call.tool for call in plan.calls)
+    gold_tools = sorted(call.tool for call in gold.calls)
+    if plan_tools != gold_tools:
+        return f"{_tools(plan)} instead of {_tools(gold)}"
+    roots = diff(plan, gold, policy).roots
     return "; ".join(edit.message for edit in roots[:2]) + ("; …" if len(roots) > 2 else "")
 
 

@@ -44,8 +44,8 @@ _TEENS = ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9}
 _NAMED = {
-    **{word: at for at, word in enumerate((*_FIRST, *_TEENS))},
-    **{word: 10 * at for at, word in enumerate(_TENS, 2)},
+    **{word: number for number, word in enumerate((*_FIRST, *_TEENS))},
+    **{word: 10 * number for number, word in enumerate(_TENS, 2)},
     "dozen": 12,
 }
 _COUNTING = {
@@ -109,8 +109,8 @@ def amounts(text: str) -> Iterator[Amount]:
             yield Amount(6.0, span)
         elif kind == "more":
             count = match["many"].casefold()
-            whole = float(count) if count.isdecimal() else float(_NAMED.get(count, 1))
-            yield from (Amount(value, span) for value in (whole + 0.5, whole))
+            whole_number = float(count) if count.isdecimal() else float(_NAMED.get(count, 1))
+            yield from (Amount(value, span) for value in (whole_number + 0.5, whole_number))
         else:
             yield Amount(2.0, span)
     for match in _SPACED.finditer(text):
@@ -125,9 +125,9 @@ def _written(match: re.Match[str]) -> Iterator[float]:
     value = float(digits.replace(",", ""))
     yield value
     if "," in digits and _THOUSANDS.fullmatch(digits) is None:
-        parts = digits.split(",")
-        yield from (float(part) for part in parts)
-        if len(parts) == 2 and "." not in digits:
+        groups = digits.split(",")
+        yield from (float(group) for group in groups)
+        if len(groups) == 2 and "." not in digits:
             yield float(digits.replace(",", "."))
     if match["over"]:
         below = float(match["below"])
@@ -140,19 +140,19 @@ def _written(match: re.Match[str]) -> Iterator[float]:
 
 def _spelled(words: str) -> Iterator[float]:
     """What number words say together, and each by itself: "twenty five" is 25, "two three" are 2 and 3."""
-    parts = [part for part in re.split(r"[ \n-]", words) if part != "and"]
+    tokens = [token for token in re.split(r"[ \n-]", words) if token != "and"]
     total = current = 0
     alone: list[float] = []
-    for part in parts:
-        if part in _SCALES:
-            scale = _SCALES[part]
+    for token in tokens:
+        if token in _SCALES:
+            scale = _SCALES[token]
             current = max(current, 1) * scale
             if scale > 100:
                 total, current = total + current, 0
-        elif part == "dozen":
+        elif token == "dozen":
             current = max(current, 1) * 12
         else:
-            value = int(_NAMED.get(part, _COUNTING.get(part, 0)))
+            value = int(_NAMED.get(token, _COUNTING.get(token, 0)))
             if value < 10 and alone and alone[-1] in range(20, 100, 10):
                 alone[-1] += value
             else:
@@ -161,5 +161,5 @@ def _spelled(words: str) -> Iterator[float]:
         if max(total, current) > 10**15:
             break
     yield float(total + current)
-    if len(alone) > 1 and not any(part in _SCALES or part == "dozen" for part in parts):
+    if len(alone) > 1 and not any(token in _SCALES or token == "dozen" for token in tokens):
         yield from alone

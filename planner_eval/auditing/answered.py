@@ -69,7 +69,7 @@ def doubt(value: Any, gold: Any, text: str | None = None) -> Confidence | None:
     if isinstance(value, (list, tuple)) and isinstance(gold, (list, tuple)):
         return _surest(zip(value, gold, strict=True)) if len(value) == len(gold) else "high"
     if isinstance(value, dict) and isinstance(gold, dict):
-        texts = {str(key): one for key, one in value.items()}
+        texts = {str(key): item for key, item in value.items()}
         return _surest((texts[key], gold[key]) for key in gold) if texts.keys() == gold.keys() else "high"
     return "high" if _kind(value) is _kind(gold) else "low"
 
@@ -82,8 +82,8 @@ def _only(value: Any) -> Any:
 
 
 def _surest(pairs: Any) -> Confidence | None:
-    told = [found for value, gold in pairs if (found := doubt(value, gold)) is not None]
-    return min(told, key=CONFIDENCES.index, default=None)
+    doubts = [confidence for value, gold in pairs if (confidence := doubt(value, gold)) is not None]
+    return min(doubts, key=CONFIDENCES.index, default=None)
 
 
 def _kind(value: Any) -> type:
@@ -94,28 +94,28 @@ def _of_texts(value: Any, gold: Any) -> Confidence | None:
     """The same where one of the two is a text, or both are."""
     if isinstance(value, str) and isinstance(gold, str):
         return None if value.strip().casefold() == gold.strip().casefold() else "high"
-    told, other = (gold, value) if isinstance(gold, str) else (value, gold)
+    text, other = (gold, value) if isinstance(gold, str) else (value, gold)
     number = number_of(other)
-    return "low" if number is None else _of_number(other, number, told)
+    return "low" if number is None else _of_number(other, number, text)
 
 
-def _of_number(exact: float, number: float, said: str) -> Confidence | None:
+def _of_number(exact: float, number: float, answer_text: str) -> Confidence | None:
     """How sure it is that a text does not say a number."""
-    said = said[-_LONGEST:].strip()
-    boxed = _BOXED.findall(said)
-    marked = boxed[-1] if boxed else _MARK.split(said)[-1]
-    text = marked.strip().strip("$:=* ").removesuffix(".").strip() if marked.strip() else said
+    answer_text = answer_text[-_LONGEST:].strip()
+    boxed = _BOXED.findall(answer_text)
+    marked = boxed[-1] if boxed else _MARK.split(answer_text)[-1]
+    text = marked.strip().strip("$:=* ").removesuffix(".").strip() if marked.strip() else answer_text
     plain = text.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text) else text
     if _PLAIN.fullmatch(plain):
-        whole = plain.lstrip("+-").isdecimal() and len(plain) <= 300
-        return None if answers_match(exact, int(plain) if whole else float(plain)) else "high"
-    found, sure = offered(text), True
-    if found is None:
+        is_integer = plain.lstrip("+-").isdecimal() and len(plain) <= 300
+        return None if answers_match(exact, int(plain) if is_integer else float(plain)) else "high"
+    option, sure = offered(text), True
+    if option is None:
         numbers = _NUMBER.findall(text)
-        found, sure = (offered(numbers[0]) if len(numbers) == 1 else None), False
-    if found is None:
+        option, sure = (offered(numbers[0]) if len(numbers) == 1 else None), False
+    if option is None:
         return "low"
-    if found.is_value(number) or found.is_rounded(number):
+    if option.is_value(number) or option.is_rounded(number):
         return None
-    named = found.plain and len(found.unit.split()) <= _UNIT
-    return "high" if sure and named and not found.is_near(number) else "medium"
+    named = option.plain and len(option.unit.split()) <= _UNIT
+    return "high" if sure and named and not option.is_near(number) else "medium"

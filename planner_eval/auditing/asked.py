@@ -60,10 +60,10 @@ class Question:
     @cached_property
     def amounts(self) -> tuple[Amount, ...]:
         """The numbers that it says; digits within a code are none."""
-        said = (one for one in amounts(self.text) if not within_code(self.text, one.span))
-        found = tuple(islice(said, FEW + 1))
-        self._cut = self._cut or len(found) > FEW
-        return found
+        outside_codes = (amount for amount in amounts(self.text) if not within_code(self.text, amount.span))
+        first_amounts = tuple(islice(outside_codes, FEW + 1))
+        self._cut = self._cut or len(first_amounts) > FEW
+        return first_amounts
 
     @cached_property
     def moments(self) -> Moments:
@@ -94,40 +94,40 @@ class Question:
             return Ground("empty", sure=False)
         flag = booleans(value) if isinstance(value, (bool, str)) else value
         if isinstance(value, bool) or flag != value:
-            found = self._flag(bool(flag), name)
-            written = list(words(value)) if isinstance(value, str) and found is None else []
+            ground = self._flag(bool(flag), name)
+            written = list(words(value)) if isinstance(value, str) and ground is None else []
             span = self._verbatim(written) if written else None
-            return found if span is None else Ground("text", span)
+            return ground if span is None else Ground("text", span)
         read = numbers(value) if isinstance(value, str) else value
-        found = self._number(read, value) if isinstance(read, (int, float)) else self._text(str(value))
-        return Ground("unread", sure=False) if found is None and self._cut else found
+        ground = self._number(read, value) if isinstance(read, (int, float)) else self._text(str(value))
+        return Ground("unread", sure=False) if ground is None and self._cut else ground
 
     def _text(self, value: str) -> Ground | None:
         text = value[:_VALUE]
-        mine = list(words(text))
-        if not any(word.form.isalnum() for word in mine):
+        value_words = list(words(text))
+        if not any(word.form.isalnum() for word in value_words):
             return Ground("empty", sure=False)
         if _WHOLE.search(text):
             return self._whole(text)
         moment = moment_of(text)
         if moment is None and is_code(text) and not (is_made_up(text) and self._has_part(text)):
             return self._code(text)
-        span = self._verbatim(mine)
+        span = self._verbatim(value_words)
         if span is not None and not (moment is not None and self._timed(span)):
             return Ground("text", span)
         if not self.english:
             return self._unread(text)
         if moment is not None:
             return moment_ground(moment, self.moments, self.amounts)
-        return self._other(text, mine)
+        return self._other(text, value_words)
 
     def _whole(self, text: str) -> Ground | None:
         """Where an address stands, which is said as a whole or not at all."""
         spoken = re.sub(r"\s*+@\s*+", " at ", text.strip()).replace(".", " dot ")
-        for said in (text.strip(), spoken):
-            found = re.search(rf"(?<![\w@.+-]){re.escape(said)}(?![\w@]|[.-]\w)", self.text, re.I | re.A)
-            if found is not None:
-                return Ground("text", found.span())
+        for spelling in (text.strip(), spoken):
+            match = re.search(rf"(?<![\w@.+-]){re.escape(spelling)}(?![\w@]|[.-]\w)", self.text, re.I | re.A)
+            if match is not None:
+                return Ground("text", match.span())
         return None
 
     def _code(self, text: str) -> Ground | None:
@@ -137,13 +137,14 @@ class Question:
 
     def _has_part(self, text: str) -> bool:
         """Whether a number that a text holds is said by itself."""
-        parts = {float(digits) for digits in re.findall(r"\d{3,}", text)}
-        return any(one.value in parts for one in self.amounts)
+        text_numbers = {float(digits) for digits in re.findall(r"\d{3,}", text)}
+        return any(amount.value in text_numbers for amount in self.amounts)
 
     def _timed(self, span: Span) -> bool:
         """Whether a time of day is said there, of which "pm" may be a part that the value lacks."""
         return any(
-            one.span[0] < span[1] and span[0] < one.span[1] < span[1] + 6 for one in self.moments.clocks[:FEW]
+            clock.span[0] < span[1] and span[0] < clock.span[1] < span[1] + 6
+            for clock in self.moments.clocks[:FEW]
         )
 
     # ------------------------------------------------------------ words
@@ -153,33 +154,33 @@ class Question:
 
     @cached_property
     def _starts(self) -> list[int]:
-        starts, at = [], 0
+        starts, offset = [], 0
         for word in self.words:
-            starts.append(at)
-            at += len(word.form) + 1
+            starts.append(offset)
+            offset += len(word.form) + 1
         return starts
 
     @cached_property
     def _compact(self) -> tuple[str, list[int]]:
         """The words without anything between them, and where each begins."""
-        starts, at = [], 0
+        starts, offset = [], 0
         for word in self.words:
-            starts.append(at)
-            at += len(word.plain)
+            starts.append(offset)
+            offset += len(word.plain)
         return "".join(word.plain for word in self.words), starts
 
     @cached_property
     def _families(self) -> dict[str, list[Word]]:
         """The words by their first four characters, few of each."""
-        known: dict[str, list[Word]] = {}
+        families: dict[str, list[Word]] = {}
         seen = set()
         for word in self.words:
             if word.form not in seen:
                 seen.add(word.form)
-                family = known.setdefault(word.form[:4], [])
+                family = families.setdefault(word.form[:4], [])
                 if len(family) < _KIN:
                     family.append(word)
-        return known
+        return families
 
     def _span(self, first: int, last: int) -> Span:
         return (self.words[first].span[0], self.words[last].span[1])
@@ -187,41 +188,45 @@ class Question:
     @cached_property
     def _at(self) -> dict[str, int]:
         """Where each form stands first."""
-        return {word.form: at for at, word in reversed([*enumerate(self.words)])}
+        return {word.form: index for index, word in reversed([*enumerate(self.words)])}
 
     @cached_property
     def _dotted(self) -> dict[str, Span]:
         """Initials with points, as one word: "D.C."."""
-        return {one[0].replace(".", "").casefold(): one.span() for one in _POINTS.finditer(self.text)}
+        return {match[0].replace(".", "").casefold(): match.span() for match in _POINTS.finditer(self.text)}
 
     def _find(self, forms: Sequence[str]) -> Span | None:
         """Where words stand behind one another."""
         if len(forms) == 1:
-            found = self._at.get(forms[0])
-            return self._dotted.get(forms[0]) if found is None else self.words[found].span
-        at = self._line.find(f" {' '.join(forms)} ") if forms else -1
-        if at < 0:
+            index = self._at.get(forms[0])
+            return self._dotted.get(forms[0]) if index is None else self.words[index].span
+        offset = self._line.find(f" {' '.join(forms)} ") if forms else -1
+        if offset < 0:
             return None
-        first = bisect_right(self._starts, at) - 1
+        first = bisect_right(self._starts, offset) - 1
         return self._span(first, first + len(forms) - 1)
 
-    def _verbatim(self, mine: Sequence[Word]) -> Span | None:
+    def _verbatim(self, value_words: Sequence[Word]) -> Span | None:
         """Where a value's words stand, however they are divided."""
-        if (span := self._find([word.form for word in mine])) is not None:
+        if (span := self._find([word.form for word in value_words])) is not None:
             return span
-        compact, (line, starts) = "".join(word.plain for word in mine), self._compact
-        at = line.find(compact) if len(compact) >= _JOINED else -1
-        if at < 0:
+        compact, (line, starts) = "".join(word.plain for word in value_words), self._compact
+        offset = line.find(compact) if len(compact) >= _JOINED else -1
+        if offset < 0:
             return None
-        first, last = (bisect_right(starts, place) - 1 for place in (at, at + len(compact) - 1))
-        if any(c.isdecimal() for c in compact) and len(mine) < _JOINED and compact[:1].isalpha():
-            return self._span(first, last) if starts[first] == at and self._ends(last, at, compact) else None
-        whole = starts[first] == at and self.words[last].plain == compact[starts[last] - at :]
-        return self._span(first, last) if whole or len(compact) > _JOINED else None
+        first, last = (bisect_right(starts, position) - 1 for position in (offset, offset + len(compact) - 1))
+        if any(c.isdecimal() for c in compact) and len(value_words) < _JOINED and compact[:1].isalpha():
+            return (
+                self._span(first, last)
+                if starts[first] == offset and self._ends(last, offset, compact)
+                else None
+            )
+        is_whole = starts[first] == offset and self.words[last].plain == compact[starts[last] - offset :]
+        return self._span(first, last) if is_whole or len(compact) > _JOINED else None
 
-    def _ends(self, last: int, at: int, compact: str) -> bool:
+    def _ends(self, last: int, offset: int, compact: str) -> bool:
         """Whether a value ends where a word does."""
-        return self.words[last].plain == compact[self._compact[1][last] - at :]
+        return self.words[last].plain == compact[self._compact[1][last] - offset :]
 
     def _word(self, word: Word) -> Span | None:
         """Where a word stands, one of its family, a number that it says, or another name of it."""
@@ -230,53 +235,66 @@ class Question:
         if word.plain.isalpha() and (span := self._verbatim([word])) is not None:
             return span
         if word.form.isdecimal() and len(word.form) < 15:
-            return next((one.span for one in self.amounts[:FEW] if one.value == int(word.form)), None)
-        near = next((one for one in self._families.get(word.form[:4], ()) if akin(one.form, word.form)), None)
-        if near is not None:
-            return near.span
+            return next(
+                (amount.span for amount in self.amounts[:FEW] if amount.value == int(word.form)), None
+            )
+        relative = next(
+            (
+                candidate
+                for candidate in self._families.get(word.form[:4], ())
+                if akin(candidate.form, word.form)
+            ),
+            None,
+        )
+        if relative is not None:
+            return relative.span
         return self._alias((word.form,))
 
     def _alias(self, forms: tuple[str, ...]) -> Span | None:
         return next((span for other in aliases().get(forms, ()) if (span := self._find(other))), None)
 
-    def _other(self, text: str, mine: Sequence[Word]) -> Ground | None:
+    def _other(self, text: str, value_words: Sequence[Word]) -> Ground | None:
         """All of its words somewhere, another name of it, its initials, or a good part of it."""
-        whole = self._alias(tuple(word.form for word in mine)) if len(mine) < 6 else None
-        whole = whole or self._initials(text, mine)
-        if whole is not None:
-            return Ground("words", whole)
+        whole_span = self._alias(tuple(word.form for word in value_words)) if len(value_words) < 6 else None
+        whole_span = whole_span or self._initials(text, value_words)
+        if whole_span is not None:
+            return Ground("words", whole_span)
         if len(text.split()) == 1 and text[:1].isalpha() and sum(c.isdecimal() for c in text) >= DIGITS:
             return None
-        matter = ([word for word in mine if word.plain not in FUNCTION] or list(mine))[:_MATTER]
-        found = [span for word in matter if (span := self._word(word)) is not None]
-        if not found or 2 * len(found) < len(matter):
+        matter = ([word for word in value_words if word.plain not in FUNCTION] or list(value_words))[:_MATTER]
+        spans = [span for word in matter if (span := self._word(word)) is not None]
+        if not spans or 2 * len(spans) < len(matter):
             return None
-        hull = (min(span[0] for span in found), max(span[1] for span in found))
-        return Ground("words" if len(found) == len(matter) else "part", hull)
+        hull = (min(span[0] for span in spans), max(span[1] for span in spans))
+        return Ground("words" if len(spans) == len(matter) else "part", hull)
 
-    def _initials(self, text: str, mine: Sequence[Word]) -> Span | None:
+    def _initials(self, text: str, value_words: Sequence[Word]) -> Span | None:
         """Where a name stands in short (LA, KLIA, ATL), or what a short name stands for."""
-        name = "".join(word.plain for word in mine)
-        short = "".join(word.plain[:1] for word in mine)
-        if len(mine) > 1 or (name.isalpha() and len(name) > 5):
-            for one in self._capitals:
-                if len(short) > 1 and one.plain.startswith(short) and len(one.plain) <= len(short) + 2:
-                    return one.span
-                if len(one.plain) == 3 and _in_order(one.plain, name):
-                    return one.span
+        name = "".join(word.plain for word in value_words)
+        short = "".join(word.plain[:1] for word in value_words)
+        if len(value_words) > 1 or (name.isalpha() and len(name) > 5):
+            for capital in self._capitals:
+                if (
+                    len(short) > 1
+                    and capital.plain.startswith(short)
+                    and len(capital.plain) <= len(short) + 2
+                ):
+                    return capital.span
+                if len(capital.plain) == 3 and _in_order(capital.plain, name):
+                    return capital.span
             return None
-        short = mine[0].plain
+        short = value_words[0].plain
         if not (2 <= len(short) <= 5 and text.strip().isupper() and short.isalpha()):
             return None
         named, letters = self._begins
-        at = letters.find(short)
+        offset = letters.find(short)
         for _ in range(_KIN):
-            if at < 0:
+            if offset < 0:
                 break
-            run = named[at : at + len(short)]
+            run = named[offset : offset + len(short)]
             if all(self.text[word.span[0]].isupper() for word in run):
                 return (run[0].span[0], run[-1].span[1])
-            at = letters.find(short, at + 1)
+            offset = letters.find(short, offset + 1)
         return None
 
     @cached_property
@@ -288,7 +306,9 @@ class Question:
     @cached_property
     def _capitals(self) -> list[Word]:
         """The words in capitals, and initials with points, few of them."""
-        upper = (one for one in self.words if len(one.plain) > 1 and self.text[slice(*one.span)].isupper())
+        upper = (
+            word for word in self.words if len(word.plain) > 1 and self.text[slice(*word.span)].isupper()
+        )
         short = (Word(name, span, name) for name, span in self._dotted.items())
         return [*islice(upper, FEW), *islice(short, FEW)]
 
@@ -311,9 +331,9 @@ class Question:
     def _number(self, read: int | float, value: Value) -> Ground | None:
         if not -_HUGE < read < _HUGE:
             return Ground("empty", sure=False)
-        number, said = float(read), self.amounts
-        if (found := said_number(number, said)) is not None:
-            return found
+        number, question_amounts = float(read), self.amounts
+        if (ground := said_number(number, question_amounts)) is not None:
+            return ground
         written = str(value).strip().removeprefix("+")
         if written.isdecimal() and len(written) >= DIGITS:
             if (span := said_whole(written, self.text)) is not None:
@@ -326,15 +346,15 @@ class Question:
             return Ground("unread", sure=False)
         if number in (0, 1):
             return Ground("one", sure=False)
-        return inferred_number(number, said, self.text)
+        return inferred_number(number, question_amounts, self.text)
 
     def _unread(self, text: str) -> Ground | None:
         """What cannot be judged of a question in another language: all but codes and addresses."""
         if self.english:
             return None
-        digits = [part.strip("0") for part in re.findall(r"\d++", text)]
+        digits = [run.strip("0") for run in re.findall(r"\d++", text)]
         code = text.isascii() and (len("".join(digits)) >= 3 or "@" in text) and moment_of(text) is None
-        if code and not all(part in self.text for part in digits):
+        if code and not all(run in self.text for run in digits):
             return None
         return Ground("unread", sure=False)
 
@@ -345,5 +365,5 @@ def _in_order(short: str, name: str) -> bool:
     >>> _in_order("phl", "philadelphia"), _in_order("lax", "losangeles")
     (True, False)
     """
-    rest = iter(name)
-    return name[:1] == short[:1] and all(letter in rest for letter in short)
+    remaining = iter(name)
+    return name[:1] == short[:1] and all(letter in remaining for letter in short)

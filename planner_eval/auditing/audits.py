@@ -34,8 +34,8 @@ class Audit(NamedTuple):
 class Gathering(Protocol):
     """Looks at records that go by, and keeps little of each."""
 
-    def add(self, place: int, subject: Subject) -> None:
-        """Look at one more record, of which `place` is the number."""
+    def add(self, number: int, subject: Subject) -> None:
+        """Look at one more record; `number` is its position."""
 
     def found(self) -> Iterable[tuple[int, GoldFinding]]:
         """The findings, each with the number of its record."""
@@ -58,8 +58,8 @@ def _against(subject: Subject) -> Iterable[GoldFinding]:
 
 
 def _ungrounded(subject: Subject) -> Iterable[GoldFinding]:
-    said = subject.said
-    return () if said is None else grounding.ungrounded(subject.plan, said, subject.catalog)
+    question_text = subject.said
+    return () if question_text is None else grounding.ungrounded(subject.plan, question_text, subject.catalog)
 
 
 def _ambiguous(subject: Subject) -> Iterable[GoldFinding]:
@@ -77,10 +77,10 @@ class _Twins:
         self._twins = twins.Twins()
         self._last: tuple[Catalog | None, bytes] = (None, b"")
 
-    def add(self, place: int, subject: Subject) -> None:
+    def add(self, number: int, subject: Subject) -> None:
         if subject.query is not None:
             tools = self._tools(subject.catalog)
-            self._twins.add(place, twins.Item(subject.record, subject.query, subject.plan, tools))
+            self._twins.add(number, twins.Item(subject.record, subject.query, subject.plan, tools))
 
     def found(self) -> Iterable[tuple[int, GoldFinding]]:
         return self._twins.found()
@@ -136,5 +136,5 @@ def audit(
     >>> [found.code for found in audit(Subject("q1", plan), AUDITS)]
     ['gold.unresolved']
     """
-    found = [one for each in audits for one in each.find(subject) if has(one.code)]
-    yield from sorted(found, key=lambda one: (one.call is None, one.call or 0))
+    findings = [finding for row in audits for finding in row.find(subject) if has(finding.code)]
+    yield from sorted(findings, key=lambda finding: (finding.call is None, finding.call or 0))

@@ -63,19 +63,20 @@ def picks(plan: Plan, observations: Mapping[int, Value] | None = None) -> Iterat
     [('h-23', (1,), 2)]
     """
     if observations is None:
-        observations = {at: call.result for at, call in enumerate(plan.calls) if call.has_result}
-    wanted = {_key(value) for _, _, value in _literals(plan)}
-    places = {at: _places(answer, wanted) for at, answer in observations.items()}
+        observations = {position: call.result for position, call in enumerate(plan.calls) if call.has_result}
+    literal_keys = {_key(value) for _, _, value in _literals(plan)}
+    places_by_source = {position: _places(answer, literal_keys) for position, answer in observations.items()}
     for position, name, value in _literals(plan):
-        found = [
+        candidates = [
             (source, path, entries, among)
-            for source in sorted(places)
+            for source in sorted(places_by_source)
             if source < position
-            for path, (entries, among) in places[source].get(_key(value), {}).items()
+            for path, (entries, among) in places_by_source[source].get(_key(value), {}).items()
         ]
-        if found:
+        if candidates:
             source, path, entries, among = min(
-                found, key=lambda one: (one[3] < 2, len(one[2]), one[3], -one[0])
+                candidates,
+                key=lambda candidate: (candidate[3] < 2, len(candidate[2]), candidate[3], -candidate[0]),
             )
             yield Pick(position, name, value, source, path, tuple(entries), among)
 
@@ -110,14 +111,14 @@ def ambiguous(
         if question is not None and question.grounds(pick.value, pick.argument) is not None:
             continue
         tool = plan.calls[pick.source].tool
-        at = ".".join(str(step) for step in pick.path)
+        path_text = ".".join(str(step) for step in pick.path)
         value = shortened(repr(pick.value), 60)
         if len(pick.entries) > 1:
             which = ", ".join(_nth(entry) for entry in pick.entries[:4]) + (
                 ", …" if len(pick.entries) > 4 else ""
             )
-            held = f"the {which} of {pick.among} hold that {tool} answered (at {at})"
-            message = f"{pick.argument} is {value}, which {held}"
+            entries_text = f"the {which} of {pick.among} hold that {tool} answered (at {path_text})"
+            message = f"{pick.argument} is {value}, which {entries_text}"
             yield GoldFinding("gold.candidates", message, "low", pick.call, pick.argument)
         elif pick.entries[0] > 0:
             chooses = _CHOOSES.search(query) if query else None
@@ -130,7 +131,7 @@ def ambiguous(
                 if query
                 else ""
             )
-            which = f"the {_nth(pick.entries[0])} of {pick.among} that {tool} answered (at {at})"
+            which = f"the {_nth(pick.entries[0])} of {pick.among} that {tool} answered (at {path_text})"
             message = f"{pick.argument} is {value}, {which}{'; ' if why else ''}{why}"
             yield GoldFinding("gold.candidate", message, confidence, pick.call, pick.argument)
 
@@ -138,10 +139,10 @@ def ambiguous(
 def _literals(plan: Plan) -> Iterator[tuple[int, str, Value]]:
     """The literals that answers do not hold by chance."""
     for position, call in enumerate(plan.calls):
-        for name, given in call.arguments:
-            if isinstance(given, Template):
+        for name, argument in call.arguments:
+            if isinstance(argument, Template):
                 continue
-            for _, value in leaves(given):
+            for _, value in leaves(argument):
                 if _telling(value):
                     yield position, name, value
 
@@ -162,29 +163,29 @@ def _key(value: Value) -> Any:
 Places = dict[Path, tuple[list[int], int]]
 
 
-def _places(answer: Value, wanted: set[Any]) -> dict[Any, Places]:
+def _places(answer: Value, literal_keys: set[Any]) -> dict[Any, Places]:
     """Of each wanted value the lists that hold it: the entries that do, and how many have something there."""
-    found: dict[Any, dict[Path, list[int]]] = {}
+    entries_by_key: dict[Any, dict[Path, list[int]]] = {}
     sizes: dict[Path, int] = {}
     last: dict[Path, int] = {}
     for path, value in leaves(answer):
         if isinstance(value, (bool, type(None))):
             continue
         key = _key(value)
-        for at, entry in enumerate(path):
+        for index, entry in enumerate(path):
             if type(entry) is not int:
                 continue
-            place = (*path[:at], "*", *path[at + 1 :])
-            if last.get(place) != entry:
-                last[place] = entry
-                sizes[place] = sizes.get(place, 0) + 1
-            if key in wanted:
-                entries = found.setdefault(key, {}).setdefault(place, [])
+            list_path = (*path[:index], "*", *path[index + 1 :])
+            if last.get(list_path) != entry:
+                last[list_path] = entry
+                sizes[list_path] = sizes.get(list_path, 0) + 1
+            if key in literal_keys:
+                entries = entries_by_key.setdefault(key, {}).setdefault(list_path, [])
                 if len(entries) < MOST and (not entries or entries[-1] != entry):
                     entries.append(entry)
     return {
-        value: {path: (entries, sizes[path]) for path, entries in places.items()}
-        for value, places in found.items()
+        value: {path: (entries, sizes[path]) for path, entries in paths.items()}
+        for value, paths in entries_by_key.items()
     }
 
 

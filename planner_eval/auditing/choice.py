@@ -60,16 +60,16 @@ def choice(select: Iterable[str], ignore: Iterable[str], least: str) -> Choice:
     return Choice(_codes("select", select), _codes("ignore", ignore), least)
 
 
-def _codes(option: str, given: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(given, str):
-        given = (given,)
-    if not isinstance(given, Iterable):
-        raise InputError(f"{option} is {shortened(repr(given), 40)}, expected codes, e.g. ['gold.answer']")
-    codes = tuple(given)
+def _codes(option: str, prefixes: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(prefixes, str):
+        prefixes = (prefixes,)
+    if not isinstance(prefixes, Iterable):
+        raise InputError(f"{option} is {shortened(repr(prefixes), 40)}, expected codes, e.g. ['gold.answer']")
+    codes = tuple(prefixes)
     for code in codes:
         if not isinstance(code, str) or not code:
             raise InputError(f"{option} {shortened(repr(code), 40)}: expected a code, e.g. 'gold.answer'")
-        if not any(known.startswith(code) for known in CODES):
+        if not any(full_code.startswith(code) for full_code in CODES):
             hint = did_you_mean(code, list(CODES), "they stand in brackets behind findings")
             raise InputError(f"{option} {code!r}: no code begins so; {hint}")
     return codes

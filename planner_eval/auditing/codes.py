@@ -111,8 +111,8 @@ def said_in(value: str, text: str) -> Part | None:
     for span in _places(value, text):
         before, after = _rest(text, span)
         if before or after:
-            apart = before[-1:] in ("", "-", "_") and after[:1] in ("", "-", "_")
-            return Part((span[0] - len(before), span[1] + len(after)), apart)
+            is_divided = before[-1:] in ("", "-", "_") and after[:1] in ("", "-", "_")
+            return Part((span[0] - len(before), span[1] + len(after)), is_divided)
     return None
 
 
@@ -138,24 +138,24 @@ def within_code(text: str, span: Span) -> bool:
 
 def _is_whole(token: str) -> bool:
     """Whether a word is a code whose digits are no numbers: neither a range, nor a quantity, nor a date."""
-    parts = re.split("[-_]", token)
-    if any(not (part.isalpha() or part.isdecimal() or _is_amount(part)) for part in parts):
+    segments = re.split("[-_]", token)
+    if any(not (segment.isalpha() or segment.isdecimal() or _is_amount(segment)) for segment in segments):
         return True
-    if len(parts) == 1 or _DATED.fullmatch(token):
+    if len(segments) == 1 or _DATED.fullmatch(token):
         return False
-    if all(part.isdecimal() for part in parts):
-        digits = sum(map(len, parts))
-        return len(parts) > 2 or (digits >= _MANY and int(parts[0]) >= int(parts[1]))
-    first = parts[0]
+    if all(segment.isdecimal() for segment in segments):
+        digits = sum(map(len, segments))
+        return len(segments) > 2 or (digits >= _MANY and int(segments[0]) >= int(segments[1]))
+    first = segments[0]
     return first.isalpha() and first.isupper() and len(first) <= 5 and not _PRICE.fullmatch(f"{first}1")
 
 
-def _is_amount(part: str) -> bool:
+def _is_amount(text: str) -> bool:
     """Whether letters and digits are a quantity with its unit, a price, or a word with its number."""
-    if (found := _QUANTITY.fullmatch(part)) is not None:
-        digits, unit = found[1], found[2]
+    if (match := _QUANTITY.fullmatch(text)) is not None:
+        digits, unit = match[1], match[2]
         return _UNITS.fullmatch(unit) is not None or (unit.islower() and len(digits) < _MANY)
-    return _PRICE.fullmatch(part) is not None or _NAMED.fullmatch(part) is not None
+    return _PRICE.fullmatch(text) is not None or _NAMED.fullmatch(text) is not None
 
 
 def _places(value: str, text: str) -> Iterator[Span]:
@@ -187,10 +187,10 @@ def _token(text: str, span: Span) -> Span:
     return span[0] - (left.end() if left else 0), right.end() if right else span[1]
 
 
-def _belongs(rest: str) -> bool:
+def _belongs(affix: str) -> bool:
     """Whether what stands beside a code belongs to it; a word of a sentence does not: "AB1234-compatible"."""
-    bare = rest.strip("-_")
-    return bool(bare) and not (bare != rest and re.fullmatch(r"[a-z]{3,}+(?:-[a-z]++)*+", bare))
+    bare = affix.strip("-_")
+    return bool(bare) and not (bare != affix and re.fullmatch(r"[a-z]{3,}+(?:-[a-z]++)*+", bare))
 
 
 def _digits_of(spelled: str) -> str:

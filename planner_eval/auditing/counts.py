@@ -42,33 +42,35 @@ _NEAR = 40
 """Counts that many characters apart may be of one party."""
 
 
-def said_number(number: float, said: Sequence[Amount]) -> Ground | None:
+def said_number(number: float, amounts: Sequence[Amount]) -> Ground | None:
     """What says a number itself, or as a percentage.
 
     Args:
         number: The number.
-        said: The numbers that the question says.
+        amounts: The numbers that the question says.
 
     >>> said_number(0.05, [Amount(5.0, (0, 1))]).how
     'unit'
     """
-    for one in said:
-        if equal(one.value, number):
-            return Ground("number", one.span)
-    for one in said:
-        share = min(abs(one.value), abs(number)) <= _SHARE
-        others = (100 * number, number / 100) if share else ()
-        if any(equal(one.value, other) for other in (*others, *((-number,) if number < 0 else ()))):
-            return Ground("unit", one.span)
+    for amount in amounts:
+        if equal(amount.value, number):
+            return Ground("number", amount.span)
+    for amount in amounts:
+        share = min(abs(amount.value), abs(number)) <= _SHARE
+        scaled_numbers = (100 * number, number / 100) if share else ()
+        if any(
+            equal(amount.value, other) for other in (*scaled_numbers, *((-number,) if number < 0 else ()))
+        ):
+            return Ground("unit", amount.span)
     return None
 
 
-def inferred_number(number: float, said: Sequence[Amount], text: str) -> Ground | None:
+def inferred_number(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
     """What a number may be inferred from: counts that make it together, or another unit.
 
     Args:
         number: The number.
-        said: The numbers that the question says.
+        amounts: The numbers that the question says.
         text: The question.
 
     >>> text = "for 2 adults and 3 children, half a year"
@@ -76,61 +78,61 @@ def inferred_number(number: float, said: Sequence[Amount], text: str) -> Ground 
     >>> inferred_number(5, said, text).how, inferred_number(6, said, text).how
     ('sum', 'unit')
     """
-    return _counted(number, said, text) or _converted(number, said, text)
+    return _counted(number, amounts, text) or _converted(number, amounts, text)
 
 
-def _counted(number: float, said: Sequence[Amount], text: str) -> Ground | None:
+def _counted(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
     """A sum of counts that stand near one another, or of them and who asks."""
     if number != int(number) or not 2 <= number <= 50:
         return None
-    for one, other in pairwise(said):
-        near = one.span != other.span and other.span[0] - one.span[1] < _NEAR
-        if near and one.value + other.value == number and _alike(text, one, other):
-            return Ground("sum", (one.span[0], other.span[1]))
+    for amount, next_amount in pairwise(amounts):
+        is_near = amount.span != next_amount.span and next_amount.span[0] - amount.span[1] < _NEAR
+        if is_near and amount.value + next_amount.value == number and _alike(text, amount, next_amount):
+            return Ground("sum", (amount.span[0], next_amount.span[1]))
     company = _COMPANY.search(text)
     if company is None:
         return None
-    for one in said:
-        if one.value == number - 1:
-            return Ground("sum", one.span, sure=False)
-    return Ground("sum", company.span(), sure=False) if number <= 5 and not said else None
+    for amount in amounts:
+        if amount.value == number - 1:
+            return Ground("sum", amount.span, sure=False)
+    return Ground("sum", company.span(), sure=False) if number <= 5 and not amounts else None
 
 
-def _alike(text: str, one: Amount, other: Amount) -> bool:
+def _alike(text: str, amount: Amount, next_amount: Amount) -> bool:
     """Whether two numbers add up: "2 adults and 3 kids" do, "5 miles in 40 minutes" do not."""
-    if _ADDED.fullmatch(text, one.span[1], other.span[0]) is None:
+    if _ADDED.fullmatch(text, amount.span[1], next_amount.span[0]) is None:
         return False
-    first, second = _unit(text, one), _unit(text, other)
-    behind = _NOUN.match(text, other.span[1])
+    first, second = _unit(text, amount), _unit(text, next_amount)
+    behind = _NOUN.match(text, next_amount.span[1])
     elided = second is None and (behind is None or behind[0].strip(" -").casefold() in FUNCTION)
     return first == second or elided
 
 
-def _unit(text: str, one: Amount) -> str | None:
+def _unit(text: str, amount: Amount) -> str | None:
     """The unit of a number: what stands before or behind it, without its plural."""
-    before = _PRICED.search(text, max(0, one.span[0] - 5), one.span[0])
-    behind = _NOUN.match(text, one.span[1])
+    before = _PRICED.search(text, max(0, amount.span[0] - 5), amount.span[0])
+    behind = _NOUN.match(text, amount.span[1])
     if before is not None:
         return before[0].strip().casefold()
-    found = behind and (_UNIT_WORDS.search(behind[0]) or _PRICE.search(behind[0]))
-    return found[0].casefold().rstrip("s") if found else None
+    match = behind and (_UNIT_WORDS.search(behind[0]) or _PRICE.search(behind[0]))
+    return match[0].casefold().rstrip("s") if match else None
 
 
-def _converted(number: float, said: Sequence[Amount], text: str) -> Ground | None:
+def _converted(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
     if _UNIT_WORDS.search(text) is None:
         return None
     units = [unit for unit in _UNITS if unit != 1000 or _METRIC.search(text)]
-    for one in said:
+    for amount in amounts:
         for unit in units:
-            if equal(one.value * unit, number) or equal(one.value / unit, number):
-                return Ground("unit", one.span)
+            if equal(amount.value * unit, number) or equal(amount.value / unit, number):
+                return Ground("unit", amount.span)
     return None
 
 
-def equal(one: float, other: float) -> bool:
+def equal(left: float, right: float) -> bool:
     """Whether two numbers are one, up to what rounding does.
 
     >>> equal(0.1 + 0.2, 0.3), equal(3.0, 3.001)
     (True, False)
     """
-    return one == other or abs(one - other) <= 1e-6 * max(abs(one), abs(other))
+    return left == right or abs(left - right) <= 1e-6 * max(abs(left), abs(right))

@@ -45,8 +45,8 @@ def arithmetic(call: Call) -> bool:
     return all(
         isinstance(value, (int, float, Ref, Unresolved))
         or (isinstance(value, str) and not isinstance(numbers(value), str))
-        for _, given in call.arguments
-        for _, value in leaves(given)
+        for _, argument in call.arguments
+        for _, value in leaves(argument)
     )
 
 

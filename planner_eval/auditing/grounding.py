@@ -69,10 +69,10 @@ def literals(plan: Plan, query: str | Question, catalog: Catalog | None = None) 
     seen: set[Any] = set()
     for position, call in enumerate(plan.calls):
         declared = _declared(call, catalog)
-        for name, given in call.arguments:
+        for name, argument_value in call.arguments:
             parameter = declared.get(name)
-            for path, value in leaves(given):
-                if _judged(given, path, value) and not (catalog and value in catalog.holes):
+            for path, value in leaves(argument_value):
+                if _judged(argument_value, path, value) and not (catalog and value in catalog.holes):
                     type_ = (parameter.type.at(path) if parameter else None) or ANY
                     ground = _ground(question, value, name, path, parameter, seen)
                     yield Literal(position, name, path, value, type_, ground)
@@ -108,23 +108,28 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
     by_call: dict[int, list[Literal]] = {}
     for literal in literals(plan, question, catalog):
         by_call.setdefault(literal.call, []).append(literal)
-    grounded = [one.ground for given in by_call.values() for one in given if one.ground is not None]
+    grounded = [
+        literal.ground
+        for call_literals in by_call.values()
+        for literal in call_literals
+        if literal.ground is not None
+    ]
     claimed = [ground.span for ground in grounded if ground.span is not None]
-    for position, given in by_call.items():
+    for position, call_literals in by_call.items():
         call = plan.calls[position]
-        if (found := unasked(call, position, given, question, claimed)) is not None:
-            yield found
+        if (call_finding := unasked(call, position, call_literals, question, claimed)) is not None:
+            yield call_finding
             continue
-        for literal in given:
+        for literal in call_literals:
             number = not isinstance(literal.value, bool) and arithmetic(call) and constant(literal.value)
             if literal.ground is None and not number:
                 yield finding(literal, question, claimed)
 
 
-def _judged(given: Value, path: Path, value: Value) -> bool:
+def _judged(argument_value: Value, path: Path, value: Value) -> bool:
     if isinstance(value, (Ref, Unresolved)) or not isinstance(value, (str, int, float, bool)):
         return False
-    return not (isinstance(value, str) and holds(given, Template))
+    return not (isinstance(value, str) and holds(argument_value, Template))
 
 
 def _declared(call: Call, catalog: Catalog | None) -> Mapping[str, Parameter]:
@@ -141,9 +146,9 @@ def _ground(
     question: Question, value: Value, name: str, path: Path, parameter: Parameter | None, seen: set[Any]
 ) -> Ground | None:
     named = " ".join([name, *[step for step in path if isinstance(step, str)]])
-    found = question.grounds(value, named)
-    if found is not None:
-        return found
+    ground = question.grounds(value, named)
+    if ground is not None:
+        return ground
     if (
         parameter is not None
         and parameter.has_default

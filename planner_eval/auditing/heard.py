@@ -27,10 +27,10 @@ def heard(sample: Sample) -> str:
     'I am Kim.\nCall me a cab.'
     """
     messages = sample.extra.get("messages") or sample.extra.get("question")
-    parts = [part for part in _parts(messages) if part.strip()] if isinstance(messages, list) else []
-    if not any(sample.query in part for part in parts):
-        parts.append(sample.query)
-    return "\n".join(parts)
+    texts = [text for text in _parts(messages) if text.strip()] if isinstance(messages, list) else []
+    if not any(sample.query in text for text in texts):
+        texts.append(sample.query)
+    return "\n".join(texts)
 
 
 def heard_in(talk: Any) -> str | None:
@@ -46,10 +46,10 @@ def heard_in(talk: Any) -> str | None:
     'Today is Monday.\nAnd tomorrow?'
     """
     talk = join_messages(talk)
-    if not isinstance(talk, list) or not all(isinstance(one, dict) for one in talk):
+    if not isinstance(talk, list) or not all(isinstance(message, dict) for message in talk):
         return None
-    last = max((at for at, one in enumerate(talk, 1) if _role(one) not in _ASSISTANT), default=0)
-    return "\n".join(part for part in _parts(talk[:last]) if part.strip()) or None
+    last = max((end for end, message in enumerate(talk, 1) if _role(message) not in _ASSISTANT), default=0)
+    return "\n".join(text for text in _parts(talk[:last]) if text.strip()) or None
 
 
 def _role(message: dict[str, Any]) -> Any:

@@ -34,21 +34,27 @@ def without_blanks(plan: Plan, fields: Mapping[str, Any]) -> Plan:
 
 
 def _without(call: Call, omittable: Any) -> Call:
-    held = [name not in omittable or value not in ("", None) for name, value in call.arguments]
-    if all(held):
+    retained = [name not in omittable or value not in ("", None) for name, value in call.arguments]
+    if all(retained):
         return call
-    arguments = tuple(one for one, is_held in zip(call.arguments, held, strict=True) if is_held)
-    spans = tuple(one for one, is_held in zip(call.spans, held, strict=True) if is_held) if call.spans else ()
+    arguments = tuple(
+        argument for argument, is_retained in zip(call.arguments, retained, strict=True) if is_retained
+    )
+    spans = (
+        tuple(span for span, is_retained in zip(call.spans, retained, strict=True) if is_retained)
+        if call.spans
+        else ()
+    )
     return replace(call, arguments=arguments, spans=spans)
 
 
-def allows(fields: Mapping[str, Any], plan: Plan, found: GoldFinding, query: str | None) -> bool:
+def allows(fields: Mapping[str, Any], plan: Plan, finding: GoldFinding, query: str | None) -> bool:
     """Whether a gold record calls another value right that its query says, or lets the argument be left out.
 
     Args:
         fields: The gold record's fields.
         plan: Its plan.
-        found: The query does not say a value of it.
+        finding: The query does not say a value of it.
         query: All that is said before the plan.
 
     >>> from planner_eval.dialects.read import parse
@@ -57,16 +63,16 @@ def allows(fields: Mapping[str, Any], plan: Plan, found: GoldFinding, query: str
     >>> allows(fields, plan, found, "A room in Roma"), allows(fields, plan, found, "A room in Oslo")
     (True, False)
     """
-    if found.call is None or found.argument is None or query is None:
+    if finding.call is None or finding.argument is None or query is None:
         return False
-    call = plan.calls[found.call].id
-    if found.code == "gold.ungrounded" and found.argument in _of(fields, "omittable", call):
+    call = plan.calls[finding.call].id
+    if finding.code == "gold.ungrounded" and finding.argument in _of(fields, "omittable", call):
         return True
-    others = _of(fields, "accepted", call)
-    values = others.get(found.argument, ()) if isinstance(others, dict) else ()
+    accepted = _of(fields, "accepted", call)
+    values = accepted.get(finding.argument, ()) if isinstance(accepted, dict) else ()
     question = Question(query)
     return any(
-        all(question.grounds(leaf, found.argument) is not None for leaf in literals)
+        all(question.grounds(leaf, finding.argument) is not None for leaf in literals)
         for value in (values if isinstance(values, list) else [values])[:_MOST]
         if (literals := [*_literals(value)])
     )

@@ -32,8 +32,8 @@ class Day(NamedTuple):
     def fits(self, when: date) -> bool:
         """Whether a date is, or may be, the one meant; a year of two digits is one of this century."""
         return all(
-            said is None or said == meant
-            for said, meant in ((self.day, when.day), (self.month, when.month), (self.year, when.year))
+            field is None or field == expected
+            for field, expected in ((self.day, when.day), (self.month, when.month), (self.year, when.year))
         )
 
 
@@ -190,16 +190,16 @@ def moments(text: str, *, written: bool = False) -> Moments:
 
 def _vague(text: str, clocks: Sequence[Clock]) -> Iterator[tuple[str, Span]]:
     """Words of a part of the day or a length of time that belong to no time of day."""
-    told = [one.span for one in clocks]
-    for start, end in told[:]:
+    covered_spans = [clock.span for clock in clocks]
+    for start, end in covered_spans[:]:
         after, before = _BESIDE_AFTER.match(text, end), _BESIDE_BEFORE.search(text, max(0, start - 40), start)
-        told.extend(found.span() for found in (after, before) if found is not None)
-    told.sort()
-    at = 0
+        covered_spans.extend(match.span() for match in (after, before) if match is not None)
+    covered_spans.sort()
+    index = 0
     for match in islice(_VAGUE.finditer(text), FEW):
-        while at < len(told) and told[at][1] < match.end():
-            at += 1
-        if at == len(told) or match.start() < told[at][0]:
+        while index < len(covered_spans) and covered_spans[index][1] < match.end():
+            index += 1
+        if index == len(covered_spans) or match.start() < covered_spans[index][0]:
             yield match[0].casefold(), match.span()
 
 
@@ -215,9 +215,9 @@ def _days(text: str) -> Iterator[Day]:
         elif match["one"]:
             year = _number(match["short"])
             year = year + 2000 if year is not None and year < 100 else year
-            one, two = int(match["one"]), int(match["two"])
-            yield Day(one, two, year, span)
-            yield Day(two, one, year, span)
+            first, second = int(match["one"]), int(match["two"])
+            yield Day(first, second, year, span)
+            yield Day(second, first, year, span)
         elif match["year"]:
             yield Day(None, None, int(match["year"]), span)
         elif match["nth"] or match["spelled"]:
@@ -289,14 +289,14 @@ def _past(text: str, span: Span, of: str, minutes: int) -> Iterator[Clock]:
 
 def _of_part(text: str, span: Span, hour: int, minute: int) -> tuple[int, ...]:
     """An hour of the part of the day that is said beside it; of either half where none is."""
-    both = _either(hour, minute)
-    found = _PART_AFTER.match(text, span[1]) or _PART_BEFORE.search(text, max(0, span[0] - 24), span[0])
-    if found is None or len(both) == 1:
-        return both
-    part = found["part"].casefold()
-    if part == "night":
-        return both if 1 <= hour <= 5 else (both[hour != 12],)
-    return (both[part != "morning"],)
+    times = _either(hour, minute)
+    match = _PART_AFTER.match(text, span[1]) or _PART_BEFORE.search(text, max(0, span[0] - 24), span[0])
+    if match is None or len(times) == 1:
+        return times
+    day_part = match["part"].casefold()
+    if day_part == "night":
+        return times if 1 <= hour <= 5 else (times[hour != 12],)
+    return (times[day_part != "morning"],)
 
 
 def _either(hour: int, minute: int) -> tuple[int, ...]:

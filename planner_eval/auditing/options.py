@@ -62,7 +62,7 @@ class Offered(NamedTuple):
         if self.value and float(int(value)) == self.value:
             return True
         readings = (self.value, self.value / 100, self.value * 100)
-        return any(_close(abs(each), abs(value), self.decimals) for each in readings)
+        return any(_close(abs(reading), abs(value), self.decimals) for reading in readings)
 
     def is_value(self, value: float) -> bool:
         """Whether it says exactly this value."""
@@ -72,12 +72,13 @@ class Offered(NamedTuple):
         """Whether it says this value, rounded to the decimals that it is written with, or of a hundred."""
         readings = (self.value, self.value / 100, self.value * 100) if "%" in self.unit else (self.value,)
         return any(
-            abs(each - value) <= 0.5 * 10.0**-self.decimals * each / (self.value or 1) for each in readings
+            abs(reading - value) <= 0.5 * 10.0**-self.decimals * reading / (self.value or 1)
+            for reading in readings
         )
 
 
-def _close(one: float, other: float, decimals: int) -> bool:
-    return abs(one - other) <= max(0.01 * max(one, other), 0.5 * 10.0**-decimals, 0.01)
+def _close(value: float, other: float, decimals: int) -> bool:
+    return abs(value - other) <= max(0.01 * max(value, other), 0.5 * 10.0**-decimals, 0.01)
 
 
 def offered(text: str) -> Offered | None:
@@ -92,24 +93,24 @@ def offered(text: str) -> Offered | None:
     text = text.strip().lower()
     if text in _WORDS:
         return Offered(float(_WORDS[text]))
-    found = _OPTION.fullmatch(text)
-    if found is None:
+    match = _OPTION.fullmatch(text)
+    if match is None:
         return None
-    unit = " ".join((found["before"] + found["after"]).split())
-    sign = -1.0 if found["minus"] else 1.0
-    if found["whole"]:
-        low = float(found["low"])
+    unit = " ".join((match["before"] + match["after"]).split())
+    sign = -1.0 if match["minus"] else 1.0
+    if match["whole"]:
+        low = float(match["low"])
         return (
-            Offered(sign * (float(found["whole"]) + float(found["up"]) / low), False, 2, unit)
+            Offered(sign * (float(match["whole"]) + float(match["up"]) / low), False, 2, unit)
             if low
             else None
         )
-    if found["over"]:
-        under = _float(found["under"])
+    if match["over"]:
+        under = _float(match["under"])
         return (
-            Offered(sign * _float(found["over"]) / under, False, 2, unit + found["sign"]) if under else None
+            Offered(sign * _float(match["over"]) / under, False, 2, unit + match["sign"]) if under else None
         )
-    number = found["number"]
+    number = match["number"]
     decimals = len(number.rpartition(".")[2]) if "." in number else 0
     return Offered(sign * _float(number), "%" not in unit, decimals, unit)
 
@@ -118,28 +119,28 @@ def _float(text: str) -> float:
     return float(text.replace(",", ""))
 
 
-def read_options(given: Any) -> tuple[tuple[str, str], ...]:
+def read_options(options: Any) -> tuple[tuple[str, str], ...]:
     """The answers on offer by letter, as records hold them: an object, or a list of texts.
 
     A letter that a text begins with is its own ("A. 38", "(a) 38", "a ) 38") and no part of it;
     so is a number where all of a list have one.
 
     Args:
-        given: What the record holds.
+        options: What the record holds.
 
     >>> read_options({"a": "38", "b": 27.675}), read_options(["x", "y"])
     ((('a', '38'), ('b', '27.675')), (('a', 'x'), ('b', 'y')))
     >>> read_options(["B. 7", "A. 12"]), read_options(["1) 7", "2) 12"])
     ((('b', '7'), ('a', '12')), (('1', '7'), ('2', '12')))
     """
-    if isinstance(given, dict):
-        named = ((str(key).strip().lower(), str(value)) for key, value in given.items())
+    if isinstance(options, dict):
+        named = ((str(key).strip().lower(), str(value)) for key, value in options.items())
         return tuple((key, _without(key, value)) for key, value in named)
-    if isinstance(given, list) and len(given) <= _MOST:
-        texts = [str(value) for value in given]
-        letters = [chr(97 + at) for at in range(len(texts))]
+    if isinstance(options, list) and len(options) <= _MOST:
+        texts = [str(value) for value in options]
+        letters = [chr(97 + index) for index in range(len(texts))]
         own = [_label(text)[0] for text in texts]
-        for keys in (letters, [str(at) for at in range(1, len(texts) + 1)]):
+        for keys in (letters, [str(number) for number in range(1, len(texts) + 1)]):
             if len(texts) > 1 and sorted(own) == sorted(keys):
                 letters = own
         return tuple((key, _without(key, text)) for key, text in zip(letters, texts, strict=True))
@@ -148,10 +149,10 @@ def read_options(given: Any) -> tuple[tuple[str, str], ...]:
 
 def _label(text: str) -> tuple[str, int]:
     """The letter or number before an answer, and where the answer begins."""
-    found = _LABEL.match(text)
-    if found is None or found.end() == len(text):
+    match = _LABEL.match(text)
+    if match is None or match.end() == len(text):
         return "", 0
-    return (found["letter"] or found["number"]).lower(), found.end()
+    return (match["letter"] or match["number"]).lower(), match.end()
 
 
 def _without(key: str, text: str) -> str:

@@ -65,27 +65,27 @@ def outcome(subject: Subject) -> Iterator[GoldFinding]:
     if not trace.ok:
         yield from _failed(subject, trace)
         return
-    value, known = _value(subject, trace)
-    if not known:
+    value, is_known = _value(subject, trace)
+    if not is_known:
         return
-    wanted = subject.wanted
-    if wanted.options:
-        yield from _chosen(subject, wanted, value)
-    elif wanted.known:
-        yield from _other(subject, wanted, value)
+    expected = subject.wanted
+    if expected.options:
+        yield from _chosen(subject, expected, value)
+    elif expected.known:
+        yield from _other(subject, expected, value)
 
 
-def _other(subject: Subject, wanted: Wanted, value: Any) -> Iterator[GoldFinding]:
+def _other(subject: Subject, expected: Wanted, value: Any) -> Iterator[GoldFinding]:
     """That a value is not the gold answer, or cannot be held against it."""
-    sure = doubt(value, wanted.answer, wanted.text)
+    sure = doubt(value, expected.answer, expected.text)
     if sure is None:
         return
-    said = f"the plan gives {shown(value, _WIDTH)}; the gold answer is {shown(wanted.answer, _WIDTH)}"
+    message = f"the plan gives {shown(value, _WIDTH)}; the gold answer is {shown(expected.answer, _WIDTH)}"
     if sure == "low":
-        said += ", which cannot be compared with it"
+        message += ", which cannot be compared with it"
     elif not subject.arithmetic(subject.plan.calls[-1]):
         sure = "medium"
-    yield GoldFinding("gold.answer", said, sure, _end(subject))
+    yield GoldFinding("gold.answer", message, sure, _end(subject))
 
 
 def _value(subject: Subject, trace: Trace) -> tuple[Any, bool]:
@@ -104,16 +104,16 @@ def _end(subject: Subject) -> int | None:
 
 def _failed(subject: Subject, trace: Trace) -> Iterator[GoldFinding]:
     """The first failure: the others may follow from it."""
-    first = next((at for at, call in enumerate(trace.calls) if call.status == "failed"), None)
+    first = next((index for index, call in enumerate(trace.calls) if call.status == "failed"), None)
     error = trace.calls[first].error if first is not None else trace.ended
     if error is None or error.kind in _TOLD:
         return
-    said = f"the plan does not run: {error.kind}: {error.message}"
+    message = f"the plan does not run: {error.kind}: {error.message}"
     sure = _sure(subject, trace, first)
     if first is not None and error.kind in _OF_NAMES and _is_specified(subject, subject.plan.calls[first]):
-        said += ", but its specification takes gold's arguments (--by position passes them as written)"
+        message += ", but its specification takes gold's arguments (--by position passes them as written)"
         sure = "low"
-    yield GoldFinding("gold.fails", said, sure, first)
+    yield GoldFinding("gold.fails", message, sure, first)
 
 
 def _is_specified(subject: Subject, call: Call) -> bool:
@@ -121,8 +121,8 @@ def _is_specified(subject: Subject, call: Call) -> bool:
     tools = subject.catalog.find(call.name, call.app) if subject.catalog is not None else ()
     names = {name for name, _ in call.arguments}
     return any(
-        (tool.open or names <= {one.name for one in tool.parameters})
-        and names >= {one.name for one in tool.parameters if one.required}
+        (tool.open or names <= {parameter.name for parameter in tool.parameters})
+        and names >= {parameter.name for parameter in tool.parameters if parameter.required}
         for tool in tools
     )
 
@@ -137,24 +137,26 @@ def _sure(subject: Subject, trace: Trace, first: int | None) -> Confidence:
 
 
 # ---------------------------------------------------------------- multiple choice
-def _chosen(subject: Subject, wanted: Wanted, value: Any) -> Iterator[GoldFinding]:
+def _chosen(subject: Subject, expected: Wanted, value: Any) -> Iterator[GoldFinding]:
     """Which of the answers on offer a value is, where it is not the right one."""
     number = number_of(value)
-    texts = dict(wanted.options)
-    read = {letter: offered(text) for letter, text in wanted.options}
-    right = read.get(wanted.correct)
-    if number is None or wanted.correct not in texts or (right is not None and right.is_rounded(number)):
+    texts = dict(expected.options)
+    read = {letter: offered(text) for letter, text in expected.options}
+    right = read.get(expected.correct)
+    if number is None or expected.correct not in texts or (right is not None and right.is_rounded(number)):
         return
-    others = [letter for letter, one in read.items() if one is not None and one.is_value(number)]
-    gold = f"gold says {wanted.correct} = {texts[wanted.correct].strip()}"
-    if others:
-        which = f"option{'s' * (len(others) > 1)} {' and '.join(others)}"
-        said = f"the plan gives {shown(value, _WIDTH)}, which is {which}; {gold}"
-        yield GoldFinding("gold.option", said, _sure_of(read[others[0]], right), _end(subject))
+    matching_letters = [
+        letter for letter, option in read.items() if option is not None and option.is_value(number)
+    ]
+    gold = f"gold says {expected.correct} = {texts[expected.correct].strip()}"
+    if matching_letters:
+        which = f"option{'s' * (len(matching_letters) > 1)} {' and '.join(matching_letters)}"
+        message = f"the plan gives {shown(value, _WIDTH)}, which is {which}; {gold}"
+        yield GoldFinding("gold.option", message, _sure_of(read[matching_letters[0]], right), _end(subject))
     elif right is not None and not right.is_near(number) and None not in read.values():
-        said = f"the plan gives {shown(value, _WIDTH)}, which is no option; {gold}"
+        message = f"the plan gives {shown(value, _WIDTH)}, which is no option; {gold}"
         sure: Confidence = "high" if right.plain else "medium"
-        yield GoldFinding("gold.answer", said, sure, _end(subject))
+        yield GoldFinding("gold.answer", message, sure, _end(subject))
 
 
 def _sure_of(other: Offered | None, right: Offered | None) -> Confidence:

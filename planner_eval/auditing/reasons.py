@@ -83,7 +83,7 @@ class Literal(NamedTuple):
 
 
 def unasked(
-    call: Call, position: int, given: list[Literal], question: Question, claimed: Sequence[Span] = ()
+    call: Call, position: int, call_literals: list[Literal], question: Question, claimed: Sequence[Span] = ()
 ) -> GoldFinding | None:
     """The finding about a call of whose names, days and times the query says hardly anything.
 
@@ -93,25 +93,25 @@ def unasked(
     Args:
         call: The call.
         position: Its position.
-        given: Its literals.
+        call_literals: Its literals.
         question: What is asked.
         claimed: Where the values of the plan are said, which other names of its lacking names are not.
     """
-    telling = [one for one in given if _tells(one)]
-    lacking = [one for one in telling if one.ground is None]
+    telling = [literal for literal in call_literals if _tells(literal)]
+    lacking = [literal for literal in telling if literal.ground is None]
     if len(lacking) < 2 or 3 * len(lacking) < 2 * len(telling) or not question.plain:
         return None
-    if all(_other_name(one, question, claimed) for one in lacking):
+    if all(_other_name(literal, question, claimed) for literal in lacking):
         return None
-    if all(_kind(one.value) for one in lacking) and len(lacking) < 3:
+    if all(_kind(literal.value) for literal in lacking) and len(lacking) < 3:
         return None
-    whole = len(lacking) == len(telling)
-    what = "nothing" if whole else "hardly anything"
-    shown = ", ".join(f"{one.argument}={_shown(one.value)}" for one in lacking[:4])
-    if all(_kind(one.value) == "day" and _BEFORE.search(question.text) for one in lacking):
+    all_lacking = len(lacking) == len(telling)
+    what = "nothing" if all_lacking else "hardly anything"
+    listing = ", ".join(f"{literal.argument}={_shown(literal.value)}" for literal in lacking[:4])
+    if all(_kind(literal.value) == "day" and _BEFORE.search(question.text) for literal in lacking):
         return None
     message = (
-        f"the query says {what} of what {call.tool} is given: {shown}{', …' if len(lacking) > 4 else ''}"
+        f"the query says {what} of what {call.tool} is given: {listing}{', …' if len(lacking) > 4 else ''}"
     )
     sure: Confidence = "medium" if _INFERRED.search(question.text) else "high"
     return GoldFinding("gold.unasked", message, sure, position)
@@ -127,15 +127,15 @@ def _tells(literal: Literal) -> bool:
 
 def _kind(value: Value) -> str | None:
     """``"day"`` or ``"time"``."""
-    said = moment_of(value) if isinstance(value, str) and isinstance(numbers(value), str) else None
-    return None if said is None else "day" if said.days else "time"
+    moment = moment_of(value) if isinstance(value, str) and isinstance(numbers(value), str) else None
+    return None if moment is None else "day" if moment.days else "time"
 
 
 def _proper(value: str) -> bool:
     """Whether a text looks like the name of something: capitalised words, no code of a program's."""
     if "_" in value or value.isupper() or not any(c.islower() for c in value):
         return False
-    return any(part[:1].isupper() for part in value.split()) and sum(c.isalpha() for c in value) > 3
+    return any(word[:1].isupper() for word in value.split()) and sum(c.isalpha() for c in value) > 3
 
 
 def finding(literal: Literal, question: Question, claimed: Sequence[Span] = ()) -> GoldFinding:
@@ -148,10 +148,10 @@ def finding(literal: Literal, question: Question, claimed: Sequence[Span] = ()) 
     """
     code, reason, confidence = _reason(literal, question)
     if confidence == "high" and (other := _other_name(literal, question, claimed)) is not None:
-        told = question.text[slice(*other)]
-        reason, confidence = f'does not say it, unless "{told}" is another name of it', "medium"
-    place = literal.argument + "".join(f"[{step!r}]" for step in literal.path)
-    message = f"{place} is {_shown(literal.value)}, but the query {reason}"
+        quoted = question.text[slice(*other)]
+        reason, confidence = f'does not say it, unless "{quoted}" is another name of it', "medium"
+    location = literal.argument + "".join(f"[{step!r}]" for step in literal.path)
+    message = f"{location} is {_shown(literal.value)}, but the query {reason}"
     return GoldFinding(code, message, confidence if question.plain else "low", literal.call, literal.argument)
 
 
@@ -191,8 +191,8 @@ def _unsaid(literal: Literal, question: Question) -> tuple[str, Confidence]:
             "high" if sure else "medium",
         )
     if isinstance(value, str) and _MAIL.fullmatch(value.strip()):
-        said = _MAIL.search(question.text)
-        return ("does not say it", "medium") if said is None else (f'says another ("{said[0]}")', "high")
+        match = _MAIL.search(question.text)
+        return ("does not say it", "medium") if match is None else (f'says another ("{match[0]}")', "high")
     if not _code(value) and isinstance(numbers(value), (int, float)):
         return "does not say this number", "medium"
     return "does not say it", _sureness(value, literal.argument, question)
@@ -207,52 +207,58 @@ def _flag(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
 
 
 def _day(question: Question, value: Moments | None) -> tuple[str, str, Confidence]:
-    said = question.moments
-    days = [day for day in said.days if day.day is not None]
+    question_moments = question.moments
+    days = [day for day in question_moments.days if day.day is not None]
     if days:
-        first, several = question.text[slice(*days[0].span)], len({day.span for day in days}) > 1
+        first, has_several = question.text[slice(*days[0].span)], len({day.span for day in days}) > 1
         if any(
             _BEFORE.search(question.text, max(0, day.span[0] - 30), day.span[0]) for day in days[:_CLOCKS]
         ):
             return "gold.contradicted", f'speaks of a day beside another ("{first}")', "low"
         if value is not None and _may_shift(question, value):
             return "gold.contradicted", f'speaks of the day before or after ("{first}")', "low"
-        others = f'other days ("{first}", …)' if several else f'another day ("{first}")'
-        return "gold.contradicted", f"speaks of {others}", "medium" if said.lasting else "high"
-    if said.weekdays:
-        first = question.text[slice(*said.weekdays[0][1])]
+        other_days = f'other days ("{first}", …)' if has_several else f'another day ("{first}")'
+        return (
+            "gold.contradicted",
+            f"speaks of {other_days}",
+            "medium" if question_moments.lasting else "high",
+        )
+    if question_moments.weekdays:
+        first = question.text[slice(*question_moments.weekdays[0][1])]
         return "gold.contradicted", f'speaks of another day of the week ("{first}")', "medium"
     return "gold.ungrounded", "names no day", "medium"
 
 
 def _may_shift(question: Question, value: Moments) -> bool:
     """Whether a day beside that which is said may be meant: elsewhere, past midnight, the eve."""
-    said = question.moments
+    question_moments = question.moments
     if _ZONES.search(question.text):
-        return is_beside(value, said)
-    late = any(len(one.times) == 1 and one.times[0] < _SMALL_HOURS for one in said.clocks[:_CLOCKS])
-    if late and is_beside(value, said, (1,)):
+        return is_beside(value, question_moments)
+    late = any(
+        len(clock.times) == 1 and clock.times[0] < _SMALL_HOURS for clock in question_moments.clocks[:_CLOCKS]
+    )
+    if late and is_beside(value, question_moments, (1,)):
         return True
-    return _EVE.search(question.text) is not None and is_beside(value, said, (-1,))
+    return _EVE.search(question.text) is not None and is_beside(value, question_moments, (-1,))
 
 
 def _time(question: Question, value: Value) -> tuple[str, str, Confidence]:
     clocks = question.moments.clocks
     if not clocks:
         return "gold.ungrounded", "names no time", "medium"
-    first = max((question.text[slice(*one.span)].strip(" .") for one in clocks[:20]), key=len)
-    said = "gold.contradicted", f'speaks of another time ("{first}")'
-    return (*said, "low" if _between(question, value) else "high")
+    first = max((question.text[slice(*clock.span)].strip(" .") for clock in clocks[:20]), key=len)
+    code_and_reason = "gold.contradicted", f'speaks of another time ("{first}")'
+    return (*code_and_reason, "low" if _between(question, value) else "high")
 
 
 def _between(question: Question, value: Value) -> bool:
     """Whether a time lies in a range that is said: "between 7 and 8 pm"."""
     moment = moment_of(str(value))
-    wanted = [time for one in (moment.clocks if moment else ())[:2] for time in one.times]
+    times = [time for clock in (moment.clocks if moment else ())[:2] for time in clock.times]
     for first, last in pairwise(question.moments.clocks[:_CLOCKS]):
         if _TO.fullmatch(question.text, first.span[1], last.span[0]):
             ends = [(start, end) for start in first.times for end in last.times if start < end]
-            if any(start <= time <= end for start, end in ends for time in wanted):
+            if any(start <= time <= end for start, end in ends for time in times):
                 return True
     return False
 
@@ -288,8 +294,8 @@ def _chosen(literal: Literal, question: Question) -> Value:
     """Another of the values that may be chosen, which the query says."""
     for other in (literal.type.enum or ())[:50]:
         if other != literal.value and isinstance(other, str) and isinstance(numbers(other), str):
-            found = question.grounds(other)
-            if found is not None and found.how == "text" and other.casefold() not in FUNCTION:
+            ground = question.grounds(other)
+            if ground is not None and ground.how == "text" and other.casefold() not in FUNCTION:
                 return other
     return None
 

@@ -56,14 +56,16 @@ def other_place(argument: str, question: Question, claimed: Sequence[Span]) -> S
     "O'Hare"
     >>> other_place("from_city", Question("Fly me from Boston to Rome"), [])
     """
-    mine = {word.plain for word in words(argument)} & _PLACES
-    if not mine:
+    argument_words = {word.plain for word in words(argument)} & _PLACES
+    if not argument_words:
         return None
     flies = _FLIGHT.search(question.text) is not None
     for match in islice(_NAME.finditer(question.text), FEW):
         span = (match.start("name"), match.start("name") + len(match["name"].rstrip(".")))
-        way = _WAYS.get(match["way"], frozenset[str]())
-        if (mine & _ENDS and not mine & way) or any(_meets(span, other) for other in claimed):
+        direction = _WAYS.get(match["way"], frozenset[str]())
+        if (argument_words & _ENDS and not argument_words & direction) or any(
+            _meets(span, other) for other in claimed
+        ):
             continue
         if (flies or _BUILDING.search(question.text, span[0], span[1] + 12)) and not _is_known(match["name"]):
             return span
@@ -80,30 +82,33 @@ def misspelt(value: str, question: Question) -> Span | None:
     >>> misspelt("Tokyo", Question("A room in Tokio")), misspelt("Oslo", Question("A room in Osla"))
     ((10, 15), None)
     """
-    wanted = [plain(word) for word in value.split() if len(word) >= _SHORTEST and word[:1].isupper()]
-    for word in islice(question.words, FEW) if wanted else ():
-        if question.text[word.span[0]].isupper() and any(_nearly(word.plain, one) for one in wanted[:FEW]):
+    names = [plain(word) for word in value.split() if len(word) >= _SHORTEST and word[:1].isupper()]
+    for word in islice(question.words, FEW) if names else ():
+        if question.text[word.span[0]].isupper() and any(_nearly(word.plain, name) for name in names[:FEW]):
             return word.span
     return None
 
 
-def _nearly(one: str, other: str) -> bool:
+def _nearly(word: str, other: str) -> bool:
     """Whether two words that begin alike differ in one letter, or in two that changed places."""
-    if one[:1] != other[:1] or abs(len(one) - len(other)) > 1 or one == other or len(one) < _SHORTEST:
+    if word[:1] != other[:1] or abs(len(word) - len(other)) > 1 or word == other or len(word) < _SHORTEST:
         return False
-    pairs = enumerate(zip(one, other, strict=False))
-    at = next((at for at, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other)))
-    if len(one) == len(other):
-        swapped = one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
-        return swapped or one[at + 1 :] == other[at + 1 :]
-    short, long = sorted((one, other), key=len)
-    return short[at:] == long[at + 1 :]
+    pairs = enumerate(zip(word, other, strict=False))
+    index = next((index for index, (left, right) in pairs if left != right), min(len(word), len(other)))
+    if len(word) == len(other):
+        swapped = (
+            word[index : index + 2] == other[index : index + 2][::-1]
+            and word[index + 2 :] == other[index + 2 :]
+        )
+        return swapped or word[index + 1 :] == other[index + 1 :]
+    short, long = sorted((word, other), key=len)
+    return short[index:] == long[index + 1 :]
 
 
 def _is_known(name: str) -> bool:
     """Whether a name, or a part of it, is in the table of other names."""
     forms = [word.form for word in words(name) if name[word.span[0]].isupper()]
-    return any(part in aliases() for part in _parts(forms))
+    return any(run in aliases() for run in _parts(forms))
 
 
 def _parts(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -111,5 +116,5 @@ def _parts(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
         yield from (tuple(forms[start:end]) for end in range(start + 1, min(start + 4, len(forms) + 1)))
 
 
-def _meets(one: Span, other: Span) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
+def _meets(left: Span, right: Span) -> bool:
+    return left[0] < right[1] and right[0] < left[1]

@@ -79,5 +79,5 @@ class Subject(NamedTuple):
         if self.arithmetic(call):
             return True
         tools = self.catalog.find(call.name, call.app) if self.catalog is not None else ()
-        said = {tool.action for tool in tools}
-        return not said.pop() if len(said) == 1 and None not in said else None
+        actions = {tool.action for tool in tools}
+        return not actions.pop() if len(actions) == 1 and None not in actions else None

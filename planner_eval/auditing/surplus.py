@@ -42,18 +42,20 @@ def surplus(subject: Subject) -> Iterator[GoldFinding]:
         yield GoldFinding("gold.cycle", text, "high", circle)
         return
     acts = {call.tool for call in plan.calls if subject.looks(call) is False}
-    told = symbolic(plan, answer="last" if subject.ends else "sinks", acts=acts)
-    yield from _dead(subject, told)
-    yield from _repeated(subject, told)
+    terms = symbolic(plan, answer="last" if subject.ends else "sinks", acts=acts)
+    yield from _dead(subject, terms)
+    yield from _repeated(subject, terms)
     for position, call in enumerate(plan.calls):
-        if subject.arithmetic(call) and (found := _given_back(plan, told, call)):
-            yield GoldFinding("gold.shorter", f"{_named(plan, position)} {found}", "medium", position)
+        if subject.arithmetic(call) and (reason := _given_back(plan, terms, call)):
+            yield GoldFinding("gold.shorter", f"{_named(plan, position)} {reason}", "medium", position)
 
 
 def _unresolved(plan: Plan) -> Iterator[GoldFinding]:
-    for found in plan.diagnostics:
-        if found.code == "reference.unresolved":
-            yield GoldFinding("gold.unresolved", found.message, "high", found.call, found.argument)
+    for diagnostic in plan.diagnostics:
+        if diagnostic.code == "reference.unresolved":
+            yield GoldFinding(
+                "gold.unresolved", diagnostic.message, "high", diagnostic.call, diagnostic.argument
+            )
 
 
 def _circle(plan: Plan) -> int | None:
@@ -61,10 +63,10 @@ def _circle(plan: Plan) -> int | None:
     needs = producers(plan)
     if not stuck(needs):
         return None
-    return min(min(one) for one in circles(needs) if len(one) > 1 or one[0] in needs[one[0]])
+    return min(min(circle) for circle in circles(needs) if len(circle) > 1 or circle[0] in needs[circle[0]])
 
 
-def _dead(subject: Subject, told: Symbolic) -> Iterator[GoldFinding]:
+def _dead(subject: Subject, terms: Symbolic) -> Iterator[GoldFinding]:
     """Results that nobody gets: sure where the plan names its answer, which says what the user gets.
 
     Where the last call is the answer, a user may have asked for more than one thing all the same.
@@ -72,34 +74,34 @@ def _dead(subject: Subject, told: Symbolic) -> Iterator[GoldFinding]:
     plan = subject.plan
     named = plan.answer is not None
     used = {edge.producer for edge in plan.edges}
-    for position in told.dead:
+    for position in terms.dead:
         if position in used:
             continue  # it is dead for the sake of another, of which it is said
-        known: Confidence = "high" if named else "low"
+        confidence: Confidence = "high" if named else "low"
         what = "the answer" if named else "the last call, whose value is the answer,"
         text = f"nothing uses the result of {_named(plan, position)}, and {what} does not need it"
-        yield GoldFinding("gold.dead", text, known, position)
+        yield GoldFinding("gold.dead", text, confidence, position)
 
 
-def _repeated(subject: Subject, told: Symbolic) -> Iterator[GoldFinding]:
+def _repeated(subject: Subject, terms: Symbolic) -> Iterator[GoldFinding]:
     """Equal calls, each group told once; of groups that are only part of larger ones the largest."""
     plan = subject.plan
-    again = {position for group in told.duplicated for position in group[1:]}
+    repeated_positions = {position for group in terms.duplicated for position in group[1:]}
     users: dict[int, set[int]] = {}
     for edge in plan.edges:
         users.setdefault(edge.producer, set()).add(edge.consumer)
-    for group in told.duplicated:
-        whole = [p for p in group[1:] if not users.get(p) or not users[p] <= again]
+    for group in terms.duplicated:
+        repeats = [p for p in group[1:] if not users.get(p) or not users[p] <= repeated_positions]
         call = plan.calls[group[0]]
         looks = subject.looks(call)
-        if not whole or looks is False:
+        if not repeats or looks is False:
             continue
-        known: Confidence = "medium" if looks else "low"
+        confidence: Confidence = "medium" if looks else "low"
         text = (
-            f"{_listed(plan, whole)} {'makes' if len(whole) == 1 else 'make'} the same call as "
+            f"{_listed(plan, repeats)} {'makes' if len(repeats) == 1 else 'make'} the same call as "
             f"{_named(plan, group[0])}, whose result could be used again"
         )
-        yield GoldFinding("gold.repeated", text, known, whole[0])
+        yield GoldFinding("gold.repeated", text, confidence, repeats[0])
 
 
 # ---------------------------------------------------------------- what arithmetic gives back
@@ -125,26 +127,25 @@ _ITSELF = {"negate": "negate", "inverse": "inverse", "floor": "floor"}
 """Functions of one operand whose result, given to the other, comes back as it was, or as it is."""
 
 
-def _given_back(plan: Plan, told: Symbolic, call: Call) -> str | None:
+def _given_back(plan: Plan, terms: Symbolic, call: Call) -> str | None:
     """Why a call gives back a value that is there already; None where it does not."""
-    given = [value for _, value in call.arguments]
-    for place, number in _ONE_SIDE.get(call.name, ()):
-        if len(given) == 2 and _is(given[place], number) and isinstance(given[1 - place], Ref):
-            return (
-                f"gives back the result of {_named(plan, given[1 - place].call)}: {_did(call.name, number)}"
-            )
-    if not given or not isinstance(given[0], Ref):
+    arguments = [value for _, value in call.arguments]
+    for index, number in _ONE_SIDE.get(call.name, ()):
+        if len(arguments) == 2 and _is(arguments[index], number) and isinstance(arguments[1 - index], Ref):
+            producer = _named(plan, arguments[1 - index].call)
+            return f"gives back the result of {producer}: {_did(call.name, number)}"
+    if not arguments or not isinstance(arguments[0], Ref):
         return None
-    maker = plan.calls[given[0].call]
-    if len(given) == 1 and _ITSELF.get(call.name) == maker.name:
+    maker = plan.calls[arguments[0].call]
+    if len(arguments) == 1 and _ITSELF.get(call.name) == maker.name:
         if call.name == "floor":
-            return f"gives back the result of {_named(plan, given[0].call)}, which is whole already"
-        return f"undoes {_named(plan, given[0].call)}, and gives back what that was given"
+            return f"gives back the result of {_named(plan, arguments[0].call)}, which is whole already"
+        return f"undoes {_named(plan, arguments[0].call)}, and gives back what that was given"
     operands = [value for _, value in maker.arguments]
     for name, back, other in _UNDOES.get(call.name, ()):
-        fits = maker.name == name and len(given) == len(operands) == 2 and isinstance(operands[back], Ref)
-        if fits and _key(told, operands[other]) == _key(told, given[1]):
-            return f"undoes {_named(plan, given[0].call)}, and gives back what that was given"
+        fits = maker.name == name and len(arguments) == len(operands) == 2 and isinstance(operands[back], Ref)
+        if fits and _key(terms, operands[other]) == _key(terms, arguments[1]):
+            return f"undoes {_named(plan, arguments[0].call)}, and gives back what that was given"
     return None
 
 
@@ -157,10 +158,10 @@ def _did(name: str, number: int) -> str:
     return f"{words.get(name, 'to the power of')} {number}"
 
 
-def _key(told: Symbolic, value: Any) -> Any:
+def _key(terms: Symbolic, value: Any) -> Any:
     """What a value is, the same for equal values: of a reference the term that it stands for."""
     if isinstance(value, Ref):
-        return ("ref", told.keys[value.call])
+        return ("ref", terms.keys[value.call])
     return value if not isinstance(value, Unresolved) else object()
 
 
@@ -173,7 +174,6 @@ def _listed(plan: Plan, positions: Sequence[int]) -> str:
     if len(positions) == 1:
         return _named(plan, positions[0])
     numbers = [str(position + 1) for position in positions]
-    shown = numbers if len(numbers) < 6 else [*numbers[:4], counted(len(numbers) - 4, "more")]
-    return (
-        f"calls {', '.join(shown[:-1])} and {shown[-1]} ({shortened(plan.calls[positions[0]].tool, _WIDTH)})"
-    )
+    shown_numbers = numbers if len(numbers) < 6 else [*numbers[:4], counted(len(numbers) - 4, "more")]
+    tool = shortened(plan.calls[positions[0]].tool, _WIDTH)
+    return f"calls {', '.join(shown_numbers[:-1])} and {shown_numbers[-1]} ({tool})"

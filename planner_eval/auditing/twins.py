@@ -58,10 +58,10 @@ class _Group:
         self.items: list[tuple[int, str, str]] = []
         self.english = True
 
-    def add(self, place: int, item: Item, shape: str) -> None:
+    def add(self, number: int, item: Item, shape: str) -> None:
         if self.english and self.items and self.items[0][2] != shape:
             self.english = reads([*words(item.question)])
-        self.items.append((place, item.record, shape))
+        self.items.append((number, item.record, shape))
 
 
 class Twins:
@@ -80,11 +80,11 @@ class Twins:
         self._sketches: dict[str, Sketch] = {}
         self._groups: dict[tuple[bytes, Hashable], _Group] = {}
 
-    def add(self, place: int, item: Item) -> None:
+    def add(self, number: int, item: Item) -> None:
         """Look at one more record.
 
         Args:
-            place: Its number.
+            number: Its number.
             item: The record.
         """
         shape = self._shapes.of(item.plan)
@@ -92,7 +92,7 @@ class Twins:
             self._sketches[shape] = self._sketch(item.plan, shape)
         template = question_template(item.question).encode("utf-8", "surrogatepass")
         key = blake2b(template, digest_size=16).digest(), item.tools
-        self._groups.setdefault(key, _Group()).add(place, item, shape)
+        self._groups.setdefault(key, _Group()).add(number, item, shape)
 
     def found(self) -> Iterator[tuple[int, GoldFinding]]:
         """The findings, each with the number of its record."""
@@ -101,8 +101,10 @@ class Twins:
 
     def _sketch(self, plan: Plan, shape: str) -> Sketch:
         tools = tuple(call.tool for call in plan.calls)
-        given = tuple(sorted((call.tool, name) for call in plan.calls for name, _ in call.arguments))
-        return Sketch(tools, given, shape if plan.answer is None else self._shapes.of(_unanswered(plan)))
+        argument_names = tuple(sorted((call.tool, name) for call in plan.calls for name, _ in call.arguments))
+        return Sketch(
+            tools, argument_names, shape if plan.answer is None else self._shapes.of(_unanswered(plan))
+        )
 
 
 def _unanswered(plan: Plan) -> Plan:
@@ -132,13 +134,13 @@ def differing(items: Iterable[Item]) -> dict[str, list[GoldFinding]]:
     d medium the question is that of a, b, c, up to values, whose plans make the calls f; this one makes g
     """
     twins, names = Twins(), list[str]()
-    for place, item in enumerate(items):
+    for number, item in enumerate(items):
         names.append(item.record)
-        twins.add(place, item)
-    found: dict[str, list[GoldFinding]] = {}
-    for place, finding in sorted(twins.found(), key=lambda one: one[0]):
-        found.setdefault(names[place], []).append(finding)
-    return found
+        twins.add(number, item)
+    findings: dict[str, list[GoldFinding]] = {}
+    for number, finding in sorted(twins.found(), key=lambda pair: pair[0]):
+        findings.setdefault(names[number], []).append(finding)
+    return findings
 
 
 def _odd(group: _Group, sketches: Mapping[str, Sketch]) -> Iterator[tuple[int, GoldFinding]]:
@@ -150,31 +152,34 @@ def _odd(group: _Group, sketches: Mapping[str, Sketch]) -> Iterator[tuple[int, G
     usual = first if most > second and 2 * most > total else None
     agree = usual is not None and most >= 3 and 4 * most >= 3 * total
     confidence: Confidence = "medium" if agree and group.english else "low"
-    told: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for place, _, shape in group.items:
+    messages: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for number, _, shape in group.items:
         if shape == usual:
             continue
-        if shape not in told:  # once a shape, however many have it
-            told[shape] = _said(group, shape, usual, counts, sketches)
-        message, names = told[shape]
-        yield place, GoldFinding("gold.twin", message, confidence, None, None, names)
+        if shape not in messages:  # once a shape, however many have it
+            messages[shape] = _said(group, shape, usual, counts, sketches)
+        message, names = messages[shape]
+        yield number, GoldFinding("gold.twin", message, confidence, None, None, names)
 
 
 def _said(
     group: _Group, shape: str, usual: str | None, counts: Counter[str], sketches: Mapping[str, Sketch]
 ) -> tuple[str, tuple[str, ...]]:
     """What is told of the records of a shape, and the first of those that they differ from."""
-    others = ((name, its) for _, name, its in group.items if (its == usual if usual else its != shape))
-    few = tuple(islice(others, FEW))
+    other_items = ((name, its) for _, name, its in group.items if (its == usual if usual else its != shape))
+    few = tuple(islice(other_items, FEW))
     count = counts[usual] if usual else len(group.items) - counts[shape]
     names = tuple(name for name, _ in few)
     what = f"{', '.join(names)}{', …' if count > FEW else ''}"
     if usual is None and len(counts) > 2:
         shapes = counted(len(counts), "shape")
         return f"the question is that of {what}, up to values; their plans are of {shapes}", names
-    theirs, mine = _told(sketches[few[0][1]], sketches[shape])
+    usual_text, odd_text = _told(sketches[few[0][1]], sketches[shape])
     whose = "whose plans make" if count > 1 else "whose plan makes"
-    return f"the question is that of {what}, up to values, {whose} {theirs}; this one makes {mine}", names
+    return (
+        f"the question is that of {what}, up to values, {whose} {usual_text}; this one makes {odd_text}",
+        names,
+    )
 
 
 def _told(usual: Sketch, odd: Sketch) -> tuple[str, str]:

@@ -46,75 +46,85 @@ def moment_of(text: str) -> Moments | None:
     if (iso := _ISO.fullmatch(text.strip())) is not None:
         date_ = f"{iso['y']}-{iso['m']}-{iso['d']} " if iso["y"] else ""
         text = f"{date_}{iso['hour']}:{iso['minute']}"
-    said = moments(text, written=True)
+    text_moments = moments(text, written=True)
     bare = _NO_YEAR.fullmatch(text.strip()) is not None
-    days = tuple(day for day in said.days if day.year is not None or not bare)
-    clocks = tuple(one for one in said.clocks if not any(_within(one.span, day.span) for day in days))
+    days = tuple(day for day in text_moments.days if day.year is not None or not bare)
+    clocks = tuple(
+        clock for clock in text_moments.clocks if not any(_within(clock.span, day.span) for day in days)
+    )
     if not days and not clocks:
         return None
     left, end = [], 0
-    spans = [*(one.span for one in days), *(one.span for one in clocks), *(span for _, span in said.weekdays)]
+    spans = [
+        *(item.span for item in days),
+        *(item.span for item in clocks),
+        *(span for _, span in text_moments.weekdays),
+    ]
     for start, stop in sorted(spans):
         left.append(text[end:start])
         end = max(end, stop)
     left.append(text[end:])
-    return said._replace(days=days, clocks=clocks) if all(map(_LEFT.fullmatch, left)) else None
+    return text_moments._replace(days=days, clocks=clocks) if all(map(_LEFT.fullmatch, left)) else None
 
 
-def moment_ground(value: Moments, said: Moments, amounts: Sequence[Amount]) -> Ground | None:
+def moment_ground(value: Moments, question_moments: Moments, amounts: Sequence[Amount]) -> Ground | None:
     """What grounds a day, a time of day or both: each that the value says has to be said.
 
     Args:
         value: What the value says.
-        said: What the question says of days and times.
+        question_moments: What the question says of days and times.
         amounts: The numbers that it says, for "three nights from March 5th".
     """
-    grounds = [day_ground(value, said, amounts)] if value.days else []
-    grounds += [_clock(value, said)] if value.clocks else []
-    found = [one for one in grounds if one is not None]
-    return min(found, key=lambda one: one.sure) if len(found) == len(grounds) else None
+    grounds = [day_ground(value, question_moments, amounts)] if value.days else []
+    grounds += [_clock(value, question_moments)] if value.clocks else []
+    valid_grounds = [ground for ground in grounds if ground is not None]
+    return min(valid_grounds, key=lambda ground: ground.sure) if len(valid_grounds) == len(grounds) else None
 
 
-def day_ground(value: Moments, said: Moments, amounts: Sequence[Amount]) -> Ground | None:
+def day_ground(value: Moments, question_moments: Moments, amounts: Sequence[Amount]) -> Ground | None:
     """What grounds the day of a value alone; the arguments are those of :func:`moment_ground`."""
     days = value.days[:4]
     named = {weekday for weekday, _ in value.weekdays[:FEW]}
-    if named and said.weekdays and not named & {weekday for weekday, _ in said.weekdays[:FEW]}:
+    if (
+        named
+        and question_moments.weekdays
+        and not named & {weekday for weekday, _ in question_moments.weekdays[:FEW]}
+    ):
         return None
-    fitting = [other for day in days for other in said.days[:FEW] if _same(day, other)]
+    fitting = [other for day in days for other in question_moments.days[:FEW] if _same(day, other)]
     if fitting:
-        return Ground("day", next((one for one in fitting if one.day is not None), fitting[0]).span)
-    whole = [when for day in days if (when := _date(day)) is not None]
-    for weekday, span in said.weekdays[:FEW]:
-        if any(when.weekday() == weekday and not _dated(span, said, when) for when in whole):
+        return Ground("day", next((day for day in fitting if day.day is not None), fitting[0]).span)
+    dates = [when for day in days if (when := _date(day)) is not None]
+    for weekday, span in question_moments.weekdays[:FEW]:
+        if any(when.weekday() == weekday and not _dated(span, question_moments, when) for when in dates):
             return Ground("day", span)
-    if said.relative is not None or said.lasting is not None:
-        for when in whole:
-            if (later := _later(when, said, amounts)) is not None:
+    if question_moments.relative is not None or question_moments.lasting is not None:
+        for when in dates:
+            if (later := _later(when, question_moments, amounts)) is not None:
                 return Ground("day", later)
-    if said.relative is None and any(day.day is not None for day in said.days):
+    if question_moments.relative is None and any(day.day is not None for day in question_moments.days):
         return None
-    decided = said.relative or said.lasting
+    decided = question_moments.relative or question_moments.lasting
     return Ground("relative", decided, sure=False) if decided else None
 
 
-def _dated(weekday: Span, said: Moments, when: date) -> bool:
+def _dated(weekday: Span, question_moments: Moments, when: date) -> bool:
     """Whether a day of the week stands beside its date, which then is what is meant: "Friday, June 5th".
 
     In a year where that date is another day of the week the question contradicts itself, and either may be.
     """
-    for day in said.days[:_LENGTHS]:
+    for day in question_moments.days[:_LENGTHS]:
         if 0 <= day.span[0] - weekday[1] <= _BESIDE or 0 <= weekday[0] - day.span[1] <= _BESIDE:
             month, year = day.month or when.month, day.year or when.year
-            meant = _date(Day(day.day, month, year, day.span))
-            if meant is not None and meant.weekday() == when.weekday():
+            stated_date = _date(Day(day.day, month, year, day.span))
+            if stated_date is not None and stated_date.weekday() == when.weekday():
                 return True
     return False
 
 
-def _later(when: date, said: Moments, amounts: Sequence[Amount]) -> Span | None:
+def _later(when: date, question_moments: Moments, amounts: Sequence[Amount]) -> Span | None:
     """A day that the question names, so many days, nights or weeks before or after another."""
-    lengths = {1.0, 7.0} | {one.value * unit for one in amounts[:_LENGTHS] for unit in (1, 7)}
+    lengths = {1.0, 7.0} | {amount.value * unit for amount in amounts[:_LENGTHS] for unit in (1, 7)}
     for length in sorted(lengths):
         for shift in (-length, length) if 0 < length < 1000 and length == int(length) else ():
             try:
@@ -122,18 +132,18 @@ def _later(when: date, said: Moments, amounts: Sequence[Amount]) -> Span | None:
             except OverflowError:
                 continue
             moved = Day(other.day, other.month, other.year, (0, 0))
-            for day in said.days[:_LENGTHS]:
+            for day in question_moments.days[:_LENGTHS]:
                 if day.day is not None and _same(moved, day):
                     return day.span
     return None
 
 
-def is_beside(value: Moments, said: Moments, shifts: Sequence[int] = (-1, 1)) -> bool:
+def is_beside(value: Moments, question_moments: Moments, shifts: Sequence[int] = (-1, 1)) -> bool:
     """Whether the day of a value is the one before or after a day that is said.
 
     Args:
         value: What the value says.
-        said: What the question says of days and times.
+        question_moments: What the question says of days and times.
         shifts: How many days the value may lie from it.
     """
     for when in filter(None, map(_date, value.days[:4])):
@@ -143,40 +153,40 @@ def is_beside(value: Moments, said: Moments, shifts: Sequence[int] = (-1, 1)) ->
             except OverflowError:
                 continue
             moved = Day(other.day, other.month, other.year, (0, 0))
-            if any(day.day is not None and _same(moved, day) for day in said.days[:_LENGTHS]):
+            if any(day.day is not None and _same(moved, day) for day in question_moments.days[:_LENGTHS]):
                 return True
     return False
 
 
-def _clock(value: Moments, said: Moments) -> Ground | None:
-    wanted = {time % 1440 for one in value.clocks[:4] for time in one.times}
-    for one in said.clocks[:FEW]:
-        if any(time % 1440 in wanted for time in one.times):
-            return Ground("time", one.span)
-    exact = {one.times[0] for one in said.clocks[:FEW] if len(one.times) == 1}
-    if any((time + 720) % 1440 in exact for time in wanted):
+def _clock(value: Moments, question_moments: Moments) -> Ground | None:
+    times = {time % 1440 for clock in value.clocks[:4] for time in clock.times}
+    for clock in question_moments.clocks[:FEW]:
+        if any(time % 1440 in times for time in clock.times):
+            return Ground("time", clock.span)
+    exact = {clock.times[0] for clock in question_moments.clocks[:FEW] if len(clock.times) == 1}
+    if any((time + 720) % 1440 in exact for time in times):
         return None
-    for word, span in said.vague:
-        first, last = _PARTS.get(word, (0, 1440)) if said.clocks else (0, 1440)
-        if any(first <= time <= last or time + 1440 <= last for time in wanted):
+    for word, span in question_moments.vague:
+        first, last = _PARTS.get(word, (0, 1440)) if question_moments.clocks else (0, 1440)
+        if any(first <= time <= last or time + 1440 <= last for time in times):
             return Ground("vague", span, sure=False)
     return None
 
 
-def _within(one: Span, other: Span) -> bool:
-    return other[0] <= one[0] and one[1] <= other[1]
+def _within(inner: Span, outer: Span) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-def _same(value: Day, said: Day) -> bool:
+def _same(value: Day, question_day: Day) -> bool:
     """Whether a day is the one said, lies in the month said, or begins or ends the year said."""
-    for mine, theirs in ((value.month, said.month), (value.year, said.year)):
-        if mine is not None and theirs is not None and mine != theirs:
+    for value_field, question_field in ((value.month, question_day.month), (value.year, question_day.year)):
+        if value_field is not None and question_field is not None and value_field != question_field:
             return False
     if value.day is None:
-        return said.month is not None or said.year is not None
-    if said.day is not None:
-        return value.day == said.day
-    return said.month is not None or (value.month, value.day) in ((1, 1), (12, 31)) or value.day == 1
+        return question_day.month is not None or question_day.year is not None
+    if question_day.day is not None:
+        return value.day == question_day.day
+    return question_day.month is not None or (value.month, value.day) in ((1, 1), (12, 31)) or value.day == 1
 
 
 def _date(day: Day) -> date | None:

@@ -160,15 +160,15 @@ def form(word: str) -> str:
     return bare
 
 
-def akin(one: str, other: str) -> bool:
+def akin(first: str, second: str) -> bool:
     """Whether two forms are of one word or of one family of words.
 
     >>> akin("histor", "historical"), akin("animat", "animation"), akin("san", "sand")
     (True, True, False)
     """
-    if one == other:
+    if first == second:
         return True
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((first, second), key=len)
     if len(short) < 4 or short.isdecimal() or len(long) > _LONGEST:
         return False
     shared = 0
@@ -186,13 +186,13 @@ def aliases() -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     >>> ("new", "york") in aliases()[("big", "apple")]
     True
     """
-    known: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
-    for name, others in tomllib.loads(read_resource("data/other_names.toml")).items():
-        for other in others:
-            one, same = (tuple(word.form for word in words(said)) for said in (name, other))
-            known.setdefault(one, {})[same] = None
-            known.setdefault(same, {})[one] = None
-    return {name: tuple(others) for name, others in known.items()}
+    alias_sets: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
+    for name, other_names in tomllib.loads(read_resource("data/other_names.toml")).items():
+        for other in other_names:
+            name_forms, other_forms = (tuple(word.form for word in words(text)) for text in (name, other))
+            alias_sets.setdefault(name_forms, {})[other_forms] = None
+            alias_sets.setdefault(other_forms, {})[name_forms] = None
+    return {name: tuple(forms) for name, forms in alias_sets.items()}
 
 
 _ENGLISH = frozenset(
@@ -292,26 +292,26 @@ _FOREIGN = frozenset(
 """Words that stand in every text of other languages in Latin letters; a few of them are English too."""
 
 
-def is_english(said: Sequence[Word]) -> bool:
+def is_english(text_words: Sequence[Word]) -> bool:
     """Whether words are English beyond doubt, so that what is lacking in them may be held against gold.
 
     >>> is_english([*words("A table for two")]), is_english([*words("Vuelo a Londres el 3 de mayo")])
     (True, False)
     """
-    letters = [word.plain for word in said if word.plain.isalpha()]
-    told = sum(word in _ENGLISH and word not in _FOREIGN for word in letters)
-    return 12 * told >= len(letters) > 0 and told > sum(
+    letters = [word.plain for word in text_words if word.plain.isalpha()]
+    english_count = sum(word in _ENGLISH and word not in _FOREIGN for word in letters)
+    return 12 * english_count >= len(letters) > 0 and english_count > sum(
         word in _FOREIGN and word not in _ENGLISH for word in letters
     )
 
 
-def reads(said: Sequence[Word]) -> bool:
+def reads(text_words: Sequence[Word]) -> bool:
     """Whether words are English enough for its numbers, dates and inflections to be read.
 
     >>> reads([*words("Find me a room in Rome")]), reads([*words("Suche bitte einen Flug nach Rom morgen")])
     (True, False)
     """
-    letters = [word.plain for word in said if not word.plain.isdecimal()]
+    letters = [word.plain for word in text_words if not word.plain.isdecimal()]
     if not letters:
         return True
     latin = sum(word.isascii() for word in letters)

@@ -73,8 +73,8 @@ def asking(judge: Judge, tools: Tools, query: str = "") -> Asked:
             if problem.code == "missing":  # nor will anything else be answered
                 raise
             return  # whoever asks counts them
-        said = answered(reply.text)
-        mend = None if said is None else _mend(plan, fault, tools, said.key, said.value)
+        answer = answered(reply.text)
+        mend = None if answer is None else _mend(plan, fault, tools, answer.key, answer.value)
         if mend is not None:
             yield mend
 
@@ -109,16 +109,16 @@ def _material(plan: Plan, fault: Fault, tools: Tools, query: str) -> dict[str, A
     calls = to_data(plan)["calls"]
     first = max(0, (fault.call or 0) + 1 - _CALLS)
     call = None if fault.call is None else plan.calls[fault.call]
-    found: dict[str, Any] = {"Question": shortened(query, 8 * _WIDE) or "not known"}
-    found["Plan"] = shortened(json.dumps(calls[first : first + _CALLS], ensure_ascii=False), 16 * _WIDE)
-    found["Fault"] = shortened(f"call {call.id if call else 'none: the answer'}: {fault.message}", _WIDE)
+    material: dict[str, Any] = {"Question": shortened(query, 8 * _WIDE) or "not known"}
+    material["Plan"] = shortened(json.dumps(calls[first : first + _CALLS], ensure_ascii=False), 16 * _WIDE)
+    material["Fault"] = shortened(f"call {call.id if call else 'none: the answer'}: {fault.message}", _WIDE)
     if call is not None:
-        known = tools.catalog.find(call.name, call.app)
-        near = known or tuple(tools.near(call)[:_NEAR])
-        found["Tools"] = [
-            shortened(f"{tool.signature()}  {tool.description}", _WIDE) for tool in near[:_NEAR]
+        exact = tools.catalog.find(call.name, call.app)
+        candidates = exact or tuple(tools.near(call)[:_NEAR])
+        material["Tools"] = [
+            shortened(f"{tool.signature()}  {tool.description}", _WIDE) for tool in candidates[:_NEAR]
         ]
-    return found
+    return material
 
 
 def _mend(plan: Plan, fault: Fault, tools: Tools, key: str, value: Any) -> Mend | None:
@@ -128,25 +128,25 @@ def _mend(plan: Plan, fault: Fault, tools: Tools, key: str, value: Any) -> Mend 
     call, why = plan.calls[fault.call], fault.code
     if key == "tool":
         app, _, name = value.rpartition(".")
-        found = tools.catalog.find(value) or tools.catalog.find(name, app or None)
-        if not found:
+        matches = tools.catalog.find(value) or tools.catalog.find(name, app or None)
+        if not matches:
             return None
-        tool = found[0]
+        tool = matches[0]
         operation = {"op": "rename", "id": call.id, "app": tool.app, "name": tool.name, "why": why}
         return Mend((operation,), f"call {tool.full_name}", "the model says so", _SCORE, "model")
     name = fault.argument
     if name is None or len(dict(call.arguments)) < len(call.arguments):
         return None
-    old: dict[str, Any] = {key: value_data(given, plan) for key, given in call.arguments}
+    old: dict[str, Any] = {key: value_data(argument, plan) for key, argument in call.arguments}
     if key == "argument":
         if name not in old or value in old:
             return None  # what is given under the other name would be lost
-        made = (
+        operations = (
             {"op": "unset", "id": call.id, "argument": name, "why": why},
             {"op": "set", "id": call.id, "argument": value, "value": old[name], "why": why},
         )
         return Mend(
-            made,
+            operations,
             f"rename {shortened(name, 40)} to {shortened(value, 40)}",
             "the model says so",
             _SCORE,
@@ -155,10 +155,10 @@ def _mend(plan: Plan, fault: Fault, tools: Tools, key: str, value: Any) -> Mend 
     if name in old and fault.code == "check.missing_argument":
         return None
     set_ = {"op": "set", "id": call.id, "argument": name, "value": value, "why": why}
-    shown = shortened(json.dumps(value, ensure_ascii=False), 60)
+    value_text = shortened(json.dumps(value, ensure_ascii=False), 60)
     return Mend(
         (set_,),
-        f"{'set' if name in old else 'give'} {shortened(name, 40)} = {shown}",
+        f"{'set' if name in old else 'give'} {shortened(name, 40)} = {value_text}",
         "the model says so",
         _SCORE,
         "model",

@@ -61,23 +61,23 @@ def faults(plan: Plan, catalog: Catalog) -> tuple[Fault, ...]:
     >>> [fault.code for fault in faults(parse("g()\nh(#x=y)"), Catalog((Tool("g"), Tool("h", open=True))))]
     ['reference.unresolved']
     """
-    found = [
-        Fault(one.code, one.message, one.call, one.argument)
-        for one in check(plan, catalog, hints=False)
-        if one.code != "check.unused_result"
-        and (one.severity != "info" or one.code == "check.ambiguous_tool")
+    plan_faults = [
+        Fault(finding.code, finding.message, finding.call, finding.argument)
+        for finding in check(plan, catalog, hints=False)
+        if finding.code != "check.unused_result"
+        and (finding.severity != "info" or finding.code == "check.ambiguous_tool")
     ]
-    found += _without_app(plan, catalog)
-    found += _references(plan, catalog)
-    return tuple(sorted(found, key=lambda one: len(plan.calls) if one.call is None else one.call))
+    plan_faults += _without_app(plan, catalog)
+    plan_faults += _references(plan, catalog)
+    return tuple(sorted(plan_faults, key=lambda fault: len(plan.calls) if fault.call is None else fault.call))
 
 
 Key = tuple[str, str | None, str | None]
 
 
-def keyed(plan: Plan, found: tuple[Fault, ...]) -> Counter[Key]:
+def keyed(plan: Plan, plan_faults: tuple[Fault, ...]) -> Counter[Key]:
     """How often each fault is there, named so that a plan can be compared with what was made of it."""
-    return Counter(key_of(plan, one) for one in found)
+    return Counter(key_of(plan, fault) for fault in plan_faults)
 
 
 def key_of(plan: Plan, fault: Fault) -> Key:
@@ -100,41 +100,41 @@ def _without_app(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
 
 def _references(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
     """References to nothing, to later calls and to the call itself, and texts that name an output."""
-    known = _Known(plan, catalog)
+    call_names = _Known(plan, catalog)
     for position, call in enumerate(plan.calls):
         for name, value in call.arguments:
-            yield from _of_value(value, position, name, known)
+            yield from _of_value(value, position, name, call_names)
     for name, value in plan.answer or ():
-        yield from _of_value(value, None, name, known)
+        yield from _of_value(value, None, name, call_names)
 
 
-def _of_value(value: Value, position: int | None, name: str, known: _Known) -> Iterator[Fault]:
-    for at, ref in references(value):
+def _of_value(value: Value, position: int | None, name: str, call_names: _Known) -> Iterator[Fault]:
+    for path, ref in references(value):
         if isinstance(ref, Unresolved):
             text = f"{name} refers to {ref.name[:_SHOWN]!r}, which no call is called"
-            yield Fault("reference.unresolved", text, position, name, at)
+            yield Fault("reference.unresolved", text, position, name, path)
         elif position is not None and ref.call >= position:
             code = "reference.self" if ref.call == position else "reference.forward"
             what = (
                 "the call itself" if ref.call == position else f"call {ref.call + 1}, which is written later"
             )
-            yield Fault(code, f"{name} refers to {what}", position, name, at)
+            yield Fault(code, f"{name} refers to {what}", position, name, path)
     if position is not None:
-        for at, text in _texts(value):
-            if known.named(text, position) is not None:
-                said = f"{name} is the text {text[:_SHOWN]!r}, which names an earlier call's output"
-                yield Fault(AS_TEXT, said, position, name, at)
+        for path, text in _texts(value):
+            if call_names.named(text, position) is not None:
+                message = f"{name} is the text {text[:_SHOWN]!r}, which names an earlier call's output"
+                yield Fault(AS_TEXT, message, position, name, path)
 
 
-def _texts(value: Value, at: Path = ()) -> Iterator[tuple[Path, str]]:
+def _texts(value: Value, path: Path = ()) -> Iterator[tuple[Path, str]]:
     if isinstance(value, str):
-        yield at, value
+        yield path, value
     elif isinstance(value, list):
         for step, item in enumerate(value):
-            yield from _texts(item, (*at, step))
+            yield from _texts(item, (*path, step))
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _texts(item, (*at, key))
+            yield from _texts(item, (*path, key))
 
 
 class _Known:
@@ -169,18 +169,18 @@ class _Known:
         if not text or len(text) > _LONGEST:
             return None
         signed = _SIGNED.fullmatch(text.strip())
-        inner = next(part for part in signed.groups() if part is not None) if signed else text
-        first, *rest = [step for step in _STEP.split(inner.strip()) if step] or [""]
-        path: Path = tuple(int(step) if step.isdecimal() and len(step) < 9 else step for step in rest)
-        at = self._ids.get(first)
-        if at is not None and at < before:
+        inner = next(group for group in signed.groups() if group is not None) if signed else text
+        first, *steps = [step for step in _STEP.split(inner.strip()) if step] or [""]
+        path: Path = tuple(int(step) if step.isdecimal() and len(step) < 9 else step for step in steps)
+        position = self._ids.get(first)
+        if position is not None and position < before:
             plain = bare and not path and not first.isdecimal()
-            if signed or plain or (path and self._has(at, path)):
-                return Ref(at, path)
-        places = [place for place in self._returns.get(first, ()) if place < before]
+            if signed or plain or (path and self._has(position, path)):
+                return Ref(position, path)
+        positions = [index for index in self._returns.get(first, ()) if index < before]
         # AppBench writes a reference as the bare name of an output
         written = signed or bare or (self._plan.dialect == "appbench" and "_" in first)
-        return Ref(places[-1], (first, *path)) if places and written else None
+        return Ref(positions[-1], (first, *path)) if positions and written else None
 
     def _has(self, position: int, path: Path) -> bool:
         """Whether a call has an output by what its tool, or it itself, declares."""
@@ -201,7 +201,7 @@ def declares(tool: Tool, path: Path) -> bool:
     """
     if not path:
         return tool.returns != ANY
-    fields = {each.name for each in tool.returns.unfolded.fields}
+    fields = {field.name for field in tool.returns.unfolded.fields}
     named = path[0] in fields or (path[0] in WHOLE_RESULT and tool.only_output is not None)
     return named and tool.returns != ANY and tool.output(path) is not None
 

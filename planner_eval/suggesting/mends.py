@@ -80,25 +80,25 @@ class Tools:
 
     @cached_property
     def _takers(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        positions: dict[str, list[int]] = {}
         for position, tool in enumerate(self.catalog.tools):
-            for each in tool.parameters:
-                found.setdefault(each.name, []).append(position)
-        return found
+            for parameter in tool.parameters:
+                positions.setdefault(parameter.name, []).append(position)
+        return positions
 
     def near(self, call: Call) -> list[Tool]:
         """The tools that a call of an unknown one may mean: by name, and by the arguments it gives."""
-        found = dict.fromkeys(self._names.nearest(call.name, _TOOLS))
+        candidates = dict.fromkeys(self._names.nearest(call.name, _TOOLS))
         if call.app:
-            found |= dict.fromkeys(self._names.nearest(call.tool, 3))
+            candidates |= dict.fromkeys(self._names.nearest(call.tool, 3))
         votes: Counter[int] = Counter()
         for name, _ in call.arguments[:_TOOLS]:
             takers = self._takers.get(name, ())
             votes.update(takers if len(takers) <= _SHARED else ())
-        found |= dict.fromkeys(
-            at for at, _ in sorted(votes.items(), key=lambda one: (-one[1], one[0]))[:_TOOLS]
+        candidates |= dict.fromkeys(
+            position for position, _ in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))[:_TOOLS]
         )
-        return [self.catalog.tools[at] for at in found]
+        return [self.catalog.tools[position] for position in candidates]
 
 
 class Mends:
@@ -137,21 +137,21 @@ class Mends:
                 return []
         if fault.call is None and fault.code.startswith(("reference.", "check.unknown_output")):
             kinds = (Mends._other_output,)
-        found = [mend for kind in kinds for mend in kind(self, fault)]
-        return sorted(found, key=lambda one: -one.score)
+        mends = [mend for kind in kinds for mend in kind(self, fault)]
+        return sorted(mends, key=lambda mend: -mend.score)
 
     # ------------------------------------------------------------ tools
     def _other_tool(self, fault: Fault) -> Iterator[Mend]:
         call = self._call(fault)
-        taken = [edge.path for edge in self.plan.edges if edge.producer == fault.call][:_TOOLS]
+        used_paths = [edge.path for edge in self.plan.edges if edge.producer == fault.call][:_TOOLS]
         for tool in self.tools.near(call):
             name = max(alike(call.name, tool.name), alike(call.tool, tool.full_name))
-            given = _fit(call, tool)
-            wanted = [*taken, *((each,) for each in call.returns[:_TOOLS])]
-            gives = sum(tool.output(path) is not None for path in wanted) / len(wanted) if wanted else 0.5
+            fit = _fit(call, tool)
+            paths = [*used_paths, *((returned,) for returned in call.returns[:_TOOLS])]
+            gives = sum(tool.output(path) is not None for path in paths) / len(paths) if paths else 0.5
             app = 0.06 if call.app and tool.app == call.app else 0.0
-            score = 0.62 * name + 0.24 * given + 0.1 * gives + app
-            if name < 0.4 and given < 0.99:
+            score = 0.62 * name + 0.24 * fit + 0.1 * gives + app
+            if name < 0.4 and fit < 0.99:
                 continue
             reasons = (
                 [f"its name is {name:.0%} alike"]
@@ -161,11 +161,11 @@ class Mends:
             if opposed(call.name.rpartition(".")[2], tool.name):
                 score *= _DOUBTFUL
                 reasons += ["but says the opposite"]
-            elif name < 1 and (others := _other_words(call, tool)):
+            elif name < 1 and (difference := _other_words(call, tool)):
                 score *= _DOUBTFUL
-                reasons += [others]
-            reasons += ["it takes these arguments"] if given == 1 and call.arguments else []
-            reasons += ["it returns what is taken of it"] if wanted and gives == 1 else []
+                reasons += [difference]
+            reasons += ["it takes these arguments"] if fit == 1 and call.arguments else []
+            reasons += ["it returns what is taken of it"] if paths and gives == 1 else []
             yield self._renamed(fault, tool, f"call {tool.full_name}", ", ".join(reasons), min(score, 0.97))
 
     def _other_app(self, fault: Fault) -> Iterator[Mend]:
@@ -174,10 +174,12 @@ class Mends:
         offers = [
             tool for name in dict.fromkeys((call.name, bare)) for tool in self.catalog.named(name) if tool.app
         ]
-        fitting = Counter(each.app for each in self.plan.calls if each.app)
+        fitting = Counter(c.app for c in self.plan.calls if c.app)
         for tool in offers:
-            near = alike(call.app or "", tool.app or "") if call.app else 0.0
-            score = 0.62 + 0.2 * _fit(call, tool) + 0.08 * near + (0.05 if fitting[tool.app or ""] else 0.0)
+            likeness = alike(call.app or "", tool.app or "") if call.app else 0.0
+            score = (
+                0.62 + 0.2 * _fit(call, tool) + 0.08 * likeness + (0.05 if fitting[tool.app or ""] else 0.0)
+            )
             only = "the only app that offers it" if len(offers) == 1 else "it offers the tool"
             score = max(score, 0.93) if len(offers) == 1 else min(score, 0.92)
             yield self._renamed(fault, tool, f"call it of {tool.app}", only, score)
@@ -204,46 +206,56 @@ class Mends:
     def _other_name(self, fault: Fault) -> Iterator[Mend]:
         """An argument that the tool does not take, under the name of one that it takes."""
         call, tool, name = self._call(fault), self._tool(fault), fault.argument or ""
-        given = [key for key, _ in call.arguments]
-        if tool is None or name not in given:
+        given_names = [key for key, _ in call.arguments]
+        if tool is None or name not in given_names:
             return
-        if name in {each.name for each in tool.parameters}:
+        if name in {p.name for p in tool.parameters}:
             yield from self._other_value(fault)
             return
         value = dict(call.arguments)[name]
-        needed = [each for each in tool.parameters if each.required and each.name not in given]
-        misnamed = [key for key in given if not _takes(tool, key)][:_TOOLS]
-        others = [key for key in misnamed if key != name]
-        free = [each.name for each in tool.parameters if each.name not in given][:_TOOLS]
-        apart = _count_apart(misnamed, free)
-        stem = _uncounted if apart else str
-        rest = free if len(needed) != len(misnamed) else [each.name for each in needed]
-        in_place = _in_place(name, misnamed, rest) if apart or not _are_alike(misnamed, rest) else None
+        needed = [p for p in tool.parameters if p.required and p.name not in given_names]
+        misnamed = [key for key in given_names if not _takes(tool, key)][:_TOOLS]
+        other_misnamed = [key for key in misnamed if key != name]
+        free = [p.name for p in tool.parameters if p.name not in given_names][:_TOOLS]
+        counted_apart = _count_apart(misnamed, free)
+        stem = _uncounted if counted_apart else str
+        targets = free if len(needed) != len(misnamed) else [p.name for p in needed]
+        in_place = (
+            _in_place(name, misnamed, targets) if counted_apart or not _are_alike(misnamed, targets) else None
+        )
         renames: list[Mend] = []
-        for each in tool.parameters[:200]:
-            if each.name in given:
+        for parameter in tool.parameters[:200]:
+            if parameter.name in given_names:
                 continue
-            near = 0.0 if opposed(name, each.name) else alike(stem(name), stem(each.name))
-            told = near if near >= _ALIKE else 0.4 * near
-            score = 0.1 + 0.55 * told + (0.18 if each.required else 0.0)
-            score += 0.1 if [each] == needed else 0.0
-            if near < 0.3 and not each.required:
+            likeness = 0.0 if opposed(name, parameter.name) else alike(stem(name), stem(parameter.name))
+            name_score = likeness if likeness >= _ALIKE else 0.4 * likeness
+            score = 0.1 + 0.55 * name_score + (0.18 if parameter.required else 0.0)
+            score += 0.1 if [parameter] == needed else 0.0
+            if likeness < 0.3 and not parameter.required:
                 continue
-            if any(alike(stem(key), stem(each.name)) > max(near, _ALIKE) for key in others):
+            if any(alike(stem(key), stem(parameter.name)) > max(likeness, _ALIKE) for key in other_misnamed):
                 score *= _DOUBTFUL  # another one is rather meant by it
-            elif near >= _LETTERS and _differs(stem(name), stem(each.name)):
+            elif likeness >= _LETTERS and _differs(stem(name), stem(parameter.name)):
                 score = min(_DOUBTFUL * score, 0.45)  # return_date is not departure_date
-            reason = f"the names are {near:.0%} alike" if near >= _LETTERS else "it is needed and not given"
-            if each.name == in_place:
+            reason = (
+                f"the names are {likeness:.0%} alike"
+                if likeness >= _LETTERS
+                else "it is needed and not given"
+            )
+            if parameter.name == in_place:
                 score, reason = score + 0.05, f"{reason}, and it is in the same place"
-            if each.required and not opposed(name, each.name) and self._is_elsewhere(fault, each, value):
-                score, reason = score + 0.25, f"{reason}, and other calls give {each.name} so"
-            renames += self._moved(fault, name, each, value, reason, score)
+            if (
+                parameter.required
+                and not opposed(name, parameter.name)
+                and self._is_elsewhere(fault, parameter, value)
+            ):
+                score, reason = score + 0.25, f"{reason}, and other calls give {parameter.name} so"
+            renames += self._moved(fault, name, parameter, value, reason, score)
         yield from renames
         rank = 0.5 if not needed else 0.25
-        rank = min([rank, *(0.9 * each.score for each in renames)])  # what was chosen is kept where it can be
+        rank = min([rank, *(0.9 * mend.score for mend in renames)])  # what was chosen is kept where it can be
         unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
-        if len(set(given)) == len(given):
+        if len(set(given_names)) == len(given_names):
             says = f"leave {name[:_NAMED]} out"
             yield Mend((unset,), says, f"{tool.full_name} takes no argument of that name", rank)
 
@@ -257,13 +269,18 @@ class Mends:
             score += 0.05
         elif self.parts.wrong(value, to.type):
             read = meanings(value, to.type, self.parts, _about(to))[:2]
-        for one in read:
-            sure = score + (0.0 if isinstance(value, (Ref, Unresolved, Template)) else 0.1 * one.score)
-            pairs = tuple((to.name, one.value) if key == name else (key, old) for key, old in call.arguments)
+        for reading in read:
+            sure = score + (0.0 if isinstance(value, (Ref, Unresolved, Template)) else 0.1 * reading.score)
+            pairs = tuple(
+                (to.name, reading.value) if key == name else (key, old) for key, old in call.arguments
+            )
             says, why = f"rename {name[:_NAMED]} to {to.name}", reason
-            if one.reason:
-                says, why = f"{says}, set {to.name} = {self._told(one.value)}", f"{reason}; {one.reason}"
-            yield Mend(self._given(fault, pairs, (name, to.name)), says, why, min(sure, 0.97, one.score))
+            if reading.reason:
+                says, why = (
+                    f"{says}, set {to.name} = {self._told(reading.value)}",
+                    f"{reason}; {reading.reason}",
+                )
+            yield Mend(self._given(fault, pairs, (name, to.name)), says, why, min(sure, 0.97, reading.score))
 
     def _filled(self, fault: Fault) -> Iterator[Mend]:
         """A value for an argument that is needed and not given."""
@@ -277,7 +294,7 @@ class Mends:
             yield from (
                 mend
                 for mend in self._other_name(fault._replace(argument=other))
-                if any(one.get("argument") == name for one in mend.operations)
+                if any(operation.get("argument") == name for operation in mend.operations)
             )
         less = _DOUBTFUL if misnamed else 1.0  # it leaves what is misnamed as a fault
         yield from (
@@ -287,12 +304,12 @@ class Mends:
     def _given_anew(self, fault: Fault, name: str, parameter: Parameter) -> Iterator[Mend]:
         """A value for an argument that no other argument holds."""
         kind = parameter.type
-        for each in self.producers.candidates(Wanted(fault.call or 0, name, kind))[:8]:
-            one = each.unasked
-            yield self._set(fault, one.ref, one.reason, one.score, "plan")
+        for candidate in self.producers.candidates(Wanted(fault.call or 0, name, kind))[:8]:
+            producer = candidate.unasked
+            yield self._set(fault, producer.ref, producer.reason, producer.score, "plan")
         yield from self._same_elsewhere(fault, name, kind)
-        for said in self._asked(fault, parameter) if self.query else ():
-            yield self._set(fault, said.value, said.reason, said.score, "query")
+        for meaning in self._asked(fault, parameter) if self.query else ():
+            yield self._set(fault, meaning.value, meaning.reason, meaning.score, "query")
         for hole in self.catalog.holes:
             yield self._set(
                 fault, hole, "what the plans of this catalog write for a value that is not known", 0.5
@@ -304,9 +321,9 @@ class Mends:
 
     def _asked(self, fault: Fault, parameter: Parameter) -> list[Meant]:
         """What the question says of a parameter."""
-        tool, given = self._tool(fault), dict(self._call(fault).arguments)
-        every = [each.name for each in tool.parameters] if tool is not None else []
-        free = [name for name in every if name != parameter.name and name not in given]
+        tool, arguments = self._tool(fault), dict(self._call(fault).arguments)
+        parameter_names = [p.name for p in tool.parameters] if tool is not None else []
+        free = [name for name in parameter_names if name != parameter.name and name not in arguments]
         kind, about = parameter.type, parameter.description
         return named_in(self.query, kind, parameter.name, self._said, self.parts, about, free)
 
@@ -347,25 +364,25 @@ class Mends:
         if parameter is None or name not in dict(call.arguments):
             return
         value = dict(call.arguments)[name]
-        for one in meanings(value, parameter.type, self.parts, _about(parameter))[:6]:
-            yield self._set(fault, one.value, one.reason, one.score)
+        for reading in meanings(value, parameter.type, self.parts, _about(parameter))[:6]:
+            yield self._set(fault, reading.value, reading.reason, reading.score)
         if isinstance(value, str):
             ref = text_reference(self.plan, value, fault.call or 0, self.catalog, bare=True)
             if ref is not None:
                 yield self._set(fault, ref, "the text names an earlier call's output", 0.96, "plan")
-            for found in self.producers.candidates(
+            for candidate in self.producers.candidates(
                 Wanted(fault.call or 0, name, parameter.type, *_worded(value))
             )[:4]:
                 yield self._set(
                     fault,
-                    found.ref,
-                    f"a reference in place of the text: {found.reason}",
-                    0.75 * found.unasked.score,
+                    candidate.ref,
+                    f"a reference in place of the text: {candidate.reason}",
+                    0.75 * candidate.unasked.score,
                     "plan",
                 )
         if self.query and not isinstance(value, (list, dict)):
-            for said in self._asked(fault, parameter)[:4]:
-                yield self._set(fault, said.value, said.reason, 0.55 * said.score, "query")
+            for meaning in self._asked(fault, parameter)[:4]:
+                yield self._set(fault, meaning.value, meaning.reason, 0.55 * meaning.score, "query")
         if not parameter.required and len(set(dict(call.arguments))) == len(call.arguments):
             unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
             empty = value is None or (isinstance(value, str) and not value.strip())
@@ -381,11 +398,15 @@ class Mends:
             paths = [ref.path]
             outputs = list(self.producers.outputs(ref.call)) if not self._there(ref) else []
             for number, path in enumerate([*paths, *outputs]):
-                made = replace(ref, path=path)
-                if self._there(made):
+                output_ref = replace(ref, path=path)
+                if self._there(output_ref):
                     reason = "the text names this output from its first letter to its last"
                     yield self._set(
-                        fault, _replaced(value, fault.at, made), reason, 0.93 - 0.1 * min(number, 3), "plan"
+                        fault,
+                        _replaced(value, fault.at, output_ref),
+                        reason,
+                        0.93 - 0.1 * min(number, 3),
+                        "plan",
                     )
 
     def _there(self, ref: Ref) -> bool:
@@ -397,12 +418,12 @@ class Mends:
         name, value = fault.argument or "", self._value(fault)
         position = len(self.plan.calls) if fault.call is None else fault.call
         parameter = None if fault.call is None else _parameter(self._tool(fault), name)
-        for at, ref in references(value):
-            if at != fault.at if fault.code.startswith("reference.") else not isinstance(ref, Ref):
+        for path, ref in references(value):
+            if path != fault.at if fault.code.startswith("reference.") else not isinstance(ref, Ref):
                 continue
-            inside = isinstance(_part(value, at[:-1]), Template) if at else False
-            kind = ANY if parameter is None or inside else parameter.type.at(at) or ANY
-            wanted = Wanted(
+            inside = isinstance(_part(value, path[:-1]), Template) if path else False
+            kind = ANY if parameter is None or inside else parameter.type.at(path) or ANY
+            target = Wanted(
                 position,
                 name,
                 kind,
@@ -415,14 +436,24 @@ class Mends:
             if isinstance(ref, Ref) and "array" in kind.unfolded.kinds and not inside:
                 output = self.producers.type_of(ref)
                 if output not in (None, ANY) and fits(output, kind.items or ANY, texts=self.producers.texts):
-                    yield self._set(fault, _replaced(value, at, [ref]), "a list of this one output", 0.85)
-            for one in self.producers.candidates(wanted)[:10]:
+                    yield self._set(fault, _replaced(value, path, [ref]), "a list of this one output", 0.85)
+            for candidate in self.producers.candidates(target)[:10]:
                 if fault.code == "reference.forward" and self._in_order(fault) is not None:
-                    one = one._replace(score=0.6 * one.score)  # it is named, and need only be written before
+                    # it is named, and need only be written before
+                    candidate = candidate._replace(score=0.6 * candidate.score)
                 if named:  # it is the output that is meant, and what the catalog says of its type is doubtful
-                    one = one._replace(score=min(one.score, 0.5))
-                if isinstance(ref, Unresolved) or (one.ref.call, one.ref.path) != (ref.call, ref.path):
-                    yield self._set(fault, _replaced(value, at, one.ref), one.reason, one.score, "plan")
+                    candidate = candidate._replace(score=min(candidate.score, 0.5))
+                if isinstance(ref, Unresolved) or (candidate.ref.call, candidate.ref.path) != (
+                    ref.call,
+                    ref.path,
+                ):
+                    yield self._set(
+                        fault,
+                        _replaced(value, path, candidate.ref),
+                        candidate.reason,
+                        candidate.score,
+                        "plan",
+                    )
 
     def _in_order(self, fault: Fault) -> float | None:
         """How likely it is that the calls only need another order.
@@ -452,7 +483,11 @@ class Mends:
         """The calls in an order in which what is referred to comes first."""
         if self._order is None:
             return
-        operation = {"op": "order", "ids": [self.plan.calls[at].id for at in self._order], "why": fault.code}
+        operation = {
+            "op": "order",
+            "ids": [self.plan.calls[index].id for index in self._order],
+            "why": fault.code,
+        }
         says = "write the calls in the order in which they need one another"
         reason = "every reference then names an earlier call"
         yield Mend((operation,), says, reason, self._in_order(fault) or 0.5, "plan")
@@ -476,12 +511,12 @@ class Mends:
     def _set(self, fault: Fault, value: Value, reason: str, score: float, source: str = "catalog") -> Mend:
         name = fault.argument or ""
         arguments = self.plan.answer or () if fault.call is None else self._call(fault).arguments
-        there = any(key == name for key, _ in arguments)
+        is_given = any(key == name for key, _ in arguments)
         pairs = [(key, value if key == name else old) for key, old in arguments]
-        pairs += [] if there else [(name, value)]
-        way, part = _differing(dict(arguments)[name], value) if there else ((), value)
-        place = f"{name[:_NAMED]}{_steps(way)[: 2 * _NAMED]}"
-        says = f"{'set' if there else 'give'} {place} = {self._told(part)}"
+        pairs += [] if is_given else [(name, value)]
+        path, new_value = _differing(dict(arguments)[name], value) if is_given else ((), value)
+        target = f"{name[:_NAMED]}{_steps(path)[: 2 * _NAMED]}"
+        says = f"{'set' if is_given else 'give'} {target} = {self._told(new_value)}"
         return Mend(self._given(fault, tuple(pairs), (name,)), says, reason, score, source)
 
     def _told(self, value: Value) -> str:
@@ -500,35 +535,35 @@ class Mends:
         if fault.call is None:
             data = {key: value_data(value, self.plan) for key, value in pairs}
             return ({"op": "answer", "value": data, "why": fault.code},)
-        call, given = self._call(fault), dict(pairs)
-        if len({key for key, _ in call.arguments}) < len(call.arguments) or len(given) < len(pairs):
+        call, arguments = self._call(fault), dict(pairs)
+        if len({key for key, _ in call.arguments}) < len(call.arguments) or len(arguments) < len(pairs):
             listed = [[key, value_data(value, self.plan)] for key, value in pairs]
             return ({"op": "arguments", "id": call.id, "arguments": listed, "why": fault.code},)
-        made: list[Mapping[str, Any]] = []
+        operations: list[Mapping[str, Any]] = []
         for name in names:
             about = {"id": call.id, "argument": name}
-            if name in given:
-                made.append(
-                    {"op": "set", **about, "value": value_data(given[name], self.plan), "why": fault.code}
+            if name in arguments:
+                operations.append(
+                    {"op": "set", **about, "value": value_data(arguments[name], self.plan), "why": fault.code}
                 )
             else:
-                made.append({"op": "unset", **about, "why": fault.code})
-        return tuple(made)
+                operations.append({"op": "unset", **about, "why": fault.code})
+        return tuple(operations)
 
 
 def _steps(path: Path) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
 
 
-def _differing(old: Value, new: Value, way: Path = ()) -> tuple[Path, Value]:
+def _differing(old: Value, new: Value, path: Path = ()) -> tuple[Path, Value]:
     """The one part of a value that is another, and the way to it; all of it where several are."""
-    ours, theirs = _items(old), _items(new)
-    if type(old) is type(new) and ours.keys() == theirs.keys() and len(way) < 8:
-        changed = [step for step, part in ours.items() if repr(part) != repr(theirs[step])]
+    old_items, new_items = _items(old), _items(new)
+    if type(old) is type(new) and old_items.keys() == new_items.keys() and len(path) < 8:
+        changed = [step for step, item in old_items.items() if repr(item) != repr(new_items[step])]
         if len(changed) == 1:
             step = changed[0]
-            return _differing(ours[step], theirs[step], (*way, step))
-    return way, new
+            return _differing(old_items[step], new_items[step], (*path, step))
+    return path, new
 
 
 def _items(value: Value) -> dict[str | int, Value]:
@@ -543,14 +578,14 @@ def _about(parameter: Parameter) -> str:
 
 def _fit(call: Call, tool: Tool) -> float:
     """How well the arguments of a call are those that a tool takes and needs."""
-    given = {name for name, _ in call.arguments}
-    known = {each.name for each in tool.parameters}
-    needed = {each.name for each in tool.parameters if each.required}
-    every = given | needed
-    if not every:
+    given_names = {name for name, _ in call.arguments}
+    parameter_names = {p.name for p in tool.parameters}
+    needed = {p.name for p in tool.parameters if p.required}
+    all_names = given_names | needed
+    if not all_names:
         return 1.0
-    taken = given if tool.open else given & known
-    return len(taken) / len(every)
+    accepted = given_names if tool.open else given_names & parameter_names
+    return len(accepted) / len(all_names)
 
 
 def _other_words(call: Call, tool: Tool) -> str | None:
@@ -560,18 +595,20 @@ def _other_words(call: Call, tool: Tool) -> str | None:
     """
     bare = call.name.rpartition(".")[2]
     pairs = ((call.name, tool.name), (bare, tool.name), (call.tool, tool.full_name))
-    found = [strays(one, other) for one, other in dict.fromkeys(pairs)]
-    if ((), ()) in found:
+    strays_by_pair = [strays(call_name, tool_name) for call_name, tool_name in dict.fromkeys(pairs)]
+    if ((), ()) in strays_by_pair:
         return None
-    ours, theirs = found[1] if len(found) > 1 and bare != call.name else found[0]
-    said, there = (" ".join(each)[:_NAMED] for each in (ours, theirs))
-    if ours and theirs:
-        return f"but {said!r} is not {there!r}"
-    return f"but nothing says {there!r}" if theirs else f"but it says nothing of {said!r}"
+    call_words, tool_words = (
+        strays_by_pair[1] if len(strays_by_pair) > 1 and bare != call.name else strays_by_pair[0]
+    )
+    call_text, tool_text = (" ".join(word_list)[:_NAMED] for word_list in (call_words, tool_words))
+    if call_words and tool_words:
+        return f"but {call_text!r} is not {tool_text!r}"
+    return f"but nothing says {tool_text!r}" if tool_words else f"but it says nothing of {call_text!r}"
 
 
 def _parameter(tool: Tool | None, name: str) -> Parameter | None:
-    return next((each for each in tool.parameters if each.name == name), None) if tool is not None else None
+    return next((p for p in tool.parameters if p.name == name), None) if tool is not None else None
 
 
 def _says_nothing(name: str) -> bool:
@@ -582,8 +619,10 @@ def _says_nothing(name: str) -> bool:
 
 def _differs(name: str, other: str) -> bool:
     """Whether a word of an argument's name stands for another one; no tool runs for a short word misspelt."""
-    ours, theirs = strays(name, other)
-    return bool(theirs) and any(max(alike(word, each) for each in theirs) < _NEARLY for word in ours)
+    name_words, other_words = strays(name, other)
+    return bool(other_words) and any(
+        max(alike(word, other_word) for other_word in other_words) < _NEARLY for word in name_words
+    )
 
 
 def _uncounted(name: str) -> str:
@@ -591,25 +630,25 @@ def _uncounted(name: str) -> str:
     return name.rstrip("0123456789")
 
 
-def _count_apart(names: Sequence[str], others: Sequence[str]) -> bool:
+def _count_apart(names: Sequence[str], other_names: Sequence[str]) -> bool:
     """Whether both are one name with numbers that count otherwise: ``var_1, var_2`` and ``arg_0, arg_1``.
 
     A number then says nothing: the first of these is the first of those.
     """
-    if len(names) < 2 or any(len({*map(_uncounted, each)}) != 1 for each in (names, others)):
+    if len(names) < 2 or any(len({*map(_uncounted, series)}) != 1 for series in (names, other_names)):
         return False
-    counts = [{each[len(_uncounted(each)) :] for each in series} for series in (names, others)]
+    counts = [{n[len(_uncounted(n)) :] for n in series} for series in (names, other_names)]
     return all(map(all, counts)) and not counts[0] <= counts[1]
 
 
-def _are_alike(names: Sequence[str], others: Sequence[str]) -> bool:
+def _are_alike(names: Sequence[str], other_names: Sequence[str]) -> bool:
     """Whether a name says which of others it means."""
-    return any(alike(name, other) >= _LETTERS for name in names for other in others)
+    return any(alike(name, other) >= _LETTERS for name in names for other in other_names)
 
 
-def _in_place(name: str, names: Sequence[str], others: Sequence[str]) -> str | None:
+def _in_place(name: str, names: Sequence[str], other_names: Sequence[str]) -> str | None:
     """Which of others stands where a name stands, where there are several."""
-    return others[names.index(name)] if 1 < len(names) <= len(others) else None
+    return other_names[names.index(name)] if 1 < len(names) <= len(other_names) else None
 
 
 def _takes(tool: Tool, name: str) -> bool:
@@ -618,27 +657,29 @@ def _takes(tool: Tool, name: str) -> bool:
 
 def _worded(text: str) -> tuple[str, Path | None]:
     """A text as a reference that its words may name."""
-    first, _, rest = text.strip("${}<># ").partition(".")
-    path: Path = tuple(step for step in rest.strip("$").split(".") if step)
+    first, _, dotted_path = text.strip("${}<># ").partition(".")
+    path: Path = tuple(step for step in dotted_path.strip("$").split(".") if step)
     return first[:80], path[:5] or None
 
 
-def _part(value: Value, at: Path) -> Value:
-    for step in at:
+def _part(value: Value, path: Path) -> Value:
+    for step in path:
         value = value.parts[step] if isinstance(value, Template) and isinstance(step, int) else value[step]
     return value
 
 
-def _replaced(value: Value, at: Path, new: Value) -> Value:
+def _replaced(value: Value, path: Path, new: Value) -> Value:
     """A value with one part of it another."""
-    if not at:
+    if not path:
         return new
-    step, rest = at[0], at[1:]
+    step, inner_path = path[0], path[1:]
     if isinstance(value, Template):
-        return Template(tuple(new if place == step else part for place, part in enumerate(value.parts)))
+        return Template(tuple(new if index == step else segment for index, segment in enumerate(value.parts)))
     if isinstance(value, list):
-        return [_replaced(item, rest, new) if place == step else item for place, item in enumerate(value)]
-    return {key: _replaced(item, rest, new) if key == step else item for key, item in value.items()}
+        return [
+            _replaced(item, inner_path, new) if index == step else item for index, item in enumerate(value)
+        ]
+    return {key: _replaced(item, inner_path, new) if key == step else item for key, item in value.items()}
 
 
 _Kind = Callable[[Mends, Fault], Iterator[Mend]]

@@ -63,35 +63,35 @@ def plain(name: str) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def alike(one: str, other: str) -> float:
+def alike(name: str, other: str) -> float:
     """How alike two names are, from 0 to 1: by letters or by words, whichever says more.
 
     >>> alike("getUser", "get_user"), alike("fetch_user", "get_user") > alike("fetch_user", "get_room")
     (1.0, True)
     """
-    ours, theirs = words(one), words(other)
-    left, right = "".join(ours), "".join(theirs)
+    left_words, right_words = words(name), words(other)
+    left, right = "".join(left_words), "".join(right_words)
     if left == right:
-        return 1.0 if left or one == other else 0.0
+        return 1.0 if left or name == other else 0.0
     matcher = SequenceMatcher(None, left, right, autojunk=False)
     letters = matcher.ratio() if matcher.quick_ratio() > 0.4 else 0.0
-    return max(letters, 0.95 * _by_words(ours, theirs))
+    return max(letters, 0.95 * _by_words(left_words, right_words))
 
 
-def _by_words(ours: Sequence[str], theirs: Sequence[str]) -> float:
+def _by_words(left_words: Sequence[str], right_words: Sequence[str]) -> float:
     """The share of words that two names have in common, words of one meaning for most of one."""
-    if not ours or not theirs:
+    if not left_words or not right_words:
         return 0.0
-    left, right = Counter(ours), Counter(theirs)
+    left, right = Counter(left_words), Counter(right_words)
     same = left & right
     shared = float(same.total())
-    meanings = Counter(_MEANING[word] for word in (left - same).elements() if word in _MEANING)
-    others = Counter(_MEANING[word] for word in (right - same).elements() if word in _MEANING)
-    shared += 0.85 * (meanings & others).total()
-    return 2 * shared / (len(ours) + len(theirs))
+    left_meanings = Counter(_MEANING[word] for word in (left - same).elements() if word in _MEANING)
+    right_meanings = Counter(_MEANING[word] for word in (right - same).elements() if word in _MEANING)
+    shared += 0.85 * (left_meanings & right_meanings).total()
+    return 2 * shared / (len(left_words) + len(right_words))
 
 
-def is_typo(word: str, meant: str) -> bool:
+def is_typo(word: str, intended: str) -> bool:
     """Whether a word is another one with an edit or two in it.
 
     The first letter stays, or is exchanged with the second: people and models seldom mistake it, and another
@@ -103,45 +103,47 @@ def is_typo(word: str, meant: str) -> bool:
     >>> is_typo("deny", "delay"), is_typo("move", "remove"), is_typo("look", "lock")
     (False, False, False)
     """
-    if word == meant or word in _KNOWN or not (word.isalpha() and meant.isalpha()):
-        return word == meant
-    short, long = sorted((word, meant), key=len)
-    if len(long) - len(short) > _EDITS or min(len(word), len(meant)) < 2:
+    if word == intended or word in _KNOWN or not (word.isalpha() and intended.isalpha()):
+        return word == intended
+    short, long = sorted((word, intended), key=len)
+    if len(long) - len(short) > _EDITS or min(len(word), len(intended)) < 2:
         return False
-    if _negated(word, meant) or _negated(meant, word):
+    if _negated(word, intended) or _negated(intended, word):
         return False
-    if word[0] != meant[0]:
-        return word[:2] == meant[1::-1] and word[2:] == meant[2:]
+    if word[0] != intended[0]:
+        return word[:2] == intended[1::-1] and word[2:] == intended[2:]
     if len(short) == len(long):
-        wrong = [at for at in range(len(long)) if short[at] != long[at]]
+        wrong = [index for index in range(len(long)) if short[index] != long[index]]
         swapped = len(wrong) == 2 and wrong[1] == wrong[0] + 1 and short[wrong[0]] == long[wrong[1]]
         if swapped and short[wrong[1]] == long[wrong[0]]:
             return True
         if len(wrong) == 1:
             return len(long) >= _WHOLE
     elif len(long) == len(short) + 1:
-        more = [at for at in range(len(long)) if long[:at] + long[at + 1 :] == short]
+        more = [index for index in range(len(long)) if long[:index] + long[index + 1 :] == short]
         if more:
             return len(short) >= _WHOLE - 1 or len(more) > 1
-    return len(short) >= _LONG and _edits(word, meant) <= _EDITS
+    return len(short) >= _LONG and _edits(word, intended) <= _EDITS
 
 
-def _edits(one: str, other: str) -> int:
+def _edits(word: str, other: str) -> int:
     """How many letters have to be put in, left out or exchanged to make one word another."""
     row: list[int] = [*range(len(other) + 1)]
-    for at, letter in enumerate(one):
-        last, row = row, [at + 1]
-        for place, theirs in enumerate(other):
-            row.append(min(last[place] + (letter != theirs), last[place + 1] + 1, row[place] + 1))
+    for index, letter in enumerate(word):
+        previous, row = row, [index + 1]
+        for column, other_letter in enumerate(other):
+            row.append(
+                min(previous[column] + (letter != other_letter), previous[column + 1] + 1, row[column] + 1)
+            )
     return row[-1]
 
 
 @lru_cache(maxsize=1 << 14)
-def strays(one: str, other: str, *, synonyms: bool = True) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def strays(name: str, other: str, *, synonyms: bool = True) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words of each of two names that the other has not: neither so, nor misspelt, nor as a synonym.
 
     Args:
-        one: A name.
+        name: A name.
         other: Another.
         synonyms: Whether a word of one meaning will do.
 
@@ -150,21 +152,21 @@ def strays(one: str, other: str, *, synonyms: bool = True) -> tuple[tuple[str, .
     >>> strays("get_weather", "get_current_weather"), strays("searchhotels", "search_hotel")
     (((), ('current',)), ((), ()))
     """
-    ours, theirs = list(words(one)), list(words(other))
-    left, right = "".join(ours), "".join(theirs)
-    if left == right or (len(ours) != len(theirs) and len(left) >= _LONG and is_typo(left, right)):
+    left_words, right_words = list(words(name)), list(words(other))
+    left, right = "".join(left_words), "".join(right_words)
+    if left == right or (len(left_words) != len(right_words) and len(left) >= _LONG and is_typo(left, right)):
         return (), ()
-    if _WAY & {*ours} and ours != theirs and sorted(ours) == sorted(theirs):
-        return tuple(ours), tuple(theirs)  # pdf_to_text is no text_to_pdf
+    if _WAY & {*left_words} and left_words != right_words and sorted(left_words) == sorted(right_words):
+        return tuple(left_words), tuple(right_words)  # pdf_to_text is no text_to_pdf
     tests: list[Callable[[str, str], bool]] = [str.__eq__, _same_stem, is_typo]
     tests += [_synonymous] if synonyms else []
     for same in tests:
-        for word in [*ours]:
-            near = next((each for each in theirs if same(word, each)), None)
-            if near is not None:
-                ours.remove(word)
-                theirs.remove(near)
-    return tuple(ours), tuple(theirs)
+        for word in [*left_words]:
+            partner = next((candidate for candidate in right_words if same(word, candidate)), None)
+            if partner is not None:
+                left_words.remove(word)
+                right_words.remove(partner)
+    return tuple(left_words), tuple(right_words)
 
 
 _WAY = frozenset(["to", "from"])
@@ -197,7 +199,7 @@ _KNOWN = frozenset({*_MEANING, *(word for pair in _OPPOSITES for word in pair)})
 
 
 @lru_cache(maxsize=1 << 14)
-def opposed(one: str, other: str) -> bool:
+def opposed(name: str, other: str) -> bool:
     """Whether two names differ by what turns one into its opposite: a negation, or a word for its contrary.
 
     >>> opposed("unavailable", "available"), opposed("non-vegetarian", "vegetarian"), opposed("min", "max")
@@ -205,26 +207,34 @@ def opposed(one: str, other: str) -> bool:
     >>> opposed("economy class", "Economy"), opposed("under_score", "score")
     (False, False)
     """
-    ours, theirs = words(one), words(other)
-    if "".join(ours) == "".join(theirs):
+    left_words, right_words = words(name), words(other)
+    if "".join(left_words) == "".join(right_words):
         return False
-    if len(_NO & {*ours}) != len(_NO & {*theirs}):
+    if len(_NO & {*left_words}) != len(_NO & {*right_words}):
         return True
-    mine, yours = [word for word in ours if word not in theirs], [word for word in theirs if word not in ours]
+    left_only, right_only = (
+        [word for word in left_words if word not in right_words],
+        [word for word in right_words if word not in left_words],
+    )
     return any(
         frozenset((left, right)) in _OPPOSITES or _negated(left, right) or _negated(right, left)
-        for left in mine
-        for right in yours
+        for left in left_only
+        for right in right_only
     )
 
 
 def _negated(word: str, stem: str) -> bool:
     """Whether a word is a stem, or one near it, with a prefix that turns its meaning."""
     for prefix in _PREFIXES:
-        rest = word.removeprefix(prefix)
-        if rest != word and len(rest) > 2:
-            ends = next((stem[len(each) :] for each in (prefix, "en", "in") if stem.startswith(each)), stem)
-            if rest in (stem, ends) or SequenceMatcher(None, rest, stem, autojunk=False).ratio() >= 0.85:
+        remainder = word.removeprefix(prefix)
+        if remainder != word and len(remainder) > 2:
+            ends = next(
+                (stem[len(start) :] for start in (prefix, "en", "in") if stem.startswith(start)), stem
+            )
+            if (
+                remainder in (stem, ends)
+                or SequenceMatcher(None, remainder, stem, autojunk=False).ratio() >= 0.85
+            ):
                 return True
     return False
 
@@ -253,18 +263,21 @@ class Index:
         pieces = _pieces(name)
         shared: Counter[int] = Counter()
         for piece in sorted(pieces):
-            places = self._at.get(piece, ())
-            if len(places) <= _COMMON or piece == plain(name):
-                shared.update(places[:_COMMON])
-        ranked = sorted(shared, key=lambda at: (-2 * shared[at] / (len(pieces) + self._sizes[at]), at))
+            positions = self._at.get(piece, ())
+            if len(positions) <= _COMMON or piece == plain(name):
+                shared.update(positions[:_COMMON])
+        ranked = sorted(
+            shared,
+            key=lambda position: (-2 * shared[position] / (len(pieces) + self._sizes[position]), position),
+        )
         return ranked[:most]
 
 
 def _pieces(name: str) -> frozenset[str]:
     """The pairs of letters of a name, its words with what they mean, and all of it."""
-    said = words(name)
-    text = f"^{''.join(said)}$"
-    pairs = {text[at : at + 2] for at in range(len(text) - 1)}
+    name_words = words(name)
+    text = f"^{''.join(name_words)}$"
+    pairs = {text[start : start + 2] for start in range(len(text) - 1)}
     return frozenset(
-        {*pairs, *said, *(f"={_MEANING[word]}" for word in said if word in _MEANING), text[1:-1]}
+        {*pairs, *name_words, *(f"={_MEANING[word]}" for word in name_words if word in _MEANING), text[1:-1]}
     )

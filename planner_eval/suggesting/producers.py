@@ -77,46 +77,55 @@ class Producers:
         self._used: Counter[tuple[int, Path]] = Counter()
         self._taken: Counter[int] = Counter()
         self._paths: list[dict[Path, None]] = [{} for _ in plan.calls]
-        named = [(at, name, value) for at, call in enumerate(plan.calls) for name, value in call.arguments]
-        for at, _, value in [*named, *((len(plan.calls), name, value) for name, value in plan.answer or ())]:
+        named = [
+            (position, name, value)
+            for position, call in enumerate(plan.calls)
+            for name, value in call.arguments
+        ]
+        for position, _, value in [
+            *named,
+            *((len(plan.calls), name, value) for name, value in plan.answer or ()),
+        ]:
             for _, ref in references(value):
-                if isinstance(ref, Ref) and ref.call < at:
+                if isinstance(ref, Ref) and ref.call < position:
                     self._used[ref.call, ref.path] += 1
                     self._taken[ref.call] += 1
                     self._paths[ref.call][ref.path] = None
-        whole = Counter(ref for call, ref in self._used if len(ref) == 1 and ref[0] in WHOLE_RESULT)
-        self._whole: Path = whole.most_common(1)[0][0] if whole else ()
+        whole_paths = Counter(ref for call, ref in self._used if len(ref) == 1 and ref[0] in WHOLE_RESULT)
+        self._whole: Path = whole_paths.most_common(1)[0][0] if whole_paths else ()
 
     def outputs(self, position: int) -> Iterator[Path]:
         """The ways into a call's result that there are: declared by its tool, by the call, or used."""
         tool, call = self.tools[position], self.plan.calls[position]
-        found: dict[Path, None] = {}
+        paths: dict[Path, None] = {}
         if tool is not None and tool.returns.unfolded.fields:
-            found |= dict.fromkeys((each.name,) for each in tool.returns.unfolded.fields[:_OUTPUTS])
+            paths |= dict.fromkeys((field.name,) for field in tool.returns.unfolded.fields[:_OUTPUTS])
         else:
-            found |= dict.fromkeys((name,) for name in call.returns[:_OUTPUTS])
-            if tool is None or tool.only_output == "" or not found:
-                found[self._whole] = None
-        found |= self._paths[position]
-        yield from found
+            paths |= dict.fromkeys((name,) for name in call.returns[:_OUTPUTS])
+            if tool is None or tool.only_output == "" or not paths:
+                paths[self._whole] = None
+        paths |= self._paths[position]
+        yield from paths
 
-    def candidates(self, wanted: Wanted) -> list[Output]:
+    def candidates(self, target: Wanted) -> list[Output]:
         """What an argument may be meant to take, the likeliest first.
 
         Args:
-            wanted: What is known of it.
+            target: What is known of it.
         """
-        before = range(min(wanted.call, len(self.plan.calls)))
-        found: dict[tuple[int, Path], Output] = {}
+        before = range(min(target.call, len(self.plan.calls)))
+        outputs: dict[tuple[int, Path], Output] = {}
         for position in [*reversed(before)][:_LOOKED_AT]:
             paths = dict.fromkeys(self.outputs(position))
-            if wanted.path is not None and self._has(position, wanted.path):
-                paths[wanted.path] = None
+            if target.path is not None and self._has(position, target.path):
+                paths[target.path] = None
             for path in paths:
-                one = self._weighed(Ref(position, path), wanted)
-                if one is not None:
-                    found[position, path] = one
-        return sorted(found.values(), key=lambda one: (-one.score, -one.ref.call, str(one.ref.path)))
+                output = self._weighed(Ref(position, path), target)
+                if output is not None:
+                    outputs[position, path] = output
+        return sorted(
+            outputs.values(), key=lambda output: (-output.score, -output.ref.call, str(output.ref.path))
+        )
 
     def _has(self, position: int, path: Path) -> bool:
         tool = self.tools[position]
@@ -133,43 +142,43 @@ class Producers:
             return fields[0].type
         return output
 
-    def _weighed(self, ref: Ref, wanted: Wanted) -> Output | None:
+    def _weighed(self, ref: Ref, target: Wanted) -> Output | None:
         output = self.type_of(ref)
-        if output is None or not fits(output, wanted.type, texts=self.texts):
+        if output is None or not fits(output, target.type, texts=self.texts):
             return None
         call = self.plan.calls[ref.call]
         last = next((step for step in reversed(ref.path) if isinstance(step, str)), "")
         generic = not last or last in WHOLE_RESULT
         reasons: list[tuple[float, str]] = []
-        named = 0.0 if generic else alike(wanted.argument, last)
+        named = 0.0 if generic else alike(target.argument, last)
         if named > 0.6:
             reasons.append((named, f"{last} is named like the argument"))
         meaning = max(
-            0.0 if generic else 0.5 * named, 0.6 * alike(wanted.argument, call.name) if generic else 0.0
+            0.0 if generic else 0.5 * named, 0.6 * alike(target.argument, call.name) if generic else 0.0
         )
         score = 0.22 + (0.25 * named if not generic else 0.08 + 0.12 * meaning)
-        score += 0.08 if _same_kind(output, wanted.type) else 0.0
+        score += 0.08 if _same_kind(output, target.type) else 0.0
         score += 0.2 if named > 0.99 and not generic else 0.0
         free = not self._taken[ref.call]
         if free:
             score += 0.22
         elif not self._used[ref.call, ref.path]:
             score += 0.03
-        score += 0.1 / (wanted.call - ref.call) if wanted.call > ref.call else 0.0
-        score += self._as_written(ref, wanted, last, reasons)
-        if generic and alike(wanted.argument, call.name) > 0.6:
+        score += 0.1 / (target.call - ref.call) if target.call > ref.call else 0.0
+        score += self._as_written(ref, target, last, reasons)
+        if generic and alike(target.argument, call.name) > 0.6:
             reasons.append((0.65, f"{call.name} is named like the argument"))
-        told = bool(reasons)
+        has_evidence = bool(reasons)
         if not self._known(ref):
-            score *= 1.0 if told else 0.75
+            score *= 1.0 if has_evidence else 0.75
             reasons.append((0.84, f"nothing is known of what {call.name} returns"))
-        elif not told:
-            typed = output.kinds and wanted.type.kinds
+        elif not has_evidence:
+            typed = output.kinds and target.type.kinds
             reasons.append((0.8, "only the type fits" if typed else "nothing speaks against it"))
         if free:
             reasons.append((0.7, "nothing else uses its result"))
         text = ", ".join(text for _, text in sorted(reasons, reverse=True)[:2])
-        return Output(ref, min(score, 0.97), text, free, told)
+        return Output(ref, min(score, 0.97), text, free, has_evidence)
 
     def _known(self, ref: Ref) -> bool:
         """Whether the catalog, or the call itself, says that there is such an output."""
@@ -178,28 +187,28 @@ class Producers:
             ref.path and ref.path[0] in call.returns
         )
 
-    def _as_written(self, ref: Ref, wanted: Wanted, last: str, reasons: list[tuple[float, str]]) -> float:
+    def _as_written(self, ref: Ref, target: Wanted, last: str, reasons: list[tuple[float, str]]) -> float:
         """What the broken reference itself tells."""
         more = 0.0
         call = self.plan.calls[ref.call]
-        if wanted.path is not None:
-            if ref.path == wanted.path:
-                known = self._known(ref)
-                more += 0.22 if known or not wanted.path else 0.05
-                if wanted.path and known:
+        if target.path is not None:
+            if ref.path == target.path:
+                is_declared = self._known(ref)
+                more += 0.22 if is_declared or not target.path else 0.05
+                if target.path and is_declared:
                     reasons.append((0.8, "it has the output that is asked for"))
-            elif wanted.path and last:
-                asked = next((step for step in reversed(wanted.path) if isinstance(step, str)), "")
-                more += 0.18 * alike(asked, last)
-                if alike(asked, last) > 0.6:
+            elif target.path and last:
+                target_name = next((step for step in reversed(target.path) if isinstance(step, str)), "")
+                more += 0.18 * alike(target_name, last)
+                if alike(target_name, last) > 0.6:
                     reasons.append((0.75, f"{last} is named like what is asked for"))
-        if wanted.producer is not None and wanted.producer == ref.call:
+        if target.producer is not None and target.producer == ref.call:
             more += 0.14
             reasons.append((0.6, "it is the call that is named"))
-        if wanted.name:
-            labels = _label(wanted.name, call.id)
-            tool = 0.9 * alike(wanted.name, call.name)
-            field = alike(wanted.name, last) if last else 0.0
+        if target.name:
+            labels = _label(target.name, call.id)
+            tool = 0.9 * alike(target.name, call.name)
+            field = alike(target.name, last) if last else 0.0
             more += 0.2 * max(labels, tool if tool > 0.55 else 0.0, field if field > 0.6 else 0.0)
             if max(labels, tool, field) > 0.6:
                 what = call.id if labels >= max(tool, field) else call.name if tool >= field else last
@@ -217,5 +226,5 @@ def _same_kind(output: Type, into: Type) -> bool:
 def _label(name: str, label: str) -> float:
     """How alike two labels are: ``var_1`` is ``var1`` and ``Var_1``, and no ``var_2``."""
     close = alike(name, label)
-    digits = ["".join(filter(str.isdigit, each)) for each in (name, label)]
+    digits = ["".join(filter(str.isdigit, text)) for text in (name, label)]
     return close if digits[0] == digits[1] else 0.2 * close

@@ -90,7 +90,7 @@ _LEADS = {
 }
 """Words before a value, and the words of arguments that it is then for."""
 
-_ENDS = {way: frozenset(_LEADS[way].split()) for way in ("from", "to")}
+_ENDS = {lead: frozenset(_LEADS[lead].split()) for lead in ("from", "to")}
 _LED = 5
 """Words before a value among which the last ``from`` or ``to`` says where it belongs."""
 
@@ -151,9 +151,9 @@ def named_in(
     kind: Type,
     argument: str,
     used: frozenset[str],
-    parts: Parts,
+    validator: Parts,
     about: str = "",
-    others: Sequence[str] = (),
+    other_names: Sequence[str] = (),
 ) -> list[Meant]:
     """Values of a type that a question names, the likeliest first.
 
@@ -162,70 +162,82 @@ def named_in(
         kind: What the value should be.
         argument: The argument that it is for: a value beside its name comes first.
         used: What the plan says already, each as text: it is less likely to be meant again.
-        parts: Holds values against types.
+        validator: Checks values against types.
         about: What the argument's description says.
-        others: The names of other arguments that are not given either, which a value may be meant for.
+        other_names: The names of other arguments that are not given either, which a value may be meant for.
 
     >>> whole = Type(("integer",))
     >>> [one.value for one in named_in("2 seats on 2024-05-01", whole, "seats", frozenset(), Parts())]
     [2]
     """
     query = query[:_LONGEST]
-    found: dict[str, Meant] = {}
-    asked = frozenset(words(argument))
+    meanings_by_text: dict[str, Meant] = {}
+    argument_words = frozenset(words(argument))
     about = f"{argument}\n{about}"
-    rivals = [frozenset(words(other)) for other in others[:_RIVALS]]
-    for one in _candidates(query, kind, about):
+    rivals = [frozenset(words(other)) for other in other_names[:_RIVALS]]
+    for candidate in _candidates(query, kind, about):
         fitting = (
-            [Meant(one.value, "", 1.0)]
-            if not parts.wrong(one.value, kind)
-            else meanings(one.value, kind, parts, about)
+            [Meant(candidate.value, "", 1.0)]
+            if not validator.wrong(candidate.value, kind)
+            else meanings(candidate.value, kind, validator, about)
         )
-        for read in fitting[:1]:
-            around = _around(query, one)
-            beside = _beside(around, asked)
-            score = one.base * (0.6 + 0.4 * read.score) + beside
-            score -= 0.22 if _text(read.value) in used else 0.0
-            if any(_beside(around, rival) > beside for rival in rivals) or _elsewhere(
-                query, one, around, asked
+        for reading in fitting[:1]:
+            around = _around(query, candidate)
+            closeness = _beside(around, argument_words)
+            score = candidate.base * (0.6 + 0.4 * reading.score) + closeness
+            score -= 0.22 if _text(reading.value) in used else 0.0
+            if any(_beside(around, rival) > closeness for rival in rivals) or _elsewhere(
+                query, candidate, around, argument_words
             ):
                 score = min(score, _DOUBTFUL)
-            if _text(read.value) not in found or found[_text(read.value)].score < score:
-                made = Meant(
-                    as_written(read.value, parts), f"the question names it: {one.what}", min(score, one.most)
+            if (
+                _text(reading.value) not in meanings_by_text
+                or meanings_by_text[_text(reading.value)].score < score
+            ):
+                meaning = Meant(
+                    as_written(reading.value, validator),
+                    f"the question names it: {candidate.what}",
+                    min(score, candidate.most),
                 )
-                found[_text(read.value)] = made
-    return sorted((one for one in found.values() if one.score > 0.2), key=lambda one: -one.score)[:20]
+                meanings_by_text[_text(reading.value)] = meaning
+    return sorted(
+        (meaning for meaning in meanings_by_text.values() if meaning.score > 0.2),
+        key=lambda meaning: -meaning.score,
+    )[:20]
 
 
-def _around(query: str, found: _Found) -> _Around:
-    before = [word.casefold() for word in _WORD.findall(query[max(0, found.start - _NEAR) : found.start])]
-    after = [word.casefold() for word in _WORD.findall(query[found.end : found.end + _AFTER])]
-    near = frozenset(form for word in (*before, *after[:2]) for form in (word, word.rstrip("s")))
-    return _Around(tuple(before), near)
+def _around(query: str, candidate: _Found) -> _Around:
+    before = [
+        word.casefold() for word in _WORD.findall(query[max(0, candidate.start - _NEAR) : candidate.start])
+    ]
+    after = [word.casefold() for word in _WORD.findall(query[candidate.end : candidate.end + _AFTER])]
+    nearby = frozenset(form for word in (*before, *after[:2]) for form in (word, word.rstrip("s")))
+    return _Around(tuple(before), nearby)
 
 
-def _beside(around: _Around, asked: frozenset[str]) -> float:
+def _beside(around: _Around, argument_words: frozenset[str]) -> float:
     """What the words around a value tell of whether an argument is meant."""
-    before, near = around
-    share = sum(word in near or f"{word}s" in near for word in asked) / max(len(asked), 1)
+    before, nearby = around
+    share = sum(word in nearby or f"{word}s" in nearby for word in argument_words) / max(
+        len(argument_words), 1
+    )
     more = 0.3 * share
-    if before and any(word in asked for word in _LEADS.get(before[-1], "").split()):
+    if before and any(word in argument_words for word in _LEADS.get(before[-1], "").split()):
         more += 0.25
     return more
 
 
-def _elsewhere(query: str, found: _Found, around: _Around, asked: frozenset[str]) -> bool:
+def _elsewhere(query: str, candidate: _Found, around: _Around, argument_words: frozenset[str]) -> bool:
     """Whether what stands before a value says that it is not wanted, or goes the other way."""
-    sentence = _SENTENCE.split(query[max(0, found.start - _FAR) : found.start])[-1]
-    said = {word.casefold() for word in _WORD.findall(sentence)}
-    if _UNMEANT & said or around.before[-1:] == ("but",):
+    sentence = _SENTENCE.split(query[max(0, candidate.start - _FAR) : candidate.start])[-1]
+    sentence_words = {word.casefold() for word in _WORD.findall(sentence)}
+    if _UNMEANT & sentence_words or around.before[-1:] == ("but",):
         return True
     lead = next((word for word in reversed(around.before[-_LED:]) if word in ("from", "to")), None)
-    for way, other in (("from", "to"), ("to", "from")):
-        if (lead == way and asked & _ENDS[other] and not asked & _ENDS[way]) or (
-            way in asked and other not in asked and lead != way
-        ):
+    for direction, opposite in (("from", "to"), ("to", "from")):
+        if (
+            lead == direction and argument_words & _ENDS[opposite] and not argument_words & _ENDS[direction]
+        ) or (direction in argument_words and opposite not in argument_words and lead != direction):
             return True
     return False
 
@@ -233,7 +245,7 @@ def _elsewhere(query: str, found: _Found, around: _Around, asked: frozenset[str]
 def said_by(plan: Plan) -> frozenset[str]:
     """The literals of a plan, each as text."""
     values = [value for call in plan.calls for _, value in call.arguments]
-    return frozenset(_text(one) for value in values for one in (value, *_leaves(value)))
+    return frozenset(_text(part_value) for value in values for part_value in (value, *_leaves(value)))
 
 
 def _leaves(value: Value) -> Iterator[Value]:
@@ -260,25 +272,25 @@ def _candidates(query: str, kind: Type, about: str) -> Iterable[_Found]:
         return list(_allowed(query, kind))
     if kind.format in ("date", "date-time", "time"):
         return list(_moments(query, kind.format))
-    kinds = set(kind.kinds) | {inner for each in kind.any_of for inner in each.kinds}
-    found: list[_Found] = []
+    kinds = set(kind.kinds) | {inner for member in kind.any_of for inner in member.kinds}
+    candidates: list[_Found] = []
     if "array" in kinds:
-        found += _lists(query)
-        found += [
-            one._replace(base=0.5 * one.base)
-            for one in _candidates(query, kind.items or Type(("string",)), about)
+        candidates += _lists(query)
+        candidates += [
+            candidate._replace(base=0.5 * candidate.base)
+            for candidate in _candidates(query, kind.items or Type(("string",)), about)
         ]
     if not kinds or kinds & {"integer", "number"}:
-        found += _numbers(_hidden(query, _DATE, _DAY, _TIME, _MAIL), about)
+        candidates += _numbers(_hidden(query, _DATE, _DAY, _TIME, _MAIL), about)
     if not kinds or "string" in kinds:
-        found += _texts(query)
-    return found[:_MANY]
+        candidates += _texts(query)
+    return candidates[:_MANY]
 
 
 def _hidden(query: str, *patterns: re.Pattern[str]) -> str:
     """The question without what is a date, say: as many blanks, so that places stay."""
     for pattern in patterns:
-        query = pattern.sub(lambda found: " " * len(found[0]), query)
+        query = pattern.sub(lambda match: " " * len(match[0]), query)
     return query
 
 
@@ -288,26 +300,26 @@ def _allowed(query: str, kind: Type) -> Iterator[_Found]:
         text = str(value).casefold()
         spoken = " ".join(words(text)) if isinstance(value, str) else text
         for form in dict.fromkeys((text, spoken)):
-            at = _as_words(low, form) if len(form) > 1 or form.isdecimal() else -1
-            if at >= 0:
-                end = at + len(form)
+            start = _as_words(low, form) if len(form) > 1 or form.isdecimal() else -1
+            if start >= 0:
+                end = start + len(form)
                 # IT and US in capitals are no "it" and "us"
-                written = text.upper() == value == query[at:end]
+                written = text.upper() == value == query[start:end]
                 common = (form in _COMMON or (len(form) < 3 and form.isalpha())) and not written
                 base = 0.8 if isinstance(value, str) else 0.55
-                yield _Found(value, at, end, base, "an allowed value", _DOUBTFUL if common else 0.95)
+                yield _Found(value, start, end, base, "an allowed value", _DOUBTFUL if common else 0.95)
                 break
 
 
 def _as_words(text: str, form: str) -> int:
     """Where a text has a word, or several, and not only their letters inside another; -1 where it has not."""
-    at = text.find(form)
-    while at >= 0:
-        before, after = text[max(0, at - 1) : at], text[at + len(form) :][:2]
+    start = text.find(form)
+    while start >= 0:
+        before, after = text[max(0, start - 1) : start], text[start + len(form) :][:2]
         ends = not _letter(after[:1]) or (after[:1] == "s" and not _letter(after[1:]))
         if not (_letter(before) and _letter(form[0])) and (ends or not _letter(form[-1])):
-            return at
-        at = text.find(form, at + 1)
+            return start
+        start = text.find(form, start + 1)
     return -1
 
 
@@ -319,27 +331,27 @@ def _letter(char: str) -> bool:
 def _moments(query: str, format: str) -> Iterator[_Found]:
     if format != "time":
         days: list[tuple[tuple[int, int], list[Value]]] = []
-        for found in _DATE.finditer(query):
-            days.append((found.span(), sorted(readings(found[1]), key=str) or [dates(found[1])]))
-        unsure = any(len(several) > 1 for _, several in days)
-        for span, several in days:
-            for day in several:
+        for match in _DATE.finditer(query):
+            days.append((match.span(), sorted(readings(match[1]), key=str) or [dates(match[1])]))
+        unsure = any(len(possible_days) > 1 for _, possible_days in days)
+        for span, possible_days in days:
+            for day in possible_days:
                 yield _Found(day, *span, 0.8, "a date", _DOUBTFUL if unsure else 0.95)
     if format != "date":
-        for found in _TIME.finditer(query):
-            yield _Found(found[1], *found.span(), 0.8, "a time")
+        for match in _TIME.finditer(query):
+            yield _Found(match[1], *match.span(), 0.8, "a time")
 
 
 def _numbers(query: str, about: str) -> Iterator[_Found]:
     """The numbers of a question, each whole: a million of something is no one, and a week no day."""
-    for found in _NUMBER.finditer(query):
-        digits = found[0].replace(",", "")
+    for match in _NUMBER.finditer(query):
+        digits = match[0].replace(",", "")
         number = float(digits) if "." in digits else int(digits)
-        yield from _counted(query, *found.span(), number, 0.55, "a number", about)
-    for found in _WORDS.finditer(query):
-        said = number_in_words(found[0])
-        if said is not None:
-            yield from _counted(query, *found.span(), said, 0.5, "a number in words", about)
+        yield from _counted(query, *match.span(), number, 0.55, "a number", about)
+    for match in _WORDS.finditer(query):
+        spelled_number = number_in_words(match[0])
+        if spelled_number is not None:
+            yield from _counted(query, *match.span(), spelled_number, 0.5, "a number in words", about)
 
 
 def _counted(
@@ -347,15 +359,15 @@ def _counted(
 ) -> Iterator[_Found]:
     """A number with what stands beside it: a scale is part of it, a unit has to be the argument's."""
     after = _AFTER_NUMBER.match(query, end)
-    beside = after[1].casefold() if after else ""
-    if beside in SCALES:
-        scaled = number * SCALES[beside]
+    next_word = after[1].casefold() if after else ""
+    if next_word in SCALES:
+        scaled = number * SCALES[next_word]
         if abs(scaled) < 1e15 and scaled == int(scaled):
             yield _Found(int(scaled), start, end, base, what)
         return
-    if beside in _NO_NUMBER or (beside in _DURATIONS and not names_unit(beside, about)):
+    if next_word in _NO_NUMBER or (next_word in _DURATIONS and not names_unit(next_word, about)):
         return
-    unit = beside if beside in _PERCENT else _currency(query, start, end)
+    unit = next_word if next_word in _PERCENT else _currency(query, start, end)
     if unit and not names_unit(unit, about) and (unit in _PERCENT or not _counts_money(about)):
         base = min(base, 0.2)
     elif unit:
@@ -369,49 +381,49 @@ def _currency(query: str, start: int, end: int) -> str:
     """The sign or the code of a currency beside a number; "" where there is none."""
     before = _BEFORE_NUMBER.search(query[max(0, start - 5) : start])
     after = _AFTER_NUMBER.match(query, end)
-    for found in (before, after):
-        if found is not None and (found[1].casefold() in _MONEY or found[1] in _SIGNS):
-            return found[1]
+    for match in (before, after):
+        if match is not None and (match[1].casefold() in _MONEY or match[1] in _SIGNS):
+            return match[1]
     return after[1] if after is not None and _CODED.fullmatch(after[1]) else ""
 
 
 def _counts_money(about: str) -> bool:
     """Whether an argument is an amount of money, of whatever currency."""
-    name, _, said = about.partition("\n")
+    name, _, description = about.partition("\n")
     if any(word.casefold() in _MONEY for word in re.findall(r"[$€£¥]|[^\W_]+", about)):
         return False  # it is of another one: names_unit() knows
-    told = {word.casefold() for word in _WORD.findall(said[:_LONGEST_ABOUT])}
-    return bool(_AMOUNTS & {*words(name)} or told & {"money", "monetary", "currency"})
+    description_words = {word.casefold() for word in _WORD.findall(description[:_LONGEST_ABOUT])}
+    return bool(_AMOUNTS & {*words(name)} or description_words & {"money", "monetary", "currency"})
 
 
 def _lists(query: str) -> Iterator[_Found]:
-    for found in _LIST.finditer(query):
-        for text in (found[0], found[0].replace("'", '"')):
-            held = loads_if_json(text, DEFAULT_LIMITS)
-            if held and len(held) == 1:
-                yield _Found(held[0], *found.span(), 0.85, "a list")
+    for match in _LIST.finditer(query):
+        for text in (match[0], match[0].replace("'", '"')):
+            parsed = loads_if_json(text, DEFAULT_LIMITS)
+            if parsed and len(parsed) == 1:
+                yield _Found(parsed[0], *match.span(), 0.85, "a list")
                 break
 
 
 def _texts(query: str) -> Iterator[_Found]:
-    for found in _QUOTED.finditer(query):
-        yield _Found(next(one for one in found.groups() if one), *found.span(), 0.65, "quoted words")
-    for found in _MAIL.finditer(query):
-        yield _Found(found[0].rstrip(".,"), *found.span(), 0.65, "an address")
+    for match in _QUOTED.finditer(query):
+        yield _Found(next(group for group in match.groups() if group), *match.span(), 0.65, "quoted words")
+    for match in _MAIL.finditer(query):
+        yield _Found(match[0].rstrip(".,"), *match.span(), 0.65, "an address")
     bare = _hidden(query, _QUOTED, _MAIL)
-    for found in _DATE.finditer(bare):
-        yield _Found(found[0], *found.span(), 0.35, "a date")
+    for match in _DATE.finditer(bare):
+        yield _Found(match[0], *match.span(), 0.35, "a date")
     bare = _hidden(bare, _DATE, _DAY, _TIME)
     for pattern, base, what in ((_CODE, 0.5, "a code"), (_DIGITS, 0.45, "a number")):
-        for found in pattern.finditer(bare):
-            yield _Found(found[0], *found.span(), base, what)
-    for found in _NUMBER.finditer(_hidden(bare, _DIGITS)):
-        yield _Found(found[0].replace(",", ""), *found.span(), 0.3, "a number")
-    for found in _NAME.finditer(_hidden(bare, _CODE)):
-        text = found[0].rstrip(".,'’").removesuffix("'s").removesuffix("’s")
+        for match in pattern.finditer(bare):
+            yield _Found(match[0], *match.span(), base, what)
+    for match in _NUMBER.finditer(_hidden(bare, _DIGITS)):
+        yield _Found(match[0].replace(",", ""), *match.span(), 0.3, "a number")
+    for match in _NAME.finditer(_hidden(bare, _CODE)):
+        text = match[0].rstrip(".,'’").removesuffix("'s").removesuffix("’s")
         if text[:1].isupper() and len(text) > 1 and text not in _NO_NAMES:
-            first = bare[: found.start()].rstrip()[-1:] in ("", ".", "!", "?", "\n")
-            yield _Found(text, found.start(), found.start() + len(text), 0.2 if first else 0.45, "a name")
+            first = bare[: match.start()].rstrip()[-1:] in ("", ".", "!", "?", "\n")
+            yield _Found(text, match.start(), match.start() + len(text), 0.2 if first else 0.45, "a name")
 
 
 _NO_NAMES = frozenset(["ID", "IDs", "I'm", "I'd", "I'll", "I've", "Id", "URL", "ATM", "USD", "API"])

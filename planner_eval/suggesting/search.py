@@ -97,11 +97,11 @@ class Suggested:
     @property
     def patch(self) -> dict[str, Any]:
         """The likeliest mends together, for :func:`planner_eval.apply`."""
-        return {"schema": SCHEMA, "operations": [dict(one) for one in self.operations]}
+        return {"schema": SCHEMA, "operations": [dict(operation) for operation in self.operations]}
 
 
-def _tied(found: Sequence[Suggestion]) -> bool:
-    return len(found) > 1 and found[0].score - found[1].score < _EVEN
+def _tied(suggestions: Sequence[Suggestion]) -> bool:
+    return len(suggestions) > 1 and suggestions[0].score - suggestions[1].score < _EVEN
 
 
 def suggested(
@@ -130,21 +130,25 @@ def suggested(
     [('call add', 'its name is 80% alike')]
     """
     catalog = tools.catalog
-    found = faults(plan, catalog)
-    if not found:
+    plan_faults = faults(plan, catalog)
+    if not plan_faults:
         return Suggested(plan, (), (), plan, ())
     search = _Search(tools, query, most, ask, [WORK])
-    before = keyed(plan, found)
+    before = keyed(plan, plan_faults)
     mends = Mends(plan, tools, query)
-    made = [
+    faulty_items = [
         Faulty(
-            one,
-            tuple(search.of(mends, one, before)) if at < LOOKED_AT else (),
-            at < LOOKED_AT and search.budget[0] > 0,
+            fault,
+            tuple(search.of(mends, fault, before)) if index < LOOKED_AT else (),
+            index < LOOKED_AT and search.budget[0] > 0,
         )
-        for at, one in enumerate(found)
+        for index, fault in enumerate(plan_faults)
     ]
-    return Suggested(plan, tuple(made), *search._replace(budget=[WORK])._together(plan, made, before, least))
+    return Suggested(
+        plan,
+        tuple(faulty_items),
+        *search._replace(budget=[WORK])._together(plan, faulty_items, before, least),
+    )
 
 
 class _Search(NamedTuple):
@@ -166,19 +170,20 @@ class _Search(NamedTuple):
 
     def of(self, mends: Mends, fault: Fault, before: Counter[Key], deep: int = 0) -> list[Suggestion]:
         """The mends of a fault that remove it and bring no new one, the likeliest first."""
-        found = self._tried(mends, mends.of(fault), fault, before, deep)
-        if not found and self.ask is not None and deep == 0:
-            found = self._tried(mends, self.ask(mends.plan, fault), fault, before, deep)
-        return found
+        suggestions = self._tried(mends, mends.of(fault), fault, before, deep)
+        if not suggestions and self.ask is not None and deep == 0:
+            suggestions = self._tried(mends, self.ask(mends.plan, fault), fault, before, deep)
+        return suggestions
 
     def _tried(
         self, mends: Mends, candidates: Any, fault: Fault, before: Counter[Key], deep: int
     ) -> list[Suggestion]:
-        found: list[Suggestion] = []
+        suggestions: list[Suggestion] = []
         seen: set[str] = set()
-        for tried, mend in enumerate(candidates):
-            if tried == TRIES or (
-                len(found) >= self.most and mend.score <= sorted(one.score for one in found)[-self.most]
+        for tried_count, mend in enumerate(candidates):
+            if tried_count == TRIES or (
+                len(suggestions) >= self.most
+                and mend.score <= sorted(s.score for s in suggestions)[-self.most]
             ):
                 break
             if mend.score < _WORTH or repr(mend.operations) in seen:
@@ -186,18 +191,18 @@ class _Search(NamedTuple):
             seen.add(repr(mend.operations))
             good = self._good(mends, mend, fault, before, deep)
             if good is not None:
-                found.append(good)
-        return sorted(found, key=lambda one: -one.score)[: self.most]
+                suggestions.append(good)
+        return sorted(suggestions, key=lambda s: -s.score)[: self.most]
 
     def _good(
         self, mends: Mends, mend: Mend, fault: Fault, before: Counter[Key], deep: int
     ) -> Suggestion | None:
         """A mend that removes its fault and brings none: by itself, or with mends of what it uncovers."""
-        made = self._made(mends.plan, mend.operations)
-        if made is None:
+        patched_plan = self._made(mends.plan, mend.operations)
+        if patched_plan is None:
             return None
-        found = faults(made, self.tools.catalog)
-        after = keyed(made, found)
+        patched_faults = faults(patched_plan, self.tools.catalog)
+        after = keyed(patched_plan, patched_faults)
         key = key_of(mends.plan, fault)
         if after[key] >= before[key]:
             return None
@@ -205,7 +210,7 @@ class _Search(NamedTuple):
         if after - before:
             if mend.operations[0]["op"] != "rename" or deep == _DEEP:
                 return None
-            within = self._uncovered(made, found, before, deep, score)
+            within = self._uncovered(patched_plan, patched_faults, before, deep, score)
             if within is None:
                 return None
             operations, score = (*operations, *within[0]), min(score, within[1])
@@ -213,27 +218,29 @@ class _Search(NamedTuple):
         return Suggestion(says, mend.reason, round(max(score, 0.01), 2), mend.source, operations)
 
     def _uncovered(
-        self, plan: Plan, found: tuple[Fault, ...], before: Counter[Key], deep: int, score: float
+        self, plan: Plan, plan_faults: tuple[Fault, ...], before: Counter[Key], deep: int, score: float
     ) -> tuple[tuple[Mapping[str, Any], ...], float, tuple[str, ...]] | None:
         """Mends of all that came to light, with the score of all: none scores more than each; or None."""
         operations: tuple[Mapping[str, Any], ...] = ()
         least = score
         says: tuple[str, ...] = ()
         for _ in range(_WITHIN):
-            now = keyed(plan, found)
-            new = now - before
-            fault = next((one for one in found if new[key_of(plan, one)] > 0), None)
+            current_counts = keyed(plan, plan_faults)
+            new = current_counts - before
+            fault = next((candidate for candidate in plan_faults if new[key_of(plan, candidate)] > 0), None)
             if fault is None:
                 return operations, min(score, least), says
-            best = next(iter(self.of(Mends(plan, self.tools, self.query), fault, now, deep + 1)), None)
-            made = None if best is None else self._made(plan, best.operations)
-            if best is None or made is None:
+            best = next(
+                iter(self.of(Mends(plan, self.tools, self.query), fault, current_counts, deep + 1)), None
+            )
+            patched_plan = None if best is None else self._made(plan, best.operations)
+            if best is None or patched_plan is None:
                 return None
-            operations, plan = (*operations, *best.operations), made
+            operations, plan = (*operations, *best.operations), patched_plan
             says = (*says, best.says)
             score *= 0.5 + 0.5 * best.score
             least = min(least, best.score)
-            found = faults(plan, self.tools.catalog)
+            plan_faults = faults(plan, self.tools.catalog)
         return None
 
     def _made(self, plan: Plan, operations: tuple[Mapping[str, Any], ...]) -> Plan | None:
@@ -243,42 +250,51 @@ class _Search(NamedTuple):
         return written(plan, operations)
 
     def _together(
-        self, plan: Plan, made: list[Faulty], before: Counter[Key], least: float
+        self, plan: Plan, faulty_items: list[Faulty], before: Counter[Key], least: float
     ) -> tuple[tuple[Mapping[str, Any], ...], Plan, tuple[Fault, ...]]:
         """The likeliest mend of each fault that is likely enough, as long as each makes fewer faults."""
         operations: tuple[Mapping[str, Any], ...] = ()
-        start, now = plan, before
-        found = tuple(one.fault for one in made)
-        for each in made:
-            best = self._now(plan, each, key_of(start, each.fault), found, now, anew=plan is not start)
-            tried = self._made(plan, best.operations) if best is not None and best.score >= least else None
-            if best is None or tried is None:
+        start, current_counts = plan, before
+        plan_faults = tuple(item.fault for item in faulty_items)
+        for faulty in faulty_items:
+            best = self._now(
+                plan, faulty, key_of(start, faulty.fault), plan_faults, current_counts, anew=plan is not start
+            )
+            patched_plan = (
+                self._made(plan, best.operations) if best is not None and best.score >= least else None
+            )
+            if best is None or patched_plan is None:
                 continue
-            left = faults(tried, self.tools.catalog)
-            after = keyed(tried, left)
-            if after - now or after.total() >= now.total():
+            left = faults(patched_plan, self.tools.catalog)
+            after = keyed(patched_plan, left)
+            if after - current_counts or after.total() >= current_counts.total():
                 continue
-            operations, plan, now, found = (*operations, *best.operations), tried, after, left
-        return operations, plan, found
+            operations, plan, current_counts, plan_faults = (
+                (*operations, *best.operations),
+                patched_plan,
+                after,
+                left,
+            )
+        return operations, plan, plan_faults
 
     def _now(
         self,
         plan: Plan,
-        each: Faulty,
+        faulty: Faulty,
         key: Key,
-        found: tuple[Fault, ...],
-        now: Counter[Key],
+        plan_faults: tuple[Fault, ...],
+        current_counts: Counter[Key],
         *,
         anew: bool,
     ) -> Suggestion | None:
         """The likeliest mend of a fault in a plan of which other faults may be mended by now."""
-        if now[key] == 0 or not each.looked or self.budget[0] <= 0:
+        if current_counts[key] == 0 or not faulty.looked or self.budget[0] <= 0:
             return None
         self.budget[0] -= len(plan.calls)
-        fault = next(one for one in found if key_of(plan, one) == key)
-        fresh = self.of(Mends(plan, self.tools, self.query), fault, now, 1) if anew else []
-        told = fresh or each.suggestions
-        return None if _tied(told) else next(iter(told), None)
+        fault = next(candidate for candidate in plan_faults if key_of(plan, candidate) == key)
+        fresh = self.of(Mends(plan, self.tools, self.query), fault, current_counts, 1) if anew else []
+        suggestions = fresh or faulty.suggestions
+        return None if _tied(suggestions) else next(iter(suggestions), None)
 
 
 def written(plan: Plan, operations: tuple[Mapping[str, Any], ...]) -> Plan | None:

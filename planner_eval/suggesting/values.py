@@ -95,13 +95,13 @@ class Meant(NamedTuple):
     score: float
 
 
-def meanings(value: Value, kind: Type, parts: Parts, about: str = "") -> list[Meant]:
+def meanings(value: Value, kind: Type, validator: Parts, about: str = "") -> list[Meant]:
     """What a value may mean that is not of a type, the likeliest first.
 
     Args:
         value: The literal, possibly with references inside, which stay.
         kind: What it should be.
-        parts: Holds values against types.
+        validator: Checks values against types.
         about: The argument's name and, in the lines below it, its description: they may name a unit.
 
     >>> [one.value for one in meanings("3", Type(("integer",)), Parts())]
@@ -111,27 +111,27 @@ def meanings(value: Value, kind: Type, parts: Parts, about: str = "") -> list[Me
     >>> [one.value for one in meanings("econmy", Type(("string",), enum=("Economy", "First")), Parts())]
     ['Economy']
     """
-    found: dict[str, Meant] = {}
-    for one in sorted(_readings(value, kind, parts, 0, about), key=lambda one: -one.score):
-        if not parts.wrong(one.value, kind):
-            one = one._replace(value=as_written(one.value, parts))
-            found.setdefault(repr(one.value), one)
-    return list(found.values())
+    meanings_by_text: dict[str, Meant] = {}
+    for reading in sorted(_readings(value, kind, validator, 0, about), key=lambda reading: -reading.score):
+        if not validator.wrong(reading.value, kind):
+            reading = reading._replace(value=as_written(reading.value, validator))
+            meanings_by_text.setdefault(repr(reading.value), reading)
+    return list(meanings_by_text.values())
 
 
-def as_written(value: Value, parts: Parts) -> Value:
+def as_written(value: Value, validator: Parts) -> Value:
     """A value as the plans of a catalog write it: of some every literal is text."""
-    if parts.texts and isinstance(value, (bool, int, float)):
+    if validator.texts and isinstance(value, (bool, int, float)):
         return str(value)
     return value
 
 
-def _readings(value: Value, kind: Type, parts: Parts, depth: int, about: str) -> Iterator[Meant]:
+def _readings(value: Value, kind: Type, validator: Parts, depth: int, about: str) -> Iterator[Meant]:
     kind = kind.unfolded
     if depth > _DEEP or isinstance(value, (Ref, Unresolved, Template)):
         return
-    for each in kind.any_of:
-        yield from _readings(value, each, parts, depth + 1, about)
+    for member in kind.any_of:
+        yield from _readings(value, member, validator, depth + 1, about)
     if kind.enum is not None:
         yield from _listed(value, kind, about)
     if isinstance(value, str):
@@ -139,28 +139,28 @@ def _readings(value: Value, kind: Type, parts: Parts, depth: int, about: str) ->
     elif isinstance(value, (int, float)):
         yield from _of_number(value, kind.kinds)
     elif isinstance(value, list):
-        yield from _of_list(value, kind, parts, depth, about)
+        yield from _of_list(value, kind, validator, depth, about)
     elif isinstance(value, dict):
-        yield from _of_object(value, kind, parts, depth, about)
-        yield from _unwrapped(value, kind, parts, depth, about)
+        yield from _of_object(value, kind, validator, depth, about)
+        yield from _unwrapped(value, kind, validator, depth, about)
     if "array" in kind.kinds and not isinstance(value, list):
-        several = isinstance(value, str) and _DIVIDED.search(value) is not None
+        has_divider = isinstance(value, str) and _DIVIDED.search(value) is not None
         if not isinstance(value, str) or value.strip():
-            yield Meant([value], "a list of this one value", _UNSURE if several else 0.85)
+            yield Meant([value], "a list of this one value", _UNSURE if has_divider else 0.85)
         yield from (
-            Meant([one.value], f"a list of one value; {one.reason}", 0.9 * one.score)
-            for one in _readings(value, kind.items or ANY, parts, depth + 1, about)
+            Meant([reading.value], f"a list of one value; {reading.reason}", 0.9 * reading.score)
+            for reading in _readings(value, kind.items or ANY, validator, depth + 1, about)
         )
 
 
 def _of_number(value: float, kinds: tuple[str, ...]) -> Iterator[Meant]:
     """A number or a truth value as something else."""
     if isinstance(value, bool):
-        said = str(value).lower()
+        text = str(value).lower()
         if "string" in kinds:
-            yield Meant(said, "the truth value as text", 0.85)
+            yield Meant(text, "the truth value as text", 0.85)
         if "integer" in kinds:
-            yield Meant(int(value), f"{said} stands for {int(value)}", 0.5)
+            yield Meant(int(value), f"{text} stands for {int(value)}", 0.5)
         return
     if "string" in kinds:
         yield Meant(str(value), f"the number {value} as text", 0.9)
@@ -175,27 +175,27 @@ def _listed(value: Value, kind: Type, about: str) -> Iterator[Meant]:
 
     What is merely like the value by letters scores less than what a patch takes.
     """
-    said = (value if isinstance(value, str) else str(value)).strip()
-    number = _number(said)
-    for each in (kind.enum or ())[:_ENUM]:
-        text = each if isinstance(each, str) else str(each)
-        if text == said:
-            yield Meant(each, "the allowed value, without the space around it", 0.97)
-        elif text.casefold() == said.casefold():
-            yield Meant(each, "the allowed value but for case", 0.97)
+    stripped = (value if isinstance(value, str) else str(value)).strip()
+    number = _number(stripped)
+    for allowed in (kind.enum or ())[:_ENUM]:
+        text = allowed if isinstance(allowed, str) else str(allowed)
+        if text == stripped:
+            yield Meant(allowed, "the allowed value, without the space around it", 0.97)
+        elif text.casefold() == stripped.casefold():
+            yield Meant(allowed, "the allowed value but for case", 0.97)
         elif number is not None and _number(text) is not None:
             if number == _number(text):
-                yield Meant(each, f"the allowed value {text[:40]}, as a number", 0.95)
-        elif not isinstance(each, str) or not isinstance(value, (str, int, float)):
+                yield Meant(allowed, f"the allowed value {text[:40]}, as a number", 0.95)
+        elif not isinstance(allowed, str) or not isinstance(value, (str, int, float)):
             continue
-        elif plain(text) == plain(said) and plain(text):
-            exact = _figures(text) == _figures(said) and _signs(text) == _signs(said)
-            yield Meant(each, "the allowed value but for case and signs", 0.95 if exact else 0.55)
-        elif not opposed(said, text):
-            close = max(alike(said, text), _starts(said, text))
+        elif plain(text) == plain(stripped) and plain(text):
+            exact = _figures(text) == _figures(stripped) and _signs(text) == _signs(stripped)
+            yield Meant(allowed, "the allowed value but for case and signs", 0.95 if exact else 0.55)
+        elif not opposed(stripped, text):
+            close = max(alike(stripped, text), _starts(stripped, text))
             if close > 0.5:
-                sure = 0.9 if _is_meant(said, text, about) else _DOUBTFUL
-                yield Meant(each, "the nearest of the allowed values", sure * close)
+                sure = 0.9 if _is_meant(stripped, text, about) else _DOUBTFUL
+                yield Meant(allowed, "the nearest of the allowed values", sure * close)
 
 
 def _number(text: str) -> Decimal | None:
@@ -204,8 +204,8 @@ def _number(text: str) -> Decimal | None:
         return None
     if _BARE.fullmatch(text) or _DECIMALS.fullmatch(text):
         return Decimal(re.sub(r"[, \u00a0\u202f]", "", text).replace("\u2212", "-"))
-    said = number_in_words(text)
-    return None if said is None else Decimal(said)
+    number = number_in_words(text)
+    return None if number is None else Decimal(number)
 
 
 def _figures(text: str) -> list[str]:
@@ -216,25 +216,25 @@ def _signs(text: str) -> list[str]:
     return _SIGNS.findall(text[:_LONGEST])
 
 
-def _is_meant(said: str, text: str, about: str) -> bool:
+def _is_meant(value_text: str, text: str, about: str) -> bool:
     """Whether a text is an allowed value misspelt, its initial, or with words of the argument's name."""
-    if len(said) == 1 and said.isalpha():
-        return len(text) > _SHORT and plain(text).startswith(plain(said))
-    if max(len(said), len(text)) <= _CODE and said.isupper() and text.isupper():
+    if len(value_text) == 1 and value_text.isalpha():
+        return len(text) > _SHORT and plain(text).startswith(plain(value_text))
+    if max(len(value_text), len(text)) <= _CODE and value_text.isupper() and text.isupper():
         return False  # USD is no typo of AUD
-    ours, theirs = strays(said, text, synonyms=False)
-    if (_figures(said), _signs(said)) != (_figures(text), _signs(text)) or min(
-        len(said), len(text)
+    value_words, allowed_words = strays(value_text, text, synonyms=False)
+    if (_figures(value_text), _signs(value_text)) != (_figures(text), _signs(text)) or min(
+        len(value_text), len(text)
     ) <= _SHORT:
         return False
     named = {*words(about.partition("\n")[0])}
-    return not {*ours, *theirs} - named
+    return not {*value_words, *allowed_words} - named
 
 
-def _starts(said: str, text: str) -> float:
+def _starts(value_text: str, text: str) -> float:
     """Whether one of two begins with the other, as ``F`` does for ``Fahrenheit``."""
-    one, other = sorted((plain(said), plain(text)), key=len)
-    return 0.85 if one and other.startswith(one) else 0.0
+    shorter, longer = sorted((plain(value_text), plain(text)), key=len)
+    return 0.85 if shorter and longer.startswith(shorter) else 0.0
 
 
 def _of_text(text: str, kind: Type, about: str) -> Iterator[Meant]:
@@ -249,11 +249,11 @@ def _of_text(text: str, kind: Type, about: str) -> Iterator[Meant]:
     if {"integer", "number"} & set(kinds):
         yield from _numbers(bare, about)
     if {"array", "object"} & set(kinds):
-        held = loads_if_json(bare, DEFAULT_LIMITS) if bare[:1] in ("[", "{") else None
-        if held and len(held) == 1:
-            yield Meant(held[0], "the JSON that the text holds", 0.95)
+        parsed = loads_if_json(bare, DEFAULT_LIMITS) if bare[:1] in ("[", "{") else None
+        if parsed and len(parsed) == 1:
+            yield Meant(parsed[0], "the JSON that the text holds", 0.95)
         if "array" in kinds and "," in bare:
-            items = [part.strip() for part in bare.split(",")][:_MANY]
+            items = [item.strip() for item in bare.split(",")][:_MANY]
             yield Meant(items, "the list that commas divide", 0.86)
     yield from _moments(bare, kind.format)
 
@@ -264,8 +264,8 @@ def _moments(bare: str, format: str | None) -> Iterator[Meant]:
         day = dates(bare)
         if day != bare:
             yield Meant(day, "the date as yyyy-mm-dd", 0.95)
-        for each in sorted(readings(bare), key=str):
-            yield Meant(each, "the date as yyyy-mm-dd, day and month in one of two orders", 0.55)
+        for reading in sorted(readings(bare), key=str):
+            yield Meant(reading, "the date as yyyy-mm-dd, day and month in one of two orders", 0.55)
         if _CLOCKED.match(bare[10:]):
             yield Meant(bare[:10], "the day without the time", 0.85)
     if format == "time" and (clock := _clock(bare)) is not None:
@@ -280,20 +280,20 @@ def number_in_words(text: str) -> int | None:
     >>> number_in_words("twenty-five"), number_in_words("two hundred and five"), number_in_words("5 dozen")
     (25, 205, None)
     """
-    said = re.split(r"[\s-]+", text.casefold().strip(), maxsplit=20)
-    if not said[0] or len(said) > 12 or said[0] not in NUMBER_WORDS:
+    number_words = re.split(r"[\s-]+", text.casefold().strip(), maxsplit=20)
+    if not number_words[0] or len(number_words) > 12 or number_words[0] not in NUMBER_WORDS:
         return None
-    total, part, last = 0, 0, 1_000  # what is ended by a thousand, what is not, and what may yet be added to
-    for at, word in enumerate(said):
+    total, group, last = 0, 0, 1_000  # what is ended by a thousand, what is not, and what may yet be added to
+    for index, word in enumerate(number_words):
         if word in NUMBER_WORDS and NUMBER_WORDS[word] < last:
-            part, last = part + NUMBER_WORDS[word], 10 if NUMBER_WORDS[word] >= 20 else 0
-        elif word == "hundred" and 0 < part < 10:
-            part, last = part * 100, 100
-        elif word in SCALES and word != "hundred" and part and (not total or SCALES[word] < total):
-            total, part, last = total + part * SCALES[word], 0, 1_000
-        elif word != "and" or said[at - 1] not in SCALES or at == len(said) - 1:
+            group, last = group + NUMBER_WORDS[word], 10 if NUMBER_WORDS[word] >= 20 else 0
+        elif word == "hundred" and 0 < group < 10:
+            group, last = group * 100, 100
+        elif word in SCALES and word != "hundred" and group and (not total or SCALES[word] < total):
+            total, group, last = total + group * SCALES[word], 0, 1_000
+        elif word != "and" or number_words[index - 1] not in SCALES or index == len(number_words) - 1:
             return None
-    return total + part
+    return total + group
 
 
 def names_unit(unit: str, about: str) -> bool:
@@ -308,12 +308,14 @@ def names_unit(unit: str, about: str) -> bool:
     """
     if unit.casefold() in _NO_UNIT:
         return False
-    name, _, said = about[:2_000].partition("\n")
-    known = {_unit(word) for word in (*words(name), *_COUNTED.findall(said.casefold()))}
-    known |= {_unit(word) for word in re.findall(r"[$€£¥%]|[^\W_]+", said) if word.casefold() in CURRENCIES}
-    if _unit(unit) not in known:
+    name, _, description = about[:2_000].partition("\n")
+    units = {_unit(word) for word in (*words(name), *_COUNTED.findall(description.casefold()))}
+    units |= {
+        _unit(word) for word in re.findall(r"[$€£¥%]|[^\W_]+", description) if word.casefold() in CURRENCIES
+    }
+    if _unit(unit) not in units:
         return False
-    return _unit(unit) != "percent" or not _FRACTION.search(said.casefold())
+    return _unit(unit) != "percent" or not _FRACTION.search(description.casefold())
 
 
 def _unit(word: str) -> str:
@@ -324,13 +326,13 @@ def _unit(word: str) -> str:
 
 def _numbers(bare: str, about: str) -> Iterator[Meant]:
     """The number that a text is from its first letter to its last, but for a unit that the argument names."""
-    said = number_in_words(bare)
-    if said is not None:
-        yield Meant(said, f"{bare[:40]!r} as a number", 0.9)
-    found = _NUMBER.fullmatch(bare)
-    if found is None or len(found[2]) > _LONGEST:
+    spelled_number = number_in_words(bare)
+    if spelled_number is not None:
+        yield Meant(spelled_number, f"{bare[:40]!r} as a number", 0.9)
+    match = _NUMBER.fullmatch(bare)
+    if match is None or len(match[2]) > _LONGEST:
         return
-    before, digits, after = found.groups()
+    before, digits, after = match.groups()
     digits = re.sub(r"[, \u00a0\u202f]", "", digits).replace("\u2212", "-")
     number: float = float(digits) if "." in digits else int(digits)
     scale = SCALES.get((after or "").casefold())
@@ -350,83 +352,93 @@ def _numbers(bare: str, about: str) -> Iterator[Meant]:
 
 
 def _clock(text: str) -> str | None:
-    found = _TIME.fullmatch(text)
-    if found is None or (found[2] is None and found[3] is None):
+    match = _TIME.fullmatch(text)
+    if match is None or (match[2] is None and match[3] is None):
         return None
-    hour, minute = int(found[1]), int(found[2] or 0)
-    if found[3]:
-        hour = hour % 12 + (12 if found[3] in "pP" else 0)
+    hour, minute = int(match[1]), int(match[2] or 0)
+    if match[3]:
+        hour = hour % 12 + (12 if match[3] in "pP" else 0)
     return f"{hour:02}:{minute:02}" if hour < 24 and minute < 60 else None
 
 
-def _of_list(value: list[Value], kind: Type, parts: Parts, depth: int, about: str) -> Iterator[Meant]:
+def _of_list(value: list[Value], kind: Type, validator: Parts, depth: int, about: str) -> Iterator[Meant]:
     if len(value) == 1 and "array" not in kind.kinds:
         yield Meant(value[0], "the one item of the list", 0.85)
         yield from (
-            Meant(one.value, f"the one item of the list; {one.reason}", 0.9 * one.score)
-            for one in _readings(value[0], kind, parts, depth + 1, about)
+            Meant(reading.value, f"the one item of the list; {reading.reason}", 0.9 * reading.score)
+            for reading in _readings(value[0], kind, validator, depth + 1, about)
         )
     elif "array" in kind.kinds and len(value) <= _MANY:
-        made, least, reasons = [], 1.0, []
+        items, least, reasons = [], 1.0, []
         for step, item in enumerate(value):
             inner = kind.at((step,)) or ANY
             best = (
-                _best(item, inner, parts, depth, about) if parts.wrong(item, inner) else Meant(item, "", 1.0)
+                _best(item, inner, validator, depth, about)
+                if validator.wrong(item, inner)
+                else Meant(item, "", 1.0)
             )
             if best is None:
                 return
-            made.append(best.value)
+            items.append(best.value)
             least = min(least, best.score)
             reasons += [f"item {step + 1}: {best.reason}"] if best.reason else []
         if reasons:
-            yield Meant(made, "; ".join(reasons[:3]), least)
+            yield Meant(items, "; ".join(reasons[:3]), least)
     if "string" in kind.kinds and value and all(isinstance(item, str) for item in value):
         yield Meant(", ".join(value), "the items as one text", 0.5)
 
 
-def _unwrapped(value: dict[str, Value], kind: Type, parts: Parts, depth: int, about: str) -> Iterator[Meant]:
+def _unwrapped(
+    value: dict[str, Value], kind: Type, validator: Parts, depth: int, about: str
+) -> Iterator[Meant]:
     """What an object holds: its only field, or the one called value."""
     key = next(iter(value), None) if len(value) == 1 else "value"
     if key in value and "object" not in kind.kinds:
         sure = 1.0 if key in _HOLDING else 0.6
         yield Meant(value[key], f"what the object holds as {key[:40]!r}", 0.88 * sure)
-        for one in _readings(value[key], kind, parts, depth + 1, about):
+        for reading in _readings(value[key], kind, validator, depth + 1, about):
             yield Meant(
-                one.value, f"what the object holds as {key[:40]!r}; {one.reason}", 0.9 * sure * one.score
+                reading.value,
+                f"what the object holds as {key[:40]!r}; {reading.reason}",
+                0.9 * sure * reading.score,
             )
 
 
-def _best(value: Value, kind: Type, parts: Parts, depth: int, about: str) -> Meant | None:
+def _best(value: Value, kind: Type, validator: Parts, depth: int, about: str) -> Meant | None:
     fitting = [
-        one for one in _readings(value, kind, parts, depth + 1, about) if not parts.wrong(one.value, kind)
+        reading
+        for reading in _readings(value, kind, validator, depth + 1, about)
+        if not validator.wrong(reading.value, kind)
     ]
-    return max(fitting, key=lambda one: one.score, default=None)
+    return max(fitting, key=lambda reading: reading.score, default=None)
 
 
-def _of_object(value: dict[str, Value], kind: Type, parts: Parts, depth: int, about: str) -> Iterator[Meant]:
+def _of_object(
+    value: dict[str, Value], kind: Type, validator: Parts, depth: int, about: str
+) -> Iterator[Meant]:
     """An object with its fields renamed to the nearest that there are, and their values read."""
     if "object" not in kind.kinds or len(value) > _MANY or type(value) is not dict:
         return
-    known = [each.name for each in kind.fields]
-    free = [name for name in known if name not in value]
-    made: dict[str, Value] = {}
+    field_names = [field.name for field in kind.fields]
+    free = [name for name in field_names if name not in value]
+    fields: dict[str, Value] = {}
     least, reasons = 1.0, []
     for key, item in value.items():
         inner, name = kind.at((key,)), key
         if inner is None:
-            near = max(free, key=lambda each: alike(key, each), default=None)
-            if near is None or alike(key, near) < 0.5:
+            nearest = max(free, key=lambda name: alike(key, name), default=None)
+            if nearest is None or alike(key, nearest) < 0.5:
                 return
-            free.remove(near)
-            name, inner = near, kind.at((near,)) or ANY
-            least = min(least, 0.95 * alike(key, near))
-            reasons.append(f"the field {key[:40]!r} is called {near!r}")
-        if parts.wrong(item, inner):
-            best = _best(item, inner, parts, depth, about)
+            free.remove(nearest)
+            name, inner = nearest, kind.at((nearest,)) or ANY
+            least = min(least, 0.95 * alike(key, nearest))
+            reasons.append(f"the field {key[:40]!r} is called {nearest!r}")
+        if validator.wrong(item, inner):
+            best = _best(item, inner, validator, depth, about)
             if best is None:
                 return
             item, least = best.value, min(least, best.score)
             reasons.append(f"{name}: {best.reason}")
-        made[name] = item
+        fields[name] = item
     if reasons:
-        yield Meant(made, "; ".join(reasons[:3]), least)
+        yield Meant(fields, "; ".join(reasons[:3]), least)
