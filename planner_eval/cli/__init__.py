@@ -155,6 +155,6 @@ def _shown(error: click.ClickException) -> str:
     """An error of usage as click shows it, which repeats the words that it was given."""
     from planner_eval.base.text import printable
 
-    shown = io.StringIO()
-    error.show(shown)
-    return printable(shown.getvalue().rstrip("\n"))
+    buffer = io.StringIO()
+    error.show(buffer)
+    return printable(buffer.getvalue().rstrip("\n"))

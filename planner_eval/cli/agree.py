@@ -52,17 +52,18 @@ def command(
 
     limits = [threshold(text) for text in fail_under]
     refuse_stdin_twice(first, second)
-    found = pe.agree(first, second, positive=positive, id_field=id_field, verdict_field=verdict_field)
+    agreement = pe.agree(first, second, positive=positive, id_field=id_field, verdict_field=verdict_field)
     checked = [
-        check_limit(limit, found.figure(limit.name), lower=limit.name.startswith("false")) for limit in limits
+        check_limit(limit, agreement.figure(limit.name), lower=limit.name.startswith("false"))
+        for limit in limits
     ]
-    emit(write_agreement(found, form, limits=[each.case(file=first) for each in checked]), output)
-    below = [each.said for each in checked if not each.met]
+    emit(write_agreement(agreement, form, limits=[c.case(file=first) for c in checked]), output)
+    below = [c.said for c in checked if not c.met]
     for problem in below:
         note(problem)
-    if found.left_over:
-        note(f"{found.left_over:,} of {counted(len(found.rows), 'record')} are in no figure")
-    if not found.n:
+    if agreement.left_over:
+        note(f"{agreement.left_over:,} of {counted(len(agreement.rows), 'record')} are in no figure")
+    if not agreement.n:
         note("nothing could be compared: no record has a verdict on both sides")
         return 3
-    return int(bool(below) or bool(found.left_over))
+    return int(bool(below) or bool(agreement.left_over))

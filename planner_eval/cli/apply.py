@@ -51,19 +51,19 @@ def command(
     refuse_stdin_twice(patch, plan)
     patches = pe.read_patches(patch)
     source = read_plans([plan], **fields)[0]
-    one = wanted[0] if len(wanted) == 1 else None
+    wanted_id = wanted[0] if len(wanted) == 1 else None
     if len(wanted) > 1:
         records = chosen(source.records, wanted, lambda record: record.name, source.name)
         source = source._replace(records=tuple(records))
     try:
-        done = pe.apply(patches, source, id=one, dialect=dialect, repair=repair, compute=compute)
+        patched = pe.apply(patches, source, id=wanted_id, dialect=dialect, repair=repair, compute=compute)
     except ParseError as error:
-        note(f"{next(each.where for each in source.records if one in (None, each.name))}: {error}")
+        note(f"{next(r.where for r in source.records if wanted_id in (None, r.name))}: {error}")
         return 3
-    if isinstance(done, Plan):
-        emit(pe.write(done, target), output)
+    if isinstance(patched, Plan):
+        emit(pe.write(patched, target), output)
         return 0
-    rows = [_row(record, one, target) for record, one in zip(source.records, done, strict=True)]
+    rows = [_row(record, result, target) for record, result in zip(source.records, patched, strict=True)]
     emit("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), output)
     unmatched = 0 if wanted else _say_unmatched(patches, source)
     written = sum("text" in row for row in rows)
@@ -71,34 +71,39 @@ def command(
     return 3 if not written else int(written < len(rows) or bool(unmatched) or bool(patches.broken))
 
 
-def _row(record: Record, one: Patched, target: str) -> dict[str, Any]:
-    if one.plan is None:
-        return {"id": one.id, "error": one.error}
+def _row(record: Record, patched: Patched, target: str) -> dict[str, Any]:
+    if patched.plan is None:
+        return {"id": patched.id, "error": patched.error}
     try:
-        text = pe.write(one.plan, target)
+        text = pe.write(patched.plan, target)
     except WriteError as error:
-        return {"id": one.id, "error": f"{record.where}: {str(error).splitlines()[0]}"}
-    return {"id": one.id, "text": text} | ({"note": one.note} if one.note is not None else {})
+        return {"id": patched.id, "error": f"{record.where}: {str(error).splitlines()[0]}"}
+    return {"id": patched.id, "text": text} | ({"note": patched.note} if patched.note is not None else {})
 
 
 def _say_unmatched(patches: Patches, source: PlanFile) -> int:
     """Name the patches that no plan took, and lines that are no patch; how many patches there are such."""
-    for place in patches.broken[:5]:
-        note(place)
+    for line in patches.broken[:5]:
+        note(line)
     if len(patches.broken) > 5:
         note(f"… and {len(patches.broken) - 5} more lines that hold no patch with an id")
     unknown = patches.unknown(source.records)
-    lost = [key for key in unknown if "operations" in patches.by_id[key]]
-    for keys, what in ((lost, "patches"), ([k for k in unknown if k not in lost], "lines without a patch")):
+    unapplied = [key for key in unknown if "operations" in patches.by_id[key]]
+    for keys, what in (
+        (unapplied, "patches"),
+        ([k for k in unknown if k not in unapplied], "lines without a patch"),
+    ):
         if keys:
             more = ", …" if len(keys) > 5 else ""
             note(f"{len(keys)} {what} for no plan of {source.name}: {', '.join(keys[:5])}{more}")
-    return len(lost)
+    return len(unapplied)
 
 
 def _say(rows: list[dict[str, Any]], written: int) -> None:
     """How many records became what."""
-    kept = sum("note" in row for row in rows)
-    said = f"{counted(len(rows), 'record')}: {written} written" + (f" ({kept} unchanged)" if kept else "")
+    unchanged = sum("note" in row for row in rows)
+    message = f"{counted(len(rows), 'record')}: {written} written" + (
+        f" ({unchanged} unchanged)" if unchanged else ""
+    )
     failed = len(rows) - written
-    note(said + (f", {failed} not: the field error of their lines says why" if failed else ""))
+    note(message + (f", {failed} not: the field error of their lines says why" if failed else ""))

@@ -39,26 +39,26 @@ class Asking:
         self.waits: list[tuple[float, str]] = []
         self.long = False
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, completed: int, total: int) -> None:
         """Take note of how many samples are done."""
         self._words()
-        self.counter(done, total)
+        self.counter(completed, total)
         self._now_and_then(time.monotonic())
 
     def seen(self, row: Mapping[str, Any]) -> None:
         """Take note of what a row took."""
         from planner_eval.prediction.folder import sums
 
-        found = sums([row], self.rates)
-        self.tokens = (self.tokens[0] + found.tokens[0], self.tokens[1] + found.tokens[1])
-        self.cost += found.cost or 0
-        self.uncounted += found.uncounted
+        totals = sums([row], self.rates)
+        self.tokens = (self.tokens[0] + totals.tokens[0], self.tokens[1] + totals.tokens[1])
+        self.cost += totals.cost or 0
+        self.uncounted += totals.uncounted
 
     def paused(self, pause: Pause) -> None:
         """Take note of a request that waits; a pause of some length is told at once."""
         now = time.monotonic()
         self.limited += pause.limited
-        self.waits = [each for each in self.waits if each[0] > now]
+        self.waits = [w for w in self.waits if w[0] > now]
         self.waits.append((now + pause.seconds, pause.reason))
         if pause.seconds < (_ASKED_FOR if pause.limited else _LONG):
             return
@@ -69,17 +69,17 @@ class Asking:
 
     def _words(self) -> None:
         least = "at least " if self.uncounted else ""
-        given, made = self.tokens
-        tokens = f", {least}{given:,} tokens in and {made:,} out" if given or made else ""
-        said = [f"{self.what}{tokens}"]
-        said += [f"cost {least}{self.cost:,.2f}"] if self.rates is not None else []
+        tokens_in, tokens_out = self.tokens
+        tokens = f", {least}{tokens_in:,} tokens in and {tokens_out:,} out" if tokens_in or tokens_out else ""
+        phrases = [f"{self.what}{tokens}"]
+        phrases += [f"cost {least}{self.cost:,.2f}"] if self.rates is not None else []
         now = time.monotonic()
-        if waits := [each for each in self.waits if each[0] > now]:
+        if waits := [w for w in self.waits if w[0] > now]:
             last, why = max(waits)
             wait = "request waits" if len(waits) == 1 else "requests wait"
-            said.append(f"{len(waits):,} {wait}, {last - now:.0f} s at most ({why})")
-        said += [f"{counted(self.limited, 'answer')} of 429 so far"] if self.limited else []
-        self.counter.what = ", ".join(said)
+            phrases.append(f"{len(waits):,} {wait}, {last - now:.0f} s at most ({why})")
+        phrases += [f"{counted(self.limited, 'answer')} of 429 so far"] if self.limited else []
+        self.counter.what = ", ".join(phrases)
 
     def _now_and_then(self, now: float, *, least: float = _SAY_EVERY) -> None:
         if self.counter.hidden and now - self.said >= least:
@@ -88,7 +88,7 @@ class Asking:
 
 
 def told_run(
-    rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, progress: Asking, *, asked: int
+    rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, progress: Asking, *, requested: int
 ) -> int:
     """Say what the run came to; the exit code.
 
@@ -97,32 +97,32 @@ def told_run(
         folder: The run's.
         pipeline: How it was asked.
         progress: What was noted on the way.
-        asked: How many of the samples this command asked for.
+        requested: How many of the samples this command asked for.
     """
     from planner_eval.prediction.folder import ROWS, sums
 
-    found = sums(rows, progress.rates)
-    said = f"{counted(found.samples, 'sample')} asked with {pipeline}: {found.answered:,} answered"
-    said += "".join(f", {count:,} {code}" for code, count in found.failed.items())
-    given, made = found.tokens
-    least = "at least " if found.uncounted else ""
-    tokens = f", {least}{given:,} tokens in and {made:,} out" if given or made else ""
-    amount = f"{found.cost or 0:,.6f}".rstrip("0").rstrip(".")
-    tokens += f", cost {least}{amount}" if found.cost is not None else ""
-    emit(f"{said}; {counted(found.requests, 'request')}{tokens}\n{os.path.join(folder, ROWS)}\n", None)
-    if before := found.samples - asked:
+    totals = sums(rows, progress.rates)
+    message = f"{counted(totals.samples, 'sample')} asked with {pipeline}: {totals.answered:,} answered"
+    message += "".join(f", {count:,} {code}" for code, count in totals.failed.items())
+    tokens_in, tokens_out = totals.tokens
+    least = "at least " if totals.uncounted else ""
+    tokens = f", {least}{tokens_in:,} tokens in and {tokens_out:,} out" if tokens_in or tokens_out else ""
+    amount = f"{totals.cost or 0:,.6f}".rstrip("0").rstrip(".")
+    tokens += f", cost {least}{amount}" if totals.cost is not None else ""
+    emit(f"{message}; {counted(totals.requests, 'request')}{tokens}\n{os.path.join(folder, ROWS)}\n", None)
+    if before := totals.samples - requested:
         note(f"{counted(before, 'sample')} of these {'was' if before == 1 else 'were'} asked before")
-    for code, reason in found.reasons.items():
+    for code, reason in totals.reasons.items():
         note(f"{code}: {reason}")
-    if found.cost is not None and found.uncounted:
-        requests = counted(found.uncounted, "request")
+    if totals.cost is not None and totals.uncounted:
+        requests = counted(totals.uncounted, "request")
         note(f"the server did not say all the tokens of {requests}, which cost more")
     if progress.long and progress.limited:
         answers = counted(progress.limited, "time")
         note(f"the server said {answers} that there were too many requests (429): see --concurrency")
-    if "context" in found.failed:
+    if "context" in totals.failed:
         note("--budget TOKENS offers no more tools than fit, where the data set has lists of tools")
-    if found.again:
+    if totals.again:
         which = "a command for all of them" if before else "the same command"
-        note(f"{which} asks {counted(found.again, 'sample')} again")
-    return 3 if not found.answered else int(bool(found.failed))
+        note(f"{which} asks {counted(totals.again, 'sample')} again")
+    return 3 if not totals.answered else int(bool(totals.failed))

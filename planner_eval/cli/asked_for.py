@@ -36,16 +36,16 @@ def choices(
     seed: int,
 ) -> dict[str, Any]:
     """Which demonstrations are shown, and which tools are on offer."""
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if shots is not None:
         from planner_eval.prediction.shots import Shots
 
-        found["shots"] = Shots(shots, by or "query", demos, seed, near)
+        options["shots"] = Shots(shots, by or "query", demos, seed, near)
     if distractors is not None or budget is not None:
         from planner_eval.prediction.candidates import Choice
 
-        found["choice"] = Choice(distractors, closeness or "random", budget, seed)
-    return found
+        options["choice"] = Choice(distractors, closeness or "random", budget, seed)
+    return options
 
 
 def constrained(by: str | None, server: str | None, max_calls: int | None) -> dict[str, Any]:
@@ -57,11 +57,13 @@ def constrained(by: str | None, server: str | None, max_calls: int | None) -> di
     return {"constrain": Constraint(by, server or "vllm", max_calls or 8)}
 
 
-def setup_of(told: Mapping[str, Any], model: str | None, *, makes_calls: bool) -> Setup:
+def setup_of(options: Mapping[str, Any], model: str | None, *, makes_calls: bool) -> Setup:
     """What the pipeline is told."""
     from planner_eval.prediction.setup import Setup, our_prompts, read_prompts
 
-    given = {name: value for name, value in told.items() if "prompts" not in name and value is not None}
-    place, whose = told["prompts"], told["prompts_for"] or model
-    prompts = read_prompts(Path(place), whose) if place else our_prompts()
-    return Setup(prompts, **given, makes_calls=makes_calls)
+    setup_fields = {
+        name: value for name, value in options.items() if "prompts" not in name and value is not None
+    }
+    folder, whose = options["prompts"], options["prompts_for"] or model
+    prompts = read_prompts(Path(folder), whose) if folder else our_prompts()
+    return Setup(prompts, **setup_fields, makes_calls=makes_calls)

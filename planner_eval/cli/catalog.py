@@ -82,15 +82,15 @@ def convert(file: str, target: str, catalog_format: str | None, loss: bool, outp
     from planner_eval.catalogs.writing import losses, renamed
 
     catalog = pe.read_catalog(file, catalog_format)
-    lost = losses(catalog, target)
-    for each in lost:
-        note(f"{target} has no place for {each}" + (": left out" if loss else ""))
-    if lost and not loss:
+    dropped = losses(catalog, target)
+    for dropped_item in dropped:
+        note(f"{target} has no place for {dropped_item}" + (": left out" if loss else ""))
+    if dropped and not loss:
         note("nothing is written: --loss writes the rest, --to planeval keeps everything")
         return 3
-    if others := renamed(catalog, target):
-        own, name = others[0]
-        note(f"{target} has {counted(len(others), 'tool')} under other names, as {name!r} for {own!r}")
+    if new_names := renamed(catalog, target):
+        own, name = new_names[0]
+        note(f"{target} has {counted(len(new_names), 'tool')} under other names, as {name!r} for {own!r}")
     emit(json.dumps(to_data(catalog, target), ensure_ascii=False, indent=1), output)
     return 0
 
@@ -122,20 +122,22 @@ def grammar(
 
     What the grammar does not hold is said on standard error and in its first lines; planeval check finds it.
     """
-    made = pe.grammar(pe.read_catalog(file, catalog_format), dialect=dialect, to=target, max_calls=max_calls)
-    for one in made.looser:
-        note(f"looser than the catalog: {one.text}")
-    for one in made.narrower:
-        note(f"narrower than the catalog: {one.text}")
-    emit(made.text, output, plain=True)
+    decoding_grammar = pe.grammar(
+        pe.read_catalog(file, catalog_format), dialect=dialect, to=target, max_calls=max_calls
+    )
+    for difference in decoding_grammar.looser:
+        note(f"looser than the catalog: {difference.text}")
+    for difference in decoding_grammar.narrower:
+        note(f"narrower than the catalog: {difference.text}")
+    emit(decoding_grammar.text, output, plain=True)
     return 0
 
 
 def _row(tool: Tool) -> dict[str, object]:
     return {
         "tool": tool.full_name,
-        "required": ", ".join(each.name for each in tool.parameters if each.required),
-        "optional": ", ".join(each.name for each in tool.parameters if not each.required),
+        "required": ", ".join(p.name for p in tool.parameters if p.required),
+        "optional": ", ".join(p.name for p in tool.parameters if not p.required),
         "returns": tool.returned,
         "changes something": tool.action,
         "description": tool.description,
@@ -148,11 +150,11 @@ def _full(tool: Tool) -> str:
     for title, fields in (("takes", tool.parameters), ("returns", tool.returns.fields)):
         bare = (tool.returned if title == "returns" else "") or "nothing that is declared"
         lines.append(f"  {title}:" + ("" if fields else f" {bare}"))
-        for each in fields:
-            marks = [str(each.type), *(["optional"] if title == "takes" and not each.required else [])]
-            marks += [f"default {json.dumps(each.default, ensure_ascii=False)}"] if each.has_default else []
-            described = f"  {each.description}" if each.description else ""
-            lines.append(f"    {each.name} ({', '.join(marks)}){described}")
+        for field in fields:
+            marks = [str(field.type), *(["optional"] if title == "takes" and not field.required else [])]
+            marks += [f"default {json.dumps(field.default, ensure_ascii=False)}"] if field.has_default else []
+            described = f"  {field.description}" if field.description else ""
+            lines.append(f"    {field.name} ({', '.join(marks)}){described}")
         if title == "takes" and tool.open:
             lines.append("    and arguments that are not listed")
     return "\n".join(lines)

@@ -33,13 +33,13 @@ _REMARKS = 5
 _LEVELS = ("error", "warning", "info")
 
 
-def _codes(context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+def _codes(context: click.Context, _option: click.Parameter, codes: tuple[str, ...]) -> tuple[str, ...]:
     """Codes of findings; one that there is not would leave out nothing, and is refused."""
-    for code in given:
+    for code in codes:
         if code not in CODES:
             hint = did_you_mean(code, list(CODES), "they stand in brackets behind findings")
             raise click.UsageError(f"--ignore {code!r}: there is no such code: {hint}", context)
-    return given
+    return codes
 
 
 @click.command("check")
@@ -104,23 +104,23 @@ def command(
     if catalog is None:
         _refuse_plans(sources)
     reading = {"dialect": dialect, "compute": compute}
-    several, alone = len(sources) > 1, len(sources) == 1 and not sources[0].many
+    many_files, alone = len(sources) > 1, len(sources) == 1 and not sources[0].many
     which = {"ignore": ignore, "level": level}
-    job = _CheckJob(catalog, reading, which, several=several, alone=alone, ci=form in CI)
-    with plans_of(sources, job, running) as (found, lines):
+    job = _CheckJob(catalog, reading, which, several=many_files, alone=alone, ci=form in CI)
+    with plans_of(sources, job, running) as (tally, lines):
         if form in CI:
-            emit_findings(findings_in(lines), form, output, _summary(found, catalog), "planeval check")
-        elif found.findings or form != "text" or output is not None:
+            emit_findings(findings_in(lines), form, output, _summary(tally, catalog), "planeval check")
+        elif tally.findings or form != "text" or output is not None:
             rows = (row for line in lines for row in json.loads(line))
             emit(joined(map(_line, rows)) if form == "text" else table_pieces(rows, form), output)
     if catalog is not None:
         for remark in _told(remarks(catalog)):
             note(f"{catalog.name}: {remark}")
     if form == "text":
-        note(_summary(found, catalog))
-    if not found.read:
+        note(_summary(tally, catalog))
+    if not tally.read:
         return 3
-    return 1 if found.findings else 0
+    return 1 if tally.findings else 0
 
 
 def _refuse_plans(sources: list[PlanFile]) -> None:
@@ -128,7 +128,7 @@ def _refuse_plans(sources: list[PlanFile]) -> None:
     from planner_eval.verbs.checking import HEAD, can_check
 
     for source in sources:
-        first = next((one for one in source.records if one.error is None), None)
+        first = next((r for r in source.records if r.error is None), None)
         text = first.source if first is not None and isinstance(first.source, str) else None
         if text is not None and text[:9].strip() in ("", "[]", "{}") and len(text) < 9:
             raise click.UsageError(f"{source.name} is empty: it holds no traces")
@@ -149,11 +149,11 @@ class _Found:
     """
 
     def __init__(self, data: Any = None) -> None:
-        known = data or (0, 0, (), 0)
-        self.read: int = known[0]
-        self.unread: int = known[1]
-        self.severities = Counter[str](dict(known[2]))
-        self.own: int = known[3]
+        counts = data or (0, 0, (), 0)
+        self.read: int = counts[0]
+        self.unread: int = counts[1]
+        self.severities = Counter[str](dict(counts[2]))
+        self.own: int = counts[3]
 
     @property
     def findings(self) -> int:
@@ -198,23 +198,23 @@ class _CheckJob(PlansJob):
         for record, _ in pairs:
             if record is not None:
                 name = f"{record.file}: {record.name}" if self.several else record.name
-                tools, found = self.catalog, []
+                tools, rows = self.catalog, []
                 try:
                     tools = tools_of_record(record) if tools is None else tools
                 except CatalogError as error:
                     text = f"the tools that it brings cannot be read: {error}"
-                    found.append(_row(name, "error", "unreadable", text))
+                    rows.append(_row(name, "error", "unreadable", text))
                 else:
-                    found += _checked(record, name, tools, self.reading, **self.which)
+                    rows += _checked(record, name, tools, self.reading, **self.which)
                 fold.own += self.catalog is None and tools is not None
-                fold.add(found)
+                fold.add(rows)
                 if self.ci:
-                    findings = [finding_of_check(row, record, many=not self.alone) for row in found]
+                    findings = [finding_of_check(row, record, many=not self.alone) for row in rows]
                     yield json.dumps(findings)
                     continue
                 if self.alone:
-                    found = [{key: value for key, value in row.items() if key != "record"} for row in found]
-                yield encodable(json.dumps(found, ensure_ascii=False))
+                    rows = [{key: value for key, value in row.items() if key != "record"} for row in rows]
+                yield encodable(json.dumps(rows, ensure_ascii=False))
 
 
 def _told(remarks: list[str]) -> list[str]:
@@ -244,16 +244,16 @@ def _checked(
         )
         yield _row(name, "error", "unreadable", text)
         return
-    said = [one for one in plan.diagnostics if not recorded or one.code != "plan.no_call"]
+    diagnostics = [d for d in plan.diagnostics if not recorded or d.code != "plan.no_call"]
     yield from (
-        _row(name, one.severity, one.code, one.message, finding=one, plan=plan)
-        for one in shown(said, **which)
+        _row(name, diagnostic.severity, diagnostic.code, diagnostic.message, finding=diagnostic, plan=plan)
+        for diagnostic in shown(diagnostics, **which)
     )
     if catalog is None and not recorded:
         return
     trace = data_of(record) if trace is None and recorded else trace
-    for found in pe.check(plan, catalog, trace=trace, **which):
-        yield _row(name, found.severity, found.code, found.message, finding=found, plan=plan)
+    for finding in pe.check(plan, catalog, trace=trace, **which):
+        yield _row(name, finding.severity, finding.code, finding.message, finding=finding, plan=plan)
 
 
 def _row(
@@ -289,27 +289,29 @@ def _place(finding: Diagnostic | None, plan: Plan | None) -> tuple[int | None, i
 
 
 def _line(row: dict[str, Any]) -> str:
-    places = [spoken(row["record"])] if "record" in row else []
+    location = [spoken(row["record"])] if "record" in row else []
     if row["line"] is not None:
-        places.append(f"line {row['line']}, column {row['column']}")
+        location.append(f"line {row['line']}, column {row['column']}")
     if row["call"] is not None:
-        places.append(f"call {row['call']} ({row['tool']})")
-    where = f"{', '.join(places)}: " if places else ""
-    said = printable(f"{where}{row['severity']}: {row['message']} [{row['code']}]")
-    return said.replace("\n", "\\n").replace("\t", "\\t")  # ids and names may hold line ends
+        location.append(f"call {row['call']} ({row['tool']})")
+    where = f"{', '.join(location)}: " if location else ""
+    message = printable(f"{where}{row['severity']}: {row['message']} [{row['code']}]")
+    return message.replace("\n", "\\n").replace("\t", "\\t")  # ids and names may hold line ends
 
 
-def _summary(found: _Found, catalog: Catalog | None) -> str:
-    named = [f"{count} {name}{'s' * (count > 1)}" for name, count in found.severities.items()]
-    plans = counted(found.read, "plan")
+def _summary(tally: _Found, catalog: Catalog | None) -> str:
+    named = [f"{count} {name}{'s' * (count > 1)}" for name, count in tally.severities.items()]
+    plans = counted(tally.read, "plan")
     if catalog is not None:
         tools = f"against {counted(len(catalog), 'tool')}"
-    elif found.own:
-        every = found.own >= found.read
+    elif tally.own:
+        all_own = tally.own >= tally.read
         tools = (
-            "against each record's own tools" if every else f"against the own tools of {found.own:,} of them"
+            "against each record's own tools"
+            if all_own
+            else f"against the own tools of {tally.own:,} of them"
         )
     else:
         tools = "without a catalog"
-    unread = f"; {found.unread} unreadable" if found.unread else ""
+    unread = f"; {tally.unread} unreadable" if tally.unread else ""
     return f"{plans} checked {tools}: {', '.join(named) or 'nothing found'}{unread}"

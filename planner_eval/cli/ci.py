@@ -22,14 +22,16 @@ def findings_in(lines: Iterable[str]) -> list[Finding]:
     return [Finding(*data) for line in lines if line for data in json.loads(line)]
 
 
-def emit_findings(findings: Sequence[Finding], form: str, output: str | None, said: str, title: str) -> None:
+def emit_findings(
+    findings: Sequence[Finding], form: str, output: str | None, headline: str, title: str
+) -> None:
     """Write findings, and of ``github`` the step's summary, where the variable names its file.
 
     Args:
         findings: What was found.
         form: One of :data:`planner_eval.base.formats.CI`.
         output: The file that they go to; None for standard output.
-        said: What all is about, in one line.
+        headline: What all is about, in one line.
         title: The summary's heading.
     """
     root = os.environ.get("GITHUB_WORKSPACE")
@@ -40,8 +42,8 @@ def emit_findings(findings: Sequence[Finding], form: str, output: str | None, sa
         return
     from planner_eval.scoring.github import annotated, summary
 
-    emit(annotated(findings, said, root), output)
-    append_summary(summary(findings, said, title))
+    emit(annotated(findings, headline, root), output)
+    append_summary(summary(findings, headline, title))
 
 
 def append_summary(lines: Iterable[str]) -> None:
@@ -59,14 +61,20 @@ def append_summary(lines: Iterable[str]) -> None:
 
 
 def emit_cases(
-    cases: Iterable[Case], output: str | None, said: str, title: str, more: Iterable[str], *, limited: bool
+    cases: Iterable[Case],
+    output: str | None,
+    headline: str,
+    title: str,
+    more: Iterable[str],
+    *,
+    limited: bool,
 ) -> None:
     """Write test cases that failed as annotations, and figures into the step's summary.
 
     Args:
         cases: The cases: thresholds and pairs.
         output: The file that annotations go to; None for standard output.
-        said: What all is about, in one line.
+        headline: What all is about, in one line.
         title: The summary's heading.
         more: The summary's text, as Markdown.
         limited: Whether thresholds alone decide, so that what else failed is an error; else pairs warn.
@@ -77,6 +85,6 @@ def emit_cases(
 
     hard = ("repeated", "threshold", *NOTHING_SAID)
     levels = ((case, "error" if limited or case.code in hard else "warning") for case in cases)
-    found = [one for case, level in levels for one in findings_of_case(case, level=level)]
-    emit(annotated(found, said, os.environ.get("GITHUB_WORKSPACE")), output)
-    append_summary([f"## {title}", "", said, "", *"".join(more).splitlines()])
+    findings = [f for case, level in levels for f in findings_of_case(case, level=level)]
+    emit(annotated(findings, headline, os.environ.get("GITHUB_WORKSPACE")), output)
+    append_summary([f"## {title}", "", headline, "", *"".join(more).splitlines()])

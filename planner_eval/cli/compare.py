@@ -119,66 +119,72 @@ def command(
         raise click.UsageError(
             f"{systems[0]} alone is nothing to compare: name two files of predictions or more"
         )
-    names, asked = _names(systems), [answers_of(one) for one in systems if is_predicted(one)]
-    if len(asked) == len(systems):
-        same_samples(asked)
-        systems, gold = tuple(one.rows for one in asked), gold_of(asked[0], gold)
-        how = reading_of(how, asked)
-        published = published._replace(benchmark=published.benchmark or benchmark_of(asked[0]))
-    elif asked:
+    names, predicted = _names(systems), [answers_of(s) for s in systems if is_predicted(s)]
+    if len(predicted) == len(systems):
+        same_samples(predicted)
+        systems, gold = tuple(p.rows for p in predicted), gold_of(predicted[0], gold)
+        how = reading_of(how, predicted)
+        published = published._replace(benchmark=published.benchmark or benchmark_of(predicted[0]))
+    elif predicted:
         raise InputError(
-            f"{asked[0].folder} is a run that asked a model, and others are not: name its answers, "
-            f"{asked[0].rows}, with --gold"
+            f"{predicted[0].folder} is a run that asked a model, and others are not: name its answers, "
+            f"{predicted[0].rows}, with --gold"
         )
     named = published.benchmark is not None
-    runs = [one for one in systems if is_run(one)]
+    runs = [s for s in systems if is_run(s)]
     if runs and (gold is not None or len(runs) < len(systems)):
-        raise _mixed(runs, [one for one in systems if one not in runs], gold)
+        raise _mixed(runs, [s for s in systems if s not in runs], gold)
     if gold is None and (named or not runs):
-        for one in systems:
-            refuse_torn(one)
+        for system in systems:
+            refuse_torn(system)
         raise missing("gold")
     ruled = named or any(map(of_benchmark, runs))
     _refuse_idle(form, keys, named=named, ruled=ruled, files=gold is not None)
     if form == PAGE:
-        return _page(systems, gold, how, policy, metrics, keys, cluster, names, asked, output, named=named)
+        return _page(
+            systems, gold, how, policy, metrics, keys, cluster, names, predicted, output, named=named
+        )
     allowed = [_allowed(text) for text in fail_if_worse]
     judge = None
     if gold is None:
         from pathlib import Path
 
-        found = pe.compare([Path(one) for one in systems], by=keys, seed=seed, cluster=cluster, names=names)
+        comparison = pe.compare([Path(s) for s in systems], by=keys, seed=seed, cluster=cluster, names=names)
     elif named:
-        ids = asked[0].ids if asked else None
-        found, judge = _under_benchmark(systems, gold, how, published, names, ids, seed=seed, cluster=cluster)
+        ids = predicted[0].ids if predicted else None
+        comparison, judge = _under_benchmark(
+            systems, gold, how, published, names, ids, seed=seed, cluster=cluster
+        )
     else:
-        sides, golds = _read(systems, gold, how, asked)
+        predictions, golds = _read(systems, gold, how, predicted)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed, "cluster": cluster}
-        found = pe.compare(sides, golds, reading=how, names=names, progress=counted(), **chosen)
+        comparison = pe.compare(predictions, golds, reading=how, names=names, progress=counted(), **chosen)
     from planner_eval.scoring.compare import unjudged
 
-    problems, cases = _held(found, allowed)
-    _emit(found, form, output, metrics, cases, every=every)
-    _say(found, strict=not how.repair)
-    say_unjudged(unjudged(found))
+    problems, cases = _held(comparison, allowed)
+    _emit(comparison, form, output, metrics, cases, all_figures=every)
+    _say(comparison, strict=not how.repair)
+    say_unjudged(unjudged(comparison))
     for problem in problems:
         note(problem)
     if mistaken:
-        _draw(found, mistaken)
-    return max(3 if not found.n else int(bool(problems)), judge_failed(judge))
+        _draw(comparison, mistaken)
+    return max(3 if not comparison.n else int(bool(problems)), judge_failed(judge))
 
 
 def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, files: bool) -> None:
     """Refuse options that would have no effect; `ruled` by a benchmark are also runs that it scored."""
-    others = "without --benchmark: a benchmark has its own notation and figures"
+    condition = "without --benchmark: a benchmark has its own notation and figures"
     refuse_idle(
         [
             Applies(Published._fields[1:], named, "with --benchmark NAME"),
             Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
             Applies(("keys",), form in ("text", "md", "json", PAGE), "to --format text, md, json and html"),
             Applies(
-                (*(one for one in OWN if one not in ("cluster", "every")), "mistaken"), not ruled, others
+                (*(name for name in OWN if name not in ("cluster", "every")), "mistaken"),
+                not ruled,
+                condition,
             ),
             Applies(
                 ("infer",),
@@ -206,7 +212,7 @@ def _page(
     keys: tuple[str, ...],
     cluster: str | None,
     names: Sequence[str],
-    asked: Sequence[Predicted],
+    predicted: Sequence[Predicted],
     output: str | None,
     *,
     named: bool,
@@ -225,24 +231,24 @@ def _page(
         raise click.UsageError(f"a page shows two systems, and these are {len(systems)}: name two of them")
     if gold is None:
         return tell(page_of_runs(systems, ALL_PAIRS, keys=keys, names=names, cluster=cluster), output)
-    sides, golds = _read(systems, gold, how, asked)
-    both = [pe.pair(side, golds, reading=how) for side in sides]
-    dataset = asked[0].form if asked else None
+    predictions, golds = _read(systems, gold, how, predicted)
+    pairings = [pe.pair(prediction, golds, reading=how) for prediction in predictions]
+    dataset = predicted[0].form if predicted else None
     commands = [
-        diff_command(name, gold, one, policy, dataset=dataset)
-        for name, one in zip(systems, both, strict=True)
+        diff_command(name, gold, pairing, policy, dataset=dataset)
+        for name, pairing in zip(systems, pairings, strict=True)
     ]
-    shown = ALL_PAIRS._replace(command=commands)
-    how_done = {"cluster": cluster, **in_parts(AS_USUAL, both[0])}
-    return tell(paged(both, chosen_policy(policy), metrics, keys, names, shown, **how_done), output)
+    view = ALL_PAIRS._replace(command=commands)
+    how_done = {"cluster": cluster, **in_parts(AS_USUAL, pairings[0])}
+    return tell(paged(pairings, chosen_policy(policy), metrics, keys, names, view, **how_done), output)
 
 
 def _read(
-    systems: Sequence[str], gold: str, how: pe.Reading, asked: Sequence[Predicted]
+    systems: Sequence[str], gold: str, how: pe.Reading, predicted: Sequence[Predicted]
 ) -> tuple[list[PlanFile], PlanFile]:
     """The predictions of each, and the gold plans that they were asked for."""
-    sides, golds = read_sides(systems, gold, how, asked)
-    return sides, those_asked(golds, asked[0]) if asked else golds
+    predictions, golds = read_sides(systems, gold, how, predicted)
+    return predictions, those_asked(golds, predicted[0]) if predicted else golds
 
 
 def _mixed(runs: Sequence[str], files: Sequence[str], gold: str | None) -> click.UsageError:
@@ -251,8 +257,8 @@ def _mixed(runs: Sequence[str], files: Sequence[str], gold: str | None) -> click
     Raises:
         InputError: one of the others was a run, and its run.json is gone.
     """
-    for one in files:
-        refuse_torn(one)
+    for file in files:
+        refuse_torn(file)
     if not files:
         return click.UsageError(
             f"--gold {gold} is for files of predictions, and {runs[0]} is a run, which has been scored: "
@@ -269,7 +275,7 @@ def _under_benchmark(
     systems: Sequence[str],
     gold: str,
     how: pe.Reading,
-    asked: Published,
+    published: Published,
     names: Sequence[str],
     ids: Collection[str] | None,
     **sure: Any,
@@ -278,13 +284,13 @@ def _under_benchmark(
 
     refuse_stdin_twice(*systems, gold)
     rare_collection()
-    bench = benchmark(asked.benchmark or "")
-    refuse_idle_options(bench, asked)
-    with scoring_options(bench, asked) as options:
-        found = pe.compare_benchmark(
+    bench = benchmark(published.benchmark or "")
+    refuse_idle_options(bench, published)
+    with scoring_options(bench, published) as options:
+        comparison = pe.compare_benchmark(
             systems, gold, bench.name, reading=how, names=names, ids=ids, **sure, **options
         )
-        return found, options["judge"]
+        return comparison, options["judge"]
 
 
 def _allowed(text: str) -> Allowed:
@@ -305,54 +311,58 @@ def _allowed(text: str) -> Allowed:
     return Allowed(metric.strip(), least)
 
 
-def _held(found: Comparison, allowed: Sequence[Allowed]) -> tuple[list[str], list[Case]]:
+def _held(comparison: Comparison, allowed: Sequence[Allowed]) -> tuple[list[str], list[Case]]:
     """What is worse than the user allows, and each allowance and system as a test case."""
     from planner_eval.scoring.allowed import not_worse
     from planner_eval.scoring.junit import limit_case
 
     problems, cases = [], []
-    for each in found.contrasts:
-        for one in allowed:
-            held = not_worse(each, one)
-            cases.append(limit_case(f"{each.names[1]} {one.said}", met=held.met, said=held.said))
-            problems += [] if held.met else [held.said]
+    for contrast in comparison.contrasts:
+        for allowance in allowed:
+            verdict = not_worse(contrast, allowance)
+            cases.append(
+                limit_case(f"{contrast.names[1]} {allowance.said}", met=verdict.met, said=verdict.said)
+            )
+            problems += [] if verdict.met else [verdict.said]
     return problems, cases
 
 
 def _emit(
-    found: Comparison,
+    comparison: Comparison,
     form: str,
     output: str | None,
     metrics: tuple[str, ...],
     cases: list[Case],
     *,
-    every: bool,
+    all_figures: bool,
 ) -> None:
     from planner_eval.scoring.compare_formats import compare_cases, write_comparison
 
-    wanted = [line.name for line in found.contrasts[0].lines] if every else metrics
+    metric_names = [line.name for line in comparison.contrasts[0].lines] if all_figures else metrics
     if form == CI[0]:
         # Whoever reads a step wants to see what is lost, whether or not so much may be.
-        told = [*cases, *compare_cases(found, limited=False)]
-        more = write_comparison(found, "md", every=wanted)
-        said = f"{counted_noun(found.n, 'pair')} of {counted_noun(len(found.contrasts) + 1, 'system')}"
-        emit_cases(told, output, said, "planeval compare", [more], limited=False)
+        test_cases = [*cases, *compare_cases(comparison, limited=False)]
+        more = write_comparison(comparison, "md", every=metric_names)
+        summary = (
+            f"{counted_noun(comparison.n, 'pair')} of {counted_noun(len(comparison.contrasts) + 1, 'system')}"
+        )
+        emit_cases(test_cases, output, summary, "planeval compare", [more], limited=False)
         return
-    emit(write_comparison(found, form, every=wanted, limits=cases), output)
+    emit(write_comparison(comparison, form, every=metric_names, limits=cases), output)
 
 
-def _say(found: Comparison, *, strict: bool) -> None:
+def _say(comparison: Comparison, *, strict: bool) -> None:
     """Say what was read, and warn of predictions that could not be: figures are then about quotes as well."""
-    first = found.contrasts[0]
-    counts = [first.records[0], *(each.records[1] for each in found.contrasts)]
-    for name, each in zip(found.names, counts, strict=True):
-        if unread := each.unreadable + each.cut:
-            hint = "; without --strict small faults are mended" if strict and each.unreadable else ""
-            of = f"{unread} of {each.judged} predictions"
+    first = comparison.contrasts[0]
+    counts = [first.records[0], *(c.records[1] for c in comparison.contrasts)]
+    for name, records in zip(comparison.names, counts, strict=True):
+        if unread := records.unreadable + records.cut:
+            hint = "; without --strict small faults are mended" if strict and records.unreadable else ""
+            of = f"{unread} of {records.judged} predictions"
             note(f"{name}: {of} cannot be read and count as wrong{hint}")
-    reads = [first.read["first"], *(each.read["second"] for each in found.contrasts)]
-    said = ", of ".join(f"{name}: {read}" for name, read in zip(found.names, reads, strict=True))
-    note(f"answers of {said}; gold: {first.read['gold']}")
+    reads = [first.read["first"], *(c.read["second"] for c in comparison.contrasts)]
+    text = ", of ".join(f"{name}: {read}" for name, read in zip(comparison.names, reads, strict=True))
+    note(f"answers of {text}; gold: {first.read['gold']}")
 
 
 def _names(files: Sequence[str]) -> list[str]:
@@ -361,16 +371,16 @@ def _names(files: Sequence[str]) -> list[str]:
 
     paths = [PurePath("standard input" if file == "-" else file) for file in files]
     # A folder has no suffix: that of gpt-4.1 is its name.
-    parts = [path.parts if os.path.isdir(path) else (*path.parts[:-1], path.stem) for path in paths]
-    for deep in range(1, max(map(len, parts)) + 1):
-        names = ["/".join(part[-deep:]) for part in parts]
+    segments = [path.parts if os.path.isdir(path) else (*path.parts[:-1], path.stem) for path in paths]
+    for deep in range(1, max(map(len, segments)) + 1):
+        names = ["/".join(s[-deep:]) for s in segments]
         if len({*names}) == len({*files}):
             return names
     return list(files)
 
 
-def _draw(found: Comparison, file: str) -> None:
+def _draw(comparison: Comparison, file: str) -> None:
     from planner_eval.drawing import render
     from planner_eval.scoring.compare import mistaken_scene
 
-    emit(render(mistaken_scene(found), format=of_suffix(file, DRAWN) or "svg"), file)
+    emit(render(mistaken_scene(comparison), format=of_suffix(file, DRAWN) or "svg"), file)

@@ -91,14 +91,14 @@ class _Offered(click.ParamType):  # type: ignore[type-arg]  # click 8.1 takes no
     ) -> list[CompletionItem]:
         """The names that begin so; files where there are none."""
         names = self.names() if self.names is not None else ()
-        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
-        return found or ([CompletionItem(incomplete, type="file")] if self.files else [])
+        items = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return items or ([CompletionItem(incomplete, type="file")] if self.files else [])
 
 
 def offering(command: click.Command) -> None:
     """Have a command's parameters offer what they take; of a group those of each of its commands."""
-    for each in command.commands.values() if isinstance(command, click.Group) else ():
-        offering(each)
+    for subcommand in command.commands.values() if isinstance(command, click.Group) else ():
+        offering(subcommand)
     for param in command.params:
         if not isinstance(param.type, click.types.StringParamType) or param.name is None:
             continue
@@ -112,5 +112,5 @@ def offering(command: click.Command) -> None:
 
 def commands(table: dict[str, tuple[str, str]], incomplete: str) -> list[CompletionItem]:
     """The commands that begin so, each with its line of the help; none of them is imported for it."""
-    found = {name: line for name, (_, line) in table.items() if name.startswith(incomplete)}
-    return [CompletionItem(name, help=line) for name, line in found.items()]
+    matches = {name: line for name, (_, line) in table.items() if name.startswith(incomplete)}
+    return [CompletionItem(name, help=line) for name, line in matches.items()]

@@ -66,8 +66,8 @@ def command(
     how["tools"] = catalog and types_of(catalog)
     job = _ConvertJob(how, target, loss, many, named=len(sources) > 1)
     with plans_of(sources, job, running) as (tally, lines):
-        for said in (said for line in lines for said in json.loads(line)[1]):
-            note(said)
+        for message in (text for line in lines for text in json.loads(line)[1]):
+            note(message)
         if many or tally.written:
             emit(joined(json.loads(line)[0] for line in lines), output)
     written: int = tally.written
@@ -101,22 +101,22 @@ class _ConvertJob(PlansJob):
                 yield json.dumps(self._written(record, fold))
 
     def _written(self, record: Record, tally: Tally) -> tuple[str, list[str]]:
-        said: list[str] = []
+        messages: list[str] = []
         try:
             plan = pe.parse(record, **self.reading)
             tally.took(plan)
-            done = pe.convert(plan, self.target, loss=self.loss, tools=self.reading["tools"])
-            row = {"text": done.text}
-            tally.losses.update(lost.code for lost in done.losses)
+            converted = pe.convert(plan, self.target, loss=self.loss, tools=self.reading["tools"])
+            row = {"text": converted.text}
+            tally.losses.update(loss.code for loss in converted.losses)
             tally.written += 1
-            said += [f"{record.where}: {lost.code}: {lost.message}" for lost in done.losses]
+            messages += [f"{record.where}: {loss.code}: {loss.message}" for loss in converted.losses]
         except (ParseError, WriteError) as error:
             if isinstance(error, ParseError):
                 tally.missed(error)
             row = {"error": f"{record.where}: {str(error).partition(chr(10))[0]}"}
             if not self.many:  # in full where it is alone
-                said.append(f"{record.where}: {error}")
+                messages.append(f"{record.where}: {error}")
         if not self.many:
-            return encodable(row.get("text", "")), said
+            return encodable(row.get("text", "")), messages
         head = {"file": record.file, "id": record.id} if self.named else {"id": record.id}
-        return encodable(json.dumps(head | row, ensure_ascii=False)), said
+        return encodable(json.dumps(head | row, ensure_ascii=False)), messages

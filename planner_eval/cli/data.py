@@ -68,9 +68,9 @@ def _place(function: Any) -> Any:
     """The same where nothing is fetched: the files are in one folder or the other."""
 
     @wraps(function)
-    def run(**given: Any) -> Any:
-        refuse_idle([Applies(("cache",), given["source"] is None, f"without --source, {IN_PLACE}")])
-        return function(**given)
+    def run(**params: Any) -> Any:
+        refuse_idle([Applies(("cache",), params["source"] is None, f"without --source, {IN_PLACE}")])
+        return function(**params)
 
     return _places(run)
 
@@ -83,13 +83,13 @@ def list_(cache: str | None, source: str | None, form: str, output: str | None) 
     """List the data sets, and which of their files are there."""
     rows = [
         {
-            "name": one.dataset.name,
-            "records": one.dataset.records,
-            "files": f"{one.there}/{one.needed}",
-            "licence": one.dataset.licence,
-            "title": one.dataset.title,
+            "name": status.dataset.name,
+            "records": status.dataset.records,
+            "files": f"{status.there}/{status.needed}",
+            "licence": status.dataset.licence,
+            "title": status.dataset.title,
         }
-        for one in pe.list_datasets(cache=cache, source=source)
+        for status in pe.list_datasets(cache=cache, source=source)
     ]
     emit(table(rows, form, width=70), output)
     return 0
@@ -118,8 +118,8 @@ def fetch(
     for dataset in datasets:
         if dataset.note:
             note(f"{dataset.name}: {dataset.note}")
-        for done in pe.fetch_dataset(dataset.name, cache=cache, source=source, options=options):
-            emit(f"{dataset.name}/{done.file.path}: {done.what}", None)
+        for fetched in pe.fetch_dataset(dataset.name, cache=cache, source=source, options=options):
+            emit(f"{dataset.name}/{fetched.file.path}: {fetched.what}", None)
         emit(f"{dataset.name} is in {place(dataset, cache=cache)}", None)
     return 0
 
@@ -138,10 +138,10 @@ def _progress() -> Progress:
     """A count of megabytes for each file in turn."""
     counters: dict[str, Counter] = {}
 
-    def show(path: str, done: int, total: int | None) -> None:
+    def show(path: str, completed: int, total: int | None) -> None:
         if path not in counters:
             counters[path] = counted("MB", lead=f"{path}: ", scale=1_000_000)
-        counters[path](done, total)
+        counters[path](completed, total)
 
     return show
 
@@ -188,16 +188,20 @@ def show(
         as_json = of_suffix(output, ("json",)) is not None
         emit(json.dumps(card, ensure_ascii=False, indent=1) if as_json else _listed(card), output)
         return 0
-    found = pe.read_dataset(name, cache=cache, source=source)
-    asked = chosen(found, wanted, lambda sample: sample.id, name) if wanted else islice(found, samples)
-    emit("\n".join(map(_sample, asked)), output)
+    all_samples = pe.read_dataset(name, cache=cache, source=source)
+    selected = (
+        chosen(all_samples, wanted, lambda sample: sample.id, name)
+        if wanted
+        else islice(all_samples, samples)
+    )
+    emit("\n".join(map(_sample, selected)), output)
     return 0
 
 
 def _card(dataset: Dataset, folder: Path) -> dict[str, str]:
     sizes = [file.bytes for file in dataset.files if file.bytes]
-    known = f", {sum(sizes) / 1e6:.1f} MB" + (" where the size is known" * (len(sizes) < len(dataset.files)))
-    there = [file for file in dataset.files if (folder / file.path).is_file()]
+    size = f", {sum(sizes) / 1e6:.1f} MB" + (" where the size is known" * (len(sizes) < len(dataset.files)))
+    present = [file for file in dataset.files if (folder / file.path).is_file()]
     lines = {
         "name": dataset.name,
         "title": dataset.title,
@@ -206,8 +210,8 @@ def _card(dataset: Dataset, folder: Path) -> dict[str, str]:
         "records": f"{dataset.records:,}",
         "scored by": dataset.benchmark or "no benchmark",
         "address": dataset.address,
-        "files": f"{len(dataset.files)}{known if sizes else ', of unknown size'}",
-        "folder": f"{folder} ({len(there)} files there)",
+        "files": f"{len(dataset.files)}{size if sizes else ', of unknown size'}",
+        "folder": f"{folder} ({len(present)} files there)",
         "note": dataset.note,
     }
     return {key: value for key, value in lines.items() if value}
@@ -221,7 +225,9 @@ def _sample(sample: Any) -> str:
     fields = {name: getattr(sample, name) for name in sample.__dataclass_fields__}
     fields["extra"] = dict(sample.extra)
     if "diagnostics" in fields["extra"]:
-        fields["extra"]["diagnostics"] = [found._asdict() for found in fields["extra"]["diagnostics"]]
+        fields["extra"]["diagnostics"] = [
+            diagnostic._asdict() for diagnostic in fields["extra"]["diagnostics"]
+        ]
     return json.dumps(fields, ensure_ascii=False, indent=1)
 
 
@@ -261,26 +267,26 @@ def export(
     """
     chat = to == "chat-jsonl"
     refuse_idle([Applies(("dialect", "shots"), chat, "with --to chat-jsonl, whose answers are text")])
-    found = pe.export_dataset(
+    exported = pe.export_dataset(
         samples, to=to, benchmark=benchmark, catalog=catalog, dialect=dialect, ids=wanted, limit=limit,
         shots=shots, data_cache=cache,
     )  # fmt: skip
-    lost: dict[str, list[str]] = {}
+    unwritten: dict[str, list[str]] = {}
     written = 0
 
     def lines() -> Iterator[str]:
         nonlocal written
-        for one in found:
-            if one.record is None:
-                lost.setdefault(one.why, []).append(one.id)
+        for result in exported:
+            if result.record is None:
+                unwritten.setdefault(result.why, []).append(result.id)
             else:
                 written += 1
-                yield json.dumps(one.record, ensure_ascii=False) + "\n"
+                yield json.dumps(result.record, ensure_ascii=False) + "\n"
 
     if text := list(lines()):
         emit(text, output, plain=True)
-    for why, names in lost.items():
+    for why, names in unwritten.items():
         note(f"{why}: {len(names):,} not written, {', '.join(names)}")
-    total = written + sum(map(len, lost.values()))
+    total = written + sum(map(len, unwritten.values()))
     note(f"{written:,} of {total:,} sample{'s' * (total != 1)} written")
-    return 3 if not written else int(bool(lost))
+    return 3 if not written else int(bool(unwritten))

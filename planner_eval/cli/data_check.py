@@ -110,7 +110,7 @@ def command(
     form: str,
     output: str | None,
     dialect: str | None,
-    **given: Any,
+    **check_options: Any,
 ) -> int:
     """Say which gold plans may be wrong, and what is irregular in a data set.
 
@@ -120,7 +120,7 @@ def command(
     other, and gold against what models said. Of a data set every irregularity is counted, and gold is scored
     against itself. Exit code: 0 nothing was found, 1 something was, 2 usage, 3 nothing could be read.
     """
-    fields = {key: given.pop(key) for key in ("id_field", "text_field", "turn", "cache", "folder")}
+    fields = {key: check_options.pop(key) for key in ("id_field", "text_field", "turn", "cache", "folder")}
     refuse_stdin_twice(name, *runs)
     source = opened_sets([name], fields)[0]
     executed = spec is not None or (source.dataset is not None and bool(source.dataset.tools))
@@ -137,46 +137,46 @@ def command(
             ),
         ]
     )
-    found = pe.check_dataset(
+    check = pe.check_dataset(
         source,
         catalog=pe.read_catalog(catalogs, catalog_format) if catalogs else None,
         tools=pe.tool_source(spec) if spec is not None else None,
         isolation=isolation, timeout=timeout, allow_read=allow_read, dialect=dialect, examples=examples,
-        runs=runs, progress=counter("gold plans"), **given,
+        runs=runs, progress=counter("gold plans"), **check_options,
     )  # fmt: skip
     if write_baseline is not None:
-        emit(json.dumps(found.baseline(), ensure_ascii=False, indent=1), write_baseline, plain=True)
+        emit(json.dumps(check.baseline(), ensure_ascii=False, indent=1), write_baseline, plain=True)
     if form in CI:
-        emit_findings([one.shown for one in found.doubts], form, output, _said(found), "planeval data check")
+        emit_findings([d.shown for d in check.doubts], form, output, _said(check), "planeval data check")
     else:
-        narrowed = bool(given["select"] or given["ignore"])
-        emit(shown(found, form=form, examples=examples, narrowed=narrowed), output)
-    _tell(found)
-    if not found.checked.plans:
+        narrowed = bool(check_options["select"] or check_options["ignore"])
+        emit(shown(check, form=form, examples=examples, narrowed=narrowed), output)
+    _tell(check)
+    if not check.checked.plans:
         return 3
-    return 0 if found.clean else 1
+    return 0 if check.clean else 1
 
 
-def _said(found: DatasetCheck) -> str:
+def _said(check: DatasetCheck) -> str:
     """What all is about, in one line."""
-    plans = counted(found.checked.plans, "gold plan")
-    return f"{plans} of {found.name}: {summary(found)}"
+    plans = counted(check.checked.plans, "gold plan")
+    return f"{plans} of {check.name}: {summary(check)}"
 
 
-def _tell(found: DatasetCheck) -> None:
+def _tell(check: DatasetCheck) -> None:
     """Say what stands beside the result: what was left out, and what was not looked at."""
-    for said in found.notes:
-        note(said)
-    ran = found.ran
+    for message in check.notes:
+        note(message)
+    ran = check.ran
     if ran.lacking:
         note(
             f"{counted(ran.lacking, 'gold plan')} not run: {ran.tools} does not have all that they call; "
             f"{ran.plans:,} run"
         )
-    if found.known:
-        note(f"{counted(found.known, 'finding')} of the baseline left out")
-    if found.unsure:
-        total = sum(found.unsure.values())
-        each = ", ".join(f"{count:,} {name}" for name, count in sorted(found.unsure.items(), reverse=True))
-        least = "low" if "low" in found.unsure else "medium"
-        note(f"{counted(total, 'less sure finding')} left out ({each}): --confidence {least} shows them")
+    if check.known:
+        note(f"{counted(check.known, 'finding')} of the baseline left out")
+    if check.unsure:
+        total = sum(check.unsure.values())
+        counts = ", ".join(f"{count:,} {name}" for name, count in sorted(check.unsure.items(), reverse=True))
+        least = "low" if "low" in check.unsure else "medium"
+        note(f"{counted(total, 'less sure finding')} left out ({counts}): --confidence {least} shows them")

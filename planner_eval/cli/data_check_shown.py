@@ -20,71 +20,71 @@ if TYPE_CHECKING:
     from planner_eval.verbs.gold_findings import GoldDoubt
 
 
-def shown(found: DatasetCheck, *, form: str, examples: int, narrowed: bool) -> str:
+def shown(check: DatasetCheck, *, form: str, examples: int, narrowed: bool) -> str:
     """The text of a check.
 
     Args:
-        found: What was found.
+        check: The check of a data set.
         form: ``"text"``, ``"md"`` or ``"json"``.
         examples: How many examples to show of each kind.
         narrowed: Whether not all codes were asked for.
     """
     if form == "json":
-        return json.dumps(_whole(found), ensure_ascii=False, indent=1)
-    blocks = [_told(_head(found), form)]
-    if found.checked.findings or not narrowed:
-        blocks.append(_findings(found.checked, form))
-    blocks += [_told(_replayed(one, examples), form) for one in found.replayed]
-    blocks += _doubts(found, form)
+        return json.dumps(_whole(check), ensure_ascii=False, indent=1)
+    blocks = [_told(_head(check), form)]
+    if check.checked.findings or not narrowed:
+        blocks.append(_findings(check.checked, form))
+    blocks += [_told(_replayed(r, examples), form) for r in check.replayed]
+    blocks += _doubts(check, form)
     return "\n\n".join(block for block in blocks if block)
 
 
-def _whole(found: DatasetCheck) -> dict[str, Any]:
+def _whole(check: DatasetCheck) -> dict[str, Any]:
     """All that was found, as JSON data."""
     return {
-        "name": found.name,
-        **asdict(found.checked),
-        "replayed": [_data(one) for one in found.replayed],
-        "doubts": [_row(one) for one in found.doubts],
-        "unsure": dict(found.unsure),
-        "known": found.known,
-        "run": found.ran._asdict(),
-        "unchecked": list(found.unchecked),
+        "name": check.name,
+        **asdict(check.checked),
+        "replayed": [_data(r) for r in check.replayed],
+        "doubts": [_row(d) for d in check.doubts],
+        "unsure": dict(check.unsure),
+        "known": check.known,
+        "run": check.ran._asdict(),
+        "unchecked": list(check.unchecked),
     }
 
 
 def _row(doubt: GoldDoubt) -> dict[str, Any]:
-    found, place = doubt.found, doubt.shown
+    finding, location = doubt.found, doubt.shown
     return {
         "record": doubt.record,
-        "code": found.code,
-        "confidence": found.confidence,
-        "call": None if found.call is None else found.call + 1,
-        "argument": found.argument,
-        "about": place.about,
-        "message": found.message,
-        "related": list(found.related),
-        "file": place.file,
-        "line": place.line,
-        "column": place.column,
+        "code": finding.code,
+        "confidence": finding.confidence,
+        "call": None if finding.call is None else finding.call + 1,
+        "argument": finding.argument,
+        "about": location.about,
+        "message": finding.message,
+        "related": list(finding.related),
+        "file": location.file,
+        "line": location.line,
+        "column": location.column,
         "query": doubt.query,
     }
 
 
-def _doubts(found: DatasetCheck, form: str) -> list[str]:
+def _doubts(check: DatasetCheck, form: str) -> list[str]:
     """How many doubts of each kind there are, and each of them with its place."""
-    head = _told([f"gold: {summary(found)}"], form)
-    if not found.doubts:
+    head = _told([f"gold: {summary(check)}"], form)
+    if not check.doubts:
         return [head]
     kinds: dict[tuple[str, str], list[GoldDoubt]] = {}
-    for one in found.doubts:
-        kinds.setdefault((one.found.code, one.found.confidence), []).append(one)
+    for doubt in check.doubts:
+        kinds.setdefault((doubt.found.code, doubt.found.confidence), []).append(doubt)
     rows = [
         {
             "gold": code,
             "confidence": confidence,
             "found": len(ones),
-            "records": len({one.record for one in ones}),
+            "records": len({d.record for d in ones}),
             "meaning": CODES[code],
         }
         for (code, confidence), ones in sorted(
@@ -93,21 +93,21 @@ def _doubts(found: DatasetCheck, form: str) -> list[str]:
         )
     ]
     if form == "md":
-        every = [_listed(one) for one in found.doubts]
-        return [head, table(rows, form), table(every, form)]
-    return [head, table(rows, form, width=90), "\n".join(map(_line, found.doubts))]
+        listed = [_listed(d) for d in check.doubts]
+        return [head, table(rows, form), table(listed, form)]
+    return [head, table(rows, form, width=90), "\n".join(map(_line, check.doubts))]
 
 
-def summary(found: DatasetCheck) -> str:
+def summary(check: DatasetCheck) -> str:
     """How many doubts there are, and what was not looked at, in one line.
 
     Args:
-        found: What was found.
+        check: The check of a data set.
     """
-    doubts = counted(len(found.doubts), "finding")
-    nothing = f"nothing {'new' if found.known else 'doubtful'}" if found.checked.plans else "no plan was read"
-    unchecked = f"; not checked: {', '.join(found.unchecked)}" if found.unchecked else ""
-    return f"{doubts if found.doubts else nothing}{unchecked}"
+    doubts = counted(len(check.doubts), "finding")
+    nothing = f"nothing {'new' if check.known else 'doubtful'}" if check.checked.plans else "no plan was read"
+    unchecked = f"; not checked: {', '.join(check.unchecked)}" if check.unchecked else ""
+    return f"{doubts if check.doubts else nothing}{unchecked}"
 
 
 def _listed(doubt: GoldDoubt) -> dict[str, Any]:
@@ -122,41 +122,43 @@ def _listed(doubt: GoldDoubt) -> dict[str, Any]:
 
 def _places(doubt: GoldDoubt) -> list[str]:
     """Where in its file and in its plan a doubt stands, as far as that is known."""
-    place, found = doubt.shown, doubt.found
-    places = []
-    if place.line is not None:
-        column = f", column {place.column}" if place.column is not None else ""
-        places.append(f"line {place.line}{column}")
-    if found.call is not None:
-        places.append(f"call {found.call + 1} ({place.about})")
-    return places
+    location, finding = doubt.shown, doubt.found
+    phrases = []
+    if location.line is not None:
+        column = f", column {location.column}" if location.column is not None else ""
+        phrases.append(f"line {location.line}{column}")
+    if finding.call is not None:
+        phrases.append(f"call {finding.call + 1} ({location.about})")
+    return phrases
 
 
 def _line(doubt: GoldDoubt) -> str:
     where = ", ".join([spoken(doubt.record), *_places(doubt)])
-    told = f"{where}: {doubt.found.confidence}: {doubt.found.message} [{doubt.found.code}]"
-    return printable(told).replace("\n", "\\n").replace("\t", "\\t")
+    text = f"{where}: {doubt.found.confidence}: {doubt.found.message} [{doubt.found.code}]"
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _told(lines: list[str], form: str) -> str:
     """Lines in which words of the data stand."""
-    return "\n".join(md_cell(one) if form == "md" else printable(one.replace("\n", "\\n")) for one in lines)
+    return "\n".join(
+        md_cell(line) if form == "md" else printable(line.replace("\n", "\\n")) for line in lines
+    )
 
 
-def _head(found: DatasetCheck) -> list[str]:
-    checked = found.checked
-    if found.dataset is None:
-        lines = [f"{found.name}: {counted(checked.samples, 'record')}"]
+def _head(check: DatasetCheck) -> list[str]:
+    checked = check.checked
+    if check.dataset is None:
+        lines = [f"{check.name}: {counted(checked.samples, 'record')}"]
     else:
-        lines = [f"{found.dataset.name}: {checked.samples:,} of {found.dataset.records:,} published records"]
+        lines = [f"{check.dataset.name}: {checked.samples:,} of {check.dataset.records:,} published records"]
     lines.append(f"gold plans read: {checked.plans:,}, the same as itself: {_same(checked)}")
-    if found.ran.plans:
+    if check.ran.plans:
         lines.append(
-            f"gold plans run with {found.ran.tools}: {found.ran.plans:,}, {found.ran.failed:,} failed"
+            f"gold plans run with {check.ran.tools}: {check.ran.plans:,}, {check.ran.failed:,} failed"
         )
     if checked.unreadable:
         lines.append(f"gold plans that cannot be read: {len(checked.unreadable):,}")
-        lines += [f"  {one}" for one in checked.unreadable[:5]]
+        lines += [f"  {record}" for record in checked.unreadable[:5]]
     return lines
 
 
@@ -176,20 +178,20 @@ def _findings(checked: Checked, form: str) -> str:
     lines: list[str] = []
     for finding in checked.findings:
         if finding.severity != "info":
-            lines += [f"{finding.code}", *(f"  {one}" for one in finding.examples)]
+            lines += [f"{finding.code}", *(f"  {example}" for example in finding.examples)]
     return f"{table(rows, form, width=90)}\n\n{_told(lines, form)}".rstrip()
 
 
-def _replayed(one: Replayed, examples: int) -> list[str]:
-    report = one.report
-    right = len(report.rows) - len(one.imperfect)
+def _replayed(replayed: Replayed, examples: int) -> list[str]:
+    report = replayed.report
+    right = len(report.rows) - len(replayed.imperfect)
     head = f"gold against gold, {report.variant}: {right:,} of {len(report.rows):,} perfect"
-    if one.skipped:
-        head += f"; {one.skipped:,} answers are free text, which a judge decides on"
+    if replayed.skipped:
+        head += f"; {replayed.skipped:,} answers are free text, which a judge decides on"
     lines = [head]
-    lines += [f"  {row.id}: {_why(row)}" for row in one.imperfect[:examples]]
-    if len(one.imperfect) > examples:
-        lines.append(f"  … and {len(one.imperfect) - examples:,} more")
+    lines += [f"  {row.id}: {_why(row)}" for row in replayed.imperfect[:examples]]
+    if len(replayed.imperfect) > examples:
+        lines.append(f"  … and {len(replayed.imperfect) - examples:,} more")
     errors: dict[str, list[str]] = {}
     for figure in report.figures:
         if figure.error:
@@ -207,11 +209,11 @@ def _why(row: SampleScore) -> str:
     return ", ".join(below[:6])
 
 
-def _data(one: Replayed) -> dict[str, Any]:
+def _data(replayed: Replayed) -> dict[str, Any]:
     return {
-        "variant": one.report.variant,
-        "n": one.report.n,
-        "skipped": one.skipped,
-        "imperfect": [asdict(row) for row in one.imperfect],
-        "figures": [asdict(figure) for figure in one.report.figures],
+        "variant": replayed.report.variant,
+        "n": replayed.report.n,
+        "skipped": replayed.skipped,
+        "imperfect": [asdict(row) for row in replayed.imperfect],
+        "figures": [asdict(figure) for figure in replayed.report.figures],
     }

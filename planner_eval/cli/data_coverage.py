@@ -67,98 +67,99 @@ def command(
     refuse_idle([Applies(("catalog_format",), bool(catalogs), "to a catalog, and none is given")])
     catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
     sources = opened_sets([name for name in (data, against) if name is not None], fields)
-    found = pe.coverage(
+    coverage = pe.coverage(
         sources[0], catalog, against=sources[1] if against is not None else None, examples=examples,
         dialect=dialect, progress=counter("plans"),
     )  # fmt: skip
     if to_make is not None:
-        emit(json.dumps(found.to_make(), ensure_ascii=False, indent=1), to_make, plain=True)
-    emit(_json(found) if form == "json" else _shown(found, form, examples), output)
-    for doubt in found.notes:
+        emit(json.dumps(coverage.to_make(), ensure_ascii=False, indent=1), to_make, plain=True)
+    emit(_json(coverage) if form == "json" else _shown(coverage, form, examples), output)
+    for doubt in coverage.notes:
         note(doubt)
-    for one in found.sets:
-        for reason in one.reasons:
+    for source_set in coverage.sets:
+        for reason in source_set.reasons:
             note(reason)
-        if one.unread > len(one.reasons):
-            note(f"… and {one.unread - len(one.reasons):,} more plans of {one.name} that cannot be read")
-    if catalog is not None and found.aspect("edges").never is None:
+        if source_set.unread > len(source_set.reasons):
+            unnamed = source_set.unread - len(source_set.reasons)
+            note(f"… and {unnamed:,} more plans of {source_set.name} that cannot be read")
+    if catalog is not None and coverage.aspect("edges").never is None:
         note("too many outputs have a parameter's name: which pairs and edges are never touched is not told")
-    if found.unproved:
-        note(f"{counted(found.unproved, 'plan')} taken for equal unproved: the search took too long")
-    if not all(one.plans for one in found.sets):
+    if coverage.unproved:
+        note(f"{counted(coverage.unproved, 'plan')} taken for equal unproved: the search took too long")
+    if not all(s.plans for s in coverage.sets):
         return 3
-    return int(any(one.unread for one in found.sets))
+    return int(any(s.unread for s in coverage.sets))
 
 
-def _json(found: Coverage) -> str:
+def _json(coverage: Coverage) -> str:
     data = {
-        "sets": [one._asdict() for one in found.sets],
-        "catalog": found.catalog,
-        "aspects": {one.name: _aspect(one) for one in found.aspects if one.name != "skeletons"},
+        "sets": [s._asdict() for s in coverage.sets],
+        "catalog": coverage.catalog,
+        "aspects": {a.name: _aspect(a) for a in coverage.aspects if a.name != "skeletons"},
         "skeletons": {
-            "number": len(found.aspect("skeletons").touched),
-            "commonest": [one._asdict() for one in found.skeletons],
-            "plans of the ten commonest": found.commonest,
+            "number": len(coverage.aspect("skeletons").touched),
+            "commonest": [s._asdict() for s in coverage.skeletons],
+            "plans of the ten commonest": coverage.commonest,
         },
-        "unproved": found.unproved,
+        "unproved": coverage.unproved,
     }
     return json.dumps(data, ensure_ascii=False, indent=1)
 
 
-def _aspect(one: Aspect) -> dict[str, Any]:
-    data: dict[str, Any] = {"touched": {str(thing): count for thing, count in one.touched.items()}}
-    if one.never is not None:
-        data |= {"never": list(map(str, one.never)), "beside": one.beside}
-    if one.others is not None:
-        data |= {"missing": list(map(str, one.missing)), "alone": list(map(str, one.alone))}
+def _aspect(aspect: Aspect) -> dict[str, Any]:
+    data: dict[str, Any] = {"touched": {str(thing): count for thing, count in aspect.touched.items()}}
+    if aspect.never is not None:
+        data |= {"never": list(map(str, aspect.never)), "beside": aspect.beside}
+    if aspect.others is not None:
+        data |= {"missing": list(map(str, aspect.missing)), "alone": list(map(str, aspect.alone))}
     return data
 
 
-def _shown(found: Coverage, form: str, examples: int) -> str:
+def _shown(coverage: Coverage, form: str, examples: int) -> str:
     heads = [
-        f"{_told(one.name, form)}: {counted(one.records, 'record')}, {one.plans:,} with a plan"
-        for one in found.sets
+        f"{_told(s.name, form)}: {counted(s.records, 'record')}, {s.plans:,} with a plan"
+        for s in coverage.sets
     ]
-    if not any(one.plans for one in found.sets):
+    if not any(s.plans for s in coverage.sets):
         return "\n".join(heads)
-    blocks = ["\n".join(heads), table([_row(one, found) for one in found.aspects], form, width=_WIDE)]
-    number = len(found.aspect("skeletons").touched)
-    of = f"of {found.commonest:,} of {found.sets[0].plans:,} plans"
+    blocks = ["\n".join(heads), table([_row(a, coverage) for a in coverage.aspects], form, width=_WIDE)]
+    number = len(coverage.aspect("skeletons").touched)
+    of = f"of {coverage.commonest:,} of {coverage.sets[0].plans:,} plans"
     head = f"skeletons: {number:,}; the {min(number, 10)} commonest are {of}"
-    common = (f"  {one.plans:,} × {_told(one.tools, form) or 'none'}" for one in found.skeletons)
+    common = (f"  {s.plans:,} × {_told(s.tools, form) or 'none'}" for s in coverage.skeletons)
     blocks.append("\n".join([head, *common]))
-    for one in found.aspects:
-        if one.never:
-            blocks.append("\n".join(_listed(f"{one.name} never touched", one.never, examples, form)))
-    for one in found.aspects:
-        if one.missing and one.name != "skeletons":
-            head = f"{one.name} of {found.sets[1].name} that {found.sets[0].name} never touches"
-            blocks.append("\n".join(_listed(_told(head, form), one.missing, examples, form)))
+    for aspect in coverage.aspects:
+        if aspect.never:
+            blocks.append("\n".join(_listed(f"{aspect.name} never touched", aspect.never, examples, form)))
+    for aspect in coverage.aspects:
+        if aspect.missing and aspect.name != "skeletons":
+            head = f"{aspect.name} of {coverage.sets[1].name} that {coverage.sets[0].name} never touches"
+            blocks.append("\n".join(_listed(_told(head, form), aspect.missing, examples, form)))
     return "\n\n".join(blocks)
 
 
-def _row(one: Aspect, found: Coverage) -> dict[str, Any]:
-    never = None if one.never is None else len(one.never)
-    row = {"": one.name, "touched": len(one.touched), "beside": one.beside, "never": never}
-    row |= {"commonest": _commonest(one)}
-    if len(found.sets) > 1:
-        row |= {"only here": len(one.alone), "only there": len(one.missing)}
+def _row(aspect: Aspect, coverage: Coverage) -> dict[str, Any]:
+    never = None if aspect.never is None else len(aspect.never)
+    row = {"": aspect.name, "touched": len(aspect.touched), "beside": aspect.beside, "never": never}
+    row |= {"commonest": _commonest(aspect)}
+    if len(coverage.sets) > 1:
+        row |= {"only here": len(aspect.alone), "only there": len(aspect.missing)}
     return row
 
 
-def _commonest(one: Aspect) -> str | None:
-    if one.name == "skeletons" or not one.touched:
+def _commonest(aspect: Aspect) -> str | None:
+    if aspect.name == "skeletons" or not aspect.touched:
         return None
-    thing, count = next(iter(one.touched.items()))
+    thing, count = next(iter(aspect.touched.items()))
     return f"{count:,} × {one_line(str(thing), _WIDE) or 'none'}"
 
 
 def _listed(head: str, things: Iterable[Any], most: int, form: str) -> Iterator[str]:
-    every = list(things)
-    yield f"{head}: {len(every):,}"
-    yield from (f"  {_told(str(thing), form) or 'none'}" for thing in every[:most])
-    if most and len(every) > most:
-        yield f"  … and {len(every) - most:,} more"
+    items = list(things)
+    yield f"{head}: {len(items):,}"
+    yield from (f"  {_told(str(thing), form) or 'none'}" for thing in items[:most])
+    if most and len(items) > most:
+        yield f"  … and {len(items) - most:,} more"
 
 
 def _told(text: str, form: str) -> str:

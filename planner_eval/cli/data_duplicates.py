@@ -81,106 +81,112 @@ def command(
     sources = opened_sets([name for name in (first, second) if name is not None], fields)
     files = any(source.file is not None for source in sources)
     refuse_idle([Applies(("query",), files, "to files: a data set says itself what it asks")])
-    found = pe.duplicates(
+    duplicates = pe.duplicates(
         *sources, by=by, query=query, across=across, examples=examples, dialect=dialect,
         progress=counter("plans"),
     )  # fmt: skip
     if clusters is not None:
-        lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in found.clustered())
+        lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in duplicates.clustered())
         emit(lines, clusters, plain=True)
-    emit(_json(found) if form == "json" else _shown(found, form), output)
-    for said in found.notes:
-        note(said)
+    emit(_json(duplicates) if form == "json" else _shown(duplicates, form), output)
+    for message in duplicates.notes:
+        note(message)
     if clusters is not None:
-        _say_lost(found.lost, clusters)
-    for one in found.sets:
-        _say_unread(one)
-    if found.unproved:
-        note(f"{counted(found.unproved, 'plan')} taken for equal unproved: the search took too long")
-    if not found.compared:
-        note(f"no record has what is compared: {found.chosen.meaning}")
+        _say_lost(duplicates.lost, clusters)
+    for source_set in duplicates.sets:
+        _say_unread(source_set)
+    if duplicates.unproved:
+        note(f"{counted(duplicates.unproved, 'plan')} taken for equal unproved: the search took too long")
+    if not duplicates.compared:
+        note(f"no record has what is compared: {duplicates.chosen.meaning}")
         return 3
-    return int(bool(found.chosen.records) or any(one.unread for one in found.sets))
+    return int(bool(duplicates.chosen.records) or any(s.unread for s in duplicates.sets))
 
 
-def _say_lost(lost: Sequence[Record], clusters: str) -> None:
-    if lost:
-        each = "is no record and stands" if len(lost) == 1 else "are no records and stand"
+def _say_lost(skipped: Sequence[Record], clusters: str) -> None:
+    if skipped:
+        phrase = "is no record and stands" if len(skipped) == 1 else "are no records and stand"
         note(
-            f"{counted(len(lost), 'line')} {each} in {clusters} without the text, under the id where that is "
-            f"known; the first: {lost[0].where}"
+            f"{counted(len(skipped), 'line')} {phrase} in {clusters} without the text, under the id where "
+            f"that is known; the first: {skipped[0].where}"
         )
 
 
-def _say_unread(one: Counted) -> None:
-    for reason in one.reasons:
+def _say_unread(source_set: Counted) -> None:
+    for reason in source_set.reasons:
         note(reason)
-    if one.unread > len(one.reasons):
-        note(f"… and {one.unread - len(one.reasons):,} more plans of {one.name} that cannot be read")
+    if source_set.unread > len(source_set.reasons):
+        unnamed = source_set.unread - len(source_set.reasons)
+        note(f"… and {unnamed:,} more plans of {source_set.name} that cannot be read")
 
 
-def _json(found: Duplicates) -> str:
+def _json(duplicates: Duplicates) -> str:
     data = {
-        "sets": [one._asdict() for one in found.sets],
-        "by": found.by,
-        "compared": found.compared,
-        "ways": [_row(one) for one in found.ways],
-        "groups": [one._asdict() for one in found.groups],
-        "unproved": found.unproved,
+        "sets": [s._asdict() for s in duplicates.sets],
+        "by": duplicates.by,
+        "compared": duplicates.compared,
+        "ways": [_row(a) for a in duplicates.ways],
+        "groups": [g._asdict() for g in duplicates.groups],
+        "unproved": duplicates.unproved,
     }
     return json.dumps(data, ensure_ascii=False, indent=1)
 
 
-def _row(one: Alike) -> dict[str, Any]:
-    return {key: value for key, value in asdict(one).items() if value is not None}
+def _row(likeness: Alike) -> dict[str, Any]:
+    return {key: value for key, value in asdict(likeness).items() if value is not None}
 
 
-def _shown(found: Duplicates, form: str) -> str:
+def _shown(duplicates: Duplicates, form: str) -> str:
     heads = [
-        f"{one.name}: {counted(one.records, 'record')}, {one.plans:,} with a plan, "
-        f"{one.questions:,} with a question"
-        for one in found.sets
+        f"{source_set.name}: {counted(source_set.records, 'record')}, {source_set.plans:,} with a plan, "
+        f"{source_set.questions:,} with a question"
+        for source_set in duplicates.sets
     ]
-    blocks = ["\n".join(_told(head, form) for head in heads), table(_rows(found), form, width=_WIDE)]
-    if found.groups:
-        number = len(found.groups)
+    blocks = ["\n".join(_told(head, form) for head in heads), table(_rows(duplicates), form, width=_WIDE)]
+    if duplicates.groups:
+        number = len(duplicates.groups)
         which = "the largest group" if number == 1 else f"the {number} largest groups"
-        blocks.append(f"{which} of records alike in {found.chosen.meaning}:")
-        blocks += ["\n".join(_group(one, found, form)) for one in found.groups]
+        blocks.append(f"{which} of records alike in {duplicates.chosen.meaning}:")
+        blocks += ["\n".join(_group(group, duplicates, form)) for group in duplicates.groups]
     return "\n\n".join(blocks)
 
 
-def _rows(found: Duplicates) -> list[dict[str, Any]]:
-    if len(found.sets) == 1:
+def _rows(duplicates: Duplicates) -> list[dict[str, Any]]:
+    if len(duplicates.sets) == 1:
         return [
-            {"--by": one.way, "alike in": one.meaning, "groups": one.groups, "records": one.records}
-            | {"largest": one.largest}
-            | ({} if one.across is None else {"across": one.across})
-            for one in found.ways
+            {
+                "--by": likeness.way,
+                "alike in": likeness.meaning,
+                "groups": likeness.groups,
+                "records": likeness.records,
+            }
+            | {"largest": likeness.largest}
+            | ({} if likeness.across is None else {"across": likeness.across})
+            for likeness in duplicates.ways
         ]
-    first, second = (one.name for one in found.sets)
+    first, second = (s.name for s in duplicates.sets)
     rows = [
-        {"--by": one.way, "alike in": one.meaning, "groups in both": one.groups}
-        | {f"of {first}": one.records, f"of {second}": one.others, "nearest": one.nearest}
-        for one in found.ways
+        {"--by": likeness.way, "alike in": likeness.meaning, "groups in both": likeness.groups}
+        | {f"of {first}": likeness.records, f"of {second}": likeness.others, "nearest": likeness.nearest}
+        for likeness in duplicates.ways
     ]
-    left = found.sets[0].records - sum(one.nearest or 0 for one in found.ways)
+    left = duplicates.sets[0].records - sum(a.nearest or 0 for a in duplicates.ways)
     empty = dict.fromkeys(rows[0])
     return [*rows, empty | {"--by": "", "alike in": "none of these", "nearest": left}]
 
 
-def _group(one: AlikeRecords, found: Duplicates, form: str) -> Iterator[str]:
-    yield f"- {_told(_names(one.records), form)}"
-    if one.others:
-        yield f"  in {_told(found.sets[1].name, form)}: {_told(_names(one.others), form)}"
-    if one.question is not None:
-        yield f"  question: {_told(one.question, form)}"
-    yield f"  calls: {_told(', '.join(one.tools) or 'none', form)}"
+def _group(group: AlikeRecords, duplicates: Duplicates, form: str) -> Iterator[str]:
+    yield f"- {_told(_names(group.records), form)}"
+    if group.others:
+        yield f"  in {_told(duplicates.sets[1].name, form)}: {_told(_names(group.others), form)}"
+    if group.question is not None:
+        yield f"  question: {_told(group.question, form)}"
+    yield f"  calls: {_told(', '.join(group.tools) or 'none', form)}"
 
 
 def _names(names: tuple[str | int, ...]) -> str:
-    shown = ", ".join(map(str, names[:_NAMES]))
-    return shown if len(names) <= _NAMES else f"{shown} and {len(names) - _NAMES:,} more"
+    text = ", ".join(map(str, names[:_NAMES]))
+    return text if len(names) <= _NAMES else f"{text} and {len(names) - _NAMES:,} more"
 
 
 def _told(text: str, form: str) -> str:

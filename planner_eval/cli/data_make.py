@@ -126,7 +126,7 @@ def command(
     like: str | None,
     single: bool,
     questions: Questions,
-    **asked: Any,
+    **make_options: Any,
 ) -> int:
     """Make gold plans of wanted structure out of tools, and write them as records.
 
@@ -143,7 +143,7 @@ def command(
             Applies(("offer",), was_given("distractors"), "with --distractors K"),
             Applies(
                 ("isolation", "timeout"),
-                asked["tools"] is not None or asked["preset"] is not None,
+                make_options["tools"] is not None or make_options["preset"] is not None,
                 "to tools that run plans",
             ),
             Applies(
@@ -155,35 +155,35 @@ def command(
     )
     questions.refuse()
     progress = counter("plans")
-    told: list[str] = []
+    messages: list[str] = []
 
-    def tell(said: str) -> None:
-        told.append(said)
-        note(said)
+    def tell(message: str) -> None:
+        messages.append(message)
+        note(message)
 
-    found = pe.make(
+    made_plans = pe.make(
         n,
         catalog=_catalog(catalogs, catalog_format),
         like=like,
         single=single or None,
         progress=progress,
         tell=tell,
-        **asked,
+        **make_options,
     )
-    asked_for = questions.to(found.made)
-    found = replace(found, made=marked(asked_for, every=found.form == OWN))
-    if found.made:
-        emit(_written(found, output), output, plain=True)
-    if left := len(asked_for) - len(found.made):
-        said = f"{said_of(left, 'plan')} without a query: left out"
-        note(f"{said}, for records of {found.form} have no place for the reason; --to {OWN} keeps it")
+    asked_for = questions.to(made_plans.made)
+    made_plans = replace(made_plans, made=marked(asked_for, keep_refused=made_plans.form == OWN))
+    if made_plans.made:
+        emit(_written(made_plans, output), output, plain=True)
+    if left := len(asked_for) - len(made_plans.made):
+        message = f"{said_of(left, 'plan')} without a query: left out"
+        note(f"{message}, for records of {made_plans.form} have no place for the reason; --to {OWN} keeps it")
     if card is not None:
-        emit(_card(found, card), card)
-    for said in found.notes:
-        if said not in told:
-            note(said)
-    note(found.said or f"{said_of(len(asked_for), 'plan')} made, {found.card.attempts:,} drawn")
-    return 3 if not asked_for else max(int(bool(found.said)), code_of(asked_for))
+        emit(_card(made_plans, card), card)
+    for message in made_plans.notes:
+        if message not in messages:
+            note(message)
+    note(made_plans.said or f"{said_of(len(asked_for), 'plan')} made, {made_plans.card.attempts:,} drawn")
+    return 3 if not asked_for else max(int(bool(made_plans.said)), code_of(asked_for))
 
 
 def _catalog(names: tuple[str, ...], form: str | None) -> Any:
@@ -193,15 +193,15 @@ def _catalog(names: tuple[str, ...], form: str | None) -> Any:
     return names[0] if len(names) == 1 and form is None else pe.read_catalog(names, form)
 
 
-def _written(found: MadePlans, output: str | None) -> list[str]:
+def _written(made_plans: MadePlans, output: str | None) -> list[str]:
     """The records: a line each, or one list where the benchmark has it so."""
-    records = found.records()
-    form = of_suffix(output, ("json", "jsonl")) or ("json" if found.form in LISTED else "jsonl")
+    records = made_plans.records()
+    form = of_suffix(output, ("json", "jsonl")) or ("json" if made_plans.form in LISTED else "jsonl")
     if form == "json":
         return [indented(records) + "\n"]
     return [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
 
 
-def _card(found: MadePlans, file: str) -> str:
+def _card(made_plans: MadePlans, file: str) -> str:
     form = of_suffix(file, ("text", "md", "json")) or "text"
-    return indented(found.card.to_dict()) if form == "json" else found.card.written(form)
+    return indented(made_plans.card.to_dict()) if form == "json" else made_plans.card.written(form)

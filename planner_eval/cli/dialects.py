@@ -20,22 +20,22 @@ from planner_eval.records.frameworks import layout_rows
 @output
 def command(name: str | None, form: str, output: str | None) -> int:
     """List the dialects and the frameworks whose files are known, or show one dialect with its example."""
-    found = pe.list_dialects(name)
+    entries = pe.list_dialects(name)
     if form == "md" and name is None:
         from planner_eval.dialects.listing import page
 
         emit(page(), output)
         return 0
     if form == "json":
-        emit(json.dumps([entry._asdict() for entry in found], ensure_ascii=False, indent=1), output)
+        emit(json.dumps([entry._asdict() for entry in entries], ensure_ascii=False, indent=1), output)
     elif name is not None and form == "text":
-        entry = found[0]
+        entry = entries[0]
         note = f"\n{entry.note}" if entry.note else ""
         emit(f"{entry.name}: {entry.title}{note}\n\n{entry.example}", output)
     else:
         rows = [
             {"dialect": e.name, "what it is": e.title, "references": e.references, "seen": e.checked}
-            for e in found
+            for e in entries
         ]
         layouts = table(layout_rows(), form, width=100) if form == "text" and name is None else ""
         emit("\n\n".join(filter(None, (table(rows, form, width=80), layouts))), output)

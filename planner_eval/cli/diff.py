@@ -116,20 +116,22 @@ def command(
         tell_of_facts(tools)
     effects = None
     if tools is not None:
-        held = [one for pair in paired.pairs for one in pair if one is not None] if initial else []
-        effects = effects_of(tools, initial, held, values=shape.paged)
+        records = (
+            [record for pair in paired.pairs for record in pair if record is not None] if initial else []
+        )
+        effects = effects_of(tools, initial, records, values=shape.paged)
     if shape.paged:
         return _page(paired, pred, gold, policy, running, output, effects, only=shape.only)
     reading = {**how._asdict(), "ids": wanted}
-    told = {"places": places, "structure": structure, "each": each, "gold_named": paired.gold_named}
-    job = _job(shape, reading, chosen_policy(policy), **told)
+    row_options = {"places": places, "structure": structure, "each": each, "gold_named": paired.gold_named}
+    job = _job(shape, reading, chosen_policy(policy), **row_options)
     rows: list[Row] = []
     if shape.pictured or seconds is not None or tools is not None:
-        done = _with_rows(job, paired, rows, effects, quiet=running.quiet)
+        work = _with_rows(job, paired, rows, effects, quiet=running.quiet)
     else:
-        kept = _kept(paired, output if shape.run else None, store)
-        done = working(job, paired.pairs, running, large=is_large(paired.pred, paired.gold), **kept)
-    with done as (sums, lines):
+        run_options = _kept(paired, output if shape.run else None, store)
+        work = working(job, paired.pairs, running, large=is_large(paired.pred, paired.gold), **run_options)
+    with work as (sums, lines):
         refuse_unknown_names(paired, sums.names, job.policy)
         if shape.pictured:
             _draw(rows, shape, look, output)
@@ -188,9 +190,9 @@ def _job(
     from planner_eval.scoring.told_rows import PATCH, Told
 
     form = PATCH if shape.patch else "" if shape.pictured else "jsonl" if shape.run else shape.form
-    told = Told(form, shape.many or shape.run, places, structure, each)
+    row_format = Told(form, shape.many or shape.run, places, structure, each)
     located = places or form in ("json", "jsonl", *CI)
-    return DiffJob(policy, reading, told, located, shape.only, gold_named)
+    return DiffJob(policy, reading, row_format, located, shape.only, gold_named)
 
 
 @contextmanager
@@ -207,16 +209,16 @@ def _kept(paired: Paired, folder: str | None, store: str | None) -> dict[str, An
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
     from planner_eval.engine.large import unchanged
 
-    kept: dict[str, Any] = {"unchanged": unchanged(paired.pred, paired.gold)}
+    run_options: dict[str, Any] = {"unchanged": unchanged(paired.pred, paired.gold)}
     if folder is not None:
         from planner_eval.engine.inputs import input_of, inputs_of
 
         tables = click.get_current_context().meta.get("wrappers", ())
         wrappers = [input_of("wrappers", name) for name in tables]
-        kept |= {"folder": folder, "report": _report_text, "store": store or "jsonl"}
-        kept["given"] = (paired.pred.name, paired.gold.name)
-        kept["inputs"] = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold), *wrappers]
-    return kept
+        run_options |= {"folder": folder, "report": _report_text, "store": store or "jsonl"}
+        run_options["given"] = (paired.pred.name, paired.gold.name)
+        run_options["inputs"] = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold), *wrappers]
+    return run_options
 
 
 def _report_text(sums: DiffSums) -> str:
@@ -225,9 +227,9 @@ def _report_text(sums: DiffSums) -> str:
 
 def _draw(rows: list[Row], shape: _Shape, look: Look, output: str | None) -> None:
     """Draw one pair or each."""
-    shown = [row for row in rows if row.state != "same"] if shape.only else rows
+    selected = [row for row in rows if row.state != "same"] if shape.only else rows
     if output is not None and shape.folder:
-        draw_each(shown, shape.form, look, output)
+        draw_each(selected, shape.form, look, output)
     else:
         emit(draw_pair(rows, shape.form, look, output), output)
 
@@ -246,19 +248,19 @@ def _page(
     """Write a page of all pairs."""
     from planner_eval.cli.report import diff_command, shown_pairs, tell
 
-    shown = shown_pairs(diff_command(pred, gold, paired, policy), failures=only)
+    view = shown_pairs(diff_command(pred, gold, paired, policy), failures=only)
     ran: list[str] = []
 
     def counted(*pair: Any) -> Mapping[str, Any]:
-        found = {} if effects is None else effects(*pair)
-        ran.append(str(found.get("verdict")))
-        return found
+        effect = {} if effects is None else effects(*pair)
+        ran.append(str(effect.get("verdict")))
+        return effect
 
     how = in_parts(running, paired) if effects is None else {"effects": counted}
-    found = pe.report(paired, policy=chosen_policy(policy), shown=shown, **how)
+    page = pe.report(paired, policy=chosen_policy(policy), shown=view, **how)
     note(f"{paired.said}; paired by {paired.by}")
-    states = found.reports[0].states()
-    code = tell(found, output)  # pairs are compared while the page is written
+    states = page.reports[0].states()
+    code = tell(page, output)  # pairs are compared while the page is written
     wrong = states.get("same", 0) != sum(states.values()) or "different" in ran
     return max(code, int(wrong or bool(paired.repeated)))
 
@@ -325,20 +327,20 @@ def _say_how(sums: DiffSums, paired: Paired, *, many: bool, recognised: bool) ->
     if many:
         repeated = f"; {len(paired.repeated)} left out, for their id is taken" if paired.repeated else ""
         note(f"{paired.said}; paired by {paired.by}{repeated}")
-    for side in ("pred", "gold"):
-        names = sorted(name for of, name in sums.dialects if of == side)
+    for role in ("pred", "gold"):
+        names = sorted(name for of, name in sums.dialects if of == role)
         if names and recognised:
-            note(f"{side} read as {', '.join(names)}")
-        if several := sums.counts[side, "several"]:
-            note(f"{side}: {several:,} with several choices or candidates, of which the first was read")
-        if unread := sums.counts[side, "unread"]:
+            note(f"{role} read as {', '.join(names)}")
+        if ambiguous := sums.counts[role, "several"]:
+            note(f"{role}: {ambiguous:,} with several choices or candidates, of which the first was read")
+        if unread := sums.counts[role, "unread"]:
             whose = f"{unread:,} without calls, whose" if many else "no call was read, but the"
-            note(f"{side}: {whose} text may hold one (parse shows where)")
-        if restated := sums.counts[side, "restated"]:
-            whose = f"{side}: {restated:,} with" if many else f"{side}:"
+            note(f"{role}: {whose} text may hold one (parse shows where)")
+        if restated := sums.counts[role, "restated"]:
+            whose = f"{role}: {restated:,} with" if many else f"{role}:"
             note(f"{whose} calls that the text writes again further on, which count once (parse shows where)")
-        if many and (turns := sums.counts[side, "turns"]):
-            note(f"{side}: {turns:,} with calls of several turns, all of which were read (--turn takes one)")
+        if many and (turns := sums.counts[role, "turns"]):
+            note(f"{role}: {turns:,} with calls of several turns, all of which were read (--turn takes one)")
     if sums.wholes:
         note(
             f"{sum(sums.wholes.values()):,} of these references may mean a tool's whole result "

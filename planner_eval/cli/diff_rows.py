@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 def draw_pair(rows: Sequence[Row], form: str, look: Look, output: str | None) -> bytes:
     """The drawing of one pair."""
-    found = [row.diff for row in rows if row.diff is not None]
+    diffs = [row.diff for row in rows if row.diff is not None]
     if len(rows) != 1:
         raise InputError(
             f"{len(rows)} pairs do not fit one drawing: name one with --id, or a directory with -o"
         )
-    if not found:
+    if not diffs:
         raise InputError(f"there is nothing to draw: {rows[0].error or rows[0].state.replace('_', ' ')}")
-    return draw_one(found[0], "text" if form == "listing" else form, look, output)
+    return draw_one(diffs[0], "text" if form == "listing" else form, look, output)
 
 
 def draw_each(rows: Sequence[Row], form: str, look: Look, output: str) -> None:
@@ -38,12 +38,14 @@ def draw_each(rows: Sequence[Row], form: str, look: Look, output: str) -> None:
 
     form = "text" if form == "listing" else form
     diffs = (row.diff for row in rows if row.diff is not None)
-    made = pe.render_many(diffs, format=form, color=colorful(output), **look._asdict())
+    drawings = pe.render_many(diffs, format=form, color=colorful(output), **look._asdict())
 
     def drawn() -> Iterator[Named]:
         for row in rows:
-            said = f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).partition(chr(10))[0]}"
-            yield Named(row.id, row.id, next(made) if row.diff is not None else Drawing(error=said))
+            message = (
+                f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).partition(chr(10))[0]}"
+            )
+            yield Named(row.id, row.id, next(drawings) if row.diff is not None else Drawing(error=message))
 
     write_folder(drawn(), Path(output), form, len(rows), "pairs")
 
@@ -71,14 +73,14 @@ def effects_of(
         if row.pred is None or row.gold is None:
             return {**unknown, "said": f"unknown: {STATES[row.state]}"}
         try:
-            begun = [initial_of(states, record, tools) for record in (gold, pred)]
+            initial_states = [initial_of(states, record, tools) for record in (gold, pred)]
         except (InputError, ParseError) as error:
             return {**unknown, "said": f"unknown: {error}"}
-        if begun[0] is not None and begun[1] not in (None, begun[0]):
+        if initial_states[0] is not None and initial_states[1] not in (None, initial_states[0]):
             return {**unknown, "said": "unknown: the two records begin in different states"}
-        started = begun[0] if begun[0] is not None else begun[1]
-        found = pe.compare_effects(row.pred, row.gold, tools, initial=started)
-        return {**found.to_dict(), "values": found.values()} if values else found.to_dict()
+        started = initial_states[0] if initial_states[0] is not None else initial_states[1]
+        outcome = pe.compare_effects(row.pred, row.gold, tools, initial=started)
+        return {**outcome.to_dict(), "values": outcome.values()} if values else outcome.to_dict()
 
     return effects
 
@@ -94,6 +96,8 @@ def say_distance(rows: Sequence[Row], seconds: float) -> None:
     from planner_eval.metrics.edit_distance import distance_of
 
     if rows[0].diff is not None and rows[0].diff.matching is not None:
-        found = distance_of(rows[0].diff.matching, timeout=seconds)
-        bound = "proved" if found.proved else f"at most: the search was stopped after {found.seconds:.1f} s"
-        note(f"graph edit distance {found.value:g} ({bound})")
+        distance = distance_of(rows[0].diff.matching, timeout=seconds)
+        bound = (
+            "proved" if distance.proved else f"at most: the search was stopped after {distance.seconds:.1f} s"
+        )
+        note(f"graph edit distance {distance.value:g} ({bound})")

@@ -20,9 +20,9 @@ def command(form: str, output: str | None) -> int:
 
     Exit code: 0 hostile plans can be run at level strict here, 1 they cannot.
     """
-    found = pe.doctor()
-    rows = [{"what": one.what, "state": "yes" if one.there else "no", "found": one.found} for one in found]
+    checks = pe.doctor()
+    rows = [{"what": c.what, "state": "yes" if c.there else "no", "found": c.found} for c in checks]
     terminal = "yes" if sys.stdout.isatty() else "no"
     rows.append({"what": "terminal", "state": terminal, "found": "colours and progress"})
     emit(table(rows, form, width=100), output)
-    return 0 if any(one.what == "isolation strict" and one.there for one in found) else 1
+    return 0 if any(c.what == "isolation strict" and c.there for c in checks) else 1

@@ -78,13 +78,13 @@ def draw_one(thing: Any, form: str, look: Look, output: str | None) -> bytes:
     Raises:
         RenderError: it cannot be drawn.
     """
-    one = next(pe.render_many([thing], format=form, color=colorful(output), **look._asdict()))
-    for diagnostic in one.diagnostics:
+    drawing = next(pe.render_many([thing], format=form, color=colorful(output), **look._asdict()))
+    for diagnostic in drawing.diagnostics:
         if diagnostic.severity != "info":
             note(diagnostic.message)
-    if one.error:
-        raise RenderError(one.error)
-    return one.data
+    if drawing.error:
+        raise RenderError(drawing.error)
+    return drawing.data
 
 
 class Named(NamedTuple):
@@ -101,13 +101,13 @@ class Named(NamedTuple):
     drawing: Drawing
 
 
-def say(one: Named) -> None:
+def say(named: Named) -> None:
     """Errors and warnings of one drawing, on standard error."""
-    if one.drawing.error:
-        note(f"{one.where}: {one.drawing.error}")
-    for diagnostic in one.drawing.diagnostics:
+    if named.drawing.error:
+        note(f"{named.where}: {named.drawing.error}")
+    for diagnostic in named.drawing.diagnostics:
         if diagnostic.severity != "info":
-            note(f"{one.where}: {diagnostic.message}")
+            note(f"{named.where}: {diagnostic.message}")
 
 
 def write_folder(
@@ -139,18 +139,18 @@ def write_folder(
     suffix = {"text": "txt", "listing": "txt", "boxes": "txt", "mermaid": "mmd"}.get(form, form)
     used: set[str] = set()
     failed = 0
-    for one in counting(drawn, count, what):
-        say(one)
-        if one.drawing.error:
+    for named in counting(drawn, count, what):
+        say(named)
+        if named.drawing.error:
             failed += 1
             continue
-        plain, name = _file_name(one.id, used)
+        plain, name = _file_name(named.id, used)
         if plain != name:
-            note(f"{one.where}: drawn into {name}.{suffix}, for {plain}.{suffix} is another's")
+            note(f"{named.where}: drawn into {name}.{suffix}, for {plain}.{suffix} is another's")
         file = folder / f"{name}.{suffix}"
         if os.path.realpath(file) in inputs and not file.is_symlink():
             raise InputError(f"{file} is read by this command: name another folder")
-        write(file, one.drawing.data, follow=False)  # a link in the folder may lead anywhere
+        write(file, named.drawing.data, follow=False)  # a link in the folder may lead anywhere
     note(f"{len(used):,} of {count:,} {what} drawn into {folder}")
     return failed
 

@@ -141,10 +141,10 @@ def command(
     kept, and a run that was stopped goes on where it was.
     Exit code: 0 every call gave a value, 1 one failed or a plan could not be read, 2 usage, 3 nothing ran.
     """
-    kept = is_folder(output)
-    _refuse_idle(spec, form, isolation, retries, kept=kept)
+    in_folder = is_folder(output)
+    _refuse_idle(spec, form, isolation, retries, in_folder=in_folder)
     if seeds is not None:
-        _refuse_beside_seeds(form, kept=kept)
+        _refuse_beside_seeds(form, in_folder=in_folder)
     (plan,) = as_begun(output, plan)
     source = read_plans([plan], **fields)[0]
     if wanted:
@@ -166,23 +166,23 @@ def command(
         return _over_seeds(source, spec, form, output, seeds=seeds, facts=facts, dialect=dialect, **limits)
     tools = _tools(spec, seed, facts, isolation)
     how = Asked(tools, isolation, timeout, manner, allow_read, dialect, states)
-    apart = record is None and form not in DRAWN and not _remembers(how)
-    _refuse_together(apart=apart, kept=kept)
+    separable = record is None and form not in DRAWN and not _remembers(how)
+    _refuse_together(separable=separable, in_folder=in_folder)
     used = _used(tools, facts, initial)
-    job = ExecuteJob(how, KEPT if kept else form, trace, {})
+    job = ExecuteJob(how, KEPT if in_folder else form, trace, {})
     ran: list[Ran] = []
-    if kept or running.wanted or (apart and not wanted and is_large(source)):
-        said = {"spec": spec, "seed": seed, "ids": list(wanted), **fields}
-        said |= {} if initial is None else {"initial": initial}
+    if in_folder or running.wanted or (separable and not wanted and is_large(source)):
+        settings = {"spec": spec, "seed": seed, "ids": list(wanted), **fields}
+        settings |= {} if initial is None else {"initial": initial}
         how_kept = _kept(how, source, output, store, (plan,), used)
         if running.record_deadline is None:  # a plan has its own time, which is told as what it came to
             how_kept["deadline"] = timeout + _MORE
-        job = job._replace(said=_said(how, said))
-        done = working(job, Alone([source.records]), running, large=True, what="plans", **how_kept)
+        job = job._replace(said=_said(how, settings))
+        work = working(job, Alone([source.records]), running, large=True, what="plans", **how_kept)
     else:
-        done = _together(job, source, record, ran, used, quiet=running.quiet)
-    with done as (runs, lines):
-        if kept:
+        work = _together(job, source, record, ran, used, quiet=running.quiet)
+    with work as (runs, lines):
+        if in_folder:
             emit(runs.said, None)
         elif form in DRAWN and ran:
             emit(_drawn(ran[0], form, look, output), output)
@@ -208,29 +208,29 @@ def _over_seeds(source: PlanFile, spec: str, form: str, output: str | None, **ho
     return code(judgement)
 
 
-def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, kept: bool) -> None:
+def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, in_folder: bool) -> None:
     """Refuse options that would do nothing, above all those whose limits nobody would hold."""
     drawn = form in DRAWN
-    apart = "where the tools run apart: --isolation strict or process"
+    condition = "where the tools run apart: --isolation strict or process"
     refuse_idle(
         [
             Applies(("facts", "seed", "seeds"), spec.startswith("world:"), "with --tools world:NAME"),
             Applies(("backoff",), retries > 0, "with --retries N"),
-            Applies(("timeout", "allow_read"), isolation != "inline", apart),
+            Applies(("timeout", "allow_read"), isolation != "inline", condition),
             Applies(("trace",), not drawn, "to formats that are not drawn"),
             Applies(("state",), form in ("text", "json", "jsonl"), "to --format text, json and jsonl"),
-            Applies(("form",), not kept, "to what is written into a file, not to a run's directory"),
-            Applies(("store",), kept, "to a run that is kept: -o DIR/"),
+            Applies(("form",), not in_folder, "to what is written into a file, not to a run's directory"),
+            Applies(("store",), in_folder, "to a run that is kept: -o DIR/"),
             Applies(("theme", "deadline", "force"), drawn, f"to --format {', '.join(DRAWN)}"),
         ]
     )
 
 
-def _refuse_beside_seeds(form: str, *, kept: bool) -> None:
+def _refuse_beside_seeds(form: str, *, in_folder: bool) -> None:
     """Refuse what tells of one world, where plans are judged in many."""
     once = ("seed", "trace", "state", "record", "allow_read", *Running._fields[:-1])
     refuse_idle([Applies(once, False, "to one world: without --seeds")])
-    if kept or form in DRAWN:
+    if in_folder or form in DRAWN:
         raise click.UsageError("--seeds tells how often each plan is carried out, in a table or as JSON")
 
 
@@ -250,11 +250,11 @@ def _remembers(how: Asked) -> bool:
     return inline and how.tools.data.get("kind") != "recorded"
 
 
-def _refuse_together(*, apart: bool, kept: bool) -> None:
+def _refuse_together(*, separable: bool, in_folder: bool) -> None:
     """Refuse what is done in parts where plans cannot be run each for itself."""
     why = "where each plan runs for itself: without --record, --isolation inline and drawings"
-    refuse_idle([Applies(Running._fields[:-1], apart, why)])
-    if kept and not apart:
+    refuse_idle([Applies(Running._fields[:-1], separable, why)])
+    if in_folder and not separable:
         raise click.UsageError(f"-o names a directory, which keeps a run, and that is done only {why}")
 
 
@@ -269,7 +269,7 @@ def _together(
     check = unchanged(source, used=[name for _, name in used])
     if record is not None:
         _tell_of_cut(record)
-    found = pe.execute(
+    results = pe.execute(
         source,
         how.tools,
         isolation=how.isolation,
@@ -282,13 +282,13 @@ def _together(
     )
     runs, lines, unrecorded = job.fold(), [], 0
     try:
-        for one in found if quiet else counting(found, total):
-            unrecorded += one.unrecorded
+        for result in results if quiet else counting(results, total):
+            unrecorded += result.unrecorded
             if job.form in DRAWN:
-                ran.append(one)
-                runs.add(one.trace)
+                ran.append(result)
+                runs.add(result.trace)
             else:
-                lines.append(job.line(one, runs))
+                lines.append(job.line(result, runs))
     except KeyboardInterrupt:
         note(f"interrupted after {runs.plans.total()} of {counted(total, 'plan')}; what was done follows")
         runs.interrupted = True
@@ -314,22 +314,24 @@ def _used(tools: ToolSource, facts: str | None, initial: str | None) -> _Used:
     """The files that tools and their states are made of, each with what it is for."""
     from planner_eval.execution.source import own_files
 
-    given = (("facts", facts), ("initial", initial))
-    known = [(role, one) for role, one in given if one is not None and os.path.isfile(one)]
-    return [*(("tools", one) for one in own_files(tools)), *known]
+    supplied_files = (("facts", facts), ("initial", initial))
+    existing_files = [
+        (role, path) for role, path in supplied_files if path is not None and os.path.isfile(path)
+    ]
+    return [*(("tools", path) for path in own_files(tools)), *existing_files]
 
 
-def _said(how: Asked, said: dict[str, Any]) -> dict[str, Any]:
+def _said(how: Asked, settings: dict[str, Any]) -> dict[str, Any]:
     """All that decides the rows of a run, as JSON data; files are known by what is in them."""
     from planner_eval.engine.described import described
     from planner_eval.engine.rows import digest_of
 
-    data = {name: each for name, each in how.tools.data.items() if name != "path"}
-    made = digest_of(repr(described(data)).encode("utf-8", "backslashreplace"))
+    data = {name: value for name, value in how.tools.data.items() if name != "path"}
+    digest = digest_of(repr(described(data)).encode("utf-8", "backslashreplace"))
     manner = asdict(how.options)
-    where = {name: each for name, each in said.items() if name not in ("cache", "folder")}
+    where = {name: value for name, value in settings.items() if name not in ("cache", "folder")}
     limits = {"isolation": how.isolation, "timeout": how.timeout, "allow_read": list(how.allow_read)}
-    return {**where, "dialect": how.dialect, **limits, **manner, "made_of": made}
+    return {**where, "dialect": how.dialect, **limits, **manner, "made_of": digest}
 
 
 def _kept(
@@ -337,28 +339,28 @@ def _kept(
     source: PlanFile,
     output: str | None,
     store: str | None,
-    given: tuple[str, ...],
+    operands: tuple[str, ...],
     used: _Used,
 ) -> dict[str, Any]:
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
     from planner_eval.engine.large import unchanged
 
-    kept: dict[str, Any] = {"unchanged": unchanged(source, used=[name for _, name in used])}
+    run_options: dict[str, Any] = {"unchanged": unchanged(source, used=[name for _, name in used])}
     if is_folder(output):
         from planner_eval.engine.inputs import input_of, inputs_of
 
-        read = used + [("read", one) for one in how.allow_read if os.path.isfile(one)]
-        inputs = [*inputs_of("plans", source), *(input_of(role, one) for role, one in read)]
-        kept |= {"folder": output, "store": store or "jsonl", "given": given, "inputs": inputs}
-        kept["report"] = lambda runs: json.dumps(runs.report, ensure_ascii=False, indent=1)
-    return kept
+        read = used + [("read", path) for path in how.allow_read if os.path.isfile(path)]
+        inputs = [*inputs_of("plans", source), *(input_of(role, path) for role, path in read)]
+        run_options |= {"folder": output, "store": store or "jsonl", "given": operands, "inputs": inputs}
+        run_options["report"] = lambda runs: json.dumps(runs.report, ensure_ascii=False, indent=1)
+    return run_options
 
 
 # ---------------------------------------------------------------- writing
-def _drawn(one: Ran, form: str, look: Look, output: str | None) -> bytes:
+def _drawn(ran: Ran, form: str, look: Look, output: str | None) -> bytes:
     """The plan of one record with what became of each call."""
     from planner_eval.drawing.runs import run_scene
 
-    if one.plan is None or one.trace is None:
-        raise InputError(f"there is nothing to draw: {one.error}")
-    return draw_one(run_scene(one.plan, one.trace), form, look, output)
+    if ran.plan is None or ran.trace is None:
+        raise InputError(f"there is nothing to draw: {ran.error}")
+    return draw_one(run_scene(ran.plan, ran.trace), form, look, output)

@@ -35,12 +35,12 @@ class Runs:
     """
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
-        known: Mapping[str, Any] = data or {}
-        self.plans = Counter[str](known.get("plans"))
-        self.calls = Counter[str](known.get("calls"))
-        self.problems = Counter[str](known.get("problems"))
-        self.printed: bool = known.get("printed", False)
-        self.stated: bool = known.get("stated", False)
+        stored: Mapping[str, Any] = data or {}
+        self.plans = Counter[str](stored.get("plans"))
+        self.calls = Counter[str](stored.get("calls"))
+        self.problems = Counter[str](stored.get("problems"))
+        self.printed: bool = stored.get("printed", False)
+        self.stated: bool = stored.get("stated", False)
         self.interrupted: bool = False
 
     def add(self, trace: Trace | None) -> None:
@@ -65,7 +65,7 @@ class Runs:
 
     def data(self) -> dict[str, Any]:
         """The same as JSON data."""
-        return {name: each for name, each in vars(self).items() if name != "interrupted"}
+        return {name: value for name, value in vars(self).items() if name != "interrupted"}
 
     @property
     def ran(self) -> int:
@@ -97,8 +97,8 @@ class Runs:
         """
         plans, calls = self.report, self.report["calls"]
         ends = ", ".join(f"{plans[state]:,} {state}" for state in ("ok", "failed", "unreadable"))
-        each = ", ".join(f"{count:,} {state}" for state, count in calls.items())
-        return f"{counted(plans['plans'], 'plan')}: {ends}; {counted(sum(calls.values()), 'call')}: {each}"
+        counts = ", ".join(f"{count:,} {state}" for state, count in calls.items())
+        return f"{counted(plans['plans'], 'plan')}: {ends}; {counted(sum(calls.values()), 'call')}: {counts}"
 
 
 class Asked(NamedTuple):
@@ -184,24 +184,24 @@ class ExecuteJob(NamedTuple):
                 ran = pe.execute([record], box, options=how.options, dialect=how.dialect, initial=how.states)
                 yield self.line(next(ran), fold)
 
-    def line(self, one: Ran, fold: Runs) -> str:
+    def line(self, ran: Ran, fold: Runs) -> str:
         """What is told of a plan, as a line of JSON; adds it to the sums."""
-        fold.add(one.trace)
-        data = (one.record, one.trace, one.error)
+        fold.add(ran.trace)
+        data = (ran.record, ran.trace, ran.error)
         if self.form == KEPT:
-            where = {} if one.error is None else {"where": one.record.where}
+            where = {} if ran.error is None else {"where": ran.record.where}
             return json.dumps({**_data(*data), **where}, ensure_ascii=False, allow_nan=False)
-        said = None if one.error is None else f"{one.record.where}: {one.error}"
+        message = None if ran.error is None else f"{ran.record.where}: {ran.error}"
         if self.form in ("json", "jsonl"):
             indent = 1 if self.form == "json" else None
             run = _data(*data)
             for call in run.get("calls", ()) if not self.trace else ():
                 call.pop("arguments", None)  # a recording needs them, the reader did not ask
             text = json.dumps(run, ensure_ascii=False, indent=indent, allow_nan=False)
-            return json.dumps([said, text])
+            return json.dumps([message, text])
         rows = _calls(*data) if self.trace else _finals(*data)
-        states = _states(one.trace) if one.trace is not None and self.form == "text" else []
-        return json.dumps([said, rows, [(one.record.name, state) for state in states]])
+        states = _states(ran.trace) if ran.trace is not None and self.form == "text" else []
+        return json.dumps([message, rows, [(ran.record.name, state) for state in states]])
 
 
 def unread(lines: Iterable[str], form: str) -> Iterator[str]:
@@ -230,15 +230,15 @@ def told(lines: Iterable[str], runs: Runs, form: str, *, many: bool, trace: bool
         return json_array(texts) if form == "json" and many else joined(texts)
     left_out = {*["printed"] * (not (trace and runs.printed)), *["record"] * (not many)}
     rows = Again(lambda: (_kept(row, left_out) for line in lines for row in json.loads(line)[1]))
-    named = (each for line in lines for each in json.loads(line)[2])
+    named = (pair for line in lines for pair in json.loads(line)[2])
     states = (f"\n{one_line(name, 100) + ': ' if many else ''}{state}" for name, state in named)
     return chain(table_pieces(rows, form), states)
 
 
 def _kept(row: dict[str, Any], left_out: Collection[str]) -> dict[str, Any]:
     """A row without some columns; "" of what was printed is nothing."""
-    found = {key: item for key, item in row.items() if key not in left_out}
-    return {**found, "printed": found["printed"] or None} if "printed" in found else found
+    retained = {key: item for key, item in row.items() if key not in left_out}
+    return {**retained, "printed": retained["printed"] or None} if "printed" in retained else retained
 
 
 # ---------------------------------------------------------------- one plan
@@ -281,22 +281,22 @@ def _finals(record: Record, trace: Trace | None, error: str | None) -> list[dict
 
 def _ending(record: Record, trace: Trace, **more: Any) -> list[dict[str, Any]]:
     """Why a run was cut short where no call of it says so."""
-    told = trace.ended is None or any(call.error == trace.ended for call in trace.calls)
-    return [] if told else [_row(record, "–", "–", "failed", str(trace.ended), **more)]
+    already_shown = trace.ended is None or any(call.error == trace.ended for call in trace.calls)
+    return [] if already_shown else [_row(record, "–", "–", "failed", str(trace.ended), **more)]
 
 
 def _row(record: Record, call: str, tool: str, status: str, value: str, **more: Any) -> dict[str, Any]:
     head = {"record": record.name, "call": call, "tool": tool}
-    given = {"arguments": more["arguments"]} if "arguments" in more else {}
+    arguments = {"arguments": more["arguments"]} if "arguments" in more else {}
     time = {"ms": more["ms"]} if "ms" in more else {}
-    said = {"printed": more.get("printed", "")}
-    return {**head, **given, "status": status, "value": value, **time, **said}
+    printed = {"printed": more.get("printed", "")}
+    return {**head, **arguments, "status": status, "value": value, **time, **printed}
 
 
 def _states(trace: Trace) -> list[str]:
     """What the tools say of their state, after each turn and at the end."""
-    told = [f"state after turn {turn}: {_shown(state, 1000)}" for turn, state in trace.turns]
-    return told + [f"state: {_shown(trace.state, 1000)}"] * (trace.state is not None)
+    lines = [f"state after turn {turn}: {_shown(state, 1000)}" for turn, state in trace.turns]
+    return lines + [f"state: {_shown(trace.state, 1000)}"] * (trace.state is not None)
 
 
 def _shown(value: Any, width: int = 60) -> str:

@@ -39,13 +39,13 @@ class Judged:
 
     def row(self) -> dict[str, Any]:
         """The same as a row; ``failed_at`` is the first seed at which it is not carried out."""
-        said = ", ".join(f"{kind} {count}" for kind, count in sorted(self.problems.items()))
+        problems = ", ".join(f"{kind} {count}" for kind, count in sorted(self.problems.items()))
         return {
             "record": self.record,
             "ok": self.ok,
             "seeds": self.seeds,
             "failed_at": self.failed_at,
-            "problems": said if self.error is None else f"unreadable: {self.error.splitlines()[0]}",
+            "problems": problems if self.error is None else f"unreadable: {self.error.splitlines()[0]}",
         }
 
 
@@ -62,7 +62,7 @@ def judged(
     initial: Any,
 ) -> list[Judged]:
     """Run each plan in the worlds of the seeds 0, 1 … and count."""
-    found = [Judged(record.name, seeds) for record in source.records]
+    judgements = [Judged(record.name, seeds) for record in source.records]
     for seed in range(seeds):
         tools = pe.tool_source(spec, seed=str(seed), facts=facts)
         runs = pe.execute(
@@ -74,25 +74,25 @@ def judged(
             dialect=dialect,
             initial=initial,
         )
-        for one, ran in zip(found, runs, strict=True):
+        for judgement, ran in zip(judgements, runs, strict=True):
             if ran.trace is None:
-                one.error = ran.error or "no plan"
+                judgement.error = ran.error or "no plan"
             else:
-                one.add(seed, ran.trace)
-    return found
+                judgement.add(seed, ran.trace)
+    return judgements
 
 
-def told(found: list[Judged], form: str) -> Iterator[str]:
+def told(judgements: list[Judged], form: str) -> Iterator[str]:
     """The rows in a form, in pieces."""
-    rows = [one.row() for one in found]
+    rows = [j.row() for j in judgements]
     if form in ("json", "jsonl"):
         texts = [json.dumps(row, ensure_ascii=False) for row in rows]
         return json_array(texts) if form == "json" else iter(["\n".join(texts)])
     return table_pieces(rows, form)
 
 
-def code(found: list[Judged]) -> int:
+def code(judgements: list[Judged]) -> int:
     """The command's exit code: 0 where every plan is carried out at every seed."""
-    if all(one.error is not None for one in found):
+    if all(j.error is not None for j in judgements):
         return 3
-    return int(any(one.ok < one.seeds for one in found))
+    return int(any(j.ok < j.seeds for j in judgements))

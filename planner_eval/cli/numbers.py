@@ -19,10 +19,10 @@ class Number(click.FloatRange):
         Raises:
             click.BadParameter: it is none.
         """
-        found = float(super().convert(value, param, ctx))
-        if not isfinite(found):
+        number = float(super().convert(value, param, ctx))
+        if not isfinite(number):
             self.fail(f"{value!r} is no {self._words}", param, ctx)
-        return found
+        return number
 
 
 class Seconds(Number):

@@ -50,23 +50,23 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
 def dialect_option(flag: str, name: str, **how: Any) -> Decorator:
     """Add an option that names a dialect; one that there is not is refused before anything is read."""
 
-    def known(_context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
-        if given is not None:
+    def check_dialect(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+        if value is not None:
             from planner_eval.dialects import get
 
-            get(given)
-        return given
+            get(value)
+        return value
 
-    return click.option(flag, name, metavar="DIALECT", callback=known, **how)
+    return click.option(flag, name, metavar="DIALECT", callback=check_dialect, **how)
 
 
-def _turn(_context: click.Context, _option: click.Parameter, given: str | None) -> int | str | None:
+def _turn(_context: click.Context, _option: click.Parameter, value: str | None) -> int | str | None:
     """A turn as the library takes it."""
-    if given is None or given in ("first", "last"):
-        return given
-    if not (given.isascii() and given.isdigit() and int(given) > 0):
-        raise click.BadParameter(f"{given!r} is neither 'first' nor 'last' nor a number counted from 1")
-    return int(given)
+    if value is None or value in ("first", "last"):
+        return value
+    if not (value.isascii() and value.isdigit() and int(value) > 0):
+        raise click.BadParameter(f"{value!r} is neither 'first' nor 'last' nor a number counted from 1")
+    return int(value)
 
 
 def repairing(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,9 +117,9 @@ def bundled(name: str, make: Callable[..., object], options: Iterable[str]) -> D
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def run(**given: Any) -> Any:
-            bundle = make(**{option: given.pop(option) for option in options})
-            return command(**{name: bundle}, **given)
+        def run(**params: Any) -> Any:
+            bundle = make(**{option: params.pop(option) for option in options})
+            return command(**{name: bundle}, **params)
 
         return run
 
@@ -129,8 +129,8 @@ def bundled(name: str, make: Callable[..., object], options: Iterable[str]) -> D
 def written(*forms: str, help: str = "How to write it.") -> Decorator:
     """Add ``--format``: one of these formats; by the suffix of ``-o`` when left out, else the first."""
 
-    def chosen(context: click.Context, _option: click.Parameter, given: str | None) -> str:
-        return given or form_of(context.params.get("output"), forms, context) or forms[0]
+    def chosen(context: click.Context, _option: click.Parameter, value: str | None) -> str:
+        return value or form_of(context.params.get("output"), forms, context) or forms[0]
 
     return click.option(
         "--format",
@@ -200,9 +200,9 @@ def outputs(*forms: str, folder: bool = False, into: str = "a file a record into
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def run(**given: Any) -> Any:
+        def run(**params: Any) -> Any:
             refuse_targets(click.get_current_context())
-            return command(**given)
+            return command(**params)
 
         instead = "standard output when left out." if folder else "instead of standard output."
         return click.option(
@@ -261,8 +261,8 @@ def refuse_idle(table: Iterable[Applies]) -> None:
     for options, now, when in table:
         for name in options:
             if not now and was_given(name):
-                said = when() if callable(when) else when
-                raise click.UsageError(f"{_spelled(context, name)} applies only {said}", context)
+                condition = when() if callable(when) else when
+                raise click.UsageError(f"{_spelled(context, name)} applies only {condition}", context)
 
 
 def was_given(name: str) -> bool:
@@ -273,7 +273,7 @@ def was_given(name: str) -> bool:
 
 def _spelled(context: click.Context, name: str) -> str:
     """An option as the user writes it: the one of two flags that was given."""
-    option = next(one for one in context.command.params if one.name == name)
+    option = next(p for p in context.command.params if p.name == name)
     negated = option.secondary_opts and context.params.get(name) is False
     return max(option.secondary_opts if negated else option.opts, key=len)
 

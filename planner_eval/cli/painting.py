@@ -44,25 +44,25 @@ def _on(text: str, sgr: str) -> str:
     return f"\x1b[{sgr}m{text}\x1b[0m" if sgr else text
 
 
-def _state(found: re.Match[str]) -> str:
-    return _on(found[0], STATES[found[0]])
+def _state(match: re.Match[str]) -> str:
+    return _on(match[0], STATES[match[0]])
 
 
-def _code(found: re.Match[str]) -> str:
+def _code(match: re.Match[str]) -> str:
     """A kind of edit in the colour that its role has in a drawing."""
-    kind, _, what = found[0].partition(".")
+    kind, _, what = match[0].partition(".")
     if what == "missing":
-        return _on(found[0], "31")
+        return _on(match[0], "31")
     if what in ("extra", "duplicated"):
-        return _on(found[0], "34")
-    return _on(found[0], "35" if kind == "reference" else "33")
+        return _on(match[0], "34")
+    return _on(match[0], "35" if kind == "reference" else "33")
 
 
-def _values(said: str) -> str:
+def _values(message: str) -> str:
     """What an edit says, with the words in bold in which two texts differ."""
     from planner_eval.comparison.contrast import marked
 
-    return "".join(_on(piece, BOLD) if differs else piece for piece, differs in marked(said))
+    return "".join(_on(piece, BOLD) if differs else piece for piece, differs in marked(message))
 
 
 def _pair(line: str) -> str:
@@ -71,13 +71,13 @@ def _pair(line: str) -> str:
         return re.sub(rf"(?<=\d )({_STATE})\b", _state, line)
     if edit := re.match(rf" +(↳ )?(?:{_CODE}|{_HABIT})( ×\d+)?( \([^()]*\))?: ", line):
         return re.sub(f"{_CODE}|{_HABIT}", _code, edit[0], count=1) + _values(line[edit.end() :])
-    found = re.match(rf"(?:.*?  )?(?P<state>{_STATE})(?=: | \(|$)", line)
-    if found is None:
+    match = re.match(rf"(?:.*?  )?(?P<state>{_STATE})(?=: | \(|$)", line)
+    if match is None:
         return line
-    head, tail = line[: found.start("state")], line[found.end("state") :]
+    head, tail = line[: match.start("state")], line[match.end("state") :]
     codes = re.match(rf": (?:{_CODE}(?: ×\d+)?(?:, |(?=: )))+", tail)
     end = codes.end() if codes else 0
-    return head + _on(found["state"], STATES[found["state"]]) + re.sub(_CODE, _code, tail[:end]) + tail[end:]
+    return head + _on(match["state"], STATES[match["state"]]) + re.sub(_CODE, _code, tail[:end]) + tail[end:]
 
 
 def pairs(text: str) -> str:
@@ -114,15 +114,15 @@ def tables(text: str) -> str:
 
 
 def _block(lines: list[str]) -> Iterator[str]:
-    told = [_pair(line) for line in lines]
-    if told[0] != lines[0] or len(lines) == 1 or not re.search(r"\S  +\S", lines[0]):
-        yield from told
+    painted = [_pair(line) for line in lines]
+    if painted[0] != lines[0] or len(lines) == 1 or not re.search(r"\S  +\S", lines[0]):
+        yield from painted
         return
     yield _on(lines[0], BOLD)
-    heads = [found.start() for found in re.finditer(_COLUMNS, lines[0])]
+    heads = [m.start() for m in re.finditer(_COLUMNS, lines[0])]
     for line in lines[1:]:
-        for at in heads:
-            line = line[:at] + re.sub(rf"^({_STATE})(?=  |$)", _state, line[at:])
+        for column in heads:
+            line = line[:column] + re.sub(rf"^({_STATE})(?=  |$)", _state, line[column:])
             break  # a second column of states would be moved by the colours of the first
         yield line
 

@@ -53,26 +53,26 @@ def scored_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
     return _pairs(command, strictly)
 
 
-def in_parts(running: Running, paired: Paired, **kept: Any) -> dict[str, Any]:
+def in_parts(running: Running, paired: Paired, **run_options: Any) -> dict[str, Any]:
     """How pairs are worked on: in this process, or in parts by several.
 
     Args:
         running: What the user says of it.
         paired: The pairs.
-        kept: Of a run that is kept its folder, and in what that keeps the rows.
+        run_options: Of a run that is kept its folder, and in what that keeps the rows.
     """
     from planner_eval.engine.large import is_large
 
-    if running.wanted or kept or is_large(paired.pred, paired.gold):
-        return {"jobs": 0, **kept, **running.options()}
+    if running.wanted or run_options or is_large(paired.pred, paired.gold):
+        return {"jobs": 0, **run_options, **running.options()}
     return {} if running.quiet else {"progress": counted()}
 
 
 def missing(name: str) -> click.UsageError:
     """That an argument is missing, as click says it."""
     context = click.get_current_context()
-    found = next(one for one in context.command.params if one.name == name)
-    return click.MissingParameter(ctx=context, param=found)
+    parameter = next(p for p in context.command.params if p.name == name)
+    return click.MissingParameter(ctx=context, param=parameter)
 
 
 def say_unjudged(totals: Totals) -> None:
@@ -81,11 +81,11 @@ def say_unjudged(totals: Totals) -> None:
         ("gold_unreadable", "gold plan{} cannot be read"),
         ("gold_absent", "prediction{} without a gold plan"),
     ):
-        if lost := totals.states[state]:
+        if count := totals.states[state]:
             id, reason, placed = totals.unjudged[state]
             where = "" if placed else f"{id}: "  # a reason with a place says the id itself
             first = one_line(where + reason.splitlines()[0], 300)
-            note(f"{lost:,} {what.format('s' * (lost != 1))}; the first: {first}")
+            note(f"{count:,} {what.format('s' * (count != 1))}; the first: {first}")
 
 
 def _pairs(command: Callable[..., Any], faults: Decorator, *, infer: bool = True) -> Callable[..., Any]:
@@ -111,4 +111,4 @@ def _pairs(command: Callable[..., Any], faults: Decorator, *, infer: bool = True
     ):
         command = option(command)
     names = [name for name in READING if infer or name != "infer"]
-    return bundled("how", lambda **said: pe.Reading(**said), names)(command)
+    return bundled("how", lambda **fields: pe.Reading(**fields), names)(command)

@@ -106,8 +106,8 @@ class _ParseJob(PlansJob):
         """A line a plan: its listing as a JSON text, or its data."""
         for record, _ in pairs:
             if record is not None:
-                said = self._said(record, fold)
-                yield _line(self.named, record, said) if isinstance(said, dict) else json.dumps(said)
+                listing = self._said(record, fold)
+                yield _line(self.named, record, listing) if isinstance(listing, dict) else json.dumps(listing)
 
     def _said(self, record: Record, tally: Tally) -> str | dict[str, Any]:
         head = f"{record.where}\n" if self.many else ""
@@ -117,8 +117,8 @@ class _ParseJob(PlansJob):
         except ParseError as error:
             state = tally.missed(error)
             strict = not (self.reading["repair"] or grammar)
-            again = _mended(record, {**self.reading, "dialect": self.dialect}) if strict else None
-            return _failed(error, self.form, f"{head}{state}", again)
+            repaired = _mended(record, {**self.reading, "dialect": self.dialect}) if strict else None
+            return _failed(error, self.form, f"{head}{state}", repaired)
         tally.took(plan)
         if self.form == "text":
             return head + _text(record, plan, self.dialect, grammar=grammar)
@@ -153,38 +153,38 @@ def _text(record: Record, plan: Plan, dialect: str | None, *, grammar: bool) -> 
     lines = [f"{plan.dialect}: {_reason(record, plan, dialect)}{how}"] if plan.calls else []
     for call in plan.calls:
         lines.append(_call_line(plan, call))
-        lines += [f"      {said}" for said in places_said(plan, call)] if grammar else []
+        lines += [f"      {location}" for location in places_said(plan, call)] if grammar else []
     lines += [f"  {edge_line(plan, edge)}" for edge in plan.edges if edge.inferred]
     text = (plan.text if grammar else record.source) or ""
     text = text if isinstance(text, str) else ""
-    lines += [f"  {_said(found, text)}" for found in plan.diagnostics]
+    lines += [f"  {_said(d, text)}" for d in plan.diagnostics]
     return printable("\n".join(lines))
 
 
 def _call_line(plan: Plan, call: Call) -> str:
-    given = "  ".join(
+    arguments = "  ".join(
         f"{key or 'after'}={one_line(_shown(value, plan), 60)}" for key, value in call.arguments
     )
     result = f"  = {one_line(_shown(call.result, plan), 40)}" if call.has_result else ""
-    return f"  {call.id}  {call.tool}  {given}{result}".rstrip()
+    return f"  {call.id}  {call.tool}  {arguments}{result}".rstrip()
 
 
 def edge_line(plan: Plan, edge: Any) -> str:
     """An inferred edge in words."""
-    way = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in edge.path)
+    path = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in edge.path)
     return (
-        f"inferred: {edge.argument} of {plan.calls[edge.consumer].id} ← {plan.calls[edge.producer].id}{way}"
+        f"inferred: {edge.argument} of {plan.calls[edge.consumer].id} ← {plan.calls[edge.producer].id}{path}"
     )
 
 
-def _said(found: Diagnostic, text: str) -> str:
+def _said(diagnostic: Diagnostic, text: str) -> str:
     """A diagnostic in one line, with its place."""
-    place = ""
-    if found.span is not None and text:
-        start = found.span[0]
+    location = ""
+    if diagnostic.span is not None and text:
+        start = diagnostic.span[0]
         line = text.count("\n", 0, start) + 1
-        place = f" (line {line}, column {start - text.rfind(chr(10), 0, start)})"
-    return f"{found.code}: {found.message}{place}"
+        location = f" (line {line}, column {start - text.rfind(chr(10), 0, start)})"
+    return f"{diagnostic.code}: {diagnostic.message}{location}"
 
 
 def _shown(value: Any, plan: Plan) -> str:
@@ -195,7 +195,7 @@ def _shown(value: Any, plan: Plan) -> str:
         name = plan.calls[value.call].id if isinstance(value, Ref) else f"?{value.name}"
         return f"← {name}{''.join(f'[{s}]' if isinstance(s, int) else f'.{s}' for s in value.path)}"
     if isinstance(value, Template):
-        return " + ".join(_shown(part, plan) for part in value.parts)
+        return " + ".join(_shown(p, plan) for p in value.parts)
     return json.dumps(value_data(value, plan), ensure_ascii=False, default=str)
 
 
@@ -211,7 +211,7 @@ def _data(record: Record, plan: Plan, *, grammar: bool) -> dict[str, Any]:
     data = {
         "dialect": plan.dialect,
         "plan": to_data(plan),
-        "diagnostics": [found._asdict() for found in plan.diagnostics],
+        "diagnostics": [d._asdict() for d in plan.diagnostics],
         "inferred": [edge._asdict() for edge in plan.edges if edge.inferred],
     }
     if grammar:

@@ -21,12 +21,12 @@ def places_said(plan: Plan, call: Call) -> Iterator[str]:
     if call.span is not None:
         yield f"at {_said(text, call.span)}"
     for (name, value), span in zip(call.arguments, call.spans, strict=False):
-        parts = [f"{name} at {_said(text, span)}"]
+        phrases = [f"{name} at {_said(text, span)}"]
         for _, ref in references(value):
             if ref.span is not None:
-                known = plan.calls[ref.call].id if isinstance(ref, Ref) else f"?{ref.name}"
-                parts.append(f"← {known} at {_said(text, ref.span)}")
-        yield ", ".join(parts)
+                producer = plan.calls[ref.call].id if isinstance(ref, Ref) else f"?{ref.name}"
+                phrases.append(f"← {producer} at {_said(text, ref.span)}")
+        yield ", ".join(phrases)
 
 
 def _said(text: str, span: Span) -> str:
@@ -34,9 +34,9 @@ def _said(text: str, span: Span) -> str:
     return f"{line}:{column}-{end}" if line == last else f"{line}:{column}-{last}:{end}"
 
 
-def _place(text: str, at: int) -> tuple[int, int]:
+def _place(text: str, offset: int) -> tuple[int, int]:
     """The line and the column, counted from 1."""
-    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
 def places_data(call: Call) -> dict[str, Any]:
@@ -55,5 +55,5 @@ def places_data(call: Call) -> dict[str, Any]:
 def _references(value: Value) -> Iterator[dict[str, Any]]:
     from planner_eval.plan.model import references
 
-    for at, ref in references(value):
-        yield {"at": at, "span": ref.span}
+    for path, ref in references(value):
+        yield {"at": path, "span": ref.span}

@@ -149,7 +149,7 @@ def command(
     no_messages: bool,
     dry_run: bool,
     output: str | None,
-    **told: Any,
+    **setup_options: Any,
 ) -> int:
     """Ask a model for the plans of samples: of a published data set, or of tasks of your own.
 
@@ -168,11 +168,11 @@ def command(
             Applies(("server",), constrain == "grammar", "with --constrain grammar"),
             Applies(("max_calls",), constrain is not None, "with --constrain"),
             Applies(("demos", "demo_by", "near"), shots is not None, "with --shots K"),
-            Applies(("prompts_for",), told["prompts"] is not None, "with --prompts DIR"),
+            Applies(("prompts_for",), setup_options["prompts"] is not None, "with --prompts DIR"),
             Applies(("closeness",), distractors is not None or budget is not None, "with --distractors N"),
             Applies(
                 ("seed",),
-                any(one is not None for one in (shots, distractors, budget)),
+                any(value is not None for value in (shots, distractors, budget)),
                 "with --shots, --distractors or --budget",
             ),
             Applies(
@@ -190,7 +190,9 @@ def command(
     refuse_targets(click.get_current_context())
     sampling = dict(map(setting, settings))
     chosen = choices(shots, demos, demo_by, near, distractors, closeness, budget, seed or 0)
-    setup = setup_of(told | constrained(constrain, server, max_calls), model, makes_calls=tools is not None)
+    setup = setup_of(
+        setup_options | constrained(constrain, server, max_calls), model, makes_calls=tools is not None
+    )
     ready = predicting.prepare_run(
         samples,
         pipeline=pipeline,
@@ -236,19 +238,19 @@ def command(
         raise
     finally:
         progress.counter.clear()
-    return told_run(rows, output, ready.pipeline.name, progress, asked=len(ready.samples) * repeat)
+    return told_run(rows, output, ready.pipeline.name, progress, requested=len(ready.samples) * repeat)
 
 
 def _runs_answers(name: str) -> bool:
     """Whether what is asked may be of a benchmark that runs answers, with tools of its own."""
     from planner_eval.benchmarks.registry import BENCHMARKS
 
-    return any(each in name for each, one in BENCHMARKS.items() if one.executed)
+    return any(key in name for key, b in BENCHMARKS.items() if b.executed)
 
 
 def _dry(requests: Iterable[Mapping[str, Any]]) -> int:
-    shown = list(requests)
-    emit("".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in shown), None)
-    size = sum(one.get("characters", 0) for one in shown)
-    note(f"{counted(len(shown), 'sample')}, {size:,} characters in first requests; nothing was asked")
-    return int(any("error" in one for one in shown))
+    all_requests = list(requests)
+    emit("".join(f"{json.dumps(r, ensure_ascii=False)}\n" for r in all_requests), None)
+    size = sum(r.get("characters", 0) for r in all_requests)
+    note(f"{counted(len(all_requests), 'sample')}, {size:,} characters in first requests; nothing was asked")
+    return int(any("error" in r for r in all_requests))

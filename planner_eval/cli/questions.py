@@ -55,26 +55,26 @@ class Questions(NamedTuple):
         if self.question is not None and self.model is not None:
             raise click.UsageError("--question template asks no model: leave out one of it and --model")
         if self.model is not None and self.cache is None:
-            said = "which keeps every answer: after a stop the same command goes on from there"
-            raise click.UsageError(f"--model needs --cache FILE, {said}")
+            reason = "which keeps every answer: after a stop the same command goes on from there"
+            raise click.UsageError(f"--model needs --cache FILE, {reason}")
 
-    def to(self, made: Iterable[Made]) -> list[Made | NoQuestion]:
+    def to(self, records: Iterable[Made]) -> list[Made | NoQuestion]:
         """The made records with their questions, each that has none with the reason; says how many there are.
 
         Args:
-            made: The records; they come back as they are where no questions are asked for.
+            records: The records; they come back as they are where no questions are asked for.
         """
         from planner_eval.verbs.questions import template_for
 
         if self.model is not None:
-            return self._asked(self.model, made)
+            return self._asked(self.model, records)
         if self.question is None:
-            return [*made]
-        found = template_for(made)
-        _say(found, "")
-        return found
+            return [*records]
+        results = template_for(records)
+        _say(results, "")
+        return results
 
-    def _asked(self, model: str, made: Iterable[Made]) -> list[Made | NoQuestion]:
+    def _asked(self, model: str, records: Iterable[Made]) -> list[Made | NoQuestion]:
         from planner_eval.verbs.endpoints import Endpoint
         from planner_eval.verbs.questions import ask_for
 
@@ -83,8 +83,8 @@ class Questions(NamedTuple):
         )
         progress = Asking(endpoint.rates(model, self.judge), "questions")
         try:
-            found = ask_for(
-                made,
+            results = ask_for(
+                records,
                 model,
                 judge=self.judge,
                 wanted=self._wanted(),
@@ -99,20 +99,20 @@ class Questions(NamedTuple):
             raise
         finally:
             progress.counter.clear()
-        _say(found, _took(progress))
-        return found
+        _say(results, _took(progress))
+        return results
 
     def _wanted(self) -> Wanted:
         from planner_eval.making.asking import Wanted
         from planner_eval.making.texts import read_texts
 
-        told: dict[str, Any] = {
+        options: dict[str, Any] = {
             "language": self.language,
             "threshold": self.quality,
             "tries": self.attempts,
             "texts": read_texts(Path(self.prompts)) if self.prompts else None,
         }
-        return Wanted(**{name: value for name, value in told.items() if value is not None})
+        return Wanted(**{name: value for name, value in options.items() if value is not None})
 
 
 def questioning(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -151,52 +151,53 @@ _OPTIONS = (
 )
 
 
-def code_of(found: list[Made | NoQuestion]) -> int:
+def code_of(results: list[Made | NoQuestion]) -> int:
     """The exit code: 0 all plans have their question, 1 some have none, 3 none has one."""
-    refused = len(_refused(found))
-    return 0 if not refused else 3 if refused == len(found) else 1
+    refused = len(_refused(results))
+    return 0 if not refused else 3 if refused == len(results) else 1
 
 
-def marked(found: Iterable[Made | NoQuestion], *, every: bool) -> tuple[Made, ...]:
+def marked(results: Iterable[Made | NoQuestion], *, keep_refused: bool) -> tuple[Made, ...]:
     """The records, those without a question with the reason among their notes.
 
     Args:
-        found: The records.
-        every: Whether they have a place for the reason; else those are left out.
+        results: The records.
+        keep_refused: Whether they have a place for the reason; else those are left out.
     """
     from planner_eval.making.asking import NoQuestion
 
-    if not every:
-        return tuple(one for one in found if not isinstance(one, NoQuestion))
-    return tuple(one.marked if isinstance(one, NoQuestion) else one for one in found)
+    if not keep_refused:
+        return tuple(r for r in results if not isinstance(r, NoQuestion))
+    return tuple(r.marked if isinstance(r, NoQuestion) else r for r in results)
 
 
-def _refused(found: Iterable[Made | NoQuestion]) -> list[NoQuestion]:
+def _refused(results: Iterable[Made | NoQuestion]) -> list[NoQuestion]:
     from planner_eval.making.asking import NoQuestion
 
-    return [one for one in found if isinstance(one, NoQuestion)]
+    return [r for r in results if isinstance(r, NoQuestion)]
 
 
-def _say(found: list[Made | NoQuestion], took: str) -> None:
+def _say(results: list[Made | NoQuestion], took: str) -> None:
     """Say how many plans have a question, and why others have none."""
-    refused = _refused(found)
-    codes = Counter(one.code for one in refused)
-    said = "".join(f", {count:,} {code}" for code, count in sorted(codes.items()))
-    note(f"{counted(len(found), 'question')} asked for: {len(found) - len(refused):,} written{said}{took}")
-    told: set[str] = set()
-    for one in refused:
-        if one.code not in told:
-            note(f"{one.code}: {one_line(one.made.id, 60)}: {one.message}")
-            told.add(one.code)
-    if again := sum(codes[code] for code in _FAILED):
-        note(f"the same command asks for {counted(again, 'question')} again")
+    refused = _refused(results)
+    codes = Counter(r.code for r in refused)
+    failed = "".join(f", {count:,} {code}" for code, count in sorted(codes.items()))
+    written = len(results) - len(refused)
+    note(f"{counted(len(results), 'question')} asked for: {written:,} written{failed}{took}")
+    reported: set[str] = set()
+    for refusal in refused:
+        if refusal.code not in reported:
+            note(f"{refusal.code}: {one_line(refusal.made.id, 60)}: {refusal.message}")
+            reported.add(refusal.code)
+    if retried := sum(codes[code] for code in _FAILED):
+        note(f"the same command asks for {counted(retried, 'question')} again")
 
 
 def _took(progress: Asking) -> str:
     least = "at least " if progress.uncounted else ""
-    given, made = progress.tokens
-    said = f"; {least}{given:,} tokens in and {made:,} out" if given or made else ""
+    tokens_in, tokens_out = progress.tokens
+    usage = f"; {least}{tokens_in:,} tokens in and {tokens_out:,} out" if tokens_in or tokens_out else ""
     if progress.rates is None:
-        return said
+        return usage
     amount = f"{progress.cost:,.6f}".rstrip("0").rstrip(".")
-    return f"{said or ';'}{',' if said else ''} cost {least}{amount}"
+    return f"{usage or ';'}{',' if usage else ''} cost {least}{amount}"

@@ -67,10 +67,10 @@ def command(
     refuse_runs(*plans)
     sources = pe.open_sources(plans, **fields, tell=note)
     refuse_idle_places(sources)
-    asked = _chosen(" ".join(plans), sources, wanted, dialect=dialect, infer=infer)
-    count = asked.number
+    selection = _chosen(" ".join(plans), sources, wanted, dialect=dialect, infer=infer)
+    count = selection.number
     empty: list[Read] = []
-    drawn = _drawn(_with_plans(asked.reads, empty), form, {**look._asdict(), "color": colorful(output)})
+    drawn = _drawn(_with_plans(selection.reads, empty), form, {**look._asdict(), "color": colorful(output)})
     if output is not None and is_folder(output):
         failed = write_folder(drawn, Path(output), form, count, inputs=_files(sources))
     elif count > 1 and form != "text":
@@ -96,21 +96,21 @@ class _Chosen(NamedTuple):
 
 
 def _chosen(
-    names: str, sources: Sequence[Source], wanted: Sequence[str], *, dialect: str | None, infer: bool
+    names: str, sources: Sequence[Source], wanted_ids: Sequence[str], *, dialect: str | None, infer: bool
 ) -> _Chosen:
-    every = chain.from_iterable(source.read(dialect, infer=infer) for source in sources)
+    all_reads = chain.from_iterable(source.read(dialect, infer=infer) for source in sources)
     count = sum(map(len, sources))
-    if wanted:
-        named = chosen(every, wanted, lambda read: str(read.record), names)
+    if wanted_ids:
+        named = chosen(all_reads, wanted_ids, lambda read: str(read.record), names)
         return _Chosen(named, len(named))
     if count == 0:
         raise click.UsageError(f"{names} holds no records")
     if count == 1 and dialect is None:
-        one = list(every)
-        if one[0].plan is not None and one[0].plan.dialect is not None:
-            note(f"read as {one[0].plan.dialect}")
-        return _Chosen(one, 1)
-    return _Chosen(every, count)
+        reads = list(all_reads)
+        if reads[0].plan is not None and reads[0].plan.dialect is not None:
+            note(f"read as {reads[0].plan.dialect}")
+        return _Chosen(reads, 1)
+    return _Chosen(all_reads, count)
 
 
 def _with_plans(reads: Iterable[Read], empty: list[Read]) -> Iterator[Read]:
@@ -139,29 +139,29 @@ def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[N
             read = waiting.popleft()
             yield _named(read, Drawing(error=read.error or ""))
 
-    for one in pe.render_many(plans(), format=form, **look):
+    for picture in pe.render_many(plans(), format=form, **look):
         yield from unread()
-        yield _named(waiting.popleft(), one)
+        yield _named(waiting.popleft(), picture)
     yield from unread()
 
 
-def _named(read: Read, one: Drawing) -> Named:
-    return Named(read.record if isinstance(read.record, str) else "", read.where, one)
+def _named(read: Read, picture: Drawing) -> Named:
+    return Named(read.record if isinstance(read.record, str) else "", read.where, picture)
 
 
 def _write_one(drawn: Iterator[Named], output: str | None, count: int) -> int:
     """Write all drawings one after another; how many failed."""
     failed = 0
-    parts = []
-    for one in counting(drawn, count):
-        say(one)
-        failed += bool(one.drawing.error)
+    pieces = []
+    for named in counting(drawn, count):
+        say(named)
+        failed += bool(named.drawing.error)
         if count > 1:
-            state = ": not drawn" if one.drawing.error else ""
-            parts.append(printable(f"# {one.where}{state}\n").encode())
-        parts.append(one.drawing.data)
+            state = ": not drawn" if named.drawing.error else ""
+            pieces.append(printable(f"# {named.where}{state}\n").encode())
+        pieces.append(named.drawing.data)
     if failed < count:
-        emit(b"".join(parts), output)
+        emit(b"".join(pieces), output)
     return failed
 
 

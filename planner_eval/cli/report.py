@@ -136,32 +136,32 @@ def command(
     """
     if len(systems) > 2:
         raise click.UsageError(f"a page shows one system or two, and these are {len(systems)}")
-    done = [one for one in systems if is_run(one) and not is_predicted(one)]
-    if done and (gold is not None or len(done) < len(systems)):
+    runs = [s for s in systems if is_run(s) and not is_predicted(s)]
+    if runs and (gold is not None or len(runs) < len(systems)):
         raise click.UsageError(
-            f"{done[0]} is a run, which says what it was made of: name runs alone, without files and --gold"
+            f"{runs[0]} is a run, which says what it was made of: name runs alone, without files and --gold"
         )
     refuse_idle(
         [
-            Applies(READING, not done, "to files of plans: a run says how it was read"),
-            Applies(("metrics", "causes"), not _stored(done), "to files of plans and runs of score"),
+            Applies(READING, not runs, "to files of plans: a run says how it was read"),
+            Applies(("metrics", "causes"), not _stored(runs), "to files of plans and runs of score"),
         ]
     )
-    if done:
-        found = page_of_runs(done, shown_of(look, None), policy, metrics, keys, running, causes=causes)
+    if runs:
+        page = page_of_runs(runs, shown_of(look, None), policy, metrics, keys, running, causes=causes)
     else:
-        found = _of_files(systems, gold, how, policy, metrics, keys, look, running, causes=causes)
-    return tell(found, output)
+        page = _of_files(systems, gold, how, policy, metrics, keys, look, running, causes=causes)
+    return tell(page, output)
 
 
-def _stored(done: Sequence[str]) -> bool:
+def _stored(runs: Sequence[str]) -> bool:
     """Whether the page is of a run of diff, whose rows hold no counts."""
-    return any(peeked(one).get("kind") == "diff" for one in done)
+    return any(peeked(folder).get("kind") == "diff" for folder in runs)
 
 
 def page_of_runs(
     runs: Sequence[str],
-    shown: Shown,
+    view: Shown,
     policy: str | None = None,
     metrics: Sequence[str] = (),
     keys: Sequence[str] = (),
@@ -175,7 +175,7 @@ def page_of_runs(
 
     Args:
         runs: Their folders.
-        shown: What the page shows; the commands that show a pair are added.
+        view: What the page shows; the commands that show a pair are added.
         policy: The file of their policy, where that is no preset.
         metrics: What is counted; what the runs counted when empty.
         keys: What figures are broken down by; as the runs did when empty.
@@ -186,21 +186,21 @@ def page_of_runs(
     """
     from planner_eval.verbs.report_runs import of_run, report_run
 
-    found = [of_run(one, policy) for one in runs]
-    first = found[0]
-    for one in found[1:]:
-        first.refuse_unlike(one)
+    stored_runs = [of_run(folder, policy) for folder in runs]
+    first = stored_runs[0]
+    for run in stored_runs[1:]:
+        first.refuse_unlike(run)
     names = names or names_of(runs)
-    how = {**in_parts(running, first.paired), "causes": causes or any(one.causes for one in found)}
+    how = {**in_parts(running, first.paired), "causes": causes or any(r.causes for r in stored_runs)}
     how["cluster"] = cluster or first.cluster
     named = policy or (None if first.policy.name == "default" else first.policy.name)
-    commands = [diff_command(*one.given, one.paired, named, one.wrappers) for one in found]
-    if len(found) > 1:
-        pairs, counted = [one.paired for one in found], metrics or first.metrics
-        shown = shown._replace(command=commands)
-        return paged(pairs, first.policy, counted, keys or first.by, names, shown, **how)
-    shown = shown._replace(command=commands[0])
-    return report_run(first, metrics=metrics, by=keys, shown=shown, name=names[0], **how)
+    commands = [diff_command(*r.given, r.paired, named, r.wrappers) for r in stored_runs]
+    if len(stored_runs) > 1:
+        pairs, counted = [r.paired for r in stored_runs], metrics or first.metrics
+        view = view._replace(command=commands)
+        return paged(pairs, first.policy, counted, keys or first.by, names, view, **how)
+    view = view._replace(command=commands[0])
+    return report_run(first, metrics=metrics, by=keys, shown=view, name=names[0], **how)
 
 
 def _of_files(
@@ -216,27 +216,27 @@ def _of_files(
     causes: bool,
 ) -> Told:
     names = names_of(systems)
-    asked = [answers_of(one) for one in systems if is_predicted(one)]
-    if asked and len(asked) < len(systems):
-        raise InputError(f"{asked[0].folder} is a run that asked a model, and {systems[-1]} is none")
-    if asked:
-        same_samples(asked)
-        gold, how = gold_of(asked[0], gold), reading_of(how, asked)
-        systems = tuple(one.rows for one in asked)
+    predicted = [answers_of(s) for s in systems if is_predicted(s)]
+    if predicted and len(predicted) < len(systems):
+        raise InputError(f"{predicted[0].folder} is a run that asked a model, and {systems[-1]} is none")
+    if predicted:
+        same_samples(predicted)
+        gold, how = gold_of(predicted[0], gold), reading_of(how, predicted)
+        systems = tuple(p.rows for p in predicted)
     if gold is None:
-        for one in systems:
-            refuse_torn(one)
-            refuse_absent(one)
+        for system in systems:
+            refuse_torn(system)
+            refuse_absent(system)
         raise missing("gold")
     refuse_stdin_twice(*systems, gold)
-    sides, golds = read_sides(systems, gold, how, asked)
-    if asked:
-        golds = those_asked(golds, asked[0])
-    paired = [pe.pair(one, golds, reading=how) for one in sides]
-    dataset = asked[0].form if asked else None
+    predictions, golds = read_sides(systems, gold, how, predicted)
+    if predicted:
+        golds = those_asked(golds, predicted[0])
+    paired = [pe.pair(p, golds, reading=how) for p in predictions]
+    dataset = predicted[0].form if predicted else None
     commands = [
-        diff_command(name, gold, one, policy, dataset=dataset)
-        for name, one in zip(systems, paired, strict=True)
+        diff_command(name, gold, pairing, policy, dataset=dataset)
+        for name, pairing in zip(systems, paired, strict=True)
     ]
     more = {"causes": causes, **in_parts(running, paired[0])}
     return paged(paired, chosen_policy(policy), metrics, keys, names, shown_of(look, commands), **more)
@@ -248,7 +248,7 @@ def paged(
     metrics: Sequence[str],
     keys: Sequence[str],
     names: Sequence[str],
-    shown: Shown,
+    view: Shown,
     **how: Any,
 ) -> Told:
     """A page of the pairs of one system or two.
@@ -259,29 +259,29 @@ def paged(
         metrics: What is counted; the usual when empty.
         keys: What figures are broken down by.
         names: What the systems are called.
-        shown: What the page shows.
+        view: What the page shows.
         how: How the pairs are worked on.
     """
     chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
     source: Any = paired[0] if len(paired) == 1 else list(paired)
-    found: Told = pe.report(source, policy=policy, by=keys, shown=shown, names=names, **chosen, **how)
-    return found
+    page: Told = pe.report(source, policy=policy, by=keys, shown=view, names=names, **chosen, **how)
+    return page
 
 
-def put(found: Told, output: str | None) -> Report:
+def put(page: Told, output: str | None) -> Report:
     """Write a page, and say what is to be known of it: the figures of its first system."""
-    emit(found.pieces, output, plain=True)
-    for said in found.notes:
-        note(said)
-    return found.reports[0]
+    emit(page.pieces, output, plain=True)
+    for message in page.notes:
+        note(message)
+    return page.reports[0]
 
 
-def tell(found: Told, output: str | None) -> int:
+def tell(page: Told, output: str | None) -> int:
     """Write a page, and say what is to be known of it: the exit code."""
-    put(found, output)
-    for made in found.reports:
-        say_unjudged(made.totals)
-    if not any(made.judged for made in found.reports):
+    put(page, output)
+    for report in page.reports:
+        say_unjudged(report.totals)
+    if not any(r.judged for r in page.reports):
         note("nothing could be compared: no gold plan could be read")
         return 3
     return 0
@@ -310,7 +310,7 @@ def shown_of(look: Look, command: Any) -> Shown:
 
 def names_of(systems: Sequence[str]) -> list[str]:
     """What systems are called: as the user named them, without the slash behind a folder."""
-    return [one.rstrip("/" + os.sep) or one for one in systems]
+    return [s.rstrip("/" + os.sep) or s for s in systems]
 
 
 def diff_command(

@@ -39,7 +39,7 @@ class Running(NamedTuple):
     @property
     def wanted(self) -> bool:
         """Whether the user asked for parts, so that a small input is done in parts too."""
-        return any(one is not None for one in self[:-1])
+        return any(value is not None for value in self[:-1])
 
     def options(self, what: str = "pairs") -> dict[str, Any]:
         """What :func:`planner_eval.engine.run.run` takes.
@@ -47,13 +47,13 @@ class Running(NamedTuple):
         Args:
             what: What is counted, in the plural.
         """
-        given = {"jobs": self.jobs, "deadline": self.record_deadline, "part": self.part}
-        said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        settings = {"jobs": self.jobs, "deadline": self.record_deadline, "part": self.part}
+        options: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
         if self.engine is not None or self.address is not None:
             from planner_eval.engine.ray import OnRay
 
-            said["engine"] = OnRay.at(self.address)
-        return said if self.quiet else {**said, "progress": Progress(what)}
+            options["engine"] = OnRay.at(self.address)
+        return options if self.quiet else {**options, "progress": Progress(what)}
 
 
 AS_USUAL = Running(None, None, None, None, None, quiet=False)
@@ -116,14 +116,14 @@ class Progress:
         self.begun = self.said = time.monotonic()
         self.first: int | None = None
 
-    def __call__(self, done: int, total: int, failed: int) -> None:
+    def __call__(self, completed: int, total: int, failed: int) -> None:
         """Say so, where it is time to."""
         now = time.monotonic()
         if self.first is None:  # what an earlier run did tells nothing of the speed
-            self.first = done
-        text = progress_line(done, total, failed, done - self.first, now - self.begun, self.what)
+            self.first = completed
+        text = progress_line(completed, total, failed, completed - self.first, now - self.begun, self.what)
         if not self.counter.hidden:
-            if done == total:
+            if completed == total:
                 self.counter.clear()
             elif now - self.begun > 1:
                 self.counter.show(text)
@@ -132,11 +132,11 @@ class Progress:
             note(text)
 
 
-def progress_line(done: int, total: int, failed: int, lately: int, seconds: float, what: str) -> str:
+def progress_line(completed: int, total: int, failed: int, lately: int, seconds: float, what: str) -> str:
     """How far a run is, in words.
 
     Args:
-        done: How many are done.
+        completed: How many are done.
         total: Of how many.
         failed: How many of these failed as a whole.
         lately: How many were done in these seconds.
@@ -146,15 +146,15 @@ def progress_line(done: int, total: int, failed: int, lately: int, seconds: floa
     >>> progress_line(5_000, 1_000_000, 2, 4_000, 2.0, "pairs")
     '5,000 of 1,000,000 pairs, 2,000/s, 8:17 left, 2 failed'
     """
-    said = [f"{done:,} of {total:,} {what}"]
+    phrases = [f"{completed:,} of {total:,} {what}"]
     if lately > 0 and seconds > 0:
         rate = lately / seconds
-        left = int((total - done) / rate)
-        said.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
+        left = int((total - completed) / rate)
+        phrases.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
         hours, minutes = divmod(left // 60, 60)
-        said.append(
+        phrases.append(
             f"{hours}:{minutes:02}:{left % 60:02} left" if hours else f"{minutes}:{left % 60:02} left"
         )
     if failed:
-        said.append(f"{failed:,} failed")
-    return ", ".join(said)
+        phrases.append(f"{failed:,} failed")
+    return ", ".join(phrases)

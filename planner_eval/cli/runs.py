@@ -64,16 +64,20 @@ def refuse_runs(*names: str) -> None:
     """
     for name in filter(is_run, names):
         data = peeked(name)
-        kind, given = data.get("kind"), data.get("given") or ()
+        kind, operands = data.get("kind"), data.get("given") or ()
         if kind == "predict":
-            said = f"its answers are {os.path.join(name, 'rows.jsonl')}"
+            message = f"its answers are {os.path.join(name, 'rows.jsonl')}"
         elif kind == "score":
-            beside = f"; what it was made of is {given[0]}" if given else ""
-            said = f"planeval score {name} tells it again, and planeval compare takes it beside other runs, "
-            said += f"without --gold{beside}"
+            hint = f"; what it was made of is {operands[0]}" if operands else ""
+            message = (
+                f"planeval score {name} tells it again, and planeval compare takes it beside other runs, "
+            )
+            message += f"without --gold{hint}"
         else:
-            said = "what it was made of is " + (" and ".join(map(str, given)) if given else "not said in it")
-        raise InputError(f"{name} is the folder of a run, and files of plans are wanted here: {said}")
+            message = "what it was made of is " + (
+                " and ".join(map(str, operands)) if operands else "not said in it"
+            )
+        raise InputError(f"{name} is the folder of a run, and files of plans are wanted here: {message}")
 
 
 def as_begun(output: str | None, *names: str) -> tuple[str, ...]:
@@ -85,14 +89,14 @@ def as_begun(output: str | None, *names: str) -> tuple[str, ...]:
         output: The folder, where it is one.
         names: What is named now.
     """
-    given = peeked(output).get("given") if output is not None and is_folder(output) else None
-    if not isinstance(given, list) or len(given) != len(names):
+    operands = peeked(output).get("given") if output is not None and is_folder(output) else None
+    if not isinstance(operands, list) or len(operands) != len(names):
         return names
-    return tuple(was if _same(was, now) else now for was, now in zip(given, names, strict=True))
+    return tuple(was if _same(was, now) else now for was, now in zip(operands, names, strict=True))
 
 
-def _same(one: Any, other: str) -> bool:
+def _same(previous: Any, other: str) -> bool:
     try:
-        return isinstance(one, str) and os.path.samefile(one, other)
+        return isinstance(previous, str) and os.path.samefile(previous, other)
     except OSError:
         return False

@@ -23,7 +23,7 @@ def command(name: str | None, output: str | None) -> int:
     call that is named exists) is checked when the file is used.
     """
     if name is None:
-        rows = [{"schema": each, "of": said} for each, (_, _, said) in SCHEMAS.items()]
+        rows = [{"schema": schema_name, "of": meaning} for schema_name, (_, _, meaning) in SCHEMAS.items()]
         emit(table(rows, of_suffix(output, ("json",)) or "text"), output)
         return 0
     emit(json.dumps(pe.schema(name), ensure_ascii=False, indent=1), output)

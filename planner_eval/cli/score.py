@@ -141,11 +141,11 @@ def command(
     --fail-under, or records left over, 2 usage, 3 nothing could be scored.
     """
     stability = "task=stability" in published.settings
-    asked = answers_of(pred, repeated=stability) if is_predicted(pred) else None
-    if asked is not None:
-        pred, gold, how = asked.rows, gold_of(asked, gold), reading_of(how, [asked])
-        published = published._replace(benchmark=published.benchmark or benchmark_of(asked))
-    named, kept = published.benchmark is not None, is_folder(output)
+    predicted = answers_of(pred, repeated=stability) if is_predicted(pred) else None
+    if predicted is not None:
+        pred, gold, how = predicted.rows, gold_of(predicted, gold), reading_of(how, [predicted])
+        published = published._replace(benchmark=published.benchmark or benchmark_of(predicted))
+    named, in_folder = published.benchmark is not None, is_folder(output)
     alone = gold is None and not named and os.path.isfile(pred) and not is_run(pred)
     gold = pred if alone else gold
     if gold is None and (named or not is_run(pred)):
@@ -155,7 +155,7 @@ def command(
     if gold is not None:
         pred, gold = as_begun(output, pred, gold)
         refuse_runs(pred, gold)
-    again = gold is None and of_benchmark(pred)
+    stored_benchmark = gold is None and of_benchmark(pred)
     refuse_idle(
         [
             Applies(Published._fields[1:], named, "with --benchmark NAME"),
@@ -169,9 +169,13 @@ def command(
             Applies(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
             ),
-            Applies(("keys",), kept or form not in ("csv", "junit"), "to --format text, md, json and jsonl"),
             Applies(
-                ("only",), named or again or form != "csv", "to other formats: --format csv has figures alone"
+                ("keys",), in_folder or form not in ("csv", "junit"), "to --format text, md, json and jsonl"
+            ),
+            Applies(
+                ("only",),
+                named or stored_benchmark or form != "csv",
+                "to other formats: --format csv has figures alone",
             ),
             Applies(
                 ("infer",),
@@ -180,7 +184,9 @@ def command(
             ),
             Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
             Applies(
-                ("every", "cluster"), not again, "to runs without a benchmark, which has figures of its own"
+                ("every", "cluster"),
+                not stored_benchmark,
+                "to runs without a benchmark, which has figures of its own",
             ),
             Applies(
                 (*READING, "policy", "wrappers", "metrics", "keys", "causes", *RUNNING),
@@ -189,127 +195,143 @@ def command(
             ),
             Applies(
                 ("causes",),
-                kept or form not in ("junit", CI[0]),
+                in_folder or form not in ("junit", CI[0]),
                 "to other formats: JUnit has test cases alone, and github annotations",
             ),
-            Applies(("store",), kept and not named, "to a run that is kept: -o DIR/"),
-            Applies(("output",), not kept or gold is not None, "as a file here, and DIR/ is a folder"),
+            Applies(("store",), in_folder and not named, "to a run that is kept: -o DIR/"),
+            Applies(("output",), not in_folder or gold is not None, "as a file here, and DIR/ is a folder"),
         ]
     )
-    if form == PAGE and (named or again or kept):
+    if form == PAGE and (named or stored_benchmark or in_folder):
         raise click.UsageError(
             "a page is made of a run that is kept, planeval report RUN: name DIR/ alone, or no DIR/ here"
-            if kept
+            if in_folder
             else "--format html is for figures of our own, not for those of a benchmark"
         )
     limits = [threshold(text) for text in fail_under]
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)
-        told, ids = published._replace(details=details), asked and asked.ids
+        benchmark_options, ids = published._replace(details=details), predicted and predicted.ids
         fails = only is not None
         code = score_benchmark(
-            pred, gold, how, told, limits, form, output, running, charted, failures=fails, ids=ids
+            pred,
+            gold,
+            how,
+            benchmark_options,
+            limits,
+            form,
+            output,
+            running,
+            charted,
+            failures=fails,
+            ids=ids,
         )
-        return unanswered(asked) or code
-    if again:
+        return unanswered(predicted) or code
+    if stored_benchmark:
         return tell_run(pred, limits, form, output, charted, failures=only is not None)
     refuse_tabbed(form, None)
     if gold is None:
-        made = _of_run(pred, form, output, cluster, only=only is not None)
+        report = _of_run(pred, form, output, cluster, only=only is not None)
     else:
-        answers, golds = read_sides([pred], gold, how, [asked] if asked else ())
+        answers, golds = read_sides([pred], gold, how, [predicted] if predicted else ())
         if alone and answers[0].content == golds.content:  # the file has no gold beside its plans
             raise missing("gold")
-        if asked is not None:
-            golds = those_asked(golds, asked)
+        if predicted is not None:
+            golds = those_asked(golds, predicted)
         paired = pe.pair(answers[0], golds, reading=how)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster, "causes": causes}
         if form == PAGE:
             from planner_eval.cli.report import diff_command, put, shown_pairs
 
-            shown = shown_pairs(diff_command(pred, gold, paired, policy), failures=only is not None)
-            chosen |= {"shown": shown, "names": [asked.folder if asked else pred]}
-            made = put(pe.report(paired, **chosen, **in_parts(running, paired)), output)
+            view = shown_pairs(diff_command(pred, gold, paired, policy), failures=only is not None)
+            chosen |= {"shown": view, "names": [predicted.folder if predicted else pred]}
+            report = put(pe.report(paired, **chosen, **in_parts(running, paired)), output)
         else:
-            folder = {"folder": output, "store": store or "jsonl"} if kept else {}
-            made = pe.score(paired, **chosen, **in_parts(running, paired, **folder))
-    code = _tell(made, form, None if kept else output, limits, metrics, every=every, only=only is not None)
-    return unanswered(asked) or code
+            folder = {"folder": output, "store": store or "jsonl"} if in_folder else {}
+            report = pe.score(paired, **chosen, **in_parts(running, paired, **folder))
+    code = _tell(
+        report, form, None if in_folder else output, limits, metrics, all_figures=every, only=only is not None
+    )
+    return unanswered(predicted) or code
 
 
 def _of_run(run: str, form: str, output: str | None, cluster: str | None, *, only: bool) -> Report:
     """The figures of a run, which its page is written beside where one is asked for."""
     from pathlib import Path
 
-    made: Report = pe.score(Path(run), cluster=cluster)
+    report: Report = pe.score(Path(run), cluster=cluster)
     if form == PAGE:
         from planner_eval.cli.report import page_of_runs, put, shown_pairs
 
         put(page_of_runs([run], shown_pairs(None, failures=only), cluster=cluster), output)
-    for said in made.about.notes:
-        note(said)
-    return made
+    for message in report.about.notes:
+        note(message)
+    return report
 
 
 def _tell(
-    made: Report,
+    report: Report,
     form: str,
     output: str | None,
     limits: Sequence[Threshold],
     metrics: Collection[str],
     *,
-    every: bool,
+    all_figures: bool,
     only: bool,
 ) -> int:
     """Write a report, and say what else is to be known of it: the command's exit code."""
     from planner_eval.metrics import METRICS
     from planner_eval.scoring.report_formats import left_out, report_cases, write_report
 
-    checked = [check_limit(limit, made.figure(limit.name), lower=_lower(limit)) for limit in limits]
-    wanted = METRICS if every else metrics
-    about = made.about
-    cases = [each.case(file=about.file) for each in checked]
+    checked = [check_limit(limit, report.figure(limit.name), lower=_lower(limit)) for limit in limits]
+    metric_names = METRICS if all_figures else metrics
+    about = report.about
+    cases = [c.case(file=about.file) for c in checked]
     if form == CI[0]:
-        beside = _left_out(about)
+        leftovers = _left_out(about)
         emit_cases(
-            report_cases(made, failures=only, limits=cases, beside=beside),
+            report_cases(report, failures=only, limits=cases, beside=leftovers),
             output,
-            _said(made),
+            _said(report),
             "planeval score",
-            write_report(made, "md", failures=only, every=wanted),
+            write_report(report, "md", failures=only, every=metric_names),
             limited=bool(limits),
         )
     elif form != PAGE:
-        told = write_report(made, form, failures=only, every=wanted, limits=cases, beside=_left_out(about))
-        emit(told, output)
+        pieces = write_report(
+            report, form, failures=only, every=metric_names, limits=cases, beside=_left_out(about)
+        )
+        emit(pieces, output)
     note(f"answers: {about.read['answers']}; gold: {about.read['gold']}; paired by {about.pairing}")
-    say_unjudged(made.totals)
-    for said in left_out(made, wanted) if form == "md" else ():
-        note(said)
-    below = [each.said for each in checked if not each.met]
+    say_unjudged(report.totals)
+    for message in left_out(report, metric_names) if form == "md" else ():
+        note(message)
+    below = [c.said for c in checked if not c.met]
     for problem in below:
         note(problem)
-    if not made.judged:
+    if not report.judged:
         note("nothing could be scored: no gold plan could be read")
         return 3
-    return int(bool(below) or bool(about.repeated) or made.totals.pairs > made.judged)
+    return int(bool(below) or bool(about.repeated) or report.totals.pairs > report.judged)
 
 
-def _said(made: Report) -> str:
+def _said(report: Report) -> str:
     """How many pairs are in which state, in one line."""
-    states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in made.states().items())
-    return f"{counted(made.totals.pairs, 'pair')}: {states or 'none'}"
+    states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
+    return f"{counted(report.totals.pairs, 'pair')}: {states or 'none'}"
 
 
 def _left_out(about: About) -> list[Case]:
     """Records that were left out for the id of an earlier one: the command does not pass with them."""
     from planner_eval.scoring.junit import Case
 
-    said = "left out: an earlier record has its id"
+    message = "left out: an earlier record has its id"
     return [
-        Case(one.id or "?", "error", "repeated", said, file=one.file, line=one.line, group="score")
-        for one in about.repeated
+        Case(
+            record.id or "?", "error", "repeated", message, file=record.file, line=record.line, group="score"
+        )
+        for record in about.repeated
     ]
 
 

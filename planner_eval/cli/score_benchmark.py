@@ -115,7 +115,7 @@ def score_benchmark(
     pred: str,
     gold: str,
     how: pe.Reading,
-    asked: Published,
+    published: Published,
     limits: Sequence[Threshold],
     form: str,
     output: str | None,
@@ -131,7 +131,7 @@ def score_benchmark(
         pred: The file of answers.
         gold: The benchmark's data.
         how: How the answers are read and matched.
-        asked: What the user asks of the benchmark.
+        published: What the user asks of the benchmark.
         limits: Figures below these make the exit code 1.
         form: How to write the figures.
         output: Where; None for standard output, a folder for the whole run.
@@ -143,24 +143,24 @@ def score_benchmark(
     from planner_eval.benchmarks.registry import benchmark
 
     rare_collection()
-    bench = benchmark(asked.benchmark or "")
+    bench = benchmark(published.benchmark or "")
     refuse_tabbed(form, bench)
-    _refuse_idle(bench, form, asked)
+    _refuse_idle(bench, form, published)
     folder = output if is_folder(output) else None
-    with scoring_options(bench, asked) as options:
+    with scoring_options(bench, published) as options:
         run, judge = options["run"], options["judge"]
         if form == TABBED:
             options["variants"] = ()
-        whole = charted.plot is None
-        apart = whole and _apart(bench, asked, form, options) and ids is None
-        _refuse_parts(bench, apart=apart)
-        if apart and (running.wanted or folder is not None or _is_large(pred)):
-            parts = {"jobs": 0, "folder": folder, **running.options("answers")}
-            scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options, **parts)
+        unplotted = charted.plot is None
+        divisible = unplotted and _apart(bench, published, form, options) and ids is None
+        _refuse_parts(bench, divisible=divisible)
+        if divisible and (running.wanted or folder is not None or _is_large(pred)):
+            work_options = {"jobs": 0, "folder": folder, **running.options("answers")}
+            scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options, **work_options)
         else:
             scored = pe.score_benchmark(pred, gold, bench.name, reading=how, ids=ids, **options)
         draw = charted.write(lambda: pe.chart({_system(pred): scored}, charted.figure, run=run))
-        more = _details(scored, form, run) if asked.details else ""
+        more = _details(scored, form, run) if published.details else ""
         code = tell(scored, pred, limits, form, None if folder else output, more, failures=failures)
         draw()
     return max(code, judge_failed(judge, scored.prompts))
@@ -188,18 +188,18 @@ def tell(
         failures: List the answers that are not perfect.
     """
     checked = [_checked(scored, limit) for limit in limits]
-    cases = [each.case(file=pred) for each in checked]
+    cases = [c.case(file=pred) for c in checked]
     if form == CI[0]:
-        said = f"{scored.benchmark.name}: {counted(scored.matched.answers, 'answer')}"
-        told = _cases(scored, pred, cases, failures)
-        shown = _pieces(scored, pred, "md", cases, failures)
-        emit_cases(told, output, said, "planeval score", shown, limited=bool(cases))
+        message = f"{scored.benchmark.name}: {counted(scored.matched.answers, 'answer')}"
+        test_cases = _cases(scored, pred, cases, failures)
+        tables = _pieces(scored, pred, "md", cases, failures)
+        emit_cases(test_cases, output, message, "planeval score", tables, limited=bool(cases))
     else:
         emit([*_pieces(scored, pred, form, cases, failures), more], output)
-    for said in scored.notes:
-        note(said)
+    for message in scored.notes:
+        note(message)
     note(f"answers: {scored.read}; matched by {scored.matched.by}")
-    below = [each.said for each in checked if not each.met]
+    below = [c.said for c in checked if not c.met]
     for problem in below:
         note(problem)
     matched = scored.matched
@@ -247,24 +247,26 @@ def _pieces(scored: Scored, pred: str, form: str, limits: list[Case], failures: 
         yield from shown_pieces(scored, form=form, rows=failures, failures=failures)
 
 
-def _apart(bench: Benchmark, asked: Published, form: str, options: Mapping[str, Any]) -> bool:
+def _apart(bench: Benchmark, published: Published, form: str, options: Mapping[str, Any]) -> bool:
     """Whether answers are scored one by one, and nothing is wanted that needs all of them together."""
-    if form == TABBED or asked.details or asked.judge is not None or asked.tools is not None:
+    if form == TABBED or published.details or published.judge is not None or published.tools is not None:
         return False
     settings = {name: options[name] for name in options.keys() - {"variants", "judge", "prompts", "run"}}
     return all(bench.apart(name, bench.checked(name, settings)) is not None for name in options["variants"])
 
 
-def _refuse_parts(bench: Benchmark, *, apart: bool) -> None:
+def _refuse_parts(bench: Benchmark, *, divisible: bool) -> None:
     """Refuse options of work in parts where it is not done in parts."""
-    said = (
+    condition = (
         f"where {bench.title} scores answers one by one: not with --judge, --tools, --details, "
         "--format tsv or --plot, nor some samples of a predict run, and not where it needs several answers "
         "together"
     )
-    refuse_idle([Applies(("jobs", "record_deadline", "part", "engine", "address", "quiet"), apart, said)])
-    if not apart and is_folder(click.get_current_context().params.get("output")):
-        raise click.UsageError(f"-o DIR/ applies only {said}")
+    refuse_idle(
+        [Applies(("jobs", "record_deadline", "part", "engine", "address", "quiet"), divisible, condition)]
+    )
+    if not divisible and is_folder(click.get_current_context().params.get("output")):
+        raise click.UsageError(f"-o DIR/ applies only {condition}")
 
 
 _LARGE = 64_000_000
@@ -283,17 +285,19 @@ def rare_collection() -> None:
 
 
 @contextmanager
-def scoring_options(bench: Benchmark, asked: Published) -> Iterator[dict[str, Any]]:
+def scoring_options(bench: Benchmark, published: Published) -> Iterator[dict[str, Any]]:
     """What the verbs take of the user's options: variants, judge, runner and the benchmark's own."""
     from planner_eval.benchmarks.registry import VARIANTS
 
-    variants = VARIANTS if asked.official is None else ("official",) if asked.official else ("corrected",)
-    settings = _settings(bench, asked.settings, variants)
-    with _runner(bench, asked) as run:
+    variants = (
+        VARIANTS if published.official is None else ("official",) if published.official else ("corrected",)
+    )
+    settings = _settings(bench, published.settings, variants)
+    with _runner(bench, published) as run:
         yield {
             "variants": variants,
-            "judge": _judge(asked),
-            "prompts": asked.prompts,
+            "judge": _judge(published),
+            "prompts": published.prompts,
             "run": run,
             **settings,
         }
@@ -330,35 +334,37 @@ def refuse_tabbed(form: str, bench: Benchmark | None) -> None:
         UsageError: names the benchmarks that have one.
     """
     if form == TABBED and (bench is None or bench.result_file is None):
-        said = _those("with a result file of their own", lambda one: one.result_file is not None)()
-        raise click.UsageError(f"--format tsv applies only {said}, with --benchmark; tables are --format csv")
+        condition = _those("with a result file of their own", lambda b: b.result_file is not None)()
+        raise click.UsageError(
+            f"--format tsv applies only {condition}, with --benchmark; tables are --format csv"
+        )
 
 
-def refuse_idle_options(bench: Benchmark, asked: Published) -> None:
+def refuse_idle_options(bench: Benchmark, published: Published) -> None:
     """Refuse what this benchmark has no use for, and what helps an option that was not given."""
-    judging = asked.judge is not None
+    judging = published.judge is not None
     refuse_idle(
         [
-            Applies(("tools",), bench.executed, _those("that run answers", lambda one: one.executed)),
-            Applies(("judge",), bench.judged, _those("that ask a judge", lambda one: one.judged)),
-            Applies(("isolation",), asked.tools is not None, "with --tools SPEC"),
+            Applies(("tools",), bench.executed, _those("that run answers", lambda b: b.executed)),
+            Applies(("judge",), bench.judged, _those("that ask a judge", lambda b: b.judged)),
+            Applies(("isolation",), published.tools is not None, "with --tools SPEC"),
             Applies(("judge_url", "judge_cache", "replay", "prompts"), judging, "with --judge MODEL"),
-            Applies(("judge_url",), not asked.replay, "without --replay, which asks nobody"),
+            Applies(("judge_url",), not published.replay, "without --replay, which asks nobody"),
         ]
     )
 
 
-def _refuse_idle(bench: Benchmark, form: str, asked: Published) -> None:
-    refuse_idle_options(bench, asked)
+def _refuse_idle(bench: Benchmark, form: str, published: Published) -> None:
+    refuse_idle_options(bench, published)
     more = bench.details is not None
     refuse_idle(
         [
-            Applies(("details",), more, _those("with more tables", lambda one: one.details is not None)),
+            Applies(("details",), more, _those("with more tables", lambda b: b.details is not None)),
             Applies(("details",), form in ("text", "md"), "to --format text and md"),
             Applies(("fail_under", "only"), form != TABBED, "to other formats: --format tsv has no figures"),
             Applies(
                 ("official",),
-                form != TABBED or asked.official is not False,
+                form != TABBED or published.official is not False,
                 "to other formats: --format tsv is as the published code writes it",
             ),
             Applies(("only",), form != "json", "to other formats: --format json has every record"),
@@ -369,47 +375,49 @@ def _refuse_idle(bench: Benchmark, form: str, asked: Published) -> None:
 def _those(what: str, which: Callable[[Benchmark], bool]) -> Callable[[], str]:
     """To which benchmarks an option applies; all are loaded for it, so it is asked for only to be said."""
 
-    def said() -> str:
+    def format_condition() -> str:
         from planner_eval.benchmarks.registry import BENCHMARKS
 
-        return f"to benchmarks {what} ({', '.join(n for n, one in BENCHMARKS.items() if which(one))})"
+        return f"to benchmarks {what} ({', '.join(n for n, b in BENCHMARKS.items() if which(b))})"
 
-    return said
+    return format_condition
 
 
 def _settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str]) -> dict[str, str]:
     """The benchmark's own options that were given; one that no variant wanted here has is refused."""
-    found = {}
+    settings = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"--set {text!r}: expected NAME=VALUE")
-        found[name.strip()] = value.strip()
-    bench.checked(variants[0], found)  # here: the verb takes them beside parameters of its own
+        settings[name.strip()] = value.strip()
+    bench.checked(variants[0], settings)  # here: the verb takes them beside parameters of its own
     for option in bench.options:
-        if option.name in found and not set(option.variants) & set(variants):
+        if option.name in settings and not set(option.variants) & set(variants):
             raise click.UsageError(
                 f"--set {option.name} applies only with --{' or --'.join(option.variants)}"
             )
-    return found
+    return settings
 
 
-def _judge(asked: Published) -> Counted | None:
-    if asked.judge is None:
+def _judge(published: Published) -> Counted | None:
+    if published.judge is None:
         return None
     from pathlib import Path
 
     from planner_eval.llm import open_judge
     from planner_eval.llm.counted import Counted
 
-    cache = Path(asked.judge_cache) if asked.judge_cache else None
-    return Counted(open_judge(asked.judge, base_url=asked.judge_url, cache=cache, replay=asked.replay))
+    cache = Path(published.judge_cache) if published.judge_cache else None
+    return Counted(
+        open_judge(published.judge, base_url=published.judge_url, cache=cache, replay=published.replay)
+    )
 
 
-def _runner(bench: Benchmark, asked: Published) -> AbstractContextManager[Any]:
-    if asked.tools is None or bench.runner is None:
+def _runner(bench: Benchmark, published: Published) -> AbstractContextManager[Any]:
+    if published.tools is None or bench.runner is None:
         return nullcontext()
-    return bench.runner(asked.tools, level=asked.isolation)
+    return bench.runner(published.tools, level=published.isolation)
 
 
 def _cases(scored: Scored, pred: str, limits: list[Case], failures: bool) -> list[Case]:
@@ -425,14 +433,16 @@ def _cases(scored: Scored, pred: str, limits: list[Case], failures: bool) -> lis
         if row.ok:
             cases += [] if failures else [Case(row.id, "passed", file=file, group=group)]
             continue
-        found = outcome("different", limited=bool(limits))
-        said = "there is no answer" if row.id in missing else _unsolved(row)
+        state = outcome("different", limited=bool(limits))
+        message = "there is no answer" if row.id in missing else _unsolved(row)
         code = "absent" if row.id in missing else (row.error or "wrong").split(":")[0]
-        cases.append(Case(row.id, found, code, said, row.error or "", file, group=group))
+        cases.append(Case(row.id, state, code, message, row.error or "", file, group=group))
     for what, ids in (("unknown", scored.matched.unknown), ("repeated", scored.matched.repeated)):
-        said = "no sample asked for this answer" if what == "unknown" else "its sample has an answer already"
+        message = (
+            "no sample asked for this answer" if what == "unknown" else "its sample has an answer already"
+        )
         cases += [
-            Case(name, "error", what, f"{said}; it does not count", "", file, group=group) for name in ids
+            Case(name, "error", what, f"{message}; it does not count", "", file, group=group) for name in ids
         ]
     return cases
 
@@ -441,16 +451,16 @@ def _unsolved(row: SampleScore) -> str:
     """Why a record does not count as solved: the error, or its figures."""
     if row.error:
         return row.error.split("\n")[0]
-    shown = [
-        f"{one.name} {one.numerator:g}/{one.denominator:g}"
-        if one.numerator is not None and one.denominator is not None
-        else f"{one.name} {one.value:g}"
-        if isinstance(one.value, (int, float))
-        else f"{one.name} {one.value}"
-        for one in row.figures
-        if one.value is not None
+    figures = [
+        f"{figure.name} {figure.numerator:g}/{figure.denominator:g}"
+        if figure.numerator is not None and figure.denominator is not None
+        else f"{figure.name} {figure.value:g}"
+        if isinstance(figure.value, (int, float))
+        else f"{figure.name} {figure.value}"
+        for figure in row.figures
+        if figure.value is not None
     ]
-    return "not solved" + (f": {', '.join(shown)}" if shown else "")
+    return "not solved" + (f": {', '.join(figures)}" if figures else "")
 
 
 def _details(scored: Scored, form: str, run: Any) -> str:
@@ -468,6 +478,6 @@ def _checked(scored: Scored, limit: Threshold) -> Checked:
     try:
         value = report.value(limit.name)
     except KeyError:
-        known = ", ".join(figure.name for figure in report.figures)
-        raise InputError(f"{scored.benchmark.title} has no figure {limit.name!r}; it has {known}") from None
+        names = ", ".join(figure.name for figure in report.figures)
+        raise InputError(f"{scored.benchmark.title} has no figure {limit.name!r}; it has {names}") from None
     return check_limit(limit, value, lower=scored.benchmark.less_is_better(limit.name), of=variant)

@@ -67,13 +67,13 @@ class Settings(dict[str, Any]):
             self.path = found_file(self.config)
             if self.path is not None:
                 self.update(_options(self.path))
-        found = super().get(name)
-        if found is None:
+        value = super().get(name)
+        if value is None:
             return default  # of click 8.3 a mark of its own for "nothing"
         if not self.said:
             self.said = True
             note(f"settings of {self.path}")
-        return found
+        return value
 
 
 def found_file(config: str | None = None) -> str | None:
@@ -102,14 +102,14 @@ def found_file(config: str | None = None) -> str | None:
     return None
 
 
-def _folders(place: str) -> Iterator[str]:
+def _folders(start: str) -> Iterator[str]:
     """A folder and those above it that belong to the same repository, never above the home folder."""
     home = os.path.expanduser("~")
-    above, folder = [place], place
+    above, folder = [start], start
     while not os.path.exists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
         if folder in (parent, home):
-            return iter([place])
+            return iter([start])
         folder = parent
         above.append(folder)
     return iter(above)
@@ -131,16 +131,18 @@ def _options(path: str) -> dict[str, Any]:
     from planner_eval.policy.file import read_settings
 
     settings = read_settings(Path(path))
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for option, (table, key) in PLACES.items():
         value = settings.kept.get(table)
-        found[option] = value.get(key) if key and value is not None else value
-    beside = os.path.dirname(path)
-    found["wrappers"] = [os.path.join(beside, file) for file in _several(found["wrappers"])] or None
-    found["metrics"] = _several(found["metrics"]) or None
-    found["fail_under"] = [f"{name}={least!r}" for name, least in _flat(found["fail_under"] or {})] or None
-    found["policy"] = path if settings.policy else None
-    return {option: value for option, value in found.items() if value is not None}
+        options[option] = value.get(key) if key and value is not None else value
+    folder = os.path.dirname(path)
+    options["wrappers"] = [os.path.join(folder, file) for file in _several(options["wrappers"])] or None
+    options["metrics"] = _several(options["metrics"]) or None
+    options["fail_under"] = [
+        f"{name}={least!r}" for name, least in _flat(options["fail_under"] or {})
+    ] or None
+    options["policy"] = path if settings.policy else None
+    return {option: value for option, value in options.items() if value is not None}
 
 
 def _several(value: str | list[str] | None) -> list[str]:

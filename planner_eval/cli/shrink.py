@@ -127,23 +127,23 @@ def command(
     _refuse_idle(differs is not None, form, output)
     refuse_stdin_twice(pred, gold)
     refuse_runs(pred, gold)
-    asked: dict[str, Any] = {"code": code, "command": command, "differs": differs}
-    if sum(one is not None for one in asked.values()) != 1:
+    criterion: dict[str, Any] = {"code": code, "command": command, "differs": differs}
+    if sum(value is not None for value in criterion.values()) != 1:
         raise click.UsageError("say what the pair shows by one of --code, --while and --differs")
     if len(wanted) > 1:
         raise click.UsageError("--id names one pair here")
-    sides: tuple[Any, Any] = (pred, gold)
+    pair: tuple[Any, Any] = (pred, gold)
     if differs is None:
         answers, golds = read_sides([pred], gold, how)
-        sides = (answers[0], golds)
+        pair = (answers[0], golds)
     else:
-        asked |= {"benchmark": benchmark, "figure": figure, "settings": _settings(settings)}
-    names = _targets(output, sides, (pred, gold))
+        criterion |= {"benchmark": benchmark, "figure": figure, "settings": _settings(settings)}
+    names = _targets(output, pair, (pred, gold))
     tell = counted("tries")
     with Ending():
-        found = pe.shrink(
-            *sides,
-            **asked,
+        shrunk = pe.shrink(
+            *pair,
+            **criterion,
             id=wanted[0] if wanted else None,
             record=record,
             to=to,
@@ -152,16 +152,16 @@ def command(
             tries=tries,
             deadline=deadline,
             try_deadline=try_deadline,
-            progress=lambda done, _left: tell(done, None),
+            progress=lambda tried, _left: tell(tried, None),
         )
     if names:
-        _into(output or "", found, names)
+        _into(output or "", shrunk, names)
     else:
-        emit(indented(found.to_dict()) if form == "json" else "\n".join(_lines(found)), output)
-    for said in found.notes:
-        note(said)
-    note(f"{found.shows}: {found.said}")
-    return {"smallest": 0, "interrupted": 130}.get(found.ended, 1)
+        emit(indented(shrunk.to_dict()) if form == "json" else "\n".join(_lines(shrunk)), output)
+    for message in shrunk.notes:
+        note(message)
+    note(f"{shrunk.shows}: {shrunk.said}")
+    return {"smallest": 0, "interrupted": 130}.get(shrunk.ended, 1)
 
 
 def _refuse_idle(scored: bool, form: str, output: str | None) -> None:
@@ -177,27 +177,27 @@ def _refuse_idle(scored: bool, form: str, output: str | None) -> None:
 
 def _settings(texts: tuple[str, ...]) -> dict[str, str]:
     """A benchmark's own options by name."""
-    found = {}
+    settings = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"--set {text!r}: expected NAME=VALUE")
-        found[name.strip()] = value.strip()
-    return found
+        settings[name.strip()] = value.strip()
+    return settings
 
 
 _WHOLE = "shrunk.json"
 
 
-def _targets(output: str | None, sides: tuple[Any, Any], given: tuple[str, str]) -> frozenset[str]:
+def _targets(output: str | None, pair: tuple[Any, Any], operands: tuple[str, str]) -> frozenset[str]:
     """The files that are read, where files are written into a folder."""
     if not is_folder(output):
         return frozenset()
-    parts = [name for side in sides if not isinstance(side, str) for name in side.parts]
-    return frozenset(os.path.realpath(name) for name in (*given, *parts)) | {""}
+    files = [name for source in pair if not isinstance(source, str) for name in source.parts]
+    return frozenset(os.path.realpath(name) for name in (*operands, *files)) | {""}
 
 
-def _into(folder: str, found: Shrunk, read: frozenset[str]) -> None:
+def _into(folder: str, shrunk: Shrunk, read: frozenset[str]) -> None:
     """Write both plans, and what was found, into a folder.
 
     Raises:
@@ -205,9 +205,9 @@ def _into(folder: str, found: Shrunk, read: frozenset[str]) -> None:
     """
     os.makedirs(folder, exist_ok=True)
     files = {
-        f"pred{found.pred.suffix}": found.pred.filed,
-        f"gold{found.gold.suffix}": found.gold.filed,
-        _WHOLE: indented(found.to_dict()),
+        f"pred{shrunk.pred.suffix}": shrunk.pred.filed,
+        f"gold{shrunk.gold.suffix}": shrunk.gold.filed,
+        _WHOLE: indented(shrunk.to_dict()),
     }
     for name in files:
         file = os.path.join(folder, name)
@@ -218,21 +218,19 @@ def _into(folder: str, found: Shrunk, read: frozenset[str]) -> None:
     note(f"{', '.join(files)} written into {folder}")
 
 
-def _lines(found: Shrunk) -> Iterator[str]:
+def _lines(shrunk: Shrunk) -> Iterator[str]:
     """Both sides, and what differs between them."""
-    for name, part in (("pred", found.pred), ("gold", found.gold)):
-        yield f"{name}{_large(part)}"
-        yield from (f"  {line}" for line in printable(part.text).split("\n"))
-    compared = found.diff
-    words = any(
-        part.dialect is None and not (part.plan and part.plan.calls) for part in (found.pred, found.gold)
-    )
+    for name, reduced in (("pred", shrunk.pred), ("gold", shrunk.gold)):
+        yield f"{name}{_large(reduced)}"
+        yield from (f"  {line}" for line in printable(reduced.text).split("\n"))
+    compared = shrunk.diff
+    words = any(p.dialect is None and not (p.plan and p.plan.calls) for p in (shrunk.pred, shrunk.gold))
     if compared is not None and not words:  # what is left of a text may be words, which call nothing
         yield str(compared)
 
 
-def _large(part: Part) -> str:
-    if part.plan is None or part.dialect is None:
-        return f", a text of {so_many(len(part.text), 'character')}"
-    calls, arguments = part.after.calls, part.after.arguments
-    return f", {part.dialect}: {so_many(calls, 'call')}, {so_many(arguments, 'argument')}"
+def _large(reduced: Part) -> str:
+    if reduced.plan is None or reduced.dialect is None:
+        return f", a text of {so_many(len(reduced.text), 'character')}"
+    calls, arguments = reduced.after.calls, reduced.after.arguments
+    return f", {reduced.dialect}: {so_many(calls, 'call')}, {so_many(arguments, 'argument')}"

@@ -43,7 +43,7 @@ def read_plans(names: Sequence[str], **fields: Any) -> list[PlanFile]:
 
 
 def read_sides(
-    answers: Sequence[str], gold: str, how: Reading, asked: Sequence[Predicted] = ()
+    answers: Sequence[str], gold: str, how: Reading, predicted: Sequence[Predicted] = ()
 ) -> tuple[list[PlanFile], PlanFile]:
     """Read predictions and gold plans, and say what the user should know of them.
 
@@ -51,7 +51,7 @@ def read_sides(
         answers: The files of predictions.
         gold: The file of gold plans.
         how: How they are read.
-        asked: The runs whose answers they are, where they are runs'.
+        predicted: The runs whose answers they are, where they are runs'.
     """
     refuse_stdin_twice(*answers, gold)
     refuse_runs(*answers, gold)
@@ -59,31 +59,33 @@ def read_sides(
     for name in answers:
         tell_reading(name)
         files.append(how.answers(name))
-    if asked:
+    if predicted:
         from planner_eval.prediction.answers import answers_read
 
         strict = how.repair is False
         files = [
             answers_read(file, run, dialect=how.dialect, strict=strict)
-            for file, run in zip(files, asked, strict=True)
+            for file, run in zip(files, predicted, strict=True)
         ]
     tell_reading(gold)
-    if asked:
+    if predicted:
         from planner_eval.verbs.predicted_gold import read_run_golds
 
-        golds = read_run_golds(asked[0], gold, how)
+        golds = read_run_golds(predicted[0], gold, how)
     else:
         golds = how.golds(gold)
-    for said in how.notes_of(files, golds):
-        note(said)
+    for message in how.notes_of(files, golds):
+        note(message)
     if click.get_current_context().info_name != "diff":  # which says it of the plans that it read
-        for side, file in [*(("pred", file) for file in files), ("gold", golds)]:
+        for role, file in [*(("pred", file) for file in files), ("gold", golds)]:
             if count := file.several:
-                note(f"{side}: {count:,} with several choices or candidates, of which the first was read")
-    every = (*files, golds)
+                note(f"{role}: {count:,} with several choices or candidates, of which the first was read")
+    all_files = (*files, golds)
     named = golds.published and not os.path.exists(gold)
-    _refuse_idle_places(any(not file.published for file in every), named or any(f.published for f in files))
-    _refuse_idle_fields(("id_field", "text_field"), every)
+    _refuse_idle_places(
+        any(not file.published for file in all_files), named or any(f.published for f in files)
+    )
+    _refuse_idle_fields(("id_field", "text_field"), all_files)
     _refuse_idle_fields(("gold_id_field", "gold_text_field"), [golds])
     return files, golds
 
@@ -91,8 +93,8 @@ def read_sides(
 def tell_of(*files: PlanFile) -> None:
     """Say what was left out of files, and which ids they give twice."""
     for file in files:
-        for said in file.notes:
-            note(said)
+        for message in file.notes:
+            note(message)
 
 
 _UNMET = 3
@@ -101,8 +103,8 @@ _UNMET = 3
 
 def tell_of_facts(tools: ToolSource) -> None:
     """Say which facts a world refuses none the less, and by which rule."""
-    for said in tools.notes[:_UNMET]:
-        note(f"facts: {said}")
+    for message in tools.notes[:_UNMET]:
+        note(f"facts: {message}")
     if (more := len(tools.notes) - _UNMET) > 0:
         note(f"facts: {more:,} more calls that the world does not answer")
 
@@ -140,16 +142,16 @@ def opened_sets(names: Sequence[str], fields: dict[str, Any]) -> list[Source]:
     """
     refuse_stdin_twice(*names)
     refuse_runs(*names)
-    found = []
+    opened = []
     for name in names:
         tell_reading(name)
         sources = pe.open_sources([name], **fields, tell=note)
         if len(sources) > 1:
-            each = " and ".join(source.name for source in sources)
-            raise click.UsageError(f"{name} stands for {each}: name one of them")
-        found += sources
-    refuse_idle_places(found)
-    return found
+            titles = " and ".join(source.name for source in sources)
+            raise click.UsageError(f"{name} stands for {titles}: name one of them")
+        opened += sources
+    refuse_idle_places(opened)
+    return opened
 
 
 def _refuse_idle_places(files: bool, datasets: bool) -> None:
@@ -197,19 +199,19 @@ def ids(what: str) -> Decorator:
         "wanted",
         metavar="ID",
         multiple=True,
-        callback=lambda _context, _option, given: tuple(dict.fromkeys(given)),
+        callback=lambda _context, _option, values: tuple(dict.fromkeys(values)),
         help=f"{what}; may be given again.",
     )
 
 
 def chosen(
-    things: Iterable[T], wanted: Sequence[str], id_of: Callable[[T], str | None], names: str
+    things: Iterable[T], wanted_ids: Sequence[str], id_of: Callable[[T], str | None], names: str
 ) -> list[T]:
     """Those whose id is wanted, in their own order.
 
     Args:
         things: Records, or what was made of them.
-        wanted: The ids.
+        wanted_ids: The ids.
         id_of: The id of one.
         names: What the user named, for the message.
 
@@ -218,13 +220,13 @@ def chosen(
     """
     from planner_eval.records.pairing import refuse_unknown
 
-    known: set[str] = set()
-    found = []
+    all_ids: set[str] = set()
+    selected = []
     for thing in things:
         name = id_of(thing)
         if name is not None:
-            known.add(name)
-            if name in wanted:
-                found.append(thing)
-    refuse_unknown(wanted, known, names)
-    return found
+            all_ids.add(name)
+            if name in wanted_ids:
+                selected.append(thing)
+    refuse_unknown(wanted_ids, all_ids, names)
+    return selected

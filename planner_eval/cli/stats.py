@@ -98,7 +98,7 @@ def command(
     pictured = {"plot": plot, "shapes": shapes, "tool_graph": tool_graph, "app_graph": app_graph}
     files = {kind: file for kind, file in pictured.items() if file}
     refuse_stdin_twice(*names)
-    kept = is_folder(output)
+    in_folder = is_folder(output)
     names = as_begun(output, *names)
     refuse_runs(*names)
     sources = pe.open_sources(names, **fields, tell=note)
@@ -113,48 +113,50 @@ def command(
             Applies(("explain",), people, "to the structure of plans as --format text or md"),
             Applies(("theme", "deadline"), bool(drawn), "to --shapes, --tool-graph and --app-graph"),
             Applies(("force",), bool(drawn - {"shapes"}), "to --tool-graph and --app-graph"),
-            Applies(("store",), kept, "to a run that is kept: -o DIR/"),
+            Applies(("store",), in_folder, "to a run that is kept: -o DIR/"),
         ]
     )
     pictures = Pictures(files, [source.title for source in sources], look)
     rows = each or (len(sources) == 1 and not sources[0].many)
-    said = {"dialect": dialect, "infer": infer, **fields}
+    options = {"dialect": dialect, "infer": infer, **fields}
     records = [source.records for source in sources]
-    job = _job(sources, records, said, sorted(drawn), told=rows or kept)
+    job = _job(sources, records, options, sorted(drawn), with_figures=rows or in_folder)
     how = _kept(names, sources, output, store, inferred=infer)
     opened = [source.file for source in sources if source.file is not None]
     with working(job, Alone(records), running, large=is_large(*opened), what="plans", **how) as (
-        found,
+        results,
         lines,
     ):
-        sums = found.all()
-        _say(sources, found, lines, job.starts)
-        scenes = pictures.scenes(found.each) if sums.plans else {}
+        sums = results.all()
+        _say(sources, results, lines, job.starts)
+        scenes = pictures.scenes(results.each) if sums.plans else {}
         text: Iterable[str] = (
-            each_table(lines, _kinds(found), form, several=len(sources) > 1, inferred=infer)
+            each_table(lines, _kinds(results), form, many_sources=len(sources) > 1, inferred=infer)
             if rows
-            else [_summary(sources, found, form, only, inferred=infer)]
+            else [_summary(sources, results, form, only, inferred=infer)]
         )
         if explain:
             text = chain(text, ["\n\n", words_table(sums, form, summary=not rows, inferred=infer)])
-        emit(text, None if kept else output)
+        emit(text, None if in_folder else output)
     if sums.plans:
-        pictures.write(scenes, [one.figures.summary() for one in found.each])
+        pictures.write(scenes, [s.figures.summary() for s in results.each])
     return 0 if sums.plans and not sums.unread else 1 if sums.plans else 3
 
 
 def _job(
     sources: Sequence[Source],
     records: Sequence[Sequence[Record]],
-    said: dict[str, Any],
+    options: dict[str, Any],
     drawn: Sequence[str],
     *,
-    told: bool,
+    with_figures: bool,
 ) -> StatsJob:
-    readers = tuple(source.reader(said["dialect"], infer=said["infer"]) for source in sources)
+    readers = tuple(source.reader(options["dialect"], infer=options["infer"]) for source in sources)
     starts = tuple(accumulate(map(len, records[:-1]), initial=0))
-    where = {name: value for name, value in said.items() if name not in ("cache", "folder")}
-    return StatsJob(readers, tuple(source.title for source in sources), starts, tuple(drawn), where, told)
+    where = {name: value for name, value in options.items() if name not in ("cache", "folder")}
+    return StatsJob(
+        readers, tuple(source.title for source in sources), starts, tuple(drawn), where, with_figures
+    )
 
 
 def _kept(
@@ -163,34 +165,34 @@ def _kept(
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
     from planner_eval.engine.large import unchanged
 
-    how: dict[str, Any] = {"unchanged": unchanged(*(one.file for one in sources if one.file is not None))}
+    how: dict[str, Any] = {"unchanged": unchanged(*(s.file for s in sources if s.file is not None))}
     if is_folder(output):
         from planner_eval.engine.inputs import data_input, inputs_of
 
         inputs = [
-            one
+            entry
             for source in sources
-            for one in (
+            for entry in (
                 inputs_of("plans", source.file)
                 if source.file is not None
                 else [data_input("plans", source.name, source.samples)]
             )
         ]
         how |= {"folder": output, "store": store or "jsonl", "given": names, "inputs": inputs}
-        how["report"] = lambda found: _summary(sources, found, "json", None, inferred=inferred)
+        how["report"] = lambda results: _summary(sources, results, "json", None, inferred=inferred)
     return how
 
 
-def _kinds(found: Found) -> list[str]:
+def _kinds(results: Found) -> list[str]:
     """The kinds of rows of all sources, first come first."""
-    return list(dict.fromkeys(kind for one in found.each for kind in one.kinds))
+    return list(dict.fromkeys(kind for s in results.each for kind in s.kinds))
 
 
-def _say(sources: Sequence[Source], found: Found, lines: Iterable[str], starts: Sequence[int]) -> None:
+def _say(sources: Sequence[Source], results: Found, lines: Iterable[str], starts: Sequence[int]) -> None:
     """Say of each source how many of its records hold no plan, and which cannot be read."""
-    if not any(one.without or one.figures.unread for one in found.each):
+    if not any(s.without or s.figures.unread for s in results.each):
         return
-    left = iter(zip(sources, found.each, starts, strict=True))
+    left = iter(zip(sources, results.each, starts, strict=True))
     begins = next(left, None)
     for number, line in enumerate(lines):
         while begins is not None and number >= begins[2]:
@@ -203,15 +205,17 @@ def _say(sources: Sequence[Source], found: Found, lines: Iterable[str], starts: 
             note(f"{data['where']}: {data['error']}")
 
 
-def _summary(sources: Sequence[Source], found: Found, form: str, only: str | None, *, inferred: bool) -> str:
+def _summary(
+    sources: Sequence[Source], results: Found, form: str, only: str | None, *, inferred: bool
+) -> str:
     cells = [_cells(source) if only != "structure" else [] for source in sources]
-    summaries = [one.figures.summary(inferred=inferred) for one in found.each]
+    summaries = [s.figures.summary(inferred=inferred) for s in results.each]
     if form == "json":
         return summaries_json(sources, summaries, cells)
     blocks: list[str] = []
-    for source, each in zip(sources, cells, strict=True):
+    for source, source_cells in zip(sources, cells, strict=True):
         if source.dataset is not None and only != "structure":
-            blocks += paper_blocks(source, each, form)
+            blocks += paper_blocks(source, source_cells, form)
     if only != "tables":
         blocks += summary_blocks(sources, summaries, form)
     return "\n\n".join(blocks)

@@ -37,26 +37,26 @@ class SourceSums:
     """
 
     def __init__(self, drawn: Sequence[str], data: Mapping[str, Any] | None = None) -> None:
-        known: Mapping[str, Any] = data or {}
-        self.figures = Sums(known.get("figures"))
-        self.without: int = known.get("without", 0)
-        self.kinds: list[str] = list(known.get("kinds", ()))
+        stored: Mapping[str, Any] = data or {}
+        self.figures = Sums(stored.get("figures"))
+        self.without: int = stored.get("without", 0)
+        self.kinds: list[str] = list(stored.get("kinds", ()))
         self.shapes: Shapes | None = None
         self.graphs: dict[str, ToolGraph] = {}
         if drawn:
             from planner_eval.drawing.graphs import Shapes, ToolGraph
 
             if "shapes" in drawn:
-                self.shapes = Shapes.of(known["shapes"]) if data else Shapes()
-            graphs = known.get("graphs", {})
+                self.shapes = Shapes.of(stored["shapes"]) if data else Shapes()
+            graphs = stored.get("graphs", {})
             for name, nodes in GRAPHS.items():
                 if name in drawn:
                     self.graphs[name] = ToolGraph.of(graphs[name]) if data else ToolGraph(nodes)
 
-    def add(self, plan: Plan, found: Stats) -> None:
+    def add(self, plan: Plan, stats: Stats) -> None:
         """Add a plan and its figures."""
-        self.figures.add(found)
-        self.saw("scoped" if found.scope is not None else "plain")
+        self.figures.add(stats)
+        self.saw("scoped" if stats.scope is not None else "plain")
         if self.shapes is not None:
             self.shapes.add(plan)
         for graph in self.graphs.values():
@@ -99,23 +99,23 @@ class Found:
     """
 
     def __init__(self, drawn: Sequence[str], sources: int, data: Any = None) -> None:
-        self.each = [SourceSums(drawn, one) for one in data or [None] * sources]
+        self.each = [SourceSums(drawn, stored) for stored in data or [None] * sources]
 
     def extend(self, other: Found) -> None:
         """Add those of the plans that come next."""
-        for ours, theirs in zip(self.each, other.each, strict=True):
-            ours.extend(theirs)
+        for left, right in zip(self.each, other.each, strict=True):
+            left.extend(right)
 
     def data(self) -> list[dict[str, Any]]:
         """The same as JSON data."""
-        return [one.data() for one in self.each]
+        return [s.data() for s in self.each]
 
     def all(self) -> Sums:
         """Those of all sources together."""
-        whole = Sums()
-        for one in self.each:
-            whole.extend(one.figures)
-        return whole
+        total = Sums()
+        for source_sums in self.each:
+            total.extend(source_sums.figures)
+        return total
 
 
 class StatsJob(NamedTuple):
@@ -155,7 +155,7 @@ class StatsJob(NamedTuple):
         return {
             **dict.fromkeys(("state", "file", "id"), str),
             "number": int,
-            **{one.name: of.get(str(one.type), str) for one in fields(Stats)},
+            **{f.name: of.get(str(f.type), str) for f in fields(Stats)},
             **dict.fromkeys(("error", "where"), str),
         }
 
@@ -180,9 +180,9 @@ class StatsJob(NamedTuple):
             named = {"file": self.titles[source]} if len(self.titles) > 1 else {}
             head = {**named, "id": record.id, "number": record.position + 1}
             if read.plan is not None:
-                found = pe.stats(read.plan)
-                sums.add(read.plan, found)
-                yield _line("read", head, _data(found)) if self.told else _SHORT["read"]
+                stats = pe.stats(read.plan)
+                sums.add(read.plan, stats)
+                yield _line("read", head, _data(stats)) if self.told else _SHORT["read"]
             elif read.error is None:
                 sums.without += 1
                 yield _line(NO_PLAN, head, {}) if self.told else _SHORT[NO_PLAN]
@@ -192,8 +192,8 @@ class StatsJob(NamedTuple):
                 yield _line(UNREADABLE, head, {"error": read.error, "where": read.where})
 
 
-def _data(found: Stats) -> dict[str, Any]:
-    return {name: getattr(found, name) for name in found.__dataclass_fields__}
+def _data(stats: Stats) -> dict[str, Any]:
+    return {name: getattr(stats, name) for name in stats.__dataclass_fields__}
 
 
 def _line(state: str, head: Mapping[str, Any], more: Mapping[str, Any]) -> str:

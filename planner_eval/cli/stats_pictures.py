@@ -39,11 +39,11 @@ class Pictures:
         }
         self.graphs: dict[str, ToolGraph] = {}
 
-    def scenes(self, found: Sequence[SourceSums]) -> dict[str, Scene]:
+    def scenes(self, source_sums: Sequence[SourceSums]) -> dict[str, Scene]:
         """What is drawn of the plans.
 
         Args:
-            found: What those of each source come to.
+            source_sums: What those of each source come to.
 
         Raises:
             InputError: there is nothing to draw: no plan names an app, or no plan has a call.
@@ -52,15 +52,15 @@ class Pictures:
             return {}
         from planner_eval.drawing.graphs import FEW, shapes_scene
 
-        self.graphs = dict(found[0].graphs)
-        for one in found[1:]:
+        self.graphs = dict(source_sums[0].graphs)
+        for sums in source_sums[1:]:
             for kind, graph in self.graphs.items():
-                graph.extend(one.graphs[kind])
+                graph.extend(sums.graphs[kind])
         most = None if self.look.force else FEW
         drawn = {kind: graph.scene(most=most) for kind, graph in self.graphs.items()}
-        shapes = zip(self.titles, (one.shapes for one in found), strict=True)
-        every = {title: one for title, one in shapes if one is not None}
-        return {"shapes": shapes_scene(every), **drawn} if every else drawn
+        shapes = zip(self.titles, (s.shapes for s in source_sums), strict=True)
+        titled_shapes = {title: s for title, s in shapes if s is not None}
+        return {"shapes": shapes_scene(titled_shapes), **drawn} if titled_shapes else drawn
 
     def write(self, scenes: Mapping[str, Scene], summaries: Sequence[Summary]) -> None:
         """Write the files.

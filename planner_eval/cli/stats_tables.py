@@ -24,7 +24,7 @@ LEGEND = "recomputed (as the paper prints it); ≠ where all records are at hand
 
 
 def each_table(
-    lines: Iterable[str], kinds: Sequence[str], form: str, *, several: bool, inferred: bool
+    lines: Iterable[str], kinds: Sequence[str], form: str, *, many_sources: bool, inferred: bool
 ) -> Iterator[str]:
     """A row a plan; a single plan as a list of its figures.
 
@@ -32,7 +32,7 @@ def each_table(
         lines: The rows of a :class:`~planner_eval.cli.stats_job.StatsJob`, which can be gone through again.
         kinds: The kinds of rows that there are, first come first.
         form: A format of :mod:`planner_eval.base.tables`.
-        several: Whether there are several sources, which rows name.
+        many_sources: Whether there are several sources, which rows name.
         inferred: Whether edges were inferred, and it is said how many.
     """
     rows = Again(lambda: _rows(lines, form, inferred=inferred))
@@ -43,7 +43,7 @@ def each_table(
             figures["scope"] = plain_scope(figures["scope"])
         listed = [{"figure": plain(k.replace("_", " ")), "value": _plain(v)} for k, v in figures.items()]
         return table_pieces(listed, form, width=100)
-    keys = list(dict.fromkeys(key for kind in kinds for key in _keys(kind, form, several, inferred)))
+    keys = list(dict.fromkeys(key for kind in kinds for key in _keys(kind, form, many_sources, inferred)))
     return table_pieces(Again(lambda: ({key: row.get(key) for key in keys} for row in rows)), form)
 
 
@@ -61,9 +61,9 @@ def _rows(lines: Iterable[str], form: str, *, inferred: bool) -> Iterator[dict[s
         yield row
 
 
-def _keys(kind: str, form: str, several: bool, inferred: bool) -> list[str]:
+def _keys(kind: str, form: str, many_sources: bool, inferred: bool) -> list[str]:
     """The keys of a row of a kind."""
-    return [*["file"] * several, "record", *_figure_keys(kind, form, inferred), "error"]
+    return [*["file"] * many_sources, "record", *_figure_keys(kind, form, inferred), "error"]
 
 
 def _figure_keys(kind: str, form: str, inferred: bool) -> list[str]:
@@ -74,7 +74,7 @@ def _figure_keys(kind: str, form: str, inferred: bool) -> list[str]:
         return []
     left_out = {*["inferred"] * (not inferred), *["scope"] * (kind != "scoped")}
     left_out |= set(_LONG) if form != "json" else set()
-    names = [one.name for one in fields(Stats) if one.name not in left_out]
+    names = [f.name for f in fields(Stats) if f.name not in left_out]
     return names if form == "json" else [*names, "shape"]
 
 
@@ -91,34 +91,36 @@ def summaries_json(
 ) -> str:
     """Everything as JSON: an object a source, in an array where there are several."""
     data = []
-    for source, summary, found in zip(sources, summaries, cells, strict=True):
-        one: dict[str, Any] = {"file" if source.dataset is None else "dataset": source.name}
+    for source, summary, source_cells in zip(sources, summaries, cells, strict=True):
+        entry: dict[str, Any] = {"file" if source.dataset is None else "dataset": source.name}
         if source.dataset is not None:
-            one |= {"records": len(source), "published_records": source.dataset.records}
-            one["tables"] = [asdict(cell) | {"agrees": cell.agrees} for cell in found]
-        data.append(one | asdict(summary))
+            entry |= {"records": len(source), "published_records": source.dataset.records}
+            entry["tables"] = [asdict(cell) | {"agrees": cell.agrees} for cell in source_cells]
+        data.append(entry | asdict(summary))
     return json.dumps(data[0] if len(data) == 1 else data, ensure_ascii=False, indent=1)
 
 
 def summary_blocks(sources: Sequence[Source], summaries: Sequence[Summary], form: str) -> list[str]:
     """The figures of all sources side by side, then kinds of arguments, patterns and shapes."""
-    told = form in ("text", "md")
-    blocks = [table(_figures(sources, summaries, told=told), form)]
+    readable = form in ("text", "md")
+    blocks = [table(_figures(sources, summaries, readable=readable), form)]
     for kind in _COUNTS:
         rows = _counts(sources, summaries, kind)
-        if told and kind == "scopes":
+        if readable and kind == "scopes":
             rows = [{**row, "scope": plain_scope(row["scope"])} for row in rows]
         if rows:
             blocks.append(table(rows, form))
     return blocks
 
 
-def _figures(sources: Sequence[Source], summaries: Sequence[Summary], *, told: bool) -> list[dict[str, Any]]:
+def _figures(
+    sources: Sequence[Source], summaries: Sequence[Summary], *, readable: bool
+) -> list[dict[str, Any]]:
     """One row a figure; a group of columns a source, or one column each where they are many."""
-    if told and len(sources) > 2:
+    if readable and len(sources) > 2:
         return _figures_short(sources, summaries)
-    several = len(sources) > 1
-    columns = [_columns(source, several) for source in sources]
+    many_sources = len(sources) > 1
+    columns = [_columns(source, many_sources) for source in sources]
     rows = []
     for what in ("plans", "unread"):
         counts = [getattr(summary, what) for summary in summaries]
@@ -129,7 +131,7 @@ def _figures(sources: Sequence[Source], summaries: Sequence[Summary], *, told: b
             rows.append(row)
     for k, figure in enumerate(summaries[0].figures):
         name = figure.name.replace("_", " ")
-        row = {"figure": plain(name) if told else name}
+        row = {"figure": plain(name) if readable else name}
         for names, summary in zip(columns, summaries, strict=True):
             f = summary.figures[k]
             row |= dict(zip(names, (f.total, f.mean, f.median, f.max), strict=True))
@@ -137,9 +139,9 @@ def _figures(sources: Sequence[Source], summaries: Sequence[Summary], *, told: b
     return rows
 
 
-def _columns(source: Source, several: bool) -> list[str]:
+def _columns(source: Source, many_sources: bool) -> list[str]:
     names = ["total", "mean", "median", "max"]
-    return [f"{source.title} {name}" for name in names] if several else names
+    return [f"{source.title} {name}" for name in names] if many_sources else names
 
 
 def _figures_short(sources: Sequence[Source], summaries: Sequence[Summary]) -> list[dict[str, Any]]:
@@ -194,18 +196,18 @@ def words_table(sums: Sums, form: str, *, summary: bool, inferred: bool) -> str:
     from planner_eval.plan.summary import FIGURES
     from planner_eval.plan.words import explained
 
-    found, rows = sums.summary(), sums.plans + sums.unread
+    totals, rows = sums.summary(), sums.plans + sums.unread
     names = [name.replace("_", " ") for name in FIGURES]
     if summary:
         names = ["total", "plans", *["unread"] * bool(sums.unread), *names]
     elif rows == 1:
         names += ["critical path", "fan in", "fan out"]
-    names += ["scope"] * (not summary and bool(found.scopes))
+    names += ["scope"] * (not summary and bool(totals.scopes))
     names += ["inferred"] * inferred
     listed = summary or rows == 1
-    kinds, patterns = (found.argument_kinds, found.patterns) if listed else ({}, {})
-    words = explained(names, kinds, patterns, shapes=found.shapes, scopes=found.scopes)
-    return table([{"word": word, "meaning": said} for word, said in words.items()], form, width=200)
+    kinds, patterns = (totals.argument_kinds, totals.patterns) if listed else ({}, {})
+    words = explained(names, kinds, patterns, shapes=totals.shapes, scopes=totals.scopes)
+    return table([{"word": word, "meaning": meaning} for word, meaning in words.items()], form, width=200)
 
 
 def paper_blocks(source: Source, cells: Sequence[Cell], form: str) -> list[str]:
@@ -257,17 +259,17 @@ def _remarks(cells: Iterable[Cell]) -> list[str]:
             why = f"{cell.n:,} of {cell.of:,} records at hand" if _partial(cell) else cell.note
             reasons.setdefault(why or "the reason is not known", []).append(cell)
     lines = [f"{name}: {sum(a)} of {len(a)} printed cells agree" for name, a in compared.items()]
-    lines += [f"- {why}: {_places(found)}" for why, found in reasons.items()]
+    lines += [f"- {why}: {_places(group)}" for why, group in reasons.items()]
     return ["\n".join(lines)] if lines else []
 
 
 def _places(cells: Sequence[Cell]) -> str:
     """Which cells; of data that is not all there only their rows or their columns, whichever are fewer."""
-    places = [f"{cell.row} {cell.column}" for cell in cells]
+    labels = [f"{cell.row} {cell.column}" for cell in cells]
     if all(map(_partial, cells)):
         rows, columns = [cell.row for cell in cells], [cell.column for cell in cells]
-        places = min(rows, columns, key=lambda names: len(set(names)))
-    return ", ".join(dict.fromkeys(places))
+        labels = min(rows, columns, key=lambda names: len(set(names)))
+    return ", ".join(dict.fromkeys(labels))
 
 
 def _partial(cell: Cell) -> bool:

@@ -40,13 +40,13 @@ def write_out(data: bytes | Iterable[str]) -> None:
 def _blocks(pieces: Iterable[str]) -> Iterator[str]:
     """The same text in larger pieces, each a call of the system; a terminal gets them as they come."""
     least = 0 if sys.stdout.isatty() else _BLOCK
-    held: list[str] = []
+    pending: list[str] = []
     size = 0
     for piece in pieces:
-        held.append(piece)
+        pending.append(piece)
         size += len(piece)
         if size >= least:
-            yield "".join(held)
-            held, size = [], 0
-    if held:
-        yield "".join(held)
+            yield "".join(pending)
+            pending, size = [], 0
+    if pending:
+        yield "".join(pending)

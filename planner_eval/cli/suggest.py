@@ -112,10 +112,12 @@ def command(
     without faults gets none. Exit code: 0 no faults, 1 faults or a plan that could not be read, 2 usage,
     3 no plan at all.
     """
-    asked, waits = model is not None, ("timeout", "deadline", "retries")
+    with_model, waits = model is not None, ("timeout", "deadline", "retries")
     refuse_idle(
         [
-            Applies(("model_url", "model_cache", "replay", "prices", *waits), asked, "with --model NAME"),
+            Applies(
+                ("model_url", "model_cache", "replay", "prices", *waits), with_model, "with --model NAME"
+            ),
             Applies(("model_url", "prices", *waits), not replay, "without --replay, which asks nobody"),
             Applies(("form",), not patch, "without --patch, which writes JSON"),
             Applies(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
@@ -126,7 +128,9 @@ def command(
     if not catalogs and not any(offered.given(record) for record in source.records):
         raise click.UsageError(f"{source.name} brings no tools of its own: name them with --catalog")
     patience = {"timeout": timeout, "deadline": deadline, "retries": retries}
-    judge = _judge(model or "", model_url, model_cache, prices, patience, replay=replay) if asked else None
+    judge = (
+        _judge(model or "", model_url, model_cache, prices, patience, replay=replay) if with_model else None
+    )
     question = _question(query, source)
     how = {"model": judge, "most": most, "least": least, "dialect": dialect}
     many = len(source.records) != 1 or source.many
@@ -158,14 +162,14 @@ class _Offered:
         self._all = tools_of(pe.read_catalog(named, format)) if named else None
         self._last: tuple[Any, Any] = (None, None)
         if self._all is not None:
-            for said in pooled(named, self._all.catalog):
-                note(said)
+            for message in pooled(named, self._all.catalog):
+                note(message)
 
     def given(self, record: Record) -> Any:
         """The list of tools that a record brings; None where it brings none."""
         sample = record.source
-        given = sample.tools if hasattr(sample, "category") else record.fields.get("tools")
-        return given if given and isinstance(given, (list, dict)) else None
+        tools = sample.tools if hasattr(sample, "category") else record.fields.get("tools")
+        return tools if tools and isinstance(tools, (list, dict)) else None
 
     def of(self, record: Record) -> Tools:
         """The tools of a record.
@@ -175,13 +179,13 @@ class _Offered:
         """
         if self._all is not None:
             return self._all
-        given = self.given(record)
-        if given is None:
+        record_tools = self.given(record)
+        if record_tools is None:
             raise CatalogError("it brings no tools, and no --catalog names any")
-        if given is not self._last[0] and given != self._last[0]:
-            self._last = (given, self._make(given))
-        made: Tools = self._last[1]
-        return made
+        if record_tools is not self._last[0] and record_tools != self._last[0]:
+            self._last = (record_tools, self._make(record_tools))
+        tools: Tools = self._last[1]
+        return tools
 
 
 class _Telling:
@@ -236,8 +240,8 @@ def _question(query: str | None, source: PlanFile) -> Callable[[Record], str | N
     from planner_eval.reports.question import question_field
 
     name, notes = question_field(query, source)
-    for said in notes:
-        note(said)
+    for message in notes:
+        note(message)
     return lambda record: question_text(record.fields.get(name)) if name is not None else None
 
 
@@ -254,19 +258,19 @@ def _rows(
         name = record.name
         try:
             tools = offered.of(record)
-            found, repaired = _suggested(record, question(record), how | {"catalog": tools})
+            suggested, repaired = _suggested(record, question(record), how | {"catalog": tools})
         except (ParseError, CatalogError) as error:
             yield {"id": name, "error": f"{record.where}: {str(error).splitlines()[0]}"}
             continue
         row: dict[str, Any] = {"id": name}
         if repaired is not None:
             row["repaired"] = repaired
-        if not found.plan.calls:
+        if not suggested.plan.calls:
             row["empty"] = "the prediction holds no call, so that there is nothing to mend"
-        row["faults"] = [_fault(each, found) for each in found.faults]
-        row["left"] = len(found.left)
+        row["faults"] = [_fault(faulty, suggested) for faulty in suggested.faults]
+        row["left"] = len(suggested.left)
         if patch:
-            row["patch"] = found.patch
+            row["patch"] = suggested.patch
         yield row
 
 
@@ -283,17 +287,17 @@ def _suggested(record: Record, query: str | None, how: dict[str, Any]) -> tuple[
             raise error from None
 
 
-def _fault(each: Faulty, found: Suggested) -> dict[str, Any]:
-    fault = each.fault
+def _fault(faulty: Faulty, suggested: Suggested) -> dict[str, Any]:
+    fault = faulty.fault
     return {
         "code": fault.code,
         "message": fault.message,
         "call": None if fault.call is None else fault.call + 1,
-        "tool": None if fault.call is None else found.plan.calls[fault.call].tool,
+        "tool": None if fault.call is None else suggested.plan.calls[fault.call].tool,
         "argument": fault.argument,
-        "looked": each.looked,
-        "tied": each.tied,
-        "suggestions": [one._asdict() | {"operations": list(one.operations)} for one in each.suggestions],
+        "looked": faulty.looked,
+        "tied": faulty.tied,
+        "suggestions": [s._asdict() | {"operations": list(s.operations)} for s in faulty.suggestions],
     }
 
 
@@ -333,8 +337,12 @@ def _cells(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield empty | {"fault": "no call", "reason": row["empty"]}
     for fault in row.get("faults", ()):
         head = empty | {"call": fault["call"], "fault": fault["message"]}
-        for one in fault["suggestions"]:
-            yield head | {"suggestion": one["says"], "score": one["score"], "reason": one["reason"]}
+        for suggestion in fault["suggestions"]:
+            yield head | {
+                "suggestion": suggestion["says"],
+                "score": suggestion["score"],
+                "reason": suggestion["reason"],
+            }
         if not fault["suggestions"]:
             yield head | {"reason": _without(fault)}
 
@@ -354,10 +362,10 @@ def _lines(row: dict[str, Any], *, many: bool) -> Iterator[str]:
     if "empty" in row:
         yield _line(f"{lead}{row['empty']}")
     for fault in row.get("faults", ()):
-        place = "the answer" if fault["call"] is None else f"call {fault['call']} ({fault['tool']})"
-        yield _line(f"{lead}{place}: {fault['message']} [{fault['code']}]")
-        for one in fault["suggestions"]:
-            yield _line(f"  {one['score']:.2f} {one['says']}: {one['reason']}")
+        location = "the answer" if fault["call"] is None else f"call {fault['call']} ({fault['tool']})"
+        yield _line(f"{lead}{location}: {fault['message']} [{fault['code']}]")
+        for suggestion in fault["suggestions"]:
+            yield _line(f"  {suggestion['score']:.2f} {suggestion['says']}: {suggestion['reason']}")
         if fault["tied"]:
             yield "  the first two are as likely as one another: --patch takes neither"
         if not fault["suggestions"]:
@@ -373,16 +381,16 @@ def _say(rows: list[dict[str, Any]]) -> None:
     faults = [fault for row in read for fault in row["faults"]]
     mended = sum(bool(fault["suggestions"]) for fault in faults)
     right = sum(not row["faults"] and "empty" not in row for row in read)
-    said = f"{counted(len(read), 'plan')}: {right:,} without faults"
+    message = f"{counted(len(read), 'plan')}: {right:,} without faults"
     if faults:
         left = sum(row["left"] for row in read)
-        said += f"; {counted(len(faults), 'fault')}, {mended:,} with suggestions"
-        said += f", {left:,} left by the likely ones"
+        message += f"; {counted(len(faults), 'fault')}, {mended:,} with suggestions"
+        message += f", {left:,} left by the likely ones"
     empty, unread = sum("empty" in row for row in read), len(rows) - len(read)
     repaired = sum("repaired" in row for row in read)
-    said += f"; {empty:,} without any call" if empty else ""
-    said += f"; {repaired:,} only read after repair" if repaired else ""
-    note(said + (f"; {unread:,} unreadable" if unread else ""))
+    message += f"; {empty:,} without any call" if empty else ""
+    message += f"; {repaired:,} only read after repair" if repaired else ""
+    note(message + (f"; {unread:,} unreadable" if unread else ""))
 
 
 def _told_model(judge: Counted, *, priced: bool) -> int:

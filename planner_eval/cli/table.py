@@ -85,14 +85,14 @@ def command(
 
     rare_collection()
     named = _named(runs)
-    every = [told(path) for paths in named.values() for path in paths]
-    bench = _benchmark(every[0].form, published)
-    asking = any(one.predicted is not None for one in every)
-    others = "to runs of predict: the others have been scored"
+    all_runs = [told(path) for paths in named.values() for path in paths]
+    bench = _benchmark(all_runs[0].form, published)
+    asking = any(r.predicted is not None for r in all_runs)
+    condition = "to runs of predict: the others have been scored"
     refuse_idle(
         [
-            Applies(Published._fields[3:], asking, others),
-            Applies(("gold",), asking or bench is not None, others),
+            Applies(Published._fields[3:], asking, condition),
+            Applies(("gold",), asking or bench is not None, condition),
         ]
     )
     shared: dict[str, Any] = {
@@ -106,7 +106,7 @@ def command(
     }
     if bench is None:
         draw = charted.write(lambda: pe.chart(named, charted.figure, gold=gold))
-        found, judge = pe.table(named, **shared), None
+        result_table, judge = pe.table(named, **shared), None
     else:
         refuse_idle_options(bench, published)
         with scoring_options(bench, published) as options:
@@ -114,40 +114,40 @@ def command(
             variant = options.pop("variants")[-1]
             more = {"gold": gold, "variant": variant, **options}
             draw = charted.write(lambda: pe.chart(named, charted.figure, **more))
-            found = pe.table(named, variant=variant, **shared, **options)
-    code = max(_tell(found, form, output, bare=bare), judge_failed(judge))
+            result_table = pe.table(named, variant=variant, **shared, **options)
+    code = max(_tell(result_table, form, output, bare=bare), judge_failed(judge))
     draw()
     return code
 
 
 def _named(runs: tuple[str, ...]) -> dict[str | None, Any]:
     """The folders by the names that the user gives them; a path that is there has no name."""
-    found: dict[str | None, Any] = {}
+    folders: dict[str | None, Any] = {}
     for run in runs:
         name, sign, path = run.partition("=")
         named = bool(sign and name and not os.path.exists(run))
-        found.setdefault(name if named else None, []).append(path if named else run)
-    return found
+        folders.setdefault(name if named else None, []).append(path if named else run)
+    return folders
 
 
-def _benchmark(form: str | None, asked: Published) -> Benchmark | None:
+def _benchmark(form: str | None, published: Published) -> Benchmark | None:
     """The benchmark of the runs; without one its options are refused."""
     from planner_eval.benchmarks.registry import benchmark
 
-    if asked.benchmark is not None and asked.benchmark != form:
-        bench = benchmark(asked.benchmark)
+    if published.benchmark is not None and published.benchmark != form:
+        bench = benchmark(published.benchmark)
         raise click.UsageError(f"--benchmark {bench.name}: the runs are of {form or 'tasks of your own'}")
     refuse_idle([Applies(Published._fields[1:], form is not None, "to runs of a benchmark")])
     return None if form is None else benchmark(form)
 
 
-def _tell(found: Table, form: str, output: str | None, *, bare: bool) -> int:
+def _tell(result_table: Table, form: str, output: str | None, *, bare: bool) -> int:
     from planner_eval.scoring.table_formats import write_table
 
-    emit(write_table(found, form, intervals=not bare), output)
-    if not found.filled:
+    emit(write_table(result_table, form, intervals=not bare), output)
+    if not result_table.filled:
         note("no figure could be made: --metric NAME shows figures of any run, as score RUN calls them")
         return 3
-    if found.apart:
+    if result_table.apart:
         note("the runs are not of the same samples; --common takes those that all have")
-    return int(found.apart)
+    return int(result_table.apart)

@@ -20,12 +20,12 @@ class Tally:
     """
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
-        known = data or {}
-        self.dialects = Counter[str](dict(known.get("dialects", ())))
-        self.states = Counter[str](dict(known.get("states", ())))
-        self.written: int = known.get("written", 0)
+        stored = data or {}
+        self.dialects = Counter[str](dict(stored.get("dialects", ())))
+        self.states = Counter[str](dict(stored.get("states", ())))
+        self.written: int = stored.get("written", 0)
         """How many were written in another notation."""
-        self.losses = Counter[str](dict(known.get("losses", ())))
+        self.losses = Counter[str](dict(stored.get("losses", ())))
         """What could not be said there."""
 
     def extend(self, other: Tally) -> None:
@@ -38,7 +38,7 @@ class Tally:
     def data(self) -> dict[str, Any]:
         """The counts as JSON data, each in the order of its first."""
         counts = {"dialects": self.dialects, "states": self.states, "losses": self.losses}
-        return {"written": self.written, **{name: list(found.items()) for name, found in counts.items()}}
+        return {"written": self.written, **{name: list(counter.items()) for name, counter in counts.items()}}
 
     def took(self, plan: Plan) -> None:
         """Count a plan that was read."""
@@ -68,17 +68,17 @@ class Tally:
 
         total = self.read + self.unread
         named = f" ({_counts(self.dialects)})" if self.dialects else ""
-        parts = [f"{self.read:,} read{named}"]
-        parts += [f"{self.states[state]:,} {state}" for state in STATES if self.states[state]]
-        return f"{total:,} plan{'s' * (total != 1)}: {', '.join(parts)}"
+        phrases = [f"{self.read:,} read{named}"]
+        phrases += [f"{self.states[state]:,} {state}" for state in STATES if self.states[state]]
+        return f"{total:,} plan{'s' * (total != 1)}: {', '.join(phrases)}"
 
 
-def _counts(found: Counter[str]) -> str:
+def _counts(counts: Counter[str]) -> str:
     """The most frequent first, and as they came among those of one number."""
-    return ", ".join(f"{count:,} {name}" for name, count in found.most_common())
+    return ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
 
 
-def losses_said(found: Counter[str]) -> str:
+def losses_said(losses: Counter[str]) -> str:
     """What was lost, to follow what was written: ``; 3 losses (2 loss.answer, 1 loss.app)``."""
-    total = found.total()
-    return f"; {total:,} loss{'es' * (total != 1)} ({_counts(found)})" if total else ""
+    total = losses.total()
+    return f"; {total:,} loss{'es' * (total != 1)} ({_counts(losses)})" if total else ""

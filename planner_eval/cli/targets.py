@@ -80,10 +80,10 @@ def form_of(file: str | None, forms: Collection[str], context: click.Context) ->
     form = of_suffix(file, forms)
     other = of_suffix(file, NAMED) if form is None else None
     if other is not None:
-        said = f"{file} is named as {other}, and {context.command.name} writes {', '.join(forms)}"
+        message = f"{file} is named as {other}, and {context.command.name} writes {', '.join(forms)}"
         if "form" in {option.name for option in context.command.params}:
-            said += "; --format says which of them in a file of any name"
-        raise click.UsageError(said, context)
+            message += "; --format says which of them in a file of any name"
+        raise click.UsageError(message, context)
     return form
 
 
@@ -92,8 +92,8 @@ def _named(context: click.Context, but: click.Parameter) -> Iterator[tuple[click
     for option in context.command.params:
         if option is but or not (isinstance(option, click.Argument) or _may_name(option)):
             continue
-        given: Any = context.params.get(option.name or "", context.meta.get(option.name or ""))
-        for name in (given,) if isinstance(given, str) else given or ():
+        value: Any = context.params.get(option.name or "", context.meta.get(option.name or ""))
+        for name in (value,) if isinstance(value, str) else value or ():
             yield option, name
 
 
@@ -107,26 +107,35 @@ def _is_read(context: click.Context, option: click.Parameter, name: str, file: s
         return os.path.realpath(name) == os.path.realpath(file)
     if not os.path.exists(file):
         return False
-    kind, _, rest = name.partition(":")
-    every = (name, rest, name.rpartition(":")[0], f"{name.replace('.', os.sep)}.py")  # recorded:F, F:NAME
-    if any(os.path.exists(one) and os.path.samefile(one, file) for one in every if one):
+    kind, _, remainder = name.partition(":")
+    candidates = (
+        name,
+        remainder,
+        name.rpartition(":")[0],
+        f"{name.replace('.', os.sep)}.py",
+    )  # recorded:F, F:NAME
+    if any(os.path.exists(c) and os.path.samefile(c, file) for c in candidates if c):
         return True
-    whole = isinstance(option, click.Option) or context.params.get("benchmark") is not None
-    if any(os.path.isdir(one) and _below(one, file) for one in (name, rest) if whole and one):
+    reads_folders = isinstance(option, click.Option) or context.params.get("benchmark") is not None
+    if any(
+        os.path.isdir(folder) and _below(folder, file)
+        for folder in (name, remainder)
+        if reads_folders and folder
+    ):
         return True
     if kind == "-" or not (os.path.isdir(name) or any(mark in name for mark in "*?[")):
         return not os.path.exists(name) and _below(_cache(context), file)
-    return any(os.path.exists(one) and os.path.samefile(one, file) for one in _listed(name))
+    return any(os.path.exists(path) and os.path.samefile(path, file) for path in _listed(name))
 
 
 def _listed(name: str) -> tuple[str, ...]:
     from planner_eval.records.several import list_files
 
     try:
-        found = list_files(name)
+        listing = list_files(name)
     except InputError:
         return ()
-    return found.files if found is not None else ()
+    return listing.files if listing is not None else ()
 
 
 def _cache(context: click.Context) -> str:

@@ -21,8 +21,8 @@ T = TypeVar("T")
 def with_color(command: click.Command) -> click.Command:
     """The command with ``--color``; of a group each of its commands."""
     if isinstance(command, click.Group):
-        for each in command.commands.values():
-            with_color(each)
+        for subcommand in command.commands.values():
+            with_color(subcommand)
     elif not any("--color" in option.opts for option in command.params):
         command.params.append(
             click.Option(
@@ -52,8 +52,8 @@ def colorful(output: str | None = None) -> bool:
     context = click.get_current_context(silent=True)
     if context is not None and context.color is not None:
         return context.color
-    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return wanted and output is None and sys.stdout.isatty()
+    allowed = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return allowed and output is None and sys.stdout.isatty()
 
 
 def painted(pieces: Iterable[str], output: str | None) -> Iterable[str]:
@@ -81,15 +81,15 @@ def whole_lines(pieces: Iterable[str]) -> Iterator[str]:
     >>> list(whole_lines(["a", "b\nc", "", "d\n\n", "e"]))
     ['ab\n', 'cd\n\n', 'e']
     """
-    rest = ""
+    pending = ""
     for piece in pieces:
-        lines, end, begun = piece.rpartition("\n")
+        lines, end, unfinished = piece.rpartition("\n")
         if end:
-            yield rest + lines + end
-            rest = ""
-        rest += begun
-    if rest:
-        yield rest
+            yield pending + lines + end
+            pending = ""
+        pending += unfinished
+    if pending:
+        yield pending
 
 
 # ---------------------------------------------------------------- progress
@@ -122,17 +122,17 @@ class Counter:
         self.visible = False
         self.hidden = not sys.stderr.isatty()
 
-    def __call__(self, done: int, total: int | None) -> None:
+    def __call__(self, completed: int, total: int | None) -> None:
         """Take note of how many are done; `total` is None where it is not known."""
-        self.done, self.total = done, total or 0
+        self.done, self.total = completed, total or 0
         if self.first is None:
-            self.first = done
+            self.first = completed
         if self.hidden:
             return
         now = time.monotonic()
-        if now - self.begun > 1 and (now - self.drawn > 0.1 or done == self.total):
+        if now - self.begun > 1 and (now - self.drawn > 0.1 or completed == self.total):
             self.drawn = now
-            rate = (done - self.first) / self.scale / (now - self.begun)
+            rate = (completed - self.first) / self.scale / (now - self.begun)
             speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
             self.show(f"{self.lead}{self.said}, {speed}/s")
 
@@ -149,11 +149,11 @@ class Counter:
     @property
     def said(self) -> str:
         """How many are done, and of how many."""
-        done, total = (
+        completed, total = (
             f"{number:,}" if self.scale == 1 else f"{number / self.scale:,.1f}"
             for number in (self.done, self.total)
         )
-        return f"{done} of {total} {self.what}" if self.total else f"{done} {self.what}"
+        return f"{completed} of {total} {self.what}" if self.total else f"{completed} {self.what}"
 
     def clear(self) -> None:
         """Take the line away."""
@@ -185,9 +185,9 @@ def counting(items: Iterable[T], total: int, what: str = "plans") -> Iterator[T]
     tell = counted(what)
     tell(0, total)
     try:
-        for done, item in enumerate(items, 1):
+        for count, item in enumerate(items, 1):
             yield item
-            tell(done, total)
+            tell(count, total)
     finally:
         tell.clear()
 
@@ -209,5 +209,5 @@ def clear() -> None:
 def interrupted(error: BaseException) -> str:
     """What is said of an interrupt: how much was done, where it was counted."""
     notes: list[str] = getattr(error.__cause__ or error, "__notes__", [])
-    notes = sorted(notes, key=lambda each: each.startswith(";"))
-    return "".join(["interrupted", *(each if each.startswith(";") else f" {each}" for each in notes)])
+    notes = sorted(notes, key=lambda n: n.startswith(";"))
+    return "".join(["interrupted", *(n if n.startswith(";") else f" {n}" for n in notes)])

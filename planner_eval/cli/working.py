@@ -30,7 +30,7 @@ class Done(NamedTuple):
 
 @contextmanager
 def working(
-    job: Job, pairs: Pairs, running: Running, *, large: bool, what: str = "pairs", **kept: Any
+    job: Job, pairs: Pairs, running: Running, *, large: bool, what: str = "pairs", **run_options: Any
 ) -> Iterator[Done]:
     """Do a job over all pairs, before anything of it is written.
 
@@ -40,18 +40,20 @@ def working(
         running: How, as the user wants it.
         large: Whether the input is large enough for parts.
         what: What is counted, in the plural.
-        kept: What else :func:`planner_eval.engine.run.run` takes: a folder, its inputs …
+        run_options: What else :func:`planner_eval.engine.run.run` takes: a folder, its inputs …
     """
-    if not (large or running.wanted or kept.get("folder")):
+    if not (large or running.wanted or run_options.get("folder")):
         sums = job.fold()
         lines: Iterable[str] = job.rows(pairs, sums)
         yield Done(sums, list(lines if running.quiet else counting(lines, len(pairs), what)))
         return
     from planner_eval.engine.run import run
 
-    with run(job, pairs, what=what, **kept, **running.options(what)) as made:
-        packed = made.rows.endswith(".parquet")
-        yield Done(made.sums, Again(lambda: _of_columns(made.rows, job)) if packed else _Lines(made.rows))
+    with run(job, pairs, what=what, **run_options, **running.options(what)) as result:
+        packed = result.rows.endswith(".parquet")
+        yield Done(
+            result.sums, Again(lambda: _of_columns(result.rows, job)) if packed else _Lines(result.rows)
+        )
 
 
 def _of_columns(rows: str, job: Any) -> Iterator[str]:
@@ -61,8 +63,8 @@ def _of_columns(rows: str, job: Any) -> Iterator[str]:
 
     texts = {name for name, kind in job.columns().items() if kind is JSON}
     for row in read_rows(rows):
-        held = {name: value for name, value in row.items() if value is not None}
-        data = {name: json.loads(value) if name in texts else value for name, value in held.items()}
+        cells = {name: value for name, value in row.items() if value is not None}
+        data = {name: json.loads(value) if name in texts else value for name, value in cells.items()}
         yield json.dumps(data, ensure_ascii=False)
 
 

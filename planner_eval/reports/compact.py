@@ -62,7 +62,7 @@ def value_data(value: Value) -> Any:
     """
     if type(value) is str:
         return value
-    return fold(value, _leaf, fields=_fields, text=lambda parts: {"~": [_leaf(part) for part in parts]})
+    return fold(value, _leaf, fields=_fields, text=lambda pieces: {"~": [_leaf(p) for p in pieces]})
 
 
 def _leaf(value: Value) -> Any:
@@ -117,21 +117,21 @@ def against(data: Mapping[str, Any], gold: Mapping[str, Any], pairs: Iterable[Se
     >>> against(two, one, [(0, 0), (1, 1)])
     [0, [1, [0, ['z', '3']]]]
     """
-    partner = {pred: place for pred, place, *_ in pairs}
-    theirs = gold["c"]
-    calls = [_call_against(call, theirs, partner.get(at)) for at, call in enumerate(data["c"])]
+    partner = {pred_call: gold_call for pred_call, gold_call, *_ in pairs}
+    gold_calls = gold["c"]
+    calls = [_call_against(call, gold_calls, partner.get(i)) for i, call in enumerate(data["c"])]
     return {"c": calls, "a": data["a"]} if "a" in data else calls
 
 
-def _call_against(call: Any, theirs: Sequence[Any], partner: int | None) -> Any:
+def _call_against(call: Any, gold_calls: Sequence[Any], partner: int | None) -> Any:
     if partner is None:
-        return theirs.index(call) if call in theirs else call
-    tool, known = theirs[partner]
+        return gold_calls.index(call) if call in gold_calls else call
+    tool, gold_arguments = gold_calls[partner]
     if call[0] != tool:
         return call
-    if call[1] == known:
+    if call[1] == gold_arguments:
         return partner
-    return [partner, [known.index(one) if one in known else one for one in call[1]]]
+    return [partner, [gold_arguments.index(a) if a in gold_arguments else a for a in call[1]]]
 
 
 def cut_text(text: str) -> str:

@@ -44,7 +44,7 @@ def head_of(
         theme: One of :data:`THEMES`.
         compare: How two runs compare, as :func:`compare_data` gives it.
     """
-    present = {STATES_AT[number] for side in packs.sides for number in side.states}
+    present = {STATES_AT[number] for s in packs.sides for number in s.states}
     present.update(state for run in runs for state in run["states"])
     return {
         "schema": SCHEMA,
@@ -54,11 +54,11 @@ def head_of(
         "packs": packs.count,
         "details": packs.detail_packs,
         "pairs": len(packs.ids),
-        "states": {state: said for state, said in STATES.items() if state in present},
+        "states": {state: meaning for state, meaning in STATES.items() if state in present},
         "codes": {code: EDITS[code] for code, _ in packs.codes.most_common()},
         "runs": list(runs),
         **({"compare": compare} if compare is not None else {}),
-        "commands": [None if one is None else list(one) for one in commands],
+        "commands": [None if c is None else list(c) for c in commands],
         "theme": theme,
         "notes": list(notes),
     }
@@ -80,22 +80,20 @@ def run_data(
         name: What it is called.
         mistaken: (gold's tool, the tool that was taken for it) → pairs.
     """
-    ranked = sorted(mistaken.items(), key=lambda one: (-one[1], one[0][0] or "", one[0][1] or ""))
+    ranked = sorted(mistaken.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or ""))
     return {
         "name": name,
         "signature": report.signature,
         "answers": report.read.get("answers", ""),
         "states": report.states(),
-        "figures": [_figure(one) for one in report.figures if one.value is not None],
+        "figures": [_figure(f) for f in report.figures if f.value is not None],
         "by": [
-            {"field": field, "rows": [_group(value, found) for value, found in groups.items()]}
+            {"field": field, "rows": [_group(value, group) for value, group in groups.items()]}
             for field, groups in report.breakdown.items()
         ],
-        "causes": None if report.causes is None else [_cause(one) for one in report.causes.rows],
-        "fixes": []
-        if report.causes is None
-        else [fix_words(report.causes, one) for one in report.causes.fixes],
-        "mistaken": [[gold, taken, pairs] for (gold, taken), pairs in ranked[:_MOST]],
+        "causes": None if report.causes is None else [_cause(r) for r in report.causes.rows],
+        "fixes": [] if report.causes is None else [fix_words(report.causes, f) for f in report.causes.fixes],
+        "mistaken": [[gold, tool, pairs] for (gold, tool), pairs in ranked[:_MOST]],
     }
 
 
@@ -106,26 +104,31 @@ _PARTS = {
 """By what the page picks the pairs that have causes of a kind."""
 
 
-def _cause(found: CauseSum) -> dict[str, Any]:
+def _cause(cause: CauseSum) -> dict[str, Any]:
     """A group of root causes: what they cost ``exact``, and what mending them alone would gain."""
-    kind, parts = found.kind, found.parts
+    kind, names = cause.kind, cause.parts
     picks = (
-        {"state": parts[0]}
-        if kind == "code" and parts[0] in STATES
-        else dict(zip(_PARTS[kind], parts, strict=False))
+        {"state": names[0]}
+        if kind == "code" and names[0] in STATES
+        else dict(zip(_PARTS[kind], names, strict=False))
     )
     return {
-        "kind": kind, "name": found.name, "pairs": found.pairs, "credit": found.exact, "gain": found.gain,
+        "kind": kind, "name": cause.name, "pairs": cause.pairs, "credit": cause.exact, "gain": cause.gain,
         "picks": picks,
     }  # fmt: skip
 
 
-def _figure(found: Estimate) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": found.name, "value": found.value, "n": found.n, **_direction(found.name)}
-    if found.interval is not None:
-        data |= {"low": found.interval.low, "high": found.interval.high}
-    if isinstance(found.tally, Counts):
-        data |= {"precision": found.tally.precision, "recall": found.tally.recall}
+def _figure(estimate: Estimate) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "name": estimate.name,
+        "value": estimate.value,
+        "n": estimate.n,
+        **_direction(estimate.name),
+    }
+    if estimate.interval is not None:
+        data |= {"low": estimate.interval.low, "high": estimate.interval.high}
+    if isinstance(estimate.tally, Counts):
+        data |= {"precision": estimate.tally.precision, "recall": estimate.tally.recall}
     return data
 
 
@@ -134,12 +137,12 @@ def _direction(name: str) -> dict[str, bool]:
     return {"lower": True} if name in METRICS and METRICS[name].lower else {}
 
 
-def _group(value: str, found: Iterable[Estimate]) -> dict[str, Any]:
-    kept = [one for one in found if one.value is not None]
+def _group(value: str, estimates: Iterable[Estimate]) -> dict[str, Any]:
+    valued = [e for e in estimates if e.value is not None]
     return {
         "value": value,
-        "n": max((one.n for one in kept), default=0),
-        "figures": {one.name: one.value for one in kept},
+        "n": max((e.n for e in valued), default=0),
+        "figures": {e.name: e.value for e in valued},
     }
 
 
@@ -148,11 +151,11 @@ def _sure(line: Line) -> dict[str, float | None]:
     return {"low": line.difference.low, "high": line.difference.high, "p": line.p}
 
 
-def compare_data(found: Contrast) -> dict[str, Any]:
+def compare_data(contrast: Contrast) -> dict[str, Any]:
     """How two runs compare.
 
     Args:
-        found: The contrast of the second with the first.
+        contrast: The contrast of the second with the first.
     """
     lines = [
         {
@@ -162,13 +165,13 @@ def compare_data(found: Contrast) -> dict[str, Any]:
             **_sure(line),
             **_direction(line.name),
         }
-        for line in found.lines
+        for line in contrast.lines
         if line.first.value is not None or line.second.value is not None
     ]
     return {
         "figures": lines,
-        "verdict": found.verdict,
-        "n": found.n,
-        "lost": len(found.lost),
-        "won": len(found.won),
+        "verdict": contrast.verdict,
+        "n": contrast.n,
+        "lost": len(contrast.lost),
+        "won": len(contrast.won),
     }

@@ -64,25 +64,25 @@ class PageJob:
         job, lines = self.score, Lines(self.query, texts=self.texts)
         how, policy = job.reading, recognised(job.policy)
         names = any(rule.where for rule in policy.rules)
-        one = how["dialect"], how["gold_dialect"] or how["dialect"]
+        dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
         repair, named = bool(how["repair"]), job.gold_named
-        evaluation = Evaluation(*one, policy, self.texts, repair, how["compute"], True, named)
+        evaluation = Evaluation(*dialects, policy, self.texts, repair, how["compute"], True, named)
 
         counted = job.counting(policy)
 
-        def compared(sides: Sides) -> Compared:
-            row = evaluation.row(sides)
+        def compared(read_pair: Sides) -> Compared:
+            row = evaluation.row(read_pair)
             if effects is not None:
-                row = row._replace(effects=effects(row, sides.pred, sides.gold))
+                row = row._replace(effects=effects(row, read_pair.pred, read_pair.gold))
             fold.note(row, names=names)
-            return Compared(sides, row)
+            return Compared(read_pair, row)
 
         for pair in staged(pairs, evaluation.read, compared):
-            sides, row = pair
+            read_pair, row = pair
             scored = counted(pair)
             fold.add(scored)
-            kept = line_of(scored) if self.counts else "null"
-            yield lines.line(pair_of(row, self.fields), sides.pred, sides.gold, kept)
+            counts = line_of(scored) if self.counts else "null"
+            yield lines.line(pair_of(row, self.fields), read_pair.pred, read_pair.gold, counts)
 
 
 def place_of(record: Record | None) -> tuple[str | None, int | None]:
@@ -97,8 +97,8 @@ def pair_of(row: Row, fields: Iterable[str]) -> Pair:
         row: The pair.
         fields: What pairs can be told apart by.
     """
-    found = row.diff
-    known = Pair(
+    diff = row.diff
+    pair = Pair(
         row.id,
         row.state,
         row.pred,
@@ -108,14 +108,14 @@ def pair_of(row: Row, fields: Iterable[str]) -> Pair:
         fields={name: key for name in fields if (key := key_of(name, row)) is not None},
         ran=row.effects,
     )
-    if found is None:
-        return known
-    spans = Spans(found.pred)
-    return known._replace(
-        pred=found.pred,
-        gold=found.gold,
-        edits=[said_of(edit, spans) for edit in found.edits],
-        partners=found.alignment.pairs,
-        structure=structure_lines(found),
+    if diff is None:
+        return pair
+    spans = Spans(diff.pred)
+    return pair._replace(
+        pred=diff.pred,
+        gold=diff.gold,
+        edits=[said_of(edit, spans) for edit in diff.edits],
+        partners=diff.alignment.pairs,
+        structure=structure_lines(diff),
         error=None,
     )

@@ -105,49 +105,49 @@ class Lines:
             gold: The gold record.
             scored: Its counts as JSON, where two runs are compared.
         """
-        data, theirs = self._gold(pair.gold)
-        ours = _NOTHING if pair.pred is None else plan_data(pair.pred)
+        gold_data, gold_text = self._gold(pair.gold)
+        pred_data = _NOTHING if pair.pred is None else plan_data(pair.pred)
         edits = pair.edits
         index = Index(
             pair.name,
             pair.state,
             [*dict.fromkeys([edit.code for edit in edits])],
-            [*dict.fromkeys([call[0] for plan in (data, ours) for call in plan["c"]])],
+            [*dict.fromkeys([call[0] for plan in (gold_data, pred_data) for call in plan["c"]])],
             _arguments(edits),
             edits[0].words if edits else _first(pair),
-            _score(pair, ours, data),
+            _score(pair, pred_data, gold_data),
             pair.fields,
-            _taken(edits, ours, data),
+            _taken(edits, pred_data, gold_data),
         )
         text = self._text(pair, pred)
-        shown = (
-            written(None if pair.pred is None else against(ours, data, pair.partners)),
+        columns = (
+            written(None if pair.pred is None else against(pred_data, gold_data, pair.partners)),
             text_written(text),
-            written([packed(edit, ours, data, text) for edit in edits]) if edits else "[]",
-            f"[{','.join([f'[{one},{other}]' for one, other, *_ in pair.partners])}]",
+            written([packed(edit, pred_data, gold_data, text) for edit in edits]) if edits else "[]",
+            f"[{','.join([f'[{p},{g}]' for p, g, *_ in pair.partners])}]",
             text_written(pair.structure),
             "null" if (more := _more(pair, self._reply(pred, text))) is None else written(more),
             scored,
         )
-        asked = None if self.query is None else self._question(pred, gold)
-        question = "null" if asked is None else written(asked)
-        return "\t".join((written(index), theirs, question, *shown))
+        raw_question = None if self.query is None else self._question(pred, gold)
+        question = "null" if raw_question is None else written(raw_question)
+        return "\t".join((written(index), gold_text, question, *columns))
 
     def _gold(self, gold: Plan | None) -> tuple[Mapping[str, Any], str]:
         """A gold plan as data, and that with its text and places as a line has it."""
         if gold is None:
             return _NOTHING, "null"
-        known = self._golds.get(gold.text) if gold.text is not None else None
-        if known is None or (known[0].calls, known[0].answer) != (gold.calls, gold.answer):
+        stored = self._golds.get(gold.text) if gold.text is not None else None
+        if stored is None or (stored[0].calls, stored[0].answer) != (gold.calls, gold.answer):
             data = plan_data(gold)
             text = cut_text(gold.text) if self.texts and gold.text is not None else None
-            places = places_of(locate(gold)) if text is not None else []
-            known = gold, data, written([data, text, places])
+            spans = places_of(locate(gold)) if text is not None else []
+            stored = gold, data, written([data, text, spans])
             if gold.text is not None:
                 if len(self._golds) >= _MOST:
                     self._golds.clear()
-                self._golds[gold.text] = known
-        return known[1:]
+                self._golds[gold.text] = stored
+        return stored[1:]
 
     def _text(self, pair: Pair, pred: Record | None) -> str | None:
         """The text of the prediction; of one that could not be read what stands in its place."""
@@ -157,27 +157,27 @@ class Lines:
             return None if pair.pred.text is None else cut_text(pair.pred.text)
         return None if pred is None else _raw(pred.source)
 
-    def _reply(self, pred: Record | None, shown: str | None) -> str | None:
+    def _reply(self, pred: Record | None, shown_text: str | None) -> str | None:
         """What the model replied, where that is not the text that is shown.
 
         That may be data, of which the plan is a part, or replies to several requests of `planeval predict`.
         """
         if not self.texts or pred is None:
             return None
-        asked = pred.fields.get("requests")
-        if isinstance(asked, list) and asked and all(isinstance(one, dict) for one in asked):
-            said = [one.get("reply") for one in asked]
-            texts = [_raw(one["text"] if _is_text(one) else one) or "" for one in said if one]
+        requests = pred.fields.get("requests")
+        if isinstance(requests, list) and requests and all(isinstance(r, dict) for r in requests):
+            replies = [r.get("reply") for r in requests]
+            texts = [_raw(r["text"] if _is_text(r) else r) or "" for r in replies if r]
             reply = cut_text("\n\n".join(texts)) or None
         else:
             reply = None if isinstance(pred.source, str) else _raw(pred.source)
-        return None if reply == shown else reply
+        return None if reply == shown_text else reply
 
     def _question(self, pred: Record | None, gold: Record | None) -> Any:
         for record in (gold, pred):
-            said = None if record is None else record.fields.get(self.query or "")
-            if said is not None:
-                return _spoken(said)
+            question = None if record is None else record.fields.get(self.query or "")
+            if question is not None:
+                return _spoken(question)
         return None
 
 
@@ -194,26 +194,28 @@ def _is_text(reply: Any) -> bool:
     return isinstance(reply, dict) and [*reply] == ["text"] and isinstance(reply["text"], str)
 
 
-def _spoken(said: Any) -> Any:
+def _spoken(question: Any) -> Any:
     """A question, or a conversation turn by turn."""
-    if isinstance(said, str):
-        return cut_text(said)
-    said = join_messages(said)
-    turns = said if isinstance(said, list) else [said]
-    if turns and all(isinstance(one, dict) for one in turns):
-        return [_turn(one) for one in turns]
-    return _raw(said)
+    if isinstance(question, str):
+        return cut_text(question)
+    question = join_messages(question)
+    turns = question if isinstance(question, list) else [question]
+    if turns and all(isinstance(t, dict) for t in turns):
+        return [_turn(t) for t in turns]
+    return _raw(question)
 
 
-def _turn(said: Mapping[str, Any]) -> dict[str, str]:
-    role = said.get("role", said.get("from", ""))
-    text = said.get("content", said.get("value"))
+def _turn(turn: Mapping[str, Any]) -> dict[str, str]:
+    role = turn.get("role", turn.get("from", ""))
+    text = turn.get("content", turn.get("value"))
     more = {
-        name: one for name, one in said.items() if name not in ("role", "from", "content", "value") and one
+        name: value
+        for name, value in turn.items()
+        if name not in ("role", "from", "content", "value") and value
     }
-    parts = [] if text in (None, "") else [text if isinstance(text, str) else written(text)]
-    parts += [written(more)] if more else []
-    return {"role": str(role), "text": cut_text("\n".join(parts))}
+    pieces = [] if text in (None, "") else [text if isinstance(text, str) else written(text)]
+    pieces += [written(more)] if more else []
+    return {"role": str(role), "text": cut_text("\n".join(pieces))}
 
 
 def _first(pair: Pair) -> str:
@@ -224,18 +226,20 @@ def _first(pair: Pair) -> str:
 
 def _arguments(edits: Iterable[Said]) -> list[str]:
     """The arguments that edits are about."""
-    places = [place for edit in edits for place in (edit.pred, edit.gold) if place is not None]
-    return [*dict.fromkeys([place.argument for place in places if place.argument is not None])]
+    locations = [location for edit in edits for location in (edit.pred, edit.gold) if location is not None]
+    return [*dict.fromkeys([location.argument for location in locations if location.argument is not None])]
 
 
 def _taken(edits: Iterable[Said], pred: Mapping[str, Any], gold: Mapping[str, Any]) -> list[list[str | None]]:
     """Gold's tool and the tool that was taken for it, None where there is none."""
-    found = [edit for edit in edits if edit.code in MISTAKES]
-    return [[_tool(edit.gold, gold), _tool(edit.pred, pred)] for edit in found]
+    mistaken = [edit for edit in edits if edit.code in MISTAKES]
+    return [[_tool(edit.gold, gold), _tool(edit.pred, pred)] for edit in mistaken]
 
 
-def _tool(place: Where | None, plan: Mapping[str, Any]) -> str | None:
-    tool: str | None = plan["c"][place.call][0] if place is not None and place.call is not None else None
+def _tool(location: Where | None, plan: Mapping[str, Any]) -> str | None:
+    tool: str | None = (
+        plan["c"][location.call][0] if location is not None and location.call is not None else None
+    )
     return tool
 
 
@@ -248,24 +252,26 @@ def _score(pair: Pair, pred: Mapping[str, Any], gold: Mapping[str, Any]) -> int:
     calls = len(pred["c"]) + len(gold["c"])
     wrong = {edit.pred.call for edit in pair.edits if edit.pred is not None}
     missed = {edit.gold.call for edit in pair.edits if edit.gold is not None}
-    right = sum(ours not in wrong and theirs not in missed for ours, theirs, *_ in pair.partners)
+    right = sum(
+        pred_call not in wrong and gold_call not in missed for pred_call, gold_call, *_ in pair.partners
+    )
     return 2000 * right // calls if calls else 0
 
 
 def _more(pair: Pair, reply: str | None) -> Any:
     """Why a pair could not be compared, what was repaired, and the reply as it came."""
-    said: dict[str, Any] = {} if reply is None else {"raw": reply}
+    details: dict[str, Any] = {} if reply is None else {"raw": reply}
     if pair.error is not None:
-        said["error"] = cut_text(pair.error)
+        details["error"] = cut_text(pair.error)
     notes = [n.message for n in pair.pred.diagnostics if n.code.startswith("repair.")] if pair.pred else []
     if pair.mended is not None:
         notes.append(f"readable with repair: {pair.mended}")
     if notes:
-        said["repairs"] = notes
+        details["repairs"] = notes
     if pair.ran is not None:
         values = pair.ran.get("values", {})
-        said["ex"] = {
+        details["ex"] = {
             "said": f"in effect {pair.ran['said']}",
-            **{short: values[side] for short, side in (("p", "pred"), ("g", "gold")) if side in values},
+            **{short: values[role] for short, role in (("p", "pred"), ("g", "gold")) if role in values},
         }
-    return said or None
+    return details or None

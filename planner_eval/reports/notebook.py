@@ -36,16 +36,18 @@ def _plan(plan: Plan) -> dict[str, Any]:
     return {"pred": plan_data(plan)}
 
 
-def _diff(found: Diff) -> dict[str, Any]:
+def _diff(diff: Diff) -> dict[str, Any]:
     """Both plans, which calls stand for which, and the edits, as the script of a page has them."""
     edits = []
-    for edit in found.edits:
-        said = said_of(edit, None)
-        places = [[_place(gold), _place(pred)] for gold, pred in ((said.gold, said.pred), *said.also)]
-        cause = -1 if said.cause is None else said.cause
-        edits.append([said.code, said.words, cause, *places[0], places[1:]])
-    aligned = [[gold, pred] for pred, gold, *_ in found.alignment.pairs]
-    return {"gold": plan_data(found.gold), **_plan(found.pred), "aligned": aligned, "edits": edits}
+    for edit in diff.edits:
+        page_edit = said_of(edit, None)
+        locations = [
+            [_place(gold), _place(pred)] for gold, pred in ((page_edit.gold, page_edit.pred), *page_edit.also)
+        ]
+        cause = -1 if page_edit.cause is None else page_edit.cause
+        edits.append([page_edit.code, page_edit.words, cause, *locations[0], locations[1:]])
+    aligned = [[gold, pred] for pred, gold, *_ in diff.alignment.pairs]
+    return {"gold": plan_data(diff.gold), **_plan(diff.pred), "aligned": aligned, "edits": edits}
 
 
 def _place(where: Where | None) -> list[Any] | None:

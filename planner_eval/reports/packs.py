@@ -47,18 +47,18 @@ class Sheaf:
     def heads(self) -> Iterator[tuple[int, bytes, bytes]]:
         """Of each line where it begins, what the index has of it, and its gold plan with the question."""
         self.stream.seek(0)
-        at = 0
+        offset = 0
         for line in self.stream:
-            index, gold, asked, _ = line.split(b"\t", 3)
-            yield at, index, gold + b"\t" + asked
-            at += len(line)
+            index, gold, question, _ = line.split(b"\t", 3)
+            yield offset, index, gold + b"\t" + question
+            offset += len(line)
 
-    def at(self, place: int) -> list[bytes]:
+    def at(self, offset: int) -> list[bytes]:
         """The fields of the line that begins there."""
         if self._mapped is None:  # pairs are asked for in another order: each would be a seek and a read
             self.stream.flush()
             self._mapped = mmap.mmap(self.stream.fileno(), 0, access=mmap.ACCESS_READ)
-        self._mapped.seek(place)
+        self._mapped.seek(offset)
         line: bytes = self._mapped.readline()
         return line.rstrip(b"\n").split(b"\t")
 
@@ -88,15 +88,15 @@ class Golds:
         self.numbers: dict[bytes, int] = {}
         self.places: list[tuple[Sheaf, int]] = []
 
-    def number(self, text: bytes, sheaf: Sheaf, place: int) -> int:
+    def number(self, text: bytes, sheaf: Sheaf, offset: int) -> int:
         """The number of a gold plan; -1 of none."""
         if text == b"null\tnull":
             return -1
         key = blake2b(text, digest_size=16).digest()
-        known = self.numbers.setdefault(key, len(self.places))
-        if known == len(self.places):
-            self.places.append((sheaf, place))
-        return known
+        number = self.numbers.setdefault(key, len(self.places))
+        if number == len(self.places):
+            self.places.append((sheaf, offset))
+        return number
 
 
 class Strings:
@@ -134,35 +134,39 @@ class Packs:
         self.taken = [Counter[tuple[str | None, str | None]]() for _ in sheaves]
         """Of each system which tool was taken for which, in how many pairs."""
         self.found = 0
-        both: Sequence[_Head | None]
-        for both in _joined(sheaves):
-            for count, one in zip(self.taken, both, strict=True):
-                count.update({(gold, ours) for gold, ours in one[1].taken} if one is not None else ())
-            states = [None if one is None else one[1].state for one in both]
+        heads: Sequence[_Head | None]
+        for heads in _joined(sheaves):
+            for count, head in zip(self.taken, heads, strict=True):
+                count.update(
+                    {(gold_tool, pred_tool) for gold_tool, pred_tool in head[1].taken}
+                    if head is not None
+                    else ()
+                )
+            states = [None if h is None else h[1].state for h in heads]
             if failures and all(state in ("same", None) for state in states):
                 continue
             self.found += 1
             if limit is None or len(self.ids) < limit:
-                self._add(both)
-        self.order = sorted(range(len(self.ids)), key=lambda at: (self.sides[0].golds[at], at))
+                self._add(heads)
+        self.order = sorted(range(len(self.ids)), key=lambda i: (self.sides[0].golds[i], i))
 
-    def _add(self, both: Sequence[_Head | None]) -> None:
-        known = next(one for one in both if one is not None)
-        for name, value in known[1].fields.items():
+    def _add(self, heads: Sequence[_Head | None]) -> None:
+        first_head = next(h for h in heads if h is not None)
+        for name, value in first_head[1].fields.items():
             column = self.fields.setdefault(name, [])
             column += [-1] * (len(self.ids) - len(column))
             column.append(self.strings.number(value))
-        self.ids.append(known[1].id)
+        self.ids.append(first_head[1].id)
         codes: dict[str, None] = {}
-        for side, sheaf, one in zip(self.sides, self.sheaves, both, strict=True):
-            place, index, gold = one if one is not None else (-1, _ABSENT, b"null\tnull")
-            side.places.append(place)
-            side.states.append(_STATE[index.state])
-            side.golds.append(self.golds.number(gold, sheaf, place))
-            for name, column in side.sets.items():
+        for system, sheaf, head in zip(self.sides, self.sheaves, heads, strict=True):
+            offset, index, gold = head if head is not None else (-1, _ABSENT, b"null\tnull")
+            system.places.append(offset)
+            system.states.append(_STATE[index.state])
+            system.golds.append(self.golds.number(gold, sheaf, offset))
+            for name, column in system.sets.items():
                 column.append(self.strings.list_number(getattr(index, name)))
-            side.first.append(index.first)
-            side.scores.append(index.score)
+            system.first.append(index.first)
+            system.scores.append(index.score)
             codes.update(dict.fromkeys(index.codes))
         self.codes.update(list(codes))
 
@@ -171,27 +175,27 @@ class Packs:
         """The index of all pairs."""
         for column in self.fields.values():
             column += [-1] * (len(self.ids) - len(column))
-        made = {
+        data = {
             "codes": list(EDITS),
             "states": list(STATES),
             "strings": list(self.strings.known),
-            "lists": [list(one) for one in self.strings.lists],
+            "lists": [list(items) for items in self.strings.lists],
             "id": self.ids,
             "fields": self.fields,
-            "sides": [self._side(side) for side in self.sides],
+            "sides": [self._side(s) for s in self.sides],
         }
-        return made
+        return data
 
-    def _side(self, side: Side) -> dict[str, Any]:
+    def _side(self, system: Side) -> dict[str, Any]:
         ordered: dict[str, list[Any]] = {
-            "state": side.states,
-            **side.sets,
-            "score": side.scores,
-            "first": side.first,
+            "state": system.states,
+            **system.sets,
+            "score": system.scores,
+            "first": system.first,
         }
         return {
-            "gold": _steps(side.golds),
-            **{name: [column[at] for at in self.order] for name, column in ordered.items()},
+            "gold": _steps(system.golds),
+            **{name: [column[i] for i in self.order] for name, column in ordered.items()},
         }
 
     @property
@@ -209,15 +213,11 @@ class Packs:
         yield packed(written(self.index).encode("utf-8", "backslashreplace"))
         for first in range(0, len(self.order), CHUNK):
             chunk = self.order[first : first + CHUNK]
-            sides = [
-                _columns(side, sheaf, chunk) for side, sheaf in zip(self.sides, self.sheaves, strict=True)
-            ]
-            yield packed(b"[" + b",".join(sides) + b"]")
+            columns = [_columns(s, sheaf, chunk) for s, sheaf in zip(self.sides, self.sheaves, strict=True)]
+            yield packed(b"[" + b",".join(columns) + b"]")
         for first in range(0, len(self.golds.places), CHUNK):
-            found = [sheaf.at(place)[1:3] for sheaf, place in self.golds.places[first : first + CHUNK]]
-            yield packed(
-                b"[[" + b"],[".join(b",".join(column) for column in zip(*found, strict=True)) + b"]]"
-            )
+            rows = [sheaf.at(offset)[1:3] for sheaf, offset in self.golds.places[first : first + CHUNK]]
+            yield packed(b"[[" + b"],[".join(b",".join(column) for column in zip(*rows, strict=True)) + b"]]")
 
 
 _Head = tuple[int, Index, bytes]
@@ -225,10 +225,10 @@ _STATE = {state: number for number, state in enumerate(STATES)}
 _ABSENT = Index("", "gold_absent")
 
 
-def _columns(side: Side, sheaf: Sheaf, chunk: Sequence[int]) -> bytes:
+def _columns(system: Side, sheaf: Sheaf, chunk: Sequence[int]) -> bytes:
     """The columns of some pairs as one JSON text."""
     nothing = [b"null"] * _COLUMNS
-    rows = [sheaf.at(place)[3:-1] if (place := side.places[at]) >= 0 else nothing for at in chunk]
+    rows = [sheaf.at(offset)[3:-1] if (offset := system.places[i]) >= 0 else nothing for i in chunk]
     return b"[[" + b"],[".join(b",".join(column) for column in zip(*rows, strict=True)) + b"]]"
 
 
@@ -238,15 +238,15 @@ def _joined(sheaves: Sequence[Sheaf]) -> Iterator[tuple[_Head | None, ...]]:
         for alone in _heads(sheaves[0]):
             yield (alone,)
         return
-    rest = {one[1].id: one for one in _heads(sheaves[1])}
-    for one in _heads(sheaves[0]):
-        yield one, rest.pop(one[1].id, None)
-    for other in rest.values():
+    remaining = {h[1].id: h for h in _heads(sheaves[1])}
+    for head in _heads(sheaves[0]):
+        yield head, remaining.pop(head[1].id, None)
+    for other in remaining.values():
         yield None, other
 
 
 def _heads(sheaf: Sheaf) -> Iterator[_Head]:
-    return ((at, Index(*_read(index.decode())), gold) for at, index, gold in sheaf.heads())
+    return ((offset, Index(*_read(index.decode())), gold) for offset, index, gold in sheaf.heads())
 
 
 def _steps(numbers: Sequence[int]) -> list[int]:
@@ -255,7 +255,7 @@ def _steps(numbers: Sequence[int]) -> list[int]:
     >>> _steps([0, 1, 2, 0])
     [0, 0, 0, -3]
     """
-    return [one - before - 1 for before, one in zip([-1, *numbers], numbers, strict=False)]
+    return [n - before - 1 for before, n in zip([-1, *numbers], numbers, strict=False)]
 
 
 def packed(data: bytes) -> bytes:

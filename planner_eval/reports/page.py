@@ -38,18 +38,18 @@ def page(head: Mapping[str, Any], packs: Iterable[bytes]) -> Iterator[str]:
     0
     """
     template = read(f"{_FOLDER}page.html")
-    shown = {
+    values = {
         "style": part("drawing.css", "style.css"),
         "script": part(*SCRIPTS),
     }
-    shown |= {f"{name}_hash": _hash(text) for name, text in shown.items()}
-    shown |= {"title": html.escape(visible(printable(str(head["title"])))), "head": in_page(head)}
+    values |= {f"{name}_hash": _hash(text) for name, text in values.items()}
+    values |= {"title": html.escape(visible(printable(str(head["title"])))), "head": in_page(head)}
     before, _, after = template.partition("{{packs}}")
-    yield _filled(before, shown)
+    yield _filled(before, values)
     for number, pack in enumerate(packs):
         lead = "\n" if number else ""
         yield f'{lead}<script type="application/octet-stream" id="pack-{number}">{pack.decode()}</script>'
-    yield _filled(after, shown)
+    yield _filled(after, values)
 
 
 def part(*names: str) -> str:
@@ -67,11 +67,11 @@ def in_page(data: Any) -> str:
     >>> in_page({"a": "</script>"})
     '{"a":"\\u003c/script>"}'
     """
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", json_safe(written(data)))
+    return _UNSAFE.sub(lambda m: f"\\u{ord(m[0]):04x}", json_safe(written(data)))
 
 
-def _filled(template: str, shown: Mapping[str, str]) -> str:
-    return _PLACE.sub(lambda place: shown[place[1]], template)
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    return _PLACE.sub(lambda match: values[match[1]], template)
 
 
 def _hash(text: str) -> str:

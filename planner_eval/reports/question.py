@@ -25,35 +25,35 @@ _NAME = later(r"(?a:[\w.:/-]*\d[\w.:/-]*)")
 """A text that names a task and asks nothing: one word with a digit in it, such as a hash."""
 
 
-def question_field(wanted: str | None, *files: PlanFile) -> tuple[str | None, list[str]]:
+def question_field(query: str | None, *files: PlanFile) -> tuple[str | None, list[str]]:
     """The field that holds the question, and what is to be said of it.
 
     Args:
-        wanted: What the user names; recognised when None, none when "".
+        query: What the user names; recognised when None, none when "".
         files: The gold plans, then the predictions.
 
     Raises:
         InputError: no record has the field that the user names, or none has words in it.
     """
-    if wanted == "":
+    if query == "":
         return None, []
     for file in files:
         seen = [record.fields for record in islice(file.records, HEAD)]
-        words, numbers = (QUESTIONS, SURE) if wanted is None else ((wanted,), (wanted,))
+        words, numbers = (QUESTIONS, SURE) if query is None else ((query,), (query,))
         asking = (name for name in words if any(_asks(fields.get(name), name in numbers) for fields in seen))
         counting = (name for name in numbers if any(_is_number(fields.get(name)) for fields in seen))
         name = next(chain(asking, counting), None)
         if name is not None:
             return name, [f'question: field "{name}" of {file.name}']
-    if wanted is not None:
-        known = dict.fromkeys(
-            key for file in files for one in islice(file.records, HEAD) for key in one.fields
+    if query is not None:
+        names = dict.fromkeys(
+            key for file in files for record in islice(file.records, HEAD) for key in record.fields
         )
-        if wanted in known:
-            raise InputError(f"--query {wanted!r}: no record asks anything there: its values are no words")
-        hint = did_you_mean(wanted, known, lead="; ")
-        there = f"; there are {', '.join(known)}" if known and not hint else ""
-        raise InputError(f"--query {wanted!r}: no record has that field{hint}{there}")
+        if query in names:
+            raise InputError(f"--query {query!r}: no record asks anything there: its values are no words")
+        hint = did_you_mean(query, names, lead="; ")
+        available = f"; there are {', '.join(names)}" if names and not hint else ""
+        raise InputError(f"--query {query!r}: no record has that field{hint}{available}")
     return None, []
 
 
@@ -66,7 +66,7 @@ def _asks(value: Any, sure: bool) -> bool:
     if isinstance(value, str):
         return bool(value.strip()) and (sure or not _NAME.fullmatch(value.strip()))
     value = join_messages(value)
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(turn, dict) for turn in value)
 
 
 def _is_number(value: Any) -> bool:

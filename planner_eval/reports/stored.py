@@ -82,10 +82,10 @@ class StoredJob:
         """
         job, stored = self.page, self.stored.since(getattr(pairs, "first", 0))
         reader, lines = _Reader(job, stored), Lines(job.query, texts=job.texts)
-        for told in staged(pairs, reader.matched, reader.gold, reader.pred, reader.told):
-            fold.note(told.row, names=False)
-            fold.add(told.scored)
-            yield lines.line(told.pair, told.pred, told.gold)
+        for result in staged(pairs, reader.matched, reader.gold, reader.pred, reader.told):
+            fold.note(result.row, names=False)
+            fold.add(result.scored)
+            yield lines.line(result.pair, result.pred, result.gold)
 
 
 class _Found:
@@ -126,77 +126,81 @@ class _Reader:
     def matched(self, position: int, pair: Records) -> _Found:
         """A pair with its row; without one where a record has an error, which the run may not have had."""
         name = pair_name(position, *pair, gold_named=self.again.gold_named)
-        found = _Found(name, position, *pair)
+        entry = _Found(name, position, *pair)
         data: Mapping[str, Any] = next(self.rows, {})
-        if data.get("id") == found.name and all(record is None or record.error is None for record in pair):
-            found.data = data
-        return found
+        if data.get("id") == entry.name and all(record is None or record.error is None for record in pair):
+            entry.data = data
+        return entry
 
-    def gold(self, found: _Found) -> _Found:
+    def gold(self, entry: _Found) -> _Found:
         """With the gold plan; without its row where that does not say which gold plan it is about."""
-        gold, how = found.gold, self.again
-        if found.data is None or gold is None or found.data["state"] not in JUDGED:
-            return found
+        gold, how = entry.gold, self.again
+        if entry.data is None or gold is None or entry.data["state"] not in JUDGED:
+            return entry
         plain = _is_plain(gold)
-        known = self._golds.get(gold.source) if plain else None
+        stored = self._golds.get(gold.source) if plain else None
         try:
-            read = read_gold(gold, dialect=how.gold_dialect, compute=how.compute, known=known)
+            read = read_gold(gold, dialect=how.gold_dialect, compute=how.compute, known=stored)
         except (ParseError, InputError):  # a run of an older version could read it
-            found.data = None
-            return found
+            entry.data = None
+            return entry
         if len(read.plans) > 1:
-            found.data = None
-            return found
-        found.theirs = read.plan
-        if plain and known is None:
+            entry.data = None
+            return entry
+        entry.theirs = read.plan
+        if plain and stored is None:
             _keep(self._golds, gold.source, read.plan, _GOLDS)
-        return found
+        return entry
 
-    def pred(self, found: _Found) -> _Found:
+    def pred(self, entry: _Found) -> _Found:
         """With the plan that was predicted, where there is one."""
-        pred, how = found.pred, self.again
-        if found.data is None or pred is None or found.data["state"] not in _READ:
-            return found
+        pred, how = entry.pred, self.again
+        if entry.data is None or pred is None or entry.data["state"] not in _READ:
+            return entry
         plain = _is_plain(pred)
-        found.ours = self._preds.get(pred.source) if plain else None
-        if found.ours is None:
+        entry.ours = self._preds.get(pred.source) if plain else None
+        if entry.ours is None:
             with suppress(ParseError):  # the row says it already
-                ours = read_plan(pred, dialect=how.pred_dialect, compute=how.compute, repair=how.repair)
-                found.ours = ours
+                plan = read_plan(pred, dialect=how.pred_dialect, compute=how.compute, repair=how.repair)
+                entry.ours = plan
                 if plain:
-                    _keep(self._preds, pred.source, ours, _PREDS)
-        return found
+                    _keep(self._preds, pred.source, plan, _PREDS)
+        return entry
 
-    def told(self, found: _Found) -> _Told:
+    def told(self, entry: _Found) -> _Told:
         """What is said of a pair: by its row, or compared again."""
-        job, pred, gold, data = self.job, found.pred, found.gold, found.data
-        place = place_of(pred or gold)
+        job, pred, gold, data = self.job, entry.pred, entry.gold, entry.data
+        location = place_of(pred or gold)
         if data is None:
-            row = self.again.row(self.again.read(found.position, (pred, gold)))
-            scored = scored_row(row, METRICS, self.policy, job.score.by, place)
+            row = self.again.row(self.again.read(entry.position, (pred, gold)))
+            scored = scored_row(row, METRICS, self.policy, job.score.by, location)
             return _Told(row, pair_of(row, job.fields), scored, pred, gold)
-        name, state, error, ours, theirs = (
-            found.name,
+        name, state, error, pred_plan, gold_plan = (
+            entry.name,
             data["state"],
             data.get("error"),
-            found.ours,
-            found.theirs,
+            entry.ours,
+            entry.theirs,
         )
-        row = Row(name, state, None, ours, theirs, error, gold.fields if gold is not None else {})
-        fields = {one: key for one in job.fields if (key := key_of(one, row)) is not None}
+        row = Row(name, state, None, pred_plan, gold_plan, error, gold.fields if gold is not None else {})
+        fields = {field: key for field in job.fields if (key := key_of(field, row)) is not None}
         edits = [said_in(edit) for edit in data.get("edits", ())]
         partners, mended = data.get("pairs", ()), data.get("readable_with_repair")
         shape = structure_said(data.get("structure"))
-        pair = Pair(name, state, ours, theirs, edits, partners, shape, error, mended, fields)
-        return _Told(row, pair, self._scored(row, pair, data, place), pred, gold)
+        pair = Pair(name, state, pred_plan, gold_plan, edits, partners, shape, error, mended, fields)
+        return _Told(row, pair, self._scored(row, pair, data, location), pred, gold)
 
     def _scored(
-        self, row: Row, pair: Pair, data: Mapping[str, Any], place: tuple[str | None, int | None]
+        self, row: Row, pair: Pair, data: Mapping[str, Any], location: tuple[str | None, int | None]
     ) -> Scored:
         if row.state not in JUDGED:
-            return Scored(row.id, row.state, reason=row.error or "", file=place[0], line=place[1])
+            return Scored(row.id, row.state, reason=row.error or "", file=location[0], line=location[1])
         by, job = self.job.score.by, self.job
-        keys = {one: key for one in by if (key := key_of(one, row)) is not None} if by != job.fields else None
+        keys = (
+            {field: key for field in by if (key := key_of(field, row)) is not None}
+            if by != job.fields
+            else None
+        )
         roots = [edit for edit in pair.edits if edit.cause is None]
         notes = {note.code for note in row.pred.diagnostics} if row.pred is not None else ()
         return Scored(
@@ -210,7 +214,7 @@ class _Reader:
             any(code.startswith("repair.") for code in notes),
             "find.choices" in notes,
             (),
-            *place,
+            *location,
             unread="find.unread" in notes,
         )
 
@@ -237,10 +241,10 @@ def structure_said(data: Mapping[str, Any] | None) -> str:
     """
     if data is None:
         return ""
-    parts, moved = data["components"], data["dependencies"]
+    component_counts, moved = data["components"], data["dependencies"]
     components, depth, width = (
         Both(data[name]["pred"], data[name]["gold"]) for name in ("components", "depth", "width")
     )
-    changed = parts["torn"], parts["joined"], moved["lost"], moved["added"]
-    said = str(StructureFigures(components, depth, width, *changed))
-    return f"structure: {said}" if said else ""
+    changed = component_counts["torn"], component_counts["joined"], moved["lost"], moved["added"]
+    text = str(StructureFigures(components, depth, width, *changed))
+    return f"structure: {text}" if text else ""

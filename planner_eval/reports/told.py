@@ -60,19 +60,21 @@ class Said(NamedTuple):
 
 def said_of(edit: Edit, pred: Spans | None) -> Said:
     """An edit of a comparison."""
-    (gold, ours), *also = [(_where(gold, None), _where(mine, pred)) for mine, gold in edit.places]
-    return Said(edit.code, edit.message, edit.cause, gold, ours, also)
+    (gold, pred_where), *also = [
+        (_where(gold, None), _where(pred_place, pred)) for pred_place, gold in edit.places
+    ]
+    return Said(edit.code, edit.message, edit.cause, gold, pred_where, also)
 
 
-def _where(place: Place | None, spans: Spans | None) -> Where | None:
-    if place is None:
+def _where(location: Place | None, spans: Spans | None) -> Where | None:
+    if location is None:
         return None
-    return Where(place.call, place.argument, (spans.of(place) or ()) if spans is not None else ())
+    return Where(location.call, location.argument, (spans.of(location) or ()) if spans is not None else ())
 
 
 def said_in(data: Mapping[str, Any]) -> Said:
     """An edit of a row that `planeval diff` wrote."""
-    also = [(_where_in(one.get("gold")), _where_in(one.get("pred"))) for one in data.get("also", ())]
+    also = [(_where_in(entry.get("gold")), _where_in(entry.get("pred"))) for entry in data.get("also", ())]
     gold, pred = _where_in(data.get("gold")), _where_in(data.get("pred"))
     return Said(data["code"], data["message"], data.get("cause"), gold, pred, also)
 
@@ -93,30 +95,31 @@ def packed(edit: Said, pred: Mapping[str, Any], gold: Mapping[str, Any], text: s
         text: The prediction's text, where it is shown.
     """
     words = edit.words
-    theirs, fills = _place(edit.gold, gold)
-    ours, others = _place(edit.pred, pred)
+    gold_numbers, gold_fills = _place(edit.gold, gold)
+    pred_numbers, pred_fills = _place(edit.pred, pred)
     if not words.isprintable():
         words = AS_IT_IS + words
     else:
-        for mark, said in zip(_MARKS, _fills(others, fills, edit.gold), strict=True):
-            if len(said) > _SHORT and said in words:
-                words = words.replace(said, mark)
+        for mark, fill in zip(_MARKS, _fills(pred_fills, gold_fills, edit.gold), strict=True):
+            if len(fill) > _SHORT and fill in words:
+                words = words.replace(fill, mark)
     cause = -1 if edit.cause is None else edit.cause
-    where = (*theirs, *ours, *_off(edit.pred, pred, text))
+    where = (*gold_numbers, *pred_numbers, *_off(edit.pred, pred, text))
     if not edit.also:
         return [CODES[edit.code], words, cause, *where]
     also = [
-        (*_place(one, gold)[0], *_place(other, pred)[0], *_off(other, pred, text)) for one, other in edit.also
+        (*_place(gold_where, gold)[0], *_place(pred_where, pred)[0], *_off(pred_where, pred, text))
+        for gold_where, pred_where in edit.also
     ]
     return [CODES[edit.code], words, cause, *where, also]
 
 
-def _off(ours: Where | None, pred: Mapping[str, Any], text: str | None) -> tuple[int, ...]:
+def _off(where: Where | None, pred: Mapping[str, Any], text: str | None) -> tuple[int, ...]:
     """How far off a guess of a place in the prediction's text is; nothing where none is known."""
-    if text is None or ours is None or not ours.span or ours.call is None:
+    if text is None or where is None or not where.span or where.call is None:
         return ()
-    begin, end = guessed(text, pred["c"], ours.call, ours.argument)
-    return ours.span[0] - begin, ours.span[1] - end
+    begin, end = guessed(text, pred["c"], where.call, where.argument)
+    return where.span[0] - begin, where.span[1] - end
 
 
 def guessed(text: str, calls: Sequence[Any], call: int, argument: str | None) -> tuple[int, int]:
@@ -127,17 +130,17 @@ def guessed(text: str, calls: Sequence[Any], call: int, argument: str | None) ->
     >>> guessed("f(x=1); g(y=2)", [["f", [["x", 1]]], ["g", [["y", 2]]]], 1, "y")
     (10, 11)
     """
-    at = begin = 0
+    offset = begin = 0
     for tool, _ in calls[: call + 1]:
         name = tool.rpartition(".")[2]
-        begin = max(text.find(name, at), 0)
-        at = begin + len(name)
+        begin = max(text.find(name, offset), 0)
+        offset = begin + len(name)
     if argument is None:
-        after = text.find(calls[call + 1][0].rpartition(".")[2], at) if call + 1 < len(calls) else -1
+        after = text.find(calls[call + 1][0].rpartition(".")[2], offset) if call + 1 < len(calls) else -1
         return begin, after if after >= 0 else len(text)
-    place = max(text.find(argument, at), 0)
-    value = next((said for name, said in calls[call][1] if name == argument), "")
-    return place, place + len(argument) + (len(value) if isinstance(value, str) else 0)
+    start = max(text.find(argument, offset), 0)
+    value = next((v for name, v in calls[call][1] if name == argument), "")
+    return start, start + len(argument) + (len(value) if isinstance(value, str) else 0)
 
 
 _Numbers = tuple[Any, Any]
@@ -145,24 +148,24 @@ _Words = tuple[str, str, str, str, str]
 _NONE: tuple[_Numbers, _Words] = (NOWHERE, NOWHERE), ("", "", "", "", "")
 
 
-def _place(place: Where | None, plan: Mapping[str, Any]) -> tuple[_Numbers, _Words]:
+def _place(location: Where | None, plan: Mapping[str, Any]) -> tuple[_Numbers, _Words]:
     """A place by numbers, and what is said of it.
 
     The numbers are that of the call and that of the argument, or its name where the call has none such. What
     is said is the whole call, the tool, the value, the argument and the call's number.
     """
-    if place is None:
+    if location is None:
         return _NONE
-    call, argument = place.call, place.argument
-    tool, given = ("", plan.get("a", ())) if call is None else plan["c"][call]
+    call, argument = location.call, location.argument
+    tool, arguments = ("", plan.get("a", ())) if call is None else plan["c"][call]
     number = ANSWER if call is None else call
     named = "" if call is None else f"call {call + 1}"
     if argument is None:
-        listed = ", ".join([f"{name}={value_words(value)}" for name, value in given]) if named else ""
+        listed = ", ".join([f"{name}={value_words(value)}" for name, value in arguments]) if named else ""
         return (number, NOWHERE), (listed, tool, "", "", named)
-    for at, (name, value) in enumerate(given):
+    for index, (name, value) in enumerate(arguments):
         if name == argument:
-            return (number, at), ("", tool, value_words(value), f"'{argument}'", named)
+            return (number, index), ("", tool, value_words(value), f"'{argument}'", named)
     return (number, argument), ("", tool, "", f"'{argument}'", named)
 
 
@@ -179,8 +182,8 @@ def _fills(pred: _Words, gold: _Words, where: Where | None) -> tuple[str, ...]:
 
 def places_of(plan: Plan) -> list[Any]:
     """Where the calls of a plan stand in its text: begin and end, then those of each argument."""
-    made = []
+    call_spans = []
     for call in plan.calls:
         spans = call.spans if len(call.spans) == len(call.arguments) else ()
-        made.append([] if call.span is None else [*call.span, [list(span) for span in spans]])
-    return made if any(made) else []
+        call_spans.append([] if call.span is None else [*call.span, [list(span) for span in spans]])
+    return call_spans if any(call_spans) else []
