@@ -106,9 +106,9 @@ class _Asking:
         return super().do_open(connection, req, **http_conn_args)  # type: ignore[misc]
 
 
-class _Http(_Asking, request.HTTPHandler):  # type: ignore[misc]
+class _Http(_Asking, request.HTTPHandler):
     pass
 
 
-class _Https(_Asking, request.HTTPSHandler):  # type: ignore[misc]
+class _Https(_Asking, request.HTTPSHandler):
     pass

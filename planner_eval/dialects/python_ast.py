@@ -512,7 +512,7 @@ class _Reader:
 
     def repeat(self, node: ast.For | ast.AsyncFor | ast.While, calls_before: int) -> None:
         """Say that a variable is unsure whose value grows with the rounds; a loop's call is its first one."""
-        elements = getattr(getattr(node, "iter", None), "elts", ())
+        elements: list[ast.expr] = getattr(getattr(node, "iter", None), "elts", [])
         if len(elements) == 1 and not isinstance(elements[0], ast.Starred):
             return
         outputs = {name for call in self.machine.calls[calls_before:] for name, _ in call.binds}
