@@ -144,7 +144,7 @@ def test_pieces_taken_whole_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     texts += [rows[:end] + more for end in range(1, 150) for more in ("", "}", "]", ", {", "'")]
     quick = [found(text) for text in texts]
     for module in (extent, cut, repair):
-        monkeypatch.setattr(module, "tokens", lambda text, start, stop, whole=0: tokens(text, start, stop))
+        monkeypatch.setattr(module, "tokens", lambda text, start, stop, levels=0: tokens(text, start, stop))
     monkeypatch.setattr(repair, "_LOOSE", repair._LOOSE[1:])
     assert [found(text) for text in texts] == quick
 
