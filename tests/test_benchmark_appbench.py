@@ -19,11 +19,7 @@ from planner_eval.benchmarks.appbench.apps import TABLE_8, table8, used_apis
 from planner_eval.benchmarks.appbench.counting import outcomes
 from planner_eval.benchmarks.appbench.evaluation import predicted_side
 from planner_eval.benchmarks.appbench.tables import figure4, table2, table4
-from planner_eval.benchmarks.appbench.text import (
-    read_analysed_call,
-    read_scored_call,
-    split_answer,
-)
+from planner_eval.benchmarks.appbench.text import read_analysed_call, read_scored_call, split_answer
 from planner_eval.benchmarks.report import Cell, Report
 from planner_eval.datasets.appbench import read_appbench
 from planner_eval.datasets.sample import Sample
@@ -128,13 +124,10 @@ def test_spelling_that_carries_no_meaning(old: str, new: str, mended: int) -> No
     assert {figure.name: figure.value for figure in report.rows[0].figures}["mended"] == mended
 
 
-@pytest.mark.parametrize(
-    ("end", "right", "arguments"),
-    [
-        ("#town=town", 1.0, 4), ("#town=town]", 1.0, 4),  # only the marks are missing
-        ("#shop=shop, #to", 0.0, 3), ("#town", 0.0, 3), ("#shop=", 0.0, 2), ("orderbook(", 0.0, 2),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("end", "right", "arguments"), [
+    ("#town=town", 1.0, 4), ("#town=town]", 1.0, 4),  # only the marks are missing
+    ("#shop=shop, #to", 0.0, 3), ("#town", 0.0, 3), ("#shop=", 0.0, 2), ("orderbook(", 0.0, 2),
+])  # fmt: skip
 def test_what_can_be_read_of_a_line_that_is_cut_off_counts(end: str, right: float, arguments: int) -> None:
     report = score(PERFECT[: PERFECT.rindex(end.rstrip("]"))] + end, gold_of(TWO))
     assert [report.value(name) for name in NAMES[:3]] == [1.0, 1.0, right]
@@ -142,18 +135,15 @@ def test_what_can_be_read_of_a_line_that_is_cut_off_counts(end: str, right: floa
     assert {figure.name: figure.value for figure in report.rows[0].figures}["mended"] == 1
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "figures"),
-    [
-        # of which only the names can be read: a call without arguments
-        (", #kind", " #kind", [1, 1, 0]), ("[shop, town", "[[shop, town", [1, 1, 0]),
-        ("'Oslo'", "'Os'lo'", [1, 1, 0]), ("shop, town", "shop town", [1, 1, 0]),
-        ("Shops: ", "", [2 / 3, 1, 0]),  # an API without app
-        ("#town=town)]", "#town=town)]\nx = orderbook(#shop='own' #town)", [1, 4 / 5, 0]),  # a wrong call
-        ("'Oslo'", "Oslo", [1, 1, 0]),  # a word without quotes is a returned name
-        *(("'Oslo'", text, [1, 1, 0]) for text in ("491 30th St #103", "Who, me?", "2019-03-05", "f(x) b")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "figures"), [
+    # of which only the names can be read: a call without arguments
+    (", #kind", " #kind", [1, 1, 0]), ("[shop, town", "[[shop, town", [1, 1, 0]),
+    ("'Oslo'", "'Os'lo'", [1, 1, 0]), ("shop, town", "shop town", [1, 1, 0]),
+    ("Shops: ", "", [2 / 3, 1, 0]),  # an API without app
+    ("#town=town)]", "#town=town)]\nx = orderbook(#shop='own' #town)", [1, 4 / 5, 0]),  # a wrong call
+    ("'Oslo'", "Oslo", [1, 1, 0]),  # a word without quotes is a returned name
+    *(("'Oslo'", text, [1, 1, 0]) for text in ("491 30th St #103", "Who, me?", "2019-03-05", "f(x) b")),
+])  # fmt: skip
 def test_lines_of_which_a_part_can_be_read(old: str, new: str, figures: list[float]) -> None:
     report = score(PERFECT.replace(old, new, 1), gold_of(TWO))
     assert [report.value(name) for name in NAMES[:3]] == pytest.approx(figures)
@@ -191,16 +181,13 @@ RENAMED = PERFECT.replace("shop, town = ", "s, place = ").replace(
 )
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "right"),
-    [
-        ("", "", 1),  # labels that a plan chose are free
-        ("#town=place", "#town=s", 0),  # the other output
-        ("s, place = ", "place, s = ", 0), ("s, place = ", "place = ", 0),  # which it means cannot be told
-        ("s, place = ", "s, place, more = ", 0),
-        ("s, place = ", "town, shop = ", 0),  # the API's own names are its outputs anywhere
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "right"), [
+    ("", "", 1),  # labels that a plan chose are free
+    ("#town=place", "#town=s", 0),  # the other output
+    ("s, place = ", "place, s = ", 0), ("s, place = ", "place = ", 0),  # which it means cannot be told
+    ("s, place = ", "s, place, more = ", 0),
+    ("s, place = ", "town, shop = ", 0),  # the API's own names are its outputs anywhere
+])  # fmt: skip
 def test_a_label_means_the_output_in_its_place_and_no_other(old: str, new: str, right: int) -> None:
     report = score(RENAMED.replace(old, new), gold_of(TWO))
     assert (
@@ -320,10 +307,8 @@ def test_apis_by_app_in_gold_and_answers() -> None:
     gold = Sample("a", gold=gold_of([("A", "x = f(#a='1')"), ("B", "g(#b=x)")]))
     answer = "A: [x = F(#a='2')]\nA: [y = f()]\nC: [g(#b=x)]"
     assert [tuple(row.values()) for row in used_apis([(gold, answer), (gold, "no plan")])] == [
-        ("a", "f", 2, 2, 1),
-        ("b", "g", 2, 0, 0),
-        ("others", None, 0, 1, 0),
-    ]
+        ("a", "f", 2, 2, 1), ("b", "g", 2, 0, 0), ("others", None, 0, 1, 0),
+    ]  # fmt: skip
     trains = {
         c.column: c
         for c in table8([Sample("a", gold=gold_of([("Trains", "findtrains()")]))])

@@ -117,20 +117,17 @@ CLOSING = {"name": "var_result", "label": "$var_9", "arguments": {"result": "$va
 FULL, PARTIAL, WIN = "percentage_times_full_score", "accuracy_combined", "win_rate"
 
 
-@pytest.mark.parametrize(
-    ("answer", "gold", "figures"),
-    [
-        # a reference to another call of the same tool
-        ([*TWICE[:2], call("subtract", "$var_3", "$var_2.result$", 2)], TWICE, {PARTIAL: 2 / 3, FULL: 0}),
-        # an extra call in front costs one place and precision; no tool has that name
-        ([call("invented", "$var_0"), *GOLD], GOLD, {PARTIAL: 2 / 3, "p_intent": 2 / 3, WIN: 0}),
-        ([TWICE[1], TWICE[0], TWICE[2]], TWICE, {FULL: 1}),  # the order of independent calls
-        ([call("multiply", "$var_1", 1, 1), GOLD[1]], GOLD, {"f1_slot": 1, PARTIAL: 0.5}),  # values
-        (GOLD, [*GOLD, CLOSING], {FULL: 1}),  # a named answer is not asked for, and is no call
-        *(([*GOLD[:at], CLOSING, *GOLD[at:]], GOLD, dict.fromkeys((*RATIOS, WIN), 1)) for at in range(3)),
-        ([call("find", "$var_1", "$100-$200", "$5")], [call("find", "$var_1", "$100-$200", "$5")], {FULL: 1}),
-    ],
-)
+@pytest.mark.parametrize(("answer", "gold", "figures"), [
+    # a reference to another call of the same tool
+    ([*TWICE[:2], call("subtract", "$var_3", "$var_2.result$", 2)], TWICE, {PARTIAL: 2 / 3, FULL: 0}),
+    # an extra call in front costs one place and precision; no tool has that name
+    ([call("invented", "$var_0"), *GOLD], GOLD, {PARTIAL: 2 / 3, "p_intent": 2 / 3, WIN: 0}),
+    ([TWICE[1], TWICE[0], TWICE[2]], TWICE, {FULL: 1}),  # the order of independent calls
+    ([call("multiply", "$var_1", 1, 1), GOLD[1]], GOLD, {"f1_slot": 1, PARTIAL: 0.5}),  # values
+    (GOLD, [*GOLD, CLOSING], {FULL: 1}),  # a named answer is not asked for, and is no call
+    *(([*GOLD[:at], CLOSING, *GOLD[at:]], GOLD, dict.fromkeys((*RATIOS, WIN), 1)) for at in range(3)),
+    ([call("find", "$var_1", "$100-$200", "$5")], [call("find", "$var_1", "$100-$200", "$5")], {FULL: 1}),
+])  # fmt: skip
 def test_corrected_figures(answer: Any, gold: Any, figures: dict[str, float]) -> None:
     report = score(answer, gold=gold)
     assert {name: report.value(name) for name in figures} == pytest.approx(figures)
@@ -176,16 +173,13 @@ def test_answers_match_by_value(answer: Any, gold: Any, same: bool) -> None:
     assert answers_match(answer, gold) is same
 
 
-@pytest.mark.parametrize(
-    ("divided", "by", "result", "won"),
-    [
-        ((1, 10), (14, 100), 0.1, False),  # gold's calls give 0.1, so nothing was rounded
-        ((1, 10), (100, 1000), 0.1, True), ((1100, 12), (1100, 12), 91.7, True),
-        ((1100, 12), (9167, 100), 91.7, True), ((1100, 12), (917, 10), 91.7, True),
-        ((1100, 12), (9174, 100), 91.7, False),  # 91.7 as well when rounded, but gold's calls give 91.666…
-        ((1, 0), (9174, 100), 91.7, False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("divided", "by", "result", "won"), [
+    ((1, 10), (14, 100), 0.1, False),  # gold's calls give 0.1, so nothing was rounded
+    ((1, 10), (100, 1000), 0.1, True), ((1100, 12), (1100, 12), 91.7, True),
+    ((1100, 12), (9167, 100), 91.7, True), ((1100, 12), (917, 10), 91.7, True),
+    ((1100, 12), (9174, 100), 91.7, False),  # 91.7 as well when rounded, but gold's calls give 91.666…
+    ((1, 0), (9174, 100), 91.7, False),
+])  # fmt: skip
 def test_a_result_is_rounded_as_far_as_gold_s(divided: Any, by: Any, result: float, won: bool) -> None:
     gold, answer = ([call("divide", "$var_1", *values)] for values in (divided, by))
     assert score(answer, gold=gold, result=result).value("win_rate") == won
@@ -202,10 +196,8 @@ def test_samples_that_gold_does_not_win_are_named_with_the_most_that_can_be_won(
     assert report.figure("percentage_times_full_score").denominator == 1
     shares = figure6(outcomes(records(GOLD, ""), run=RUN))
     assert [(share.panel, share.key, share.n, share.win_rate) for share in shares] == [
-        ("depth", 1, 2, 0.5),
-        ("dependencies", 1, 2, 0.5),
-        ("pattern", "A→B", 2, 0.5),
-    ]
+        ("depth", 1, 2, 0.5), ("dependencies", 1, 2, 0.5), ("pattern", "A→B", 2, 0.5),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("written", "right"), [
@@ -274,29 +266,26 @@ def test_averages_over_files_are_weighted_by_their_samples() -> None:
     assert {figure.error for figure in weighted_average(broken)} == {"TypeError"}
 
 
-@pytest.mark.parametrize(
-    ("answer", "query", "run", "wanted"),
-    [
-        (GOLD, "", None, {}),
-        (OTHER, "", RUN, {}),
-        (OTHER, "", None, {"none of these": 1}),
-        ([call("multiply", "$var_1", "six", 7), GOLD[1]], "", None, {"data types": 1}),
-        ([GOLD[0], call("subtract", "$var_2", "$var_3.result$", 2)], "", None, {"variable assignments": 1}),
-        ([GOLD[0], {**GOLD[1], "label": "$var_1"}, GOLD[1]], "", None, {"variable assignments": 1}),
-        ([GOLD[0], call("subtract", "$var_2", "$var_1.product$", 2)], "", None, {"output parameters": 1}),
-        (LOST, "", None, {"implicit calls": 1}),
-        ([], "", None, {"implicit calls": 2}),
-        ([call("multiply", "$var_1", 6, 8), GOLD[1]], "", None, {"none of these": 1}),
-        ("I would multiply.", "", None, {"unreadable": 1}),
-        (
-            LOST,
-            "Multiply, then subtract 2!",
-            None,
-            {"none of these": 1},
-        ),  # what the query names is not implicit
-        (LOST, "Take the subtraction.", None, {"implicit calls": 1}),
-    ],
-)
+@pytest.mark.parametrize(("answer", "query", "run", "wanted"), [
+    (GOLD, "", None, {}),
+    (OTHER, "", RUN, {}),
+    (OTHER, "", None, {"none of these": 1}),
+    ([call("multiply", "$var_1", "six", 7), GOLD[1]], "", None, {"data types": 1}),
+    ([GOLD[0], call("subtract", "$var_2", "$var_3.result$", 2)], "", None, {"variable assignments": 1}),
+    ([GOLD[0], {**GOLD[1], "label": "$var_1"}, GOLD[1]], "", None, {"variable assignments": 1}),
+    ([GOLD[0], call("subtract", "$var_2", "$var_1.product$", 2)], "", None, {"output parameters": 1}),
+    (LOST, "", None, {"implicit calls": 1}),
+    ([], "", None, {"implicit calls": 2}),
+    ([call("multiply", "$var_1", 6, 8), GOLD[1]], "", None, {"none of these": 1}),
+    ("I would multiply.", "", None, {"unreadable": 1}),
+    (
+        LOST,
+        "Multiply, then subtract 2!",
+        None,
+        {"none of these": 1},
+    ),  # what the query names is not implicit
+    (LOST, "Take the subtraction.", None, {"implicit calls": 1}),
+])  # fmt: skip
 def test_each_challenge_is_counted(answer: Any, query: str, run: Any, wanted: dict[str, int]) -> None:
     asked = records(answer, query=query)
     answers = [(*record, one) for record, one in zip(asked, outcomes(asked, run=run), strict=True)]
@@ -397,10 +386,9 @@ SANITY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("functions", "name", "arguments", "expected"),
-    [*((OFFICIAL, *case) for case in ODDITIES), *((SANE, *case) for case in SANITY)],
-)
+@pytest.mark.parametrize(("functions", "name", "arguments", "expected"), [
+    *((OFFICIAL, *case) for case in ODDITIES), *((SANE, *case) for case in SANITY),
+])  # fmt: skip
 def test_oddities_and_sane_answers(functions: Any, name: str, arguments: Any, expected: Any) -> None:
     if isinstance(expected, type):
         with pytest.raises(expected):

@@ -367,8 +367,7 @@ def test_the_command_writes_a_grammar_and_says_what_it_does_not_hold(tmp_path: P
 @pytest.mark.parametrize(("dialect", "to", "more", "said"), [
     ("appbench", "json-schema", [], "a grammar can, as lark or gbnf"),
     ("hermes", "lark", [], "there are those of plan, json, nestful, pythonic, appbench"),
-    ("plan", "lark", ["--max-calls", "0"], "--max-calls"),
-    ("plan", "peg", [], "'peg'"),
+    ("plan", "lark", ["--max-calls", "0"], "--max-calls"), ("plan", "peg", [], "'peg'"),
 ])  # fmt: skip
 def test_what_cannot_be_is_told_before_anything_is_written(
     dialect: str, to: str, more: list[str], said: str
@@ -421,9 +420,8 @@ CONVERTED = {"nestful": ("nestful", "pythonic"), "callnavi": TYPED, "appbench": 
 @pytest.mark.parametrize("name", CONVERTED)
 def test_what_convert_writes_of_the_bundled_samples_is_taken(name: str, tmp_path: Path) -> None:
     nestful, questions = (
-        "data/samples/nestful/v2/nestful_data.jsonl",
-        "data/samples/callnavi/Questions/hr.json",
-    )
+        "data/samples/nestful/v2/nestful_data.jsonl", "data/samples/callnavi/Questions/hr.json",
+    )  # fmt: skip
     apps = tmp_path / "catalogue.json"
     apps.write_text(json.dumps(appbench_catalogue()).replace('"done"', '"litres"'))  # as the samples have it
     catalog, *given = {

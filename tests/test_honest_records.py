@@ -122,8 +122,7 @@ def _circle() -> list[Any]:
 
 @pytest.mark.parametrize(("value", "reason"), [
     ({"name": "f", "arguments": {"a": {1, 2}}}, "argument 'a' of call 1 is a set"),
-    ({"name": "f", "arguments": {"a": _circle()}}, "nests deeper than"),
-    (_circle(), "nests deeper than"),
+    ({"name": "f", "arguments": {"a": _circle()}}, "nests deeper than"), (_circle(), "nests deeper than"),
     (Broken(), "Broken.model_dump() fails: ValueError: boom"),
     (object(), "expected a call or a list of calls"),
 ])  # fmt: skip

@@ -73,12 +73,11 @@ WRITTEN: dict[str, tuple[str, Callable[[list[dict[str, str]]], bytes]]] = {
     "gz": ("p.jsonl.gz", lambda found: gzip.compress(lines(found), mtime=0)),
     "bz2": ("p.jsonl.bz2", lambda found: bz2.compress(lines(found))),
     "xz": ("p.jsonl.xz", lambda found: lzma.compress(lines(found))),
-    "zst": ("p.jsonl.zst", lambda found: zstd(lines(found))),
-    "parquet": ("p.parquet", parquet),
+    "zst": ("p.jsonl.zst", lambda found: zstd(lines(found))), "parquet": ("p.parquet", parquet),
     "csv": ("p.csv", lambda found: separated(found, ",")),
     "tsv": ("p.tsv", lambda found: separated(found, "\t")),
     "stdin": ("-", lambda found: gzip.compress(lines(found), mtime=0)),
-}
+}  # fmt: skip
 CONTAINERS = (*WRITTEN, "directory", "glob")
 
 
@@ -276,9 +275,8 @@ def test_columns_of_parquet(tmp_path: Path) -> None:
 
 def test_a_column_may_be_called_as_a_field_of_messages_is(tmp_path: Path) -> None:
     table = [
-        {"id": "a", "role": "x", "schema": "1", "output": CALL},
-        {"id": "b", "role": "y", "output": CALL},
-    ]
+        {"id": "a", "role": "x", "schema": "1", "output": CALL}, {"id": "b", "role": "y", "output": CALL},
+    ]  # fmt: skip
     (tmp_path / "p.csv").write_bytes(separated(table, ","))
     (tmp_path / "p.parquet").write_bytes(parquet(table))
     for source in (

@@ -229,14 +229,11 @@ def test_a_reference_names_the_call_by_the_same_number() -> None:
 
 
 @pytest.mark.parametrize("form", WRITTEN)
-@pytest.mark.parametrize(
-    ("pred", "gold", "said", "never"),
-    [
-        (flat("Rome", name="seat"), flat("Rome"), "gold's name: seatPreference", "gold: seatPreference"),
-        ("a = find(#x='1')\nb = pay(#y='3', #x=a)", "a = search(#x='1')\nb = pay(#y=a, #x=a)",
-         "gold: ← search.a", "gold: ← find"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("pred", "gold", "said", "never"), [
+    (flat("Rome", name="seat"), flat("Rome"), "gold's name: seatPreference", "gold: seatPreference"),
+    ("a = find(#x='1')\nb = pay(#y='3', #x=a)", "a = search(#x='1')\nb = pay(#y=a, #x=a)",
+     "gold: ← search.a", "gold: ← find"),
+])  # fmt: skip
 def test_names_of_gold_are_called_so(pred: str, gold: str, said: str, never: str, form: str) -> None:
     drawn = told(pe.diff(pred, gold), form)
     assert (said in drawn, never in drawn) == (True, False)
@@ -253,8 +250,7 @@ def test_the_first_mistake_causes_and_what_follows_are_marked() -> None:
 
 
 @pytest.mark.parametrize(("pred", "gold", "legend"), [
-    ("f(#x='1')", "f(#x='1')", ("kept",)),
-    ("f(#x='1')", "f(#x='2')", ("changed",)),
+    ("f(#x='1')", "f(#x='1')", ("kept",)), ("f(#x='1')", "f(#x='2')", ("changed",)),
     ("f(#x='1')\ng()", "f(#x='1')", ("kept", "extra")),
     ("a = f()\ng(#y=a)", "a = f()\nb = h()\ng(#y=b)", ("kept", "missing", "changed", "wrong")),
 ])  # fmt: skip

@@ -124,12 +124,10 @@ OWN_ROW = {
     "example": '<c>{"tool": "f", "args": {"a": 1}}</c>',
 }  # fmt: skip
 SETTINGS = {
-    **POLICY,
-    "fields": {"id-field": "a.0", "text-field": "b", "gold-id-field": "c", "gold-text-field": "d"},
+    **POLICY, "fields": {"id-field": "a.0", "text-field": "b", "gold-id-field": "c", "gold-text-field": "d"},
     "dialects": {"from": "json", "gold-from": "nestful", "wrappers": ["own.toml"]},
-    "metrics": ["exact", "calls"],
-    "thresholds": {"exact": 0.5, "calls": {"recall": 1}},
-}
+    "metrics": ["exact", "calls"], "thresholds": {"exact": 0.5, "calls": {"recall": 1}},
+}  # fmt: skip
 EFFECTS = {
     "verdict": "different", "results_same": False, "state_same": None, "outputs_seen": True, "reached": True,
     "said": "different",

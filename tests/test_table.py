@@ -219,16 +219,13 @@ def test_a_difference_is_tested_as_compare_tests_it(tmp_path: Path) -> None:
                 assert (cell.value, cell.low, cell.high) == (side.value, *side.interval[:2])
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[]", "{}", "null", "1" * 5000, '{"kind": "predict"}', '{"kind": "score", "options": []}',
-        '{"kind": "score", "options": {"benchmark": "callnavi", "settings": [1]}}',
-        '{"kind": "score", "options": {"benchmark": ["x"]}, "inputs": 3}',
-        '{"schema": "planeval.run/1", "version": "0", "kind": "predict", "part": 1, "store": "jsonl",'
-        ' "pairs": 1, "options": {"dataset": "own", "setup": [1]}, "inputs": [{"path": "x"}]}',
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "[]", "{}", "null", "1" * 5000, '{"kind": "predict"}', '{"kind": "score", "options": []}',
+    '{"kind": "score", "options": {"benchmark": "callnavi", "settings": [1]}}',
+    '{"kind": "score", "options": {"benchmark": ["x"]}, "inputs": 3}',
+    '{"schema": "planeval.run/1", "version": "0", "kind": "predict", "part": 1, "store": "jsonl",'
+    ' "pairs": 1, "options": {"dataset": "own", "setup": [1]}, "inputs": [{"path": "x"}]}',
+])  # fmt: skip
 def test_a_broken_folder_is_said(text: str, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(text)
     (tmp_path / "rows.jsonl").write_text('{"id": "a", "prediction": "f()", "error": null, "requests": []}\n')

@@ -472,10 +472,8 @@ def test_a_tool_in_which_others_ran_stands_for_them() -> None:
     path = critical_path(run(*spans, root=1000, under="sub", inner=("inner m", "inner")))
     assert path is not None
     assert [(step.span.name, step.time // MS) for step in path.steps] == [
-        ("m1", 100),
-        ("sub", 600),
-        ("m2", 300),
-    ]
+        ("m1", 100), ("sub", 600), ("m2", 300),
+    ]  # fmt: skip
     assert critical_path(run(root=20)) is None
 
 
@@ -552,10 +550,9 @@ CUT = json.dumps(ONE[1])[:150]
 ON_A_LINE = json.dumps(ONE[0]) + json.dumps(OTHER[0]) + "\n" + rows([ONE[1]])[:-1] + rows([OTHER[1]])
 APART = {
     "over several lines": pretty([*ONE, *OTHER]),
-    "with line ends of Windows": pretty([*ONE, *OTHER]).replace("\n", "\r\n"),
-    "several on a line": ON_A_LINE,
+    "with line ends of Windows": pretty([*ONE, *OTHER]).replace("\n", "\r\n"), "several on a line": ON_A_LINE,
     "mixed": pretty([ONE[0], OTHER[0], ONE[1], OTHER[1]]),
-}
+}  # fmt: skip
 BROKEN = {
     "a log line among lines": (rows(ONE) + "INFO: exporting\n" + rows(OTHER), 1),
     "words among objects": ("Hello\n" + pretty(ONE) + "The answer is {21}.\n" + pretty(OTHER), 2),
@@ -780,8 +777,7 @@ def test_a_trace_in_which_no_tool_ran_is_a_plan_without_calls(
 
 @pytest.mark.parametrize("attributes", [
     {"mlflow.spanType": '"CHAT_MODEL"', "mlflow.spanOutputs": '{"tool_calls": [{"name": "f"}]}'},
-    {"gen_ai.operation.name": "chat", "gen_ai.tool.call.id": "c1"},
-    {"http.method": "GET"},
+    {"gen_ai.operation.name": "chat", "gen_ai.tool.call.id": "c1"}, {"http.method": "GET"},
 ])  # fmt: skip
 def test_a_span_that_may_hold_a_call_is_no_trace_without_one(attributes: dict[str, Any]) -> None:
     with pytest.raises(ParseError, match="is no call"):

@@ -134,23 +134,20 @@ def _changed(
 
 
 _BROKEN: tuple[Callable[[str], str], ...] = (
-    lambda text: text[: len(text) * 3 // 4],
-    lambda text: f"Sure, here are the calls:\n{text}\nLet me know!",
+    lambda text: text[: len(text) * 3 // 4], lambda text: f"Sure, here are the calls:\n{text}\nLet me know!",
     lambda text: f"```\n{text}\n```",
     lambda text: text.replace("'", '"') if "#" in text else text.replace('"', "'"),
     lambda text: text.replace(")", "", 1) if "#" in text else text.replace("]", "", 1),
     lambda text: "I am sorry, but I cannot help with that.",
-)
+)  # fmt: skip
 """How models break an answer: cut off, with prose, fenced, with other quotes, unclosed, refused."""
 
 _LINE_EDITS: tuple[Callable[[list[Any]], list[Any]], ...] = (
-    lambda lines: [_VALUE.sub(r"\1other'", lines[0], count=1), *lines[1:]],
-    lambda lines: lines[1:] or lines,
+    lambda lines: [_VALUE.sub(r"\1other'", lines[0], count=1), *lines[1:]], lambda lines: lines[1:] or lines,
     lambda lines: [_ARGUMENT.sub("", lines[0], count=1), *lines[1:]],
     lambda lines: [*lines[:-1], re.sub(r"(\w+)\(", r"\1_now(", lines[-1], count=1)],
-    lambda lines: lines[::-1],
-    lambda lines: [*lines, lines[0]],
-)
+    lambda lines: lines[::-1], lambda lines: [*lines, lines[0]],
+)  # fmt: skip
 """One edit each: a value, a missing call, a missing argument, another API, another order, a call twice."""
 
 
@@ -170,13 +167,9 @@ def _renamed(calls: list[Any]) -> list[Any]:
 
 
 _CALL_EDITS: tuple[Callable[[list[Any]], list[Any]], ...] = (
-    _other_value,
-    lambda calls: calls[1:] or calls,
-    _less,
-    _renamed,
-    lambda calls: calls[::-1],
+    _other_value, lambda calls: calls[1:] or calls, _less, _renamed, lambda calls: calls[::-1],
     lambda calls: [*calls, calls[0]],
-)
+)  # fmt: skip
 """The same of NESTful's calls."""
 
 

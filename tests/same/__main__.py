@@ -220,11 +220,9 @@ def run_sides(
         if not (inputs.exists() and old.exists()):
             extract(commit, tree)
         shared = {
-            "reference": str(reference) if reference else None,
-            "pairs": pairs,
-            "parts": PARTS,
+            "reference": str(reference) if reference else None, "pairs": pairs, "parts": PARTS,
             "shipped": SHIPPED,
-        }
+        }  # fmt: skip
         of_new = [str(ROOT / part) for part in ("planner_eval", *SHIPPED)]
         old_side = {**shared, "tree": str(tree), "others": of_new}
         new_side = {**shared, "tree": str(ROOT), "others": [str(tree)]}

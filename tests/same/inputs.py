@@ -39,12 +39,10 @@ def gold_plans(data: Path, reference: Path | None) -> dict[str, list[pe.Plan]]:
     """The gold plans of each data set: the published ones, and ours where they are not there."""
     samples = data / "samples"
     sources: dict[str, list[tuple[str, Path]]] = {
-        "appbench": [("appbench", samples)],
-        "nestful": [("nestful-v2", samples)],
-        "callnavi": [("callnavi", samples)],
-        "functionchat": [("functionchat", samples)],
+        "appbench": [("appbench", samples)], "nestful": [("nestful-v2", samples)],
+        "callnavi": [("callnavi", samples)], "functionchat": [("functionchat", samples)],
         "complexfuncbench": [("complexfuncbench", samples)],
-    }
+    }  # fmt: skip
     if reference:
         published = reference / "datasets"
         sources |= {name: [(name, published)] for name in ("appbench", "callnavi", "functionchat")}
