@@ -167,9 +167,7 @@ def possible(judged_with: Judging, case: dict[str, Any]) -> Iterator[dict[str, A
                 yield verdict(judged_with, case)
 
 
-def exchanged(
-    predicted: Sequence[str], gold: Sequence[str], embedding: Embedding
-) -> list[list[tuple[int, int]]]:
+def exchanged(predicted: Sequence[str], gold: Sequence[str], embedding: Embedding) -> list[Any]:
     """The mappings that come of exchanging equal rows and equal columns."""
     table, chosen = similarities(predicted, gold, embedding), assign(predicted, gold, embedding)
     return [

@@ -23,10 +23,8 @@ class Page:
     def __init__(self, text: str) -> None:
         held = {name: said for _, name, said in _ELEMENT.findall(text)}
         self.head: dict[str, Any] = json.loads(held["head"])
-        packs = [
-            json.loads(gzip.decompress(base64.b64decode(held[f"pack-{at}"])))
-            for at in range(self.head["packs"])
-        ]
+        packed = (held[f"pack-{at}"] for at in range(self.head["packs"]))
+        packs = [json.loads(gzip.decompress(base64.b64decode(one))) for one in packed]
         self.index, self.packs = packs[0], packs
         self.golds = [self._golds(side["gold"]) for side in self.index["sides"]]
         ids, first = self.index["id"], self.golds[0]

@@ -27,9 +27,7 @@ def real_plans(reference: Path) -> tuple[Plan, ...]:
         "non-executable/non-executable-glaive-data.json",
         "non-executable/non-executable-sgd-data.json",
     ):
-        plans += [
-            parse(record["output"], dialect="nestful") for record in json.loads((v1 / name).read_text())
-        ]
+        plans += [parse(one["output"], dialect="nestful") for one in json.loads((v1 / name).read_text())]
     for line in (data / "nestful/v2/nestful_v2_collected.jsonl").read_text().splitlines():
         plans.append(parse(json.loads(line)["output"], dialect="nestful"))
     return tuple(plans)

@@ -309,11 +309,8 @@ def test_apis_by_app_in_gold_and_answers() -> None:
     assert [tuple(row.values()) for row in used_apis([(gold, answer), (gold, "no plan")])] == [
         ("a", "f", 2, 2, 1), ("b", "g", 2, 0, 0), ("others", None, 0, 1, 0),
     ]  # fmt: skip
-    trains = {
-        c.column: c
-        for c in table8([Sample("a", gold=gold_of([("Trains", "findtrains()")]))])
-        if c.row == "Trains"
-    }
+    alone = [Sample("a", gold=gold_of([("Trains", "findtrains()")]))]
+    trains = {c.column: c for c in table8(alone) if c.row == "Trains"}
     apis = trains["APIs"]
     assert (apis.value, apis.published, apis.n, apis.of, trains["Calls"].value) == (1, "2", 1, 800, 1)
     assert apis.note == "never called: gettraintickets"

@@ -401,9 +401,7 @@ def test_oddities_and_sane_answers(functions: Any, name: str, arguments: Any, ex
 def test_both_registries_hold_the_same_forty_names(reference: Path) -> None:
     path = reference / "datasets/nestful/v2/executable_function_signatures.json"
     entries = json.loads(path.read_text())["functions"]
-    published = {
-        one["name"]: one["parameters"] for one in entries if one["file"].endswith("basic_functions.py")
-    }
+    published = {e["name"]: e["parameters"] for e in entries if e["file"].endswith("basic_functions.py")}
     assert len(OFFICIAL) == 40
     assert set(SANE) == set(OFFICIAL) == {name for name, _, _ in ODDITIES} == set(published)
     for name, parameters in published.items():

@@ -48,9 +48,7 @@ def words(svg: str) -> set[str]:
 
 @pytest.mark.more
 @pytest.mark.parametrize(("name", "figure", "more", "said"), FIGURES, ids=[each[1] for each in FIGURES])
-def test_figures_are_drawn(
-    name: str, figure: str, more: tuple[str, ...], said: list[str], tmp_path: Path
-) -> None:
+def test_figures(name: str, figure: str, more: tuple[str, ...], said: list[str], tmp_path: Path) -> None:
     for columns, points in (("1", 237.6), ("2", 504)):
         file = tmp_path / f"{columns}.svg"
         told = plotted(name, file, "--figure", figure, "--columns", columns, *more)

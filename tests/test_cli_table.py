@@ -215,9 +215,7 @@ class Row(NamedTuple):
 def _rows() -> dict[tuple[str, str], Row]:
     read = tomllib.loads((ROOT / "tests" / "cli_table.toml").read_text().replace("$SAMPLES", str(SAMPLES)))
     commands = read.pop("commands")
-    found = {
-        (command, option): Row(*row) for command, rows in commands.items() for option, row in rows.items()
-    }
+    found = {(name, option): Row(*row) for name, rows in commands.items() for option, row in rows.items()}
     for several in read.values():
         for command, call in several["calls"].items():
             for option in (one for one in several["rows"] if one in _options(command)):

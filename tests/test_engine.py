@@ -283,9 +283,8 @@ def test_two_runs_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:
     until(lambda: (tmp_path / "run" / "run.json").exists())
     done = Done(start(count=40, jobs=2, folder=folder))
     assert done.code == 2
-    assert done.err == (
-        f"planeval: another process works on the run in {folder}; wait for its end, or name another folder\n"
-    )
+    busy = f"another process works on the run in {folder}; wait for its end, or name another folder"
+    assert done.err == f"planeval: {busy}\n"
     process.kill()
     process.communicate()
     assert ran(count=40, jobs=2, folder=folder).sums == expected(40)[1]

@@ -251,9 +251,7 @@ def test_the_example_that_prompts_show_is_taken(to: str) -> None:
             grammar = pe.grammar(EXAMPLES, dialect=dialect, to=to, max_calls=2)
             assert WALKS[to](grammar.text).takes(get(dialect).example), dialect
     find = {**_tool("searchhotel", city="string"), "returns": _object({"hotel_name": TEXT, "price": NUMBER})}
-    hotels = [
-        {"app": "Hotels", **one} for one in (find, _tool("reservehotel", hotel="string", nights="integer"))
-    ]
+    hotels = [{"app": "Hotels", **t} for t in (find, _tool("reservehotel", hotel="string", nights="integer"))]
     catalog = {"format": "planeval-catalog/1", "text_values": True, "tools": hotels}
     walk = WALKS[to](pe.grammar(catalog, dialect="appbench", to=to).text)
     assert walk.takes(get("appbench").example)
@@ -369,9 +367,7 @@ def test_the_command_writes_a_grammar_and_says_what_it_does_not_hold(tmp_path: P
     ("hermes", "lark", [], "there are those of plan, json, nestful, pythonic, appbench"),
     ("plan", "lark", ["--max-calls", "0"], "--max-calls"), ("plan", "peg", [], "'peg'"),
 ])  # fmt: skip
-def test_what_cannot_be_is_told_before_anything_is_written(
-    dialect: str, to: str, more: list[str], said: str
-) -> None:
+def test_what_cannot_be_is_told_first(dialect: str, to: str, more: list[str], said: str) -> None:
     done = command(CATALOGS["rates"], dialect, to, *more)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr

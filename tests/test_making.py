@@ -232,9 +232,7 @@ def written(tmp_path: Path, name: str, found: MadePlans) -> str:
     ("functionchat", "FunctionChat-Singlecall.jsonl", {"preset": "functionchat", "tools": "nestful"}),
     ("complexfuncbench", "ComplexFuncBench.jsonl", {"tools": "nestful", "to": "complexfuncbench"})
 ])  # fmt: skip
-def test_benchmark_records_are_read_back(
-    dataset: str, file: str, wanted: dict[str, Any], tmp_path: Path
-) -> None:
+def test_benchmark_records_come_back(dataset: str, file: str, wanted: dict[str, Any], tmp_path: Path) -> None:
     found = pe.make(10, seed=9, **wanted)
     folder = written(tmp_path, file, found)
     source = str(tmp_path / file) if dataset in ("nestful-v2", "complexfuncbench") else folder

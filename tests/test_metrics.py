@@ -100,7 +100,7 @@ def test_policy_and_terms_reach_the_counts() -> None:
     pred = Plan((Call("a", "f", (("x", "a"), ("note", 2))),))
     policy = Policy(rules=(Rule(compare=("casefold",)), Rule(argument="note", compare=("ignore",))))
     found: dict[str, Any] = measure(
-        match(pred, gold, policy, Terms(optional=frozenset({"b"}))), DEFAULT_METRICS
+        match(pred, gold, policy, Terms(optional=frozenset("b"))), DEFAULT_METRICS
     )
     wanted = {"exact": Share(1, 1), "calls": Counts(1, 1, 1), "argument_values": Counts(1, 1, 1),
               "references": Counts(0, 0, 0), "similarity": Share(4, 4)}  # fmt: skip
@@ -198,9 +198,7 @@ def test_order_figures_agree_with_counting_by_hand(seed: int) -> None:
     ("30", "taskbench_nodes", 1, ("calls", 2 / 3)), ("05", "taskbench_links", 1, ("references", 1 / 3)),
     ("07", "taskbench_links", 1, ("references", 2 / 3)), ("17", "taskbench_links", 1, ("references", 0)),
 ])  # fmt: skip
-def test_known_defects_and_what_puts_them_right(
-    number: str, name: str, wanted: float, corrected: tuple[str, float]
-) -> None:
+def test_known_defects(number: str, name: str, wanted: float, corrected: tuple[str, float]) -> None:
     values = [tally and tally.value for tally in figures(number, name, corrected[0])]
     assert values == [pytest.approx(wanted), pytest.approx(corrected[1])]
     for raises in ("26", "28"):  # where the published code raises there is no figure

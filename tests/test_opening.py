@@ -156,9 +156,7 @@ def test_what_a_command_finds_depends_on_no_container(kind: str, command: str, t
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd])
-def test_packed_files_are_known_by_their_bytes_in_pieces(
-    tmp_path: Path, pack: Callable[[bytes], bytes]
-) -> None:
+def test_packed_files_are_known_by_their_bytes(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "pred.json"
     path.write_bytes(pack(lines(PREDS[:5])) + pack(lines(PREDS[5:])))
     done = planeval("stats", str(path), "--each", "--format", "json")

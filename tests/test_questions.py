@@ -166,9 +166,7 @@ def gone_through(made: Made, replies: list[Any], wanted: Wanted = USUAL) -> tupl
         (Reply("", finish_reason="content_filter"), "refused"), (Reply("x" * 5_000_000), "long"),
         (Reply("[" * 200_000), "long"), (Reply("", (ToolCall("1", "find_hotel", "{}"),)), "empty")))
 ], ids=lambda one: one if isinstance(one, str) else "")  # fmt: skip
-def test_reasons_are_fed_back_until_a_question_passes(
-    replies: list[Any], error: str, first: str, said: str
-) -> None:
+def test_reasons_are_fed_back_until_one_passes(replies: list[Any], error: str, first: str, said: str) -> None:
     outcome, asked = gone_through(MADE, replies)
     assert outcome.prediction == ("" if error else GOOD)
     assert (outcome.error.code if outcome.error else "") == (f"question.{error}" if error else "")
@@ -455,9 +453,7 @@ ASKED = ["--model", "m", "--cache", "kept.sqlite"]
     ([*ASKED, "--replay"], "no such cache of answers"),
     ([*ASKED, "--url", "ftp://x"], "is no address of a server")
 ])  # fmt: skip
-def test_options_are_refused(
-    argv: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_options(argv: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = run(*argv).exception
     assert said in (found.format_message() if isinstance(found, click.UsageError) else str(found))

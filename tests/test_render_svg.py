@@ -262,9 +262,7 @@ def test_the_legend_has_the_roles_that_are_there(pred: str, gold: str, legend: t
 
 @given(st.permutations(range(6)), st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5)))
 @examples(100)
-def test_calls_of_a_diff_stand_as_they_are_written(
-    order: list[int], ours: set[int], theirs: set[int]
-) -> None:
+def test_calls_of_a_diff_stand_as_written(order: list[int], ours: set[int], theirs: set[int]) -> None:
     def plan(calls: list[int]) -> Plan:
         return Plan(tuple(Call(f"c{n}", f"tool{n}", (("x", n),)) for n in calls))
 

@@ -381,9 +381,7 @@ def test_the_list_and_a_schema_into_a_file(tmp_path: Path) -> None:
     (("execute", DEMO[1], "--tools"), changed(WORLD, "api/g/returnz", []),
      "own.toml, api.g: there is no key 'returnz'; did you mean 'returns'?"),
 ])  # fmt: skip
-def test_a_wrong_file_is_named_with_its_key(
-    argv: tuple[str, ...], data: Any, said: str, tmp_path: Path
-) -> None:
+def test_a_wrong_key_is_named(argv: tuple[str, ...], data: Any, said: str, tmp_path: Path) -> None:
     path = file(tmp_path, data)
     done = planeval(*argv, f"world:{path}" if argv[0] == "execute" else path, cwd=ROOT)
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr

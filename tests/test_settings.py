@@ -240,9 +240,7 @@ def test_the_only_output_of_a_tool_equals_its_whole_result(project: Path, sums: 
     assert done.returncode == 1, done.stderr  # of one pair of two files the tools of all are known
 
 
-def test_a_mark_of_clicks_own_for_nothing_is_no_setting(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_clicks_mark_for_nothing_is_no_setting(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
     nothing = object()  # click 8.3 asks so, and takes it back for "left out"
     with click.Context(click.Command("score")):

@@ -150,9 +150,7 @@ def test_what_is_published_in_percent_is_percent_once(variant: str, percent: int
 def test_parts_are_scored_by_themselves(tmp_path: Path) -> None:
     ours = cells(pe.table([scored(tmp_path / "run", "appbench")], layout="appbench-3"))
     for part in ("ss", "mm"):
-        file = write(
-            tmp_path / "part.jsonl", (row for row in answers("appbench") if row["id"].startswith(part))
-        )
+        file = write(tmp_path / "part.jsonl", (r for r in answers("appbench") if r["id"].startswith(part)))
         alone = pe.score_benchmark(file, SAMPLES / "appbench" / f"test_{part}.json", "appbench")
         for head, figure in (("F1 App", "app_hit_f1"), ("F1 API", "api_hit_f1"), ("Succ", "complete_match")):
             value = alone.reports["corrected"].value(figure)
@@ -246,9 +244,7 @@ def test_repeated_answers_are_stable_or_said_to_be_left_out(tmp_path: Path) -> N
 def test_of_repeated_answers_to_own_tasks_the_first_count(tmp_path: Path) -> None:
     asked: set[str] = set()
     task = {"tools": [{"name": "now"}], "gold": "now()"}
-    file = write(
-        tmp_path / "tasks.jsonl", (task | {"id": n, "query": f"What time is it, {n}?"} for n in "abcd")
-    )
+    file = write(tmp_path / "tasks.jsonl", (task | {"id": n, "query": f"The time, {n}?"} for n in "abcd"))
 
     class Tiring:
         """Knows the time when it is asked first, and not when it is asked again."""

@@ -611,9 +611,7 @@ def test_no_command_reads_several_traces_as_one(tmp_path: Path) -> None:
         rows([{"id": at, "gold": calls.format(name)} for at, name in (("0xa", "f"), ("0xb", "h"))]),
     )  # fmt: skip
     found = json.loads(planeval("check", str(path), "--format", "json").stdout)
-    assert [(row["record"], row["code"][6:]) for row in found] == [
-        (at, "repeated_call") for at in ("0xa", "0xb")
-    ]
+    assert [(r["record"], r["code"][6:]) for r in found] == [(at, "repeated_call") for at in ("0xa", "0xb")]
     assert "2 plans: 2 read (2 opentelemetry)" in planeval("parse", str(path)).stderr
     figures = planeval("stats", str(path)).stdout.split()
     assert [figures[figures.index(word) + 1] for word in ("plans", "calls")] == ["2", "4"]
@@ -632,12 +630,7 @@ def test_spans_of_several_traces_are_refused_by_all_commands_as_data_and_in_word
         assert done.returncode == 3, command
         assert "found spans of 2 traces, expected those of one" in done.stdout + done.stderr
     fenced = "\n".join(f"```json\n{json.dumps(run)}\n```" for run in (ONE, OTHER))
-    for source in (
-        [*ONE, *OTHER],
-        {"spans": [*ONE, *OTHER]},
-        f"First\n{pretty(ONE)}and\n{pretty(OTHER)}",
-        fenced,
-    ):
+    for source in ([*ONE, *OTHER], {"spans": [*ONE, *OTHER]}, f"A\n{pretty(ONE)}b\n{pretty(OTHER)}", fenced):
         with pytest.raises(ParseError, match="found spans of 2 traces"):
             pe.parse(source, dialect="opentelemetry" if source is fenced else None)
     assert len(pe.parse([*ONE, {**OTHER[0], "context": {"span_id": "x"}}])) == 3  # of which trace is not said
@@ -727,9 +720,7 @@ def drawn(random: Random) -> bytes:
 
 
 @pytest.mark.parametrize("head", [2, 1_000])
-def test_large_files_of_spans_are_those_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: int
-) -> None:
+def test_large_files_of_spans_are_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: int) -> None:
     for module in ("fields", "decided", "items", "lines"):
         monkeypatch.setattr(f"planner_eval.records.{module}.HEAD", head)
     random, grouped = Random(7), 0
@@ -764,9 +755,7 @@ IDLE: dict[str, list[dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("idle", IDLE.values(), ids=IDLE)
-def test_a_trace_in_which_no_tool_ran_is_a_plan_without_calls(
-    tmp_path: Path, idle: list[dict[str, Any]]
-) -> None:
+def test_a_trace_without_a_tool_is_a_plan_without_calls(tmp_path: Path, idle: list[dict[str, Any]]) -> None:
     path = tmp_path / "t.jsonl"
     assert [found for _, found in written(path, rows(idle))] == [[]]
     assert written(path, rows([*ONE, *idle])) == [BOTH[0], ("0xc", [])]

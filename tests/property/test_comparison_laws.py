@@ -181,9 +181,7 @@ def both_ways(pred: Plan, gold: Plan) -> tuple[align.Matching, align.Matching]:
 
 @examples(300)
 @given(plans(), st.data())
-def test_plans_that_differ_in_place_are_paired_as_the_search_pairs_them(
-    gold: Plan, data: st.DataObject
-) -> None:
+def test_plans_that_differ_in_place_are_paired_as_by_the_search(gold: Plan, data: st.DataObject) -> None:
     calls = list(gold.calls)
     for at in data.draw(st.lists(st.integers(0, max(len(calls) - 1, 0)), max_size=3)) if calls else ():
         name = data.draw(st.sampled_from("xyzw"))
@@ -199,9 +197,7 @@ def test_plans_that_differ_in_place_are_paired_as_the_search_pairs_them(
 
 @examples(300)
 @given(plans(), st.data())
-def test_a_call_of_another_tool_in_place_changes_no_figure_of_the_search(
-    gold: Plan, data: st.DataObject
-) -> None:
+def test_a_call_of_another_tool_in_place_changes_no_figure(gold: Plan, data: st.DataObject) -> None:
     """None that the search gives: of equal calls another may be the partner, which only their order tells."""
     assume(gold.calls)
     calls = [*gold.calls, *(data.draw(st.lists(st.sampled_from(gold.calls), max_size=2)))]  # some are equal

@@ -182,9 +182,7 @@ TWICE = [{"name": "f", "arguments": {"a": [1, {"b": None}], "c": "x"}}] * 2
 
 @examples(200)
 @given(SECTIONS, st.integers(0, 90), st.sampled_from([*MARKS, "<", "</tool_call>"]), st.integers(0, 6))
-def test_what_is_wrong_between_tokens_is_said_as_the_grammar_says_it(
-    name: str, at: int, piece: str, cut: int
-) -> None:
+def test_what_is_wrong_between_tokens_is_said_alike(name: str, at: int, piece: str, cut: int) -> None:
     row = table()[name]
     text = "text " + write(parse(TWICE), name)
     text = text[:at] + piece + text[at + cut :]
