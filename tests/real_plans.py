@@ -23,10 +23,9 @@ def real_plans(reference: Path) -> tuple[Plan, ...]:
     ]
     v1 = data / "nestful/v1"
     for name in (
-        "executable/executable-data.json",
-        "non-executable/non-executable-glaive-data.json",
+        "executable/executable-data.json", "non-executable/non-executable-glaive-data.json",
         "non-executable/non-executable-sgd-data.json",
-    ):
+    ):  # fmt: skip
         plans += [parse(one["output"], dialect="nestful") for one in json.loads((v1 / name).read_text())]
     for line in (data / "nestful/v2/nestful_v2_collected.jsonl").read_text().splitlines():
         plans.append(parse(json.loads(line)["output"], dialect="nestful"))

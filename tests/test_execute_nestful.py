@@ -95,14 +95,12 @@ def test_each_executed_row_of_the_vectors(reference: Path) -> None:
     official = json.loads(gzip.decompress((folder / "official.json.gz").read_bytes()))
     samples = {
         (record["set"], record["idx"]): Sample(
-            str(record["idx"]),
-            gold=record["output"],
-            tools=record["tools"],
+            str(record["idx"]), gold=record["output"], tools=record["tools"],
             extra={"gold_answer": record["gold_answer"]},
         )
         for record in _lines(folder / "gold.jsonl.gz")
         if record["set"] == "v2_math_random" or all(c["name"] in OFFICIAL for c in record["output"])
-    }
+    }  # fmt: skip
     predictions: dict[tuple[str, str], list[tuple[Sample, str]]] = defaultdict(list)
     for record in _lines(folder / "pred.jsonl.gz"):
         if sample := samples.get((record["set"], record["idx"])):

@@ -269,10 +269,8 @@ def test_appbench_lark_grammars_are_for_lalr_too(tmp_path: Path) -> None:
     for text in (right, "rent(#city='x')", "city, rating = rent(#city='x')"):
         assert reader.parse(text)
     for call in (
-        "Hotels: [rating = book(#city='x')]",
-        "rating, city = rent(#city='x')",
-        "city rent(#city='x')",
-    ):
+        "Hotels: [rating = book(#city='x')]", "rating, city = rent(#city='x')", "city rent(#city='x')",
+    ):  # fmt: skip
         with pytest.raises(LarkError):
             reader.parse(call)
 

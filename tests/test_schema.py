@@ -418,7 +418,6 @@ def test_shipped_files_are_read_without_pydantic_and_users_with_it(tmp_path: Pat
         ("render", "data/demo/gold.json", "--format", "dot", "--theme", "dark"),
         ("parse", "data/demo/gold.json", "--from", "openai-chat"),
         ("execute", "data/worlds/library.txt", "--tools", "world:library"),
-        ("score", pred, gold, "--format", "json"),
-        ("schema",),
-    ):
+        ("score", pred, gold, "--format", "json"), ("schema",),
+    ):  # fmt: skip
         assert "pydantic" not in third_party(*argv), argv

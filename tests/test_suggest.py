@@ -53,10 +53,9 @@ BOOKED = (HOTEL, CLASS, LATE, Parameter("day", DAY, required=False))
 TOOLS = Catalog(
     (
         tool("search_hotel", CITY, STARS, returns=(HOTEL, PRICE)),
-        tool("book_hotel", *BOOKED, returns=(BOOKING,)),
-        tool("pay", AMOUNT, BOOKING, action=True),
+        tool("book_hotel", *BOOKED, returns=(BOOKING,)), tool("pay", AMOUNT, BOOKING, action=True),
     )
-)
+)  # fmt: skip
 
 
 def call(id: str, name: str, **arguments: Any) -> Call:
@@ -68,10 +67,9 @@ def plan(*calls: Call) -> Plan:
 
 
 RIGHT = plan(
-    call("v1", "search_hotel", city="Rome"),
-    call("v2", "book_hotel", hotel_id=Ref(0, ("hotel_id",))),
+    call("v1", "search_hotel", city="Rome"), call("v2", "book_hotel", hotel_id=Ref(0, ("hotel_id",))),
     call("v3", "pay", amount=Ref(0, ("price",)), booking=Ref(1, ("booking",))),
-)
+)  # fmt: skip
 
 
 def first(made: Plan, **more: Any) -> Suggested:

@@ -122,20 +122,13 @@ def start(**settings: Any) -> subprocess.Popen[bytes]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PLANEVAL_")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment |= {
-        "PYTHONPATH": settings["tree"],
-        "PYTHONHASHSEED": "0",
-        "XDG_CACHE_HOME": f"{settings['work']}/cache",
-        "COLUMNS": "100",
-        "TZ": "UTC",
-    }
+        "PYTHONPATH": settings["tree"], "PYTHONHASHSEED": "0", "XDG_CACHE_HOME": f"{settings['work']}/cache",
+        "COLUMNS": "100", "TZ": "UTC",
+    }  # fmt: skip
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", code, json.dumps(settings)],
-        env=environment,
-        cwd=settings["work"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+        [sys.executable, "-P", "-c", code, json.dumps(settings)], env=environment, cwd=settings["work"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
 
 
 def wait(process: subprocess.Popen[bytes], side: str, deadline: float) -> None:

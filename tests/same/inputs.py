@@ -98,12 +98,9 @@ def planted_pairs(plans: dict[str, list[pe.Plan]], count: int) -> Iterator[dict[
                 text, what = damage(text, random)
                 faults.append(what)
             yield {
-                "id": f"{name}-{number:04}",
-                "policy": random.choice(POLICIES),
-                "faults": faults,
-                "pred": text,
-                "gold": write_plan(gold, own),
-            }
+                "id": f"{name}-{number:04}", "policy": random.choice(POLICIES), "faults": faults,
+                "pred": text, "gold": write_plan(gold, own),
+            }  # fmt: skip
 
 
 def raw_texts(data: Path, reference: Path | None) -> Iterator[dict[str, Any]]:
