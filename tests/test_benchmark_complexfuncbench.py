@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 from copy import deepcopy
 from pathlib import Path
@@ -39,7 +37,6 @@ from planner_eval.datasets.complexfuncbench import read_complexfuncbench
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import JudgeRequest, ScriptedJudge
 from tests.complexfuncbench_turns import Vectors, exchanged, recorded
-from tests.conftest import ROOT
 
 SCORERS: tuple[Any, ...] = (score_official, score_corrected)
 
@@ -324,40 +321,6 @@ def test_reader_finds_what_gold_has_wrong_and_table3(samples: dict[str, Sample],
     assert cells["Avg. Steps", "Hotels"].value == 4
     assert cells["# Samples", "Total"].note == "6 of 1000 samples at hand"
     assert all(cell.value is None for cell in table3([]))
-
-
-KERNELS = {
-    "Prescott": {"pni"}, "Nehalem": {"sse4_2"}, "Sandybridge": {"avx"}, "Haswell": {"avx2", "fma"},
-    "SkylakeX": {"avx512f", "avx512dq", "avx512bw", "avx512vl"}, "ARMV8": {"asimd"},
-    "NEOVERSEN1": {"asimddp"},
-}  # fmt: skip
-"""OpenBLAS kernels that add in different orders, and what a processor needs for each."""
-
-TURNS = """
-import json
-from pathlib import Path
-from tests.complexfuncbench_turns import Vectors, published, verdict
-vectors = Vectors(Path({reference!r}))
-rows = [(case["id"], verdict(vectors, case), published(known)) for case, known in vectors.of("turn")]
-print(json.dumps([len(rows), [row for row in rows if row[1] != row[2]]]))
-"""
-
-
-@pytest.mark.more
-def test_all_turns_under_every_kernel(reference: Path) -> None:
-    """Which of two equal calls gets which gold call does not depend on how the processor adds."""
-    told, code = Path("/proc/cpuinfo"), TURNS.format(reference=str(reference.resolve()))
-    can = set(told.read_text().split()) if told.exists() else set()
-    unset = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
-    printed = set()
-    for name in ("", *(name for name, needs in KERNELS.items() if needs <= can)):
-        asked = {**unset, "OPENBLAS_CORETYPE": name} if name else unset
-        done = subprocess.run(
-            [sys.executable, "-c", code], env=asked, cwd=ROOT, capture_output=True, check=True
-        )
-        printed.add(done.stdout)
-    (same,) = printed
-    assert json.loads(same)[0] == 615
 
 
 def test_a_tie_leaves_the_mappings_that_exchange_equal_calls() -> None:

@@ -90,28 +90,6 @@ def test_a_template_tells_each_plan_in_its_layouts_field(argv: list[str], field:
     assert len({row[field] for row in rows(done.stdout)}) == 5
 
 
-@pytest.mark.more
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize(("options", "tools"), [
-    (["--preset", "nestful"], "nestful"), (["--preset", "appbench:ss"], "world:appbench"),
-    (["--preset", "appbench:mm"], "world:appbench"), (["--tools", "world:library"], "world:library"),
-    (["--tools", "world:bank"], "world:bank"), (["--tools", "nestful", "--components", "2"], "nestful"),
-    (["--tools", "nestful", "--depth", "1", "--width", "3"], "nestful"),
-    (["--tools", "own.py", "--join", "type"], "own.py")
-], ids=lambda one: " ".join(one) if isinstance(one, list) else "")  # fmt: skip
-def test_data_check_finds_nothing_against_what_was_made(options: list[str], tools: str, seed: int) -> None:
-    price = "def price(weight: float) -> float:\n    return round(4.5 + 1.25 * weight, 2)\n"
-    twice = "def twice(value: float) -> float:\n    return 2 * value\n"
-    Path("own.py").write_text(f"{price}\n\n{twice}", encoding="utf-8")
-    how = ("-n", 12, "--seed", seed, "--question", "template", "--tries", 200, "-o", "made.json")
-    made = planeval("data", "make", *options, *how)
-    assert made.returncode in (0, 1), made.stderr
-    assert len(json.loads(Path("made.json").read_text())) >= 5
-    done = planeval("data", "check", "made.json", "--tools", tools, "--confidence", "low")
-    assert (done.returncode, "gold: nothing doubtful" in done.stdout) == (0, True), done.stdout
-    assert ", 0 failed" in done.stdout
-
-
 def asking(server: ModelServer, *more: object) -> Any:
     return planeval(*MADE, "--model", "m", "--url", server.url, "--cache", "kept.sqlite", *more)
 
