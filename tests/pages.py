@@ -14,11 +14,7 @@ _MARKS = "\x02\x03\x04\x05\x06\x07\x0e\x0f\x10\x11\x12"
 
 
 class Page:
-    """A page: its head, and its pairs.
-
-    Args:
-        text: The page.
-    """
+    """A page: its head, and its pairs."""
 
     def __init__(self, text: str) -> None:
         held = {name: said for _, name, said in _ELEMENT.findall(text)}

@@ -16,11 +16,8 @@ from planner_eval.records.plans import read_plan
 def real_plans(reference: Path) -> tuple[Plan, ...]:
     """AppBench's 801, NESTful v1's 300 and v2's 554 gold plans."""
     data = reference / "datasets"
-    plans = [
-        read_plan(record)
-        for part in ("ss", "sm", "ms", "mm")
-        for record in read_file(str(data / f"appbench/test_{part}.json"), role="gold").records
-    ]
+    files = (str(data / f"appbench/test_{part}.json") for part in ("ss", "sm", "ms", "mm"))
+    plans = [read_plan(record) for file in files for record in read_file(file, role="gold").records]
     v1 = data / "nestful/v1"
     for name in (
         "executable/executable-data.json", "non-executable/non-executable-glaive-data.json",

@@ -1,8 +1,7 @@
-"""Everything the docs show has been run: console blocks, Python sessions, links to files.
+"""Everything the docs show has been run; ``pytest tests/test_docs.py --update-cases`` rewrites it.
 
 A console block holds commands after ``$ `` and what they print; a line ``…`` stands for any lines. Pages
 run at the root, or in an empty folder, where blocks with a ``title`` are files of that name, if they say so.
-``pytest tests/test_docs.py --update-cases`` rewrites the printed parts.
 """
 
 from __future__ import annotations

@@ -80,10 +80,8 @@ FILTER = {
     "all": {"anyOf": [_ref("one"), _ref("list"), NULL]}, "list": _list(_ref("all"), maxItems=3),
     "one": _object({"field": {"enum": ["a", "b"]}, "not": _ref("all")}, "field"),
 }  # fmt: skip
-LAY = {
-    "lay": _map(_ref("lay", "definitions")),
-    "endless": _object({"more": _ref("endless", "definitions")}, "more"),
-}
+ENDLESS = _object({"more": _ref("endless", "definitions")}, "more")
+LAY = {"lay": _map(_ref("lay", "definitions")), "endless": ENDLESS}
 CATALOGS: dict[str, Any] = {
     "own": [{"name": "search", "parameters": _object(SEARCH, "city", "stars"),
             "returns": _object({"hotel": TEXT, "price": NUMBER})},
@@ -313,9 +311,7 @@ def many(count: int) -> list[dict[str, Any]]:
 
 @pytest.mark.more
 @pytest.mark.parametrize("to", TARGETS)
-def test_a_large_catalog_gets_references_to_any_call_and_a_larger_one_is_refused(
-    to: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_catalog_gets_looser_references_and_a_larger_one_none(to: str, monkeypatch: Any) -> None:
     monkeypatch.setattr("planner_eval.decoding.grammar.LARGEST", 120_000)
     assert not pe.grammar(many(30), dialect="nestful", to=to, max_calls=4).may_break("reference.forward")
     large = pe.grammar(many(120), dialect="nestful", to=to)
@@ -413,14 +409,12 @@ CONVERTED = {"nestful": ("nestful", "pythonic"), "callnavi": TYPED, "appbench": 
 
 @pytest.mark.parametrize("name", CONVERTED)
 def test_what_convert_writes_of_the_bundled_samples_is_taken(name: str, tmp_path: Path) -> None:
-    nestful, questions = (
-        "data/samples/nestful/v2/nestful_data.jsonl", "data/samples/callnavi/Questions/hr.json",
-    )  # fmt: skip
+    nestful, asked = "data/samples/nestful/v2/nestful_data.jsonl", "data/samples/callnavi/Questions/hr.json"
     apps = tmp_path / "catalogue.json"
     apps.write_text(json.dumps(appbench_catalogue()).replace('"done"', '"litres"'))  # as the samples have it
     catalog, *given = {
         "nestful": (nestful, nestful, "--text-field", "output"),
-        "callnavi": ("data/samples/callnavi/APIs/hr.json", questions, "--text-field", "ground_truth"),
+        "callnavi": ("data/samples/callnavi/APIs/hr.json", asked, "--text-field", "ground_truth"),
         "appbench": (str(apps), "data/samples/appbench/test_mm.json"),
     }[name]
     for dialect in CONVERTED[name]:
@@ -515,9 +509,8 @@ NAMED = {
 
 @pytest.mark.parametrize("names", NAMED.values(), ids=NAMED)
 def test_names_of_tools_may_be_long_and_begin_alike(names: list[str], tmp_path: Path) -> None:
-    file = written_to(
-        tmp_path, [{"name": one, "parameters": _object({"a": TEXT, "b": INT}, "a")} for one in names]
-    )
+    taken = _object({"a": TEXT, "b": INT}, "a")
+    file = written_to(tmp_path, [{"name": one, "parameters": taken} for one in names])
     for dialect, to in PAIRS:
         done = command(file, dialect, to, "--max-calls", "2")
         assert done.returncode == 0, done.stderr

@@ -218,14 +218,13 @@ def test_without_a_key_it_is_said(command: str, tmp_path: Path, monkeypatch: pyt
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "catalog.json").write_text(json.dumps(called("double")), encoding="utf-8")
-    tasks = tmp_path / "tasks.jsonl"
-    tasks.write_text('{"id": "a", "query": "Double 3.", "plan": "zzzz()"}\n', encoding="utf-8")
-    argv = {
-        "data make": ("--tools", "nestful", "-n", "1", "--model", "m", "--cache", "kept.sqlite"),
-        "predict": (tasks, "--catalog", "catalog.json", "--model", "m", "-o", "run"),
-        "suggest": (tasks, "--catalog", "catalog.json", "--model", "m"),
-    }[command]
-    done = planeval(*command.split(), *argv, cwd=tmp_path)
+    (tmp_path / "tasks.jsonl").write_text(
+        '{"id": "a", "query": "Double 3.", "plan": "zzzz()"}\n', encoding="utf-8"
+    )
+    argv = {"data make": "--tools nestful -n 1 --cache kept.sqlite", "predict": "tasks.jsonl -o run"}
+    given = argv.get(command, "tasks.jsonl")
+    named = "" if command == "data make" else " --catalog catalog.json"
+    done = planeval(*f"{command} {given}{named} --model m".split(), cwd=tmp_path)
     assert done.returncode == 2
     assert "there is no key; set OPENAI_API_KEY, or name a server of your own" in done.stderr
     assert "workload_identity" not in done.stderr

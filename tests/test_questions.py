@@ -178,9 +178,8 @@ def test_reasons_are_fed_back_until_one_passes(replies: list[Any], error: str, f
     assert all(sum(len(message["content"]) for message in one.messages) < 10_000 for one in asked)
 
 
-CIRCLE = Plan(
-    (Call("1", "f", (("a", Ref(1)),)), Call("2", "g", (("a", Ref(0)),))), (Edge(0, 1, "a"), Edge(1, 0, "a"))
-)
+ROUND = Call("1", "f", (("a", Ref(1)),)), Call("2", "g", (("a", Ref(0)),))
+CIRCLE = Plan(ROUND, (Edge(0, 1, "a"), Edge(1, 0, "a")))
 
 
 @pytest.mark.parametrize(("plan", "said"), [
@@ -279,9 +278,8 @@ def test_a_plan_without_a_question_says_why_and_stands_in_its_place() -> None:
         return "Trains?" if "Turin" in said else of_city(messages)
 
     found = ask_for(map(plan_to, CITIES), Scripted(answer))
-    assert [one.code if isinstance(one, NoQuestion) else "" for one in found] == [
-        "", "transport", "failed", "question.short", "", "",
-    ]  # fmt: skip
+    told = [one.code if isinstance(one, NoQuestion) else "" for one in found]
+    assert told == ["", "transport", "failed", "question.short", "", ""]
     turin = found[3]
     assert isinstance(turin, NoQuestion)
     assert turin.made == plan_to("Turin")
@@ -310,10 +308,8 @@ def test_what_cannot_be_wanted_is_refused_before_anything_is_asked(wanted: Wante
 def test_a_plan_is_told_in_plain_english_and_marked() -> None:
     one = (Parameter("arg_0", TEXT),)
     rate = (Tool("getRate", description="Calls get_rate(a) for {currency}.", parameters=one),)
-    taken = (
-        Parameter("arg_0", NUMBER, description="The number to take from, any."),
-        Parameter("arg_1", NUMBER, description="What get_it(x) is."),
-    )
+    about = {"arg_0": "The number to take from, any.", "arg_1": "What get_it(x) is."}
+    taken = tuple(Parameter(name, NUMBER, description=said) for name, said in about.items())
     less = (Tool("subtract", description="Takes one number from another.", parameters=taken),)
     found = template_for([
         MADE, Made("a", parse("[getRate(arg_0='EUR')]"), rate),

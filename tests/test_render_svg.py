@@ -210,10 +210,8 @@ def told(found: Drawable, form: str) -> str:
 def test_boxes_have_the_numbers_of_the_text() -> None:
     """A call that gold has at another place says both; a missing one stands where it would be."""
     short, long = "f(#x='1')\nf(#x='2')\nf(#x='3')", "f(#x='1')\npay(#to='you')\nf(#x='2')\nf(#x='3')"
-    found, turned = (
-        [(box.role, box.place) for box in diff_scene(pe.diff(*pair)).boxes]
-        for pair in ((short, long), (long, short))
-    )
+    scenes = diff_scene(pe.diff(short, long)), diff_scene(pe.diff(long, short))
+    found, turned = ([(box.role, box.place) for box in scene.boxes] for scene in scenes)
     assert found[:2] == [("kept", "call 1"), ("missing", "gold's call 2")]
     assert found[2:] == [("kept", "call 2, gold's 3"), ("kept", "call 3, gold's 4")]
     assert turned[1:3] == [("extra", "call 2"), ("kept", "call 3, gold's 2")]

@@ -399,11 +399,11 @@ def test_a_wrong_gold_record_and_a_wrong_operation_are_named(tmp_path: Path) -> 
     gold.write_text(f"{wrong}\n")
     assert planeval("diff", pred, gold).returncode == 3
     plan.write_text(json.dumps(PLAN))
+    twice = [{"op": "set", "id": "c", "argument": "x", "value": 1}]
     for path, value, said in (
         ("operations/4/op", "remov", "operations 5: op is 'remov', expected one of set,"),
-        ("operations/4/op", "remov", "did you mean 'remove'?"),
-        ("operations", [{"op": "set", "id": "c", "argument": "x", "value": 1}], "gives an argument twice"),
-    ):
+        ("operations/4/op", "remov", "did you mean 'remove'?"), ("operations", twice, "an argument twice"),
+    ):  # fmt: skip
         gold.write_text(json.dumps(changed(PATCH, path, value)))
         done = planeval("apply", gold, plan)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr

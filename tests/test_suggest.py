@@ -44,10 +44,10 @@ def tool(name: str, *parameters: Parameter, returns: tuple[Parameter, ...] = (),
 
 CLASS = Parameter("class", Type(("string",), enum=("Economy", "First")), required=False)
 LATE, DAY = Parameter("late", Type(("boolean",)), required=False), Type(("string",), format="date")
-STARS, HOTEL, CITY = (
-    Parameter("stars", WHOLE, required=False), Parameter("hotel_id", TEXT), Parameter("city", TEXT),
+STARS, PRICE, AMOUNT = (
+    Parameter("stars", WHOLE, False), Parameter("price", NUMBER), Parameter("amount", NUMBER),
 )  # fmt: skip
-PRICE, AMOUNT, BOOKING = Parameter("price", NUMBER), Parameter("amount", NUMBER), Parameter("booking", TEXT)
+HOTEL, CITY, BOOKING = (Parameter(name, TEXT) for name in ("hotel_id", "city", "booking"))
 BOOKED = (HOTEL, CLASS, LATE, Parameter("day", DAY, required=False))
 TOOLS = Catalog(
     (
@@ -162,13 +162,9 @@ def test_a_tool_is_mended_together_with_the_arguments_that_this_brings_to_light(
     assert says.startswith("call search_hotel, rename town to city")
 
 
-APPS = Catalog(
-    (
-        tool("find", CITY, app="Hotels"),
-        tool("find", Parameter("from", TEXT), Parameter("to", TEXT), app="Trains"),
-        tool("ride", Parameter("to", TEXT), app="Taxis"),
-    )
-)
+FROM, TO = Parameter("from", TEXT), Parameter("to", TEXT)
+TRAINS, TAXIS = tool("find", FROM, TO, app="Trains"), tool("ride", TO, app="Taxis")
+APPS = Catalog((tool("find", CITY, app="Hotels"), TRAINS, TAXIS))
 
 
 @pytest.mark.parametrize(("text", "app"), [
@@ -225,8 +221,6 @@ def test_a_text_is_a_number_only_as_a_whole(text: Any, about: str, meant: int | 
 
 SEAT = Parameter("seat_class", Type(("string",), enum=("ECONOMY", "BUSINESS")), required=False)
 REFUND = Parameter("refundable", Type(("boolean",)), required=False)
-
-
 BOOK = Catalog((tool("book", SEAT, REFUND, Parameter("passengers", WHOLE)),))
 
 
@@ -449,13 +443,9 @@ def rates(samples: Any, every: float = 1.0) -> tuple[Counter[str], Counter[str]]
     return right, of
 
 
-def samples_of(names: str, root: Path) -> list[tuple[str, Any]]:
-    return [(name, one) for name in names.split() for one in benchmark(name).read(root / name)]
-
-
 def test_planted_faults_of_our_own_samples_are_mended() -> None:
-    own = samples_of("appbench nestful callnavi functionchat", Path(folder("data")) / "samples")
-    right, of = rates(own)
+    root, names = Path(folder("data")) / "samples", ("appbench", "nestful", "callnavi", "functionchat")
+    right, of = rates((name, one) for name in names for one in benchmark(name).read(root / name))
     total = of.total() - of["undetectable"]
     assert total >= 80
     assert right.total() / total >= 0.8, (right, of)

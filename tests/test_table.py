@@ -139,11 +139,9 @@ def test_what_is_published_in_percent_is_percent_once(variant: str, percent: int
     said, ids = SAMPLES / "answers" / f"{name}.jsonl", {row["id"] for row in rows}
     report = pe.score_benchmark(said, source, name, variants=[variant], ids=ids).reports[variant]
     found = cells(pe.table([tmp_path], variant=variant))
-    for head, figure, times in (
-        ("Overall Call Acc", "Overall Call Accuracy", percent),
-        ("Overall Success", "Overall Success Rate", 100),
-        ("Hotels Call Acc", "Call Accuracy Hotels", percent),
-    ):
+    accuracies = {"Overall Call Acc": "Overall Call Accuracy", "Hotels Call Acc": "Call Accuracy Hotels"}
+    for head, figure in {"Overall Success": "Overall Success Rate", **accuracies}.items():
+        times = percent if head in accuracies else 100
         assert found["m", head] == pytest.approx(times * report.value(figure))  # type: ignore[operator]
 
 
@@ -272,12 +270,7 @@ def test_samples_without_an_answer_are_said_to_be_wrong(tmp_path: Path) -> None:
 def test_runs_of_other_versions_data_sets_or_gold_make_no_table(names: list[str], tmp_path: Path) -> None:
     one, other = scored(tmp_path / "one", "callnavi"), scored(tmp_path / "other", "callnavi")
     done = planeval("table", f"p={one}", f"figure={other}", "--metric", "ast_overall")
-    assert done.stdout.splitlines()[0].split() == [
-        "figure",
-        "p",
-        "system",
-        "figure",
-    ]  # columns of other tables
+    assert done.stdout.splitlines()[0].split() == ["figure", "p", "system", "figure"]  # of other tables
     write_run(other, {**(read_run(other) or {}), "version": "0.0.1"})
     done = planeval("table", one, other)
     assert (done.returncode, done.stdout) == (2, "")
@@ -381,7 +374,6 @@ def test_a_hostile_name_stays_a_text(form: str) -> None:
         assert written.count(r"\\") == 2 + len(HOSTILE) + written.split("footnotesize")[1].count(r" \\")
         body = re.sub(r"\\[_&%$]", "", written)
         assert ("%" in body, body.count("$") % 2) == (False, 0)
-        # after a line's \\ these are its options
         assert not any(line.startswith(("[", "*")) for line in written.splitlines())
 
 

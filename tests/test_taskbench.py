@@ -33,8 +33,6 @@ def ours(pred: Graph, gold: Graph, tools: tuple[str, ...] = TOOLS) -> list[Any]:
 
 
 TEXT, IMAGE = ("Text Search", ["a"]), ("Image Search", ["<node-0>"])
-
-
 SEARCHED = graph(TEXT, IMAGE)
 BOTH = ("Image Search", ["<node-0> <node-1>"])
 BARE = ("Text Search", [])

@@ -126,10 +126,8 @@ def test_what_a_trace_shows(spans: list[Any], warned: list[Any], hinted: list[An
 
 def test_agents_beside_each_other_know_nothing_of_each_other() -> None:
     agent = {**text(1, ""), "name": "agent", "attributes": {}}
-    root, *agents = (
-        {**agent, "context": {"span_id": name}, "parent_id": parent}
-        for name, parent in (("0xr", None), ("0xa", "0xr"), ("0xb", "0xr"))
-    )
+    places = ("0xr", None), ("0xa", "0xr"), ("0xb", "0xr")
+    root, *agents = ({**agent, "context": {"span_id": name}, "parent_id": above} for name, above in places)
     calls = [beside("f", f"{name}1", parent_id=f"0x{name}") for name in "ab"]
     assert found([root, *agents, *calls]) == []
     assert found([root, *agents, *calls], "info") == [AGAIN]
@@ -242,10 +240,8 @@ def test_without_a_catalog_only_traces_are_checked(tmp_path: Path) -> None:
 
 def asks(*calls: tuple[str, str, str]) -> dict[str, Any]:
     """A message of the assistant with calls: id, tool, base."""
-    return {
-        "role": "assistant",
-        "tool_calls": [{"id": i, "function": {"name": n, "arguments": {"base": b}}} for i, n, b in calls],
-    }
+    made = [{"id": i, "function": {"name": n, "arguments": {"base": b}}} for i, n, b in calls]
+    return {"role": "assistant", "tool_calls": made}
 
 
 def answers(identity: str, content: str = "1.09", **more: Any) -> dict[str, Any]:
@@ -412,10 +408,7 @@ def run(*spans: Part, root: int, under: str = "", inner: tuple[str, ...] = ()) -
 
 MODEL = ("model", "m1", 0, 100)
 FASTER = "; what is not on it makes nothing faster"
-OVERLAP = (
-    "the critical path is 650.0 ms of 1.00 s: two 300.0 ms → m 350.0 ms; what is not on it makes nothing "
-    "faster, unless the run waited for one in 300.0 ms of the rest"
-)
+OVERLAP = f": two 300.0 ms → m 350.0 ms{FASTER}, unless the run waited for one in 300.0 ms of the rest"
 OWN_TIME = "the critical path is 600.0 ms of 1.00 s: m1 100.0 ms → f 400.0 ms → m2 100.0 ms" + FASTER
 BESIDE = [
     ("tool", "a", 50, 310), ("tool", "e", 60, 320), ("tool", "b", 100, 450), ("tool", "on", 300, 400),
@@ -425,11 +418,9 @@ PATHS: dict[str, tuple[int, list[Part], list[tuple[str, int]], str]] = {
     "of parallel tools the one that ended last is waited for": (
         1000, [MODEL, ("tool", "slow", 100, 700), ("tool", "fast", 100, 300), ("model", "m2", 700, 1000)],
         [("m1", 100), ("slow", 600), ("m2", 300)], FASTER),
-    # from 0 to 300 only `one` ran; from 600 to 650 nothing did
     "tools that overlap are not known to wait for each other": (
         1000, [("tool", "one", 0, 400), ("tool", "two", 300, 600), ("model", "m", 650, 1000)],
         [("two", 300), ("m", 350)], OVERLAP),
-    # gaps are 0 to 100 and 450 to 500: `a` covers 50 to 100, `e` less of it, `c` all of the second
     "what overlapped is counted once and where the path has gaps": (
         900, BESIDE, [("b", 350), ("d", 400)], "unless the run waited for a, e, c in 100.0 ms of the rest"),
     "of a little overlap nothing is said": (
@@ -438,7 +429,6 @@ PATHS: dict[str, tuple[int, list[Part], list[tuple[str, int]], str]] = {
     "what went on after the run had ended was not waited for": (
         1000, [MODEL, ("tool", "job", 100, 2000), ("tool", "q", 100, 200), ("model", "m2", 200, 1000)],
         [("m1", 100), ("q", 100), ("m2", 800)], "the critical path is 1.00 s of 1.00 s"),
-    # a span of asynchronous code may end before all that began in it; then all that there is counts
     "spans that end at once lose nothing": (1, [("tool", "f", 5, 1000)], [("f", 995)], ""),
     "clocks that differ lose nothing": (980, [("tool", "f", 5, 1000)], [("f", 995)], ""),
     "of the framework's own time nothing is said": (
@@ -470,9 +460,8 @@ def test_a_tool_in_which_others_ran_stands_for_them() -> None:
     spans = MODEL, ("tool", "sub", 100, 700), *inner, ("model", "m2", 700, 1000)
     path = critical_path(run(*spans, root=1000, under="sub", inner=("inner m", "inner")))
     assert path is not None
-    assert [(step.span.name, step.time // MS) for step in path.steps] == [
-        ("m1", 100), ("sub", 600), ("m2", 300),
-    ]  # fmt: skip
+    steps = [(step.span.name, step.time // MS) for step in path.steps]
+    assert steps == [("m1", 100), ("sub", 600), ("m2", 300)]
     assert critical_path(run(root=20)) is None
 
 
@@ -496,10 +485,8 @@ def written(path: Path, text: str) -> list[tuple[str | None, Any]]:
 def agents(trace: str) -> list[dict[str, Any]]:
     data = {"type": "function", "name": "f", "input": "{}", "output": "1.09"}
     span = {"object": "trace.span", "trace_id": trace, "parent_id": None, "span_data": data}
-    return [
-        {"object": "trace", "id": trace, "workflow_name": "w"},
-        *({**span, "id": f"{trace}{at}", "started_at": f"2026-03-02T10:00:0{at}Z"} for at in (1, 2)),
-    ]
+    made = [{**span, "id": f"{trace}{at}", "started_at": f"2026-03-02T10:00:0{at}Z"} for at in (1, 2)]
+    return [{"object": "trace", "id": trace, "workflow_name": "w"}, *made]
 
 
 def asking(trace: str, name: str) -> dict[str, Any]:
@@ -531,8 +518,6 @@ def read(path: Path, store: Store = IN_MEMORY) -> list[tuple[str | None, Any]]:
 BOTH = [("0xa", ["f", "f"]), ("0xb", ["g", "g"])]
 BAD = (None, "parse.syntax")
 CUT = json.dumps(ONE[1])[:150]
-
-
 ON_A_LINE = json.dumps(ONE[0]) + json.dumps(OTHER[0]) + "\n" + rows([ONE[1]])[:-1] + rows([OTHER[1]])
 APART = {
     "over several lines": pretty([*ONE, *OTHER]),
@@ -593,9 +578,8 @@ def test_no_command_reads_several_traces_as_one(tmp_path: Path) -> None:
     path, gold = tmp_path / "t.json", tmp_path / "gold.jsonl"
     path.write_text(pretty([*ONE, *OTHER]))
     calls = "[{0}(base='EUR'), {0}(base='EUR')]"
-    gold.write_text(
-        rows([{"id": at, "gold": calls.format(name)} for at, name in (("0xa", "f"), ("0xb", "h"))]),
-    )  # fmt: skip
+    golds = (("0xa", "f"), ("0xb", "h"))
+    gold.write_text(rows([{"id": at, "gold": calls.format(name)} for at, name in golds]))
     found = json.loads(planeval("check", str(path), "--format", "json").stdout)
     assert [(r["record"], r["code"][6:]) for r in found] == [(at, "repeated_call") for at in ("0xa", "0xb")]
     assert "2 plans: 2 read (2 opentelemetry)" in planeval("parse", str(path)).stderr

@@ -173,8 +173,6 @@ def test_what_is_wrong_with_json_is_said_as_the_grammar_says_it(text: str) -> No
 
 
 SECTIONS = st.sampled_from(["hermes", "mistral", "granite-20b", "cohere", "internlm"])
-
-
 TWICE = [{"name": "f", "arguments": {"a": [1, {"b": None}], "c": "x"}}] * 2
 
 

@@ -47,12 +47,10 @@ def gold_plans(data: Path, reference: Path | None) -> dict[str, list[pe.Plan]]:
         published = reference / "datasets"
         sources |= {name: [(name, published)] for name in ("appbench", "callnavi", "functionchat")}
         sources["nestful"] += [("nestful-v1", published)]
-    records: dict[str, list[Any]] = {
-        name: [
-            r for source, folder in found for r in pe.read(source, folder=str(folder), role="gold").records
-        ]
-        for name, found in sources.items()
-    }
+    records: dict[str, list[Any]] = defaultdict(list)
+    for name, found in sources.items():
+        for source, folder in found:
+            records[name] += pe.read(source, folder=str(folder), role="gold").records
     if reference:
         v2 = reference / "datasets/nestful/v2/nestful_v2_collected.jsonl"
         records["nestful"] += [record["output"] for record in read_lines(v2)]
