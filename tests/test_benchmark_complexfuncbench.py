@@ -260,9 +260,10 @@ def test_gold_of_another_benchmark_is_a_row(samples: dict[str, Sample]) -> None:
 
 
 def test_sentence_transformers_are_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    transformer = complexfuncbench.embedding.SentenceTransformer
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(InputError, match=r"planner_eval\[embed\]"):
-        complexfuncbench.embedding.SentenceTransformer()
+        transformer()
 
     class Model:
         def __init__(self, name: str) -> None:
@@ -273,7 +274,7 @@ def test_sentence_transformers_are_an_extra(monkeypatch: pytest.MonkeyPatch) -> 
             return [[float("swap" in text), float("swap" not in text)] for text in texts]
 
     monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=Model))
-    assert assign(["swap", "x"], ["y", "swap too"], complexfuncbench.embedding.SentenceTransformer()) == [
+    assert assign(["swap", "x"], ["y", "swap too"], transformer()) == [
         (0, 1),
         (1, 0),
     ]

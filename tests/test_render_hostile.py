@@ -15,9 +15,8 @@ from planner_eval.drawing.labels import visible
 from planner_eval.drawing.mermaid import WIDE, escaped
 from planner_eval.plan.model import Plan
 from tests.conftest import examples
-from tests.render_plans import HOSTILE, hostile_plan
+from tests.render_plans import HOSTILE, SVG, hostile_plan
 
-SVG = "{http://www.w3.org/2000/svg}"
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 PARTS = {"svg", "g", "title", "polygon", "path", "text", "a", "polyline", "ellipse"}
 every_text = pytest.mark.parametrize("text", HOSTILE, ids=[ascii(text[:20]) for text in HOSTILE])

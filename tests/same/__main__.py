@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / "out" / "same"
 SHIPPED = ("grammars", "data", "viz")
 PARTS = ("commands", "texts", "pairs")
+PAIRS, DEADLINE = 10_000, 600
 SHOWN = 20
 """How many differences of one kind are printed; the file has all."""
 AROUND = 60
@@ -114,7 +115,7 @@ def wait(process: subprocess.Popen[bytes], side: str, deadline: float) -> None:
     try:
         _, errors = process.communicate(timeout=max(1.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
-        raise SideFailed(f"the {side} side was not done in time (--deadline)") from None
+        raise SideFailed(f"the {side} side was not done in {DEADLINE} seconds") from None
     if process.returncode:
         text = errors.decode(errors="replace").strip()
         raise SideFailed(f"the {side} side ended with {process.returncode}:\n{text}")
@@ -150,30 +151,30 @@ def find_commit(name: str) -> str | None:
     return found.stdout.strip() if found.returncode == 0 else None
 
 
-def digest(reference: Path | None, *more: object) -> str:
+def digest(reference: Path | None) -> str:
     """A short name for all that decides the inputs and the base's answers, but for the commit."""
     parts = [reference / "datasets", reference / "vectors"] if reference else []
     files = [path for part in parts for path in sorted(part.rglob("*")) if path.is_file()]
     sizes = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     code = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
     packages = sorted(f"{d.name} {d.version}" for d in distributions())
-    decisive = (sizes, code, packages, sys.version, str(reference), more)
+    decisive = (sizes, code, packages, sys.version, str(reference))
     return hashlib.sha256(repr(decisive).encode()).hexdigest()[:16]
 
 
-def run_sides(commit: str, reference: Path | None, pairs: int, seconds: float) -> tuple[Path, Path, Path]:
+def run_sides(commit: str, reference: Path | None) -> tuple[Path, Path, Path]:
     """The answers of the base and of the working tree, and the inputs' folder."""
-    key = f"{commit[:12]}-{digest(reference, pairs)}"
+    key = f"{commit[:12]}-{digest(reference)}"
     inputs, new = STORED / f"inputs-{key}", STORED / "answers-new.jsonl"
     old, unfinished = STORED / f"answers-{key}.jsonl", STORED / f"answers-{key}.part"
     STORED.mkdir(parents=True, exist_ok=True)
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + DEADLINE
     with tempfile.TemporaryDirectory(prefix="same-") as temporary:
         scratch = Path(temporary).resolve()
         tree = scratch / "base"
         if not (inputs.exists() and old.exists()):
             extract(commit, tree)
-        shared = {"reference": str(reference) if reference else None, "pairs": pairs}
+        shared = {"reference": str(reference) if reference else None, "pairs": PAIRS}
         shared |= {"parts": PARTS, "shipped": SHIPPED}
         of_new = [str(ROOT / part) for part in ("planner_eval", *SHIPPED)]
         old_side: dict[str, Any] = {**shared, "tree": str(tree), "others": of_new}
@@ -238,8 +239,6 @@ def main(arguments: list[str] | None = None) -> int:
     """Run both sides and print what differs."""
     parser = argparse.ArgumentParser("python -m tests.same", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("base", help="the commit that the working tree is held against")
-    parser.add_argument("--pairs", type=int, default=10_000, help="how many pairs with planted faults")
-    parser.add_argument("--deadline", type=float, default=600, help="seconds for both sides")
     options = parser.parse_args(arguments)
     commit = find_commit(options.base)
     if commit is None:
@@ -249,7 +248,7 @@ def main(arguments: list[str] | None = None) -> int:
     reference = Path(named).resolve() if named else None
     begin = time.monotonic()
     try:
-        old, new, inputs = run_sides(commit, reference, options.pairs, options.deadline)
+        old, new, inputs = run_sides(commit, reference)
     except SideFailed as failure:
         print(failure)
         return 1
