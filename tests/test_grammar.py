@@ -210,10 +210,8 @@ def _line_mutants(text: str, dialect: str) -> Iterator[tuple[str, str]]:
         "wrong type": (rf"{mark}stars=[1-5]", f"{mark}stars=True"),
         "no output": (rf"{mark}hotel=(price|id)(?=[,)])", f"{mark}hotel=prise"),
     }
-    for kind, (pattern, into) in changes.items():
-        changed, count = re.subn(pattern, into, text, count=1)
-        if count:
-            yield kind, changed
+    changed = ((kind, re.sub(pattern, into, text, count=1)) for kind, (pattern, into) in changes.items())
+    yield from ((kind, mutant) for kind, mutant in changed if mutant != text)
 
 
 WRONG = {"unknown tool", "unknown argument", "not listed", "wrong type", "missing"}

@@ -134,15 +134,12 @@ def test_an_empty_file_beside_many_records_is_one_message(tmp_path: Path) -> Non
             assert "p.jsonl is empty; " in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("length", "rows"), [(200_000, 5_000), pytest.param(1_000_000, 100_000, marks=pytest.mark.long)]
-)
-def test_cells_may_be_long_and_quotes_never_close(tmp_path: Path, length: int, rows: int) -> None:
-    long = "x" * length
+def test_cells_may_be_long_and_quotes_never_close(tmp_path: Path) -> None:
+    long = "x" * 200_000
     (tmp_path / "long.csv").write_text(f"id,output\na,\"f(#a='{long}')\"\nb,f()\n", encoding="utf-8")
     found = pe.read(str(tmp_path / "long.csv")).records
-    assert [len(one.source) for one in found] == [length + 8, 3]
-    (tmp_path / "open.csv").write_text("id,output\n" + 'a,"\n""\n' * rows, encoding="utf-8")
+    assert [len(one.source) for one in found] == [200_008, 3]
+    (tmp_path / "open.csv").write_text("id,output\n" + 'a,"\n""\n' * 5_000, encoding="utf-8")
     done = planeval("stats", tmp_path / "open.csv")  # in time that grows with the file, not its square
     assert done.returncode in (1, 3)
 

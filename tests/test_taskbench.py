@@ -41,14 +41,11 @@ OWN_LOOP = graph(("Text Search", ["<node-0>"]), ("Image Search", ["<node-7> <nod
 
 @pytest.mark.parametrize(("pred", "nodes", "links"), [
     (SEARCHED, Counts(2, 2, 2), Counts(1, 1, 1)),
-    # an invented tool is no node, but its link counts
-    (graph(TEXT, ("Draw", ["<node-0>"])), Counts(1, 1, 2), Counts(0, 1, 1)),
+    (graph(TEXT, ("Draw", ["<node-0>"])), Counts(1, 1, 2), Counts(0, 1, 1)),  # no node, but its link counts
     (graph(("Find", []), ("Draw", [])), Counts(0, 0, 2), Counts(0, 0, 1)),
-    # an underscore is a blank, but in a link's target
-    (graph(("Text_Search", ["a"]), IMAGE), Counts(2, 2, 2), Counts(1, 1, 1)),
+    (graph(("Text_Search", ["a"]), IMAGE), Counts(2, 2, 2), Counts(1, 1, 1)),  # a blank, but in a target
     (graph(TEXT, ("Image_Search", ["<node-0>"])), Counts(2, 2, 2), Counts(0, 1, 1)),
-    # a tool called twice is one node, and an argument makes one link
-    (graph(BARE, BARE, BOTH), Counts(2, 2, 2), Counts(1, 1, 1)),
+    (graph(BARE, BARE, BOTH), Counts(2, 2, 2), Counts(1, 1, 1)),  # one node, and one link of an argument
     (graph(BARE, ("Text-to-Video", []), BOTH), Counts(2, 3, 2), Counts(1, 1, 1)),
     (OWN_LOOP, Counts(2, 2, 2), Counts(0, 0, 1)),  # to itself, and to none
 ])  # fmt: skip

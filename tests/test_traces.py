@@ -116,9 +116,7 @@ CASES: list[tuple[str, list[dict[str, Any]], list[tuple[str, Any]], list[tuple[s
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("spans", "warned", "hinted"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
-)
+@pytest.mark.parametrize(("spans", "warned", "hinted"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
 def test_what_a_trace_shows(spans: list[Any], warned: list[Any], hinted: list[Any]) -> None:
     assert found(spans) == warned
     assert sorted(found(spans, "info")) == sorted([*warned, *hinted])
@@ -272,7 +270,7 @@ def blocks(kind: str, **more: Any) -> list[dict[str, Any]]:
 TWICE = [("f", "E"), ("f", "E")]
 LISTED = [{"name": "f", "input_parameters": {"base": "E"}, "output": "1.09"}]
 END = {"role": "assistant", "content": "I like cheese."}
-CONVERSATIONS: list[tuple[str, Any, list[tuple[str, Any]], list[tuple[str, Any]]]] = [
+TALKS: list[tuple[str, Any, list[tuple[str, Any]], list[tuple[str, Any]]]] = [
     # what it is, the conversation, the warnings, what info tells besides
     ("twice the same", talks(*TWICE), [AGAIN], []),
     ("another between", talks(("f", "E"), ("g", "E"), ("f", "E")), [], [("repeated_call", 2)]),
@@ -294,9 +292,7 @@ CONVERSATIONS: list[tuple[str, Any, list[tuple[str, Any]], list[tuple[str, Any]]
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("talk", "warned", "hinted"), [case[1:] for case in CONVERSATIONS], ids=[c[0] for c in CONVERSATIONS]
-)
+@pytest.mark.parametrize(("talk", "warned", "hinted"), [c[1:] for c in TALKS], ids=[c[0] for c in TALKS])
 def test_what_a_conversation_shows(talk: Any, warned: list[Any], hinted: list[Any], tmp_path: Path) -> None:
     path = tmp_path / "talk.json"
     path.write_text(json.dumps(talk), encoding="utf-8")
