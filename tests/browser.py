@@ -15,10 +15,8 @@ REQUIRED = "PLANEVAL_BROWSER"
 """Set to ``required`` where a missing browser fails instead of skipping, as .ci/run does."""
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
+ARGUMENTS += ["--disable-background-networking", "--disable-component-update"]
 
 
 def program() -> str:
@@ -44,34 +42,21 @@ def launched(*more: str) -> Iterator[Any]:
         browser.close()
 
 
-class Opened:
-    """A page that is open, with what it complained of and what it asked the network for."""
-
-    def __init__(self, browser: Any, file: Path, address: str = "", **look: Any) -> None:
-        self.context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **look})
-        self.page = self.context.new_page()
-        self.complaints: list[str] = []
-        self.page.complaints = self.complaints  # for tests that provoke some
-        self.requests: list[str] = []
-        self.page.on("console", lambda said: self.complaints.append(f"{said.type}: {said.text}"))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda asked: self.requests.append(asked.url))
-        self.page.goto(file.as_uri() + address)
-        self.page.wait_for_function("document.documentElement.dataset.ready !== undefined")
-
-    def close(self) -> None:
-        """Close it; a page is quiet, and asks for nothing but itself."""
-        self.context.close()
-        assert self.complaints == []
-        assert [url for url in self.requests if not url.startswith("file:")] == []
-        assert len(self.requests) == 1, self.requests
-
-
 @contextmanager
 def opened(browser: Any, file: Path, address: str = "", **look: Any) -> Iterator[Any]:
-    """A page, once it is ready; afterwards it must have been quiet."""
-    one = Opened(browser, file, address, **look)
+    """A page, once it is ready; afterwards it must have been quiet, and have asked for nothing but itself."""
+    context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **look})
+    page, complaints, requests = context.new_page(), list[str](), list[str]()
+    page.complaints = complaints  # for tests that provoke some
+    page.on("console", lambda said: complaints.append(f"{said.type}: {said.text}"))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda asked: requests.append(asked.url))
+    page.goto(file.as_uri() + address)
+    page.wait_for_function("document.documentElement.dataset.ready !== undefined")
     try:
-        yield one.page
+        yield page
     finally:
-        one.close()
+        context.close()
+        assert complaints == []
+        assert requests[1:] == []
+        assert requests[0].startswith("file:")

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -143,12 +143,10 @@ def verdict(judged_with: Judging, case: dict[str, Any]) -> dict[str, Any]:
     except OfficialFailure as failure:
         return {"__raised__": str(failure)}
     return {
-        "errors": result.errors,
+        "errors": result.errors, "success_matched": result.matched, "free_called": list(result.free_called),
         "success_map": [[str(position), found] for position, found in result.success.items()],
-        "success_matched": result.matched,
         "format_error": {str(k): with_normal(text) for k, text in result.format_errors.items()},
-        "free_called": list(result.free_called),
-    }
+    }  # fmt: skip
 
 
 def possible(judged_with: Judging, case: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -167,16 +165,11 @@ def possible(judged_with: Judging, case: dict[str, Any]) -> Iterator[dict[str, A
                 yield verdict(judged_with, case)
 
 
-def exchanged(
-    predicted: Sequence[str], gold: Sequence[str], embedding: Embedding
-) -> list[list[tuple[int, int]]]:
+def exchanged(predicted: Sequence[str], gold: Sequence[str], embedding: Embedding) -> list[Any]:
     """The mappings that come of exchanging equal rows and equal columns."""
     table, chosen = similarities(predicted, gold, embedding), assign(predicted, gold, embedding)
-    return [
-        sorted((rows[row], columns[column]) for row, column in chosen)
-        for rows in _exchanges(table.tolist())
-        for columns in _exchanges(table.T.tolist())
-    ]
+    ways = product(_exchanges(table.tolist()), _exchanges(table.T.tolist()))
+    return [sorted((rows[row], columns[column]) for row, column in chosen) for rows, columns in ways]
 
 
 def _exchanges(lines: list[list[float]]) -> list[tuple[int, ...]]:

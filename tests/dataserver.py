@@ -16,11 +16,8 @@ class Files:
     """What is served and how."""
 
     folder: Path
-    """Served below ``/``."""
-    breaks: list[int] = field(default_factory=list)
-    """For the first requests of any file: after how many bytes of the body to hang up."""
-    codes: list[int] = field(default_factory=list)
-    """For the first requests: answer with this status instead."""
+    breaks: list[int] = field(default_factory=list)  # after so many bytes the first requests are hung up
+    codes: list[int] = field(default_factory=list)  # the first requests are answered with these instead
     ranges: bool = True
     tag: str = '"v1"'
     spoil: bool = False  # other bytes of the same length
@@ -28,8 +25,7 @@ class Files:
     drip: float | None = None  # a byte of the body, again and again after so many seconds
     length: str | None = None  # said instead of the body's
     url: str = ""
-    log: list[tuple[str, str | None]] = field(default_factory=list)
-    """Path and range of each request."""
+    log: list[tuple[str, str | None]] = field(default_factory=list)  # path and range of each request
 
 
 @contextmanager
@@ -59,8 +55,8 @@ def serving(folder: Path) -> Iterator[Files]:
                 self.send_response(200)
             rest = body[start:]
             said["Content-Length"] = files.length or str(len(rest))
-            for name, value in said.items():
-                self.send_header(name, value)
+            for header in said.items():
+                self.send_header(*header)
             self.end_headers()
             if files.stall is not None and rest:
                 self.wfile.write(rest[: files.stall])

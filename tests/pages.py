@@ -14,19 +14,13 @@ _MARKS = "\x02\x03\x04\x05\x06\x07\x0e\x0f\x10\x11\x12"
 
 
 class Page:
-    """A page: its head, and its pairs.
-
-    Args:
-        text: The page.
-    """
+    """A page: its head, and its pairs."""
 
     def __init__(self, text: str) -> None:
         held = {name: said for _, name, said in _ELEMENT.findall(text)}
         self.head: dict[str, Any] = json.loads(held["head"])
-        packs = [
-            json.loads(gzip.decompress(base64.b64decode(held[f"pack-{at}"])))
-            for at in range(self.head["packs"])
-        ]
+        packed = (held[f"pack-{at}"] for at in range(self.head["packs"]))
+        packs = [json.loads(gzip.decompress(base64.b64decode(one))) for one in packed]
         self.index, self.packs = packs[0], packs
         self.golds = [self._golds(side["gold"]) for side in self.index["sides"]]
         ids, first = self.index["id"], self.golds[0]

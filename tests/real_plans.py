@@ -16,20 +16,14 @@ from planner_eval.records.plans import read_plan
 def real_plans(reference: Path) -> tuple[Plan, ...]:
     """AppBench's 801, NESTful v1's 300 and v2's 554 gold plans."""
     data = reference / "datasets"
-    plans = [
-        read_plan(record)
-        for part in ("ss", "sm", "ms", "mm")
-        for record in read_file(str(data / f"appbench/test_{part}.json"), role="gold").records
-    ]
+    files = (str(data / f"appbench/test_{part}.json") for part in ("ss", "sm", "ms", "mm"))
+    plans = [read_plan(record) for file in files for record in read_file(file, role="gold").records]
     v1 = data / "nestful/v1"
     for name in (
-        "executable/executable-data.json",
-        "non-executable/non-executable-glaive-data.json",
+        "executable/executable-data.json", "non-executable/non-executable-glaive-data.json",
         "non-executable/non-executable-sgd-data.json",
-    ):
-        plans += [
-            parse(record["output"], dialect="nestful") for record in json.loads((v1 / name).read_text())
-        ]
+    ):  # fmt: skip
+        plans += [parse(one["output"], dialect="nestful") for one in json.loads((v1 / name).read_text())]
     for line in (data / "nestful/v2/nestful_v2_collected.jsonl").read_text().splitlines():
         plans.append(parse(json.loads(line)["output"], dialect="nestful"))
     return tuple(plans)

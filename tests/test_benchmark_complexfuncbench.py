@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 from copy import deepcopy
 from pathlib import Path
@@ -16,22 +14,11 @@ import pytest
 
 from planner_eval.base.errors import CODES, DatasetError, InputError, ParseError
 from planner_eval.base.resources import folder
-from planner_eval.benchmarks.complexfuncbench import (
-    Settings,
-    analysis,
-    conversation,
-    score_corrected,
-    score_official,
-    table3,
-)
+from planner_eval.benchmarks import complexfuncbench
+from planner_eval.benchmarks.complexfuncbench import Settings, conversation, score_corrected, score_official
+from planner_eval.benchmarks.complexfuncbench.analysis import error_types
 from planner_eval.benchmarks.complexfuncbench.api import replay
-from planner_eval.benchmarks.complexfuncbench.embedding import (
-    SentenceTransformer,
-    Trigrams,
-    assign,
-    similarities,
-    tied,
-)
+from planner_eval.benchmarks.complexfuncbench.embedding import Trigrams, assign, similarities, tied
 from planner_eval.benchmarks.complexfuncbench.recorded import gold_prediction, read_turns
 from planner_eval.benchmarks.complexfuncbench.runners import RUNNERS
 from planner_eval.benchmarks.complexfuncbench.scoring import prepare
@@ -39,7 +26,6 @@ from planner_eval.datasets.complexfuncbench import read_complexfuncbench
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import JudgeRequest, ScriptedJudge
 from tests.complexfuncbench_turns import Vectors, exchanged, recorded
-from tests.conftest import ROOT
 
 SCORERS: tuple[Any, ...] = (score_official, score_corrected)
 
@@ -186,7 +172,7 @@ def test_simulator_answers_and_may_be_looped_for_ever(samples: dict[str, Sample]
 def test_figures_4_to_6(samples: dict[str, Sample]) -> None:
     faults = [{"error_type": f"{name}_error", "content": ""} for name in ("value", "func")]
     faults[1]["error_type"] = "func_hallucination"
-    counted = analysis.error_types(["Success.", [faults[0], None], faults[1], "API call failed for x."])
+    counted = error_types(["Success.", [faults[0], None], faults[1], "API call failed for x."])
     none = dict.fromkeys(("param_missing", "hallucination", "stop_early"), 0)
     assert counted == none | {"func_error": 1, "value_error": 1, "other": 2}
     sample = samples["Hotels-0"]
@@ -274,9 +260,10 @@ def test_gold_of_another_benchmark_is_a_row(samples: dict[str, Sample]) -> None:
 
 
 def test_sentence_transformers_are_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    transformer = complexfuncbench.embedding.SentenceTransformer
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(InputError, match=r"planner_eval\[embed\]"):
-        SentenceTransformer()
+        transformer()
 
     class Model:
         def __init__(self, name: str) -> None:
@@ -287,7 +274,10 @@ def test_sentence_transformers_are_an_extra(monkeypatch: pytest.MonkeyPatch) -> 
             return [[float("swap" in text), float("swap" not in text)] for text in texts]
 
     monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=Model))
-    assert assign(["swap", "x"], ["y", "swap too"], SentenceTransformer()) == [(0, 1), (1, 0)]
+    assert assign(["swap", "x"], ["y", "swap too"], transformer()) == [
+        (0, 1),
+        (1, 0),
+    ]
 
 
 def test_reader_survives_what_records_may_lack(tmp_path: Path) -> None:
@@ -318,46 +308,12 @@ def test_reader_finds_what_gold_has_wrong_and_table3(samples: dict[str, Sample],
     (sample,) = read_complexfuncbench(tmp_path / "x.jsonl")
     codes = ["missing_argument", "unknown_argument", "type", "unknown_tool"]
     assert [d.code for d in sample.extra["diagnostics"]] == [f"dataset.{code}" for code in codes]
-    cells = {(cell.row, cell.column): cell for cell in table3(list(samples.values()))}
+    cells = {(cell.row, cell.column): cell for cell in complexfuncbench.table3(list(samples.values()))}
     total = cells["Avg. Calls", "Total"]
     assert (total.published, total.n, total.of, total.value) == ("5.07", 6, 1000, pytest.approx(26 / 6))
     assert cells["Avg. Steps", "Hotels"].value == 4
     assert cells["# Samples", "Total"].note == "6 of 1000 samples at hand"
-    assert all(cell.value is None for cell in table3([]))
-
-
-KERNELS = {
-    "Prescott": {"pni"}, "Nehalem": {"sse4_2"}, "Sandybridge": {"avx"}, "Haswell": {"avx2", "fma"},
-    "SkylakeX": {"avx512f", "avx512dq", "avx512bw", "avx512vl"}, "ARMV8": {"asimd"},
-    "NEOVERSEN1": {"asimddp"},
-}  # fmt: skip
-"""OpenBLAS kernels that add in different orders, and what a processor needs for each."""
-
-TURNS = """
-import json
-from pathlib import Path
-from tests.complexfuncbench_turns import Vectors, published, verdict
-vectors = Vectors(Path({reference!r}))
-rows = [(case["id"], verdict(vectors, case), published(known)) for case, known in vectors.of("turn")]
-print(json.dumps([len(rows), [row for row in rows if row[1] != row[2]]]))
-"""
-
-
-@pytest.mark.more
-def test_all_turns_under_every_kernel(reference: Path) -> None:
-    """Which of two equal calls gets which gold call does not depend on how the processor adds."""
-    told, code = Path("/proc/cpuinfo"), TURNS.format(reference=str(reference.resolve()))
-    can = set(told.read_text().split()) if told.exists() else set()
-    unset = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
-    printed = set()
-    for name in ("", *(name for name, needs in KERNELS.items() if needs <= can)):
-        asked = {**unset, "OPENBLAS_CORETYPE": name} if name else unset
-        done = subprocess.run(
-            [sys.executable, "-c", code], env=asked, cwd=ROOT, capture_output=True, check=True
-        )
-        printed.add(done.stdout)
-    (same,) = printed
-    assert json.loads(same)[0] == 615
+    assert all(cell.value is None for cell in complexfuncbench.table3([]))
 
 
 def test_a_tie_leaves_the_mappings_that_exchange_equal_calls() -> None:

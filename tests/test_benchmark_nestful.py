@@ -1,7 +1,4 @@
-"""NESTful: both scores on answers of our own, laws, its further tables, the released data.
-
-Every row of the reference vectors is in tests/test_vectors.py.
-"""
+"""NESTful on answers of our own, its further tables, the released data (vectors: tests/test_vectors.py)."""
 
 from __future__ import annotations
 
@@ -117,20 +114,15 @@ CLOSING = {"name": "var_result", "label": "$var_9", "arguments": {"result": "$va
 FULL, PARTIAL, WIN = "percentage_times_full_score", "accuracy_combined", "win_rate"
 
 
-@pytest.mark.parametrize(
-    ("answer", "gold", "figures"),
-    [
-        # a reference to another call of the same tool
-        ([*TWICE[:2], call("subtract", "$var_3", "$var_2.result$", 2)], TWICE, {PARTIAL: 2 / 3, FULL: 0}),
-        # an extra call in front costs one place and precision; no tool has that name
-        ([call("invented", "$var_0"), *GOLD], GOLD, {PARTIAL: 2 / 3, "p_intent": 2 / 3, WIN: 0}),
-        ([TWICE[1], TWICE[0], TWICE[2]], TWICE, {FULL: 1}),  # the order of independent calls
-        ([call("multiply", "$var_1", 1, 1), GOLD[1]], GOLD, {"f1_slot": 1, PARTIAL: 0.5}),  # values
-        (GOLD, [*GOLD, CLOSING], {FULL: 1}),  # a named answer is not asked for, and is no call
-        *(([*GOLD[:at], CLOSING, *GOLD[at:]], GOLD, dict.fromkeys((*RATIOS, WIN), 1)) for at in range(3)),
-        ([call("find", "$var_1", "$100-$200", "$5")], [call("find", "$var_1", "$100-$200", "$5")], {FULL: 1}),
-    ],
-)
+@pytest.mark.parametrize(("answer", "gold", "figures"), [
+    ([*TWICE[:2], call("subtract", "$var_3", "$var_2.result$", 2)], TWICE, {PARTIAL: 2 / 3, FULL: 0}),
+    ([call("invented", "$var_0"), *GOLD], GOLD, {PARTIAL: 2 / 3, "p_intent": 2 / 3, WIN: 0}),
+    ([TWICE[1], TWICE[0], TWICE[2]], TWICE, {FULL: 1}),  # the order of independent calls
+    ([call("multiply", "$var_1", 1, 1), GOLD[1]], GOLD, {"f1_slot": 1, PARTIAL: 0.5}),  # values
+    (GOLD, [*GOLD, CLOSING], {FULL: 1}),  # a named answer is not asked for, and is no call
+    *(([*GOLD[:at], CLOSING, *GOLD[at:]], GOLD, dict.fromkeys((*RATIOS, WIN), 1)) for at in range(3)),
+    ([call("find", "$var_1", "$100-$200", "$5")], [call("find", "$var_1", "$100-$200", "$5")], {FULL: 1}),
+])  # fmt: skip
 def test_corrected_figures(answer: Any, gold: Any, figures: dict[str, float]) -> None:
     report = score(answer, gold=gold)
     assert {name: report.value(name) for name in figures} == pytest.approx(figures)
@@ -176,16 +168,13 @@ def test_answers_match_by_value(answer: Any, gold: Any, same: bool) -> None:
     assert answers_match(answer, gold) is same
 
 
-@pytest.mark.parametrize(
-    ("divided", "by", "result", "won"),
-    [
-        ((1, 10), (14, 100), 0.1, False),  # gold's calls give 0.1, so nothing was rounded
-        ((1, 10), (100, 1000), 0.1, True), ((1100, 12), (1100, 12), 91.7, True),
-        ((1100, 12), (9167, 100), 91.7, True), ((1100, 12), (917, 10), 91.7, True),
-        ((1100, 12), (9174, 100), 91.7, False),  # 91.7 as well when rounded, but gold's calls give 91.666…
-        ((1, 0), (9174, 100), 91.7, False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("divided", "by", "result", "won"), [
+    ((1, 10), (14, 100), 0.1, False),  # gold's calls give 0.1, so nothing was rounded
+    ((1, 10), (100, 1000), 0.1, True), ((1100, 12), (1100, 12), 91.7, True),
+    ((1100, 12), (9167, 100), 91.7, True), ((1100, 12), (917, 10), 91.7, True),
+    ((1100, 12), (9174, 100), 91.7, False),  # 91.7 as well when rounded, but gold's calls give 91.666…
+    ((1, 0), (9174, 100), 91.7, False),
+])  # fmt: skip
 def test_a_result_is_rounded_as_far_as_gold_s(divided: Any, by: Any, result: float, won: bool) -> None:
     gold, answer = ([call("divide", "$var_1", *values)] for values in (divided, by))
     assert score(answer, gold=gold, result=result).value("win_rate") == won
@@ -202,10 +191,8 @@ def test_samples_that_gold_does_not_win_are_named_with_the_most_that_can_be_won(
     assert report.figure("percentage_times_full_score").denominator == 1
     shares = figure6(outcomes(records(GOLD, ""), run=RUN))
     assert [(share.panel, share.key, share.n, share.win_rate) for share in shares] == [
-        ("depth", 1, 2, 0.5),
-        ("dependencies", 1, 2, 0.5),
-        ("pattern", "A→B", 2, 0.5),
-    ]
+        ("depth", 1, 2, 0.5), ("dependencies", 1, 2, 0.5), ("pattern", "A→B", 2, 0.5),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("written", "right"), [
@@ -261,7 +248,6 @@ def test_a_right_answer_by_another_plan_is_an_alternate_trajectory(scored: Calla
 def test_averages_over_files_are_weighted_by_their_samples() -> None:
     files = [records(GOLD), records(OTHER, LOST, LOST)]
     corrected = weighted_average([nestful.score_corrected(file, run=RUN) for file in files])
-    # By hand: Partial is 1 of 1, and (1/2 + 0 + 0) / 3; wins are 1 of 1 and 1 of 3.
     wanted = {PARTIAL: (1 + 3 * (0.5 / 3)) / 4, FULL: 0.25, WIN: 0.5, "alternate_trajectory_score": 0.25}
     found = {figure.name: figure.value for figure in corrected if figure.denominator == 4}
     assert {name: found[name] for name in wanted} == pytest.approx(wanted)
@@ -274,29 +260,18 @@ def test_averages_over_files_are_weighted_by_their_samples() -> None:
     assert {figure.error for figure in weighted_average(broken)} == {"TypeError"}
 
 
-@pytest.mark.parametrize(
-    ("answer", "query", "run", "wanted"),
-    [
-        (GOLD, "", None, {}),
-        (OTHER, "", RUN, {}),
-        (OTHER, "", None, {"none of these": 1}),
-        ([call("multiply", "$var_1", "six", 7), GOLD[1]], "", None, {"data types": 1}),
-        ([GOLD[0], call("subtract", "$var_2", "$var_3.result$", 2)], "", None, {"variable assignments": 1}),
-        ([GOLD[0], {**GOLD[1], "label": "$var_1"}, GOLD[1]], "", None, {"variable assignments": 1}),
-        ([GOLD[0], call("subtract", "$var_2", "$var_1.product$", 2)], "", None, {"output parameters": 1}),
-        (LOST, "", None, {"implicit calls": 1}),
-        ([], "", None, {"implicit calls": 2}),
-        ([call("multiply", "$var_1", 6, 8), GOLD[1]], "", None, {"none of these": 1}),
-        ("I would multiply.", "", None, {"unreadable": 1}),
-        (
-            LOST,
-            "Multiply, then subtract 2!",
-            None,
-            {"none of these": 1},
-        ),  # what the query names is not implicit
-        (LOST, "Take the subtraction.", None, {"implicit calls": 1}),
-    ],
-)
+@pytest.mark.parametrize(("answer", "query", "run", "wanted"), [
+    (GOLD, "", None, {}), (OTHER, "", RUN, {}), (OTHER, "", None, {"none of these": 1}),
+    ([call("multiply", "$var_1", "six", 7), GOLD[1]], "", None, {"data types": 1}),
+    ([GOLD[0], call("subtract", "$var_2", "$var_3.result$", 2)], "", None, {"variable assignments": 1}),
+    ([GOLD[0], {**GOLD[1], "label": "$var_1"}, GOLD[1]], "", None, {"variable assignments": 1}),
+    ([GOLD[0], call("subtract", "$var_2", "$var_1.product$", 2)], "", None, {"output parameters": 1}),
+    (LOST, "", None, {"implicit calls": 1}), ([], "", None, {"implicit calls": 2}),
+    ([call("multiply", "$var_1", 6, 8), GOLD[1]], "", None, {"none of these": 1}),
+    ("I would multiply.", "", None, {"unreadable": 1}),
+    (LOST, "Multiply, then subtract 2!", None, {"none of these": 1}),  # what the query names is not implicit
+    (LOST, "Take the subtraction.", None, {"implicit calls": 1}),
+])  # fmt: skip
 def test_each_challenge_is_counted(answer: Any, query: str, run: Any, wanted: dict[str, int]) -> None:
     asked = records(answer, query=query)
     answers = [(*record, one) for record, one in zip(asked, outcomes(asked, run=run), strict=True)]
@@ -322,20 +297,16 @@ def test_the_tables_stand_in_details(tmp_path: Path) -> None:
         return {title: [line.split() for line in rows.splitlines()[1:]] for title, rows in blocks}
 
     run, without = tables("--tools", "nestful"), tables()
-    other, averages = (
-        "Alternate trajectories: the gold answer by another plan", "Average over parts, weighted by samples",
-    )  # fmt: skip
-    assert [row[1:5] for row in run[other] if row[0] == "all"] == [
-        ["official", "0.25", "1/4", "q1"], ["corrected", "0.3333", "1/3", "q1"],
-    ]  # fmt: skip
+    other = "Alternate trajectories: the gold answer by another plan"
+    averages = "Average over parts, weighted by samples"
+    everything = [" ".join(row[1:5]) for row in run[other] if row[0] == "all"]
+    assert everything == ["official 0.25 1/4 q1", "corrected 0.3333 1/3 q1"]
     found = {row[0]: row[1:] for row in run[averages]}
-    # By hand: 2 wins of 3 in mathematics, printed as 0.667; in coding none can be run.
     assert found["win_rate"] == ["0.5003", "2.001/4", "0.6667", "2/3", *found["win_rate"][4:]]
     found = {row[0]: row for row in run["Sections 5 and 4.4: challenges in the answers that failed"]}
     assert found["implicit"][:5] == ["implicit", "calls", "1", "1", "1"]
     assert other not in without
     assert {row[0]: row[1:5] for row in without[averages]}["win_rate"] == ["–"] * 4
-    # a reference may lack its end on the command line too
     bundled = (ROOT / "data/samples/answers/nestful.jsonl").read_text()
     pred.write_text(bundled.replace(".result$", ".result"))
     argv = (str(ROOT / "data/samples/nestful"), "--benchmark", "nestful", "--corrected")
@@ -397,10 +368,9 @@ SANITY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("functions", "name", "arguments", "expected"),
-    [*((OFFICIAL, *case) for case in ODDITIES), *((SANE, *case) for case in SANITY)],
-)
+@pytest.mark.parametrize(("functions", "name", "arguments", "expected"), [
+    *((OFFICIAL, *case) for case in ODDITIES), *((SANE, *case) for case in SANITY),
+])  # fmt: skip
 def test_oddities_and_sane_answers(functions: Any, name: str, arguments: Any, expected: Any) -> None:
     if isinstance(expected, type):
         with pytest.raises(expected):
@@ -413,9 +383,7 @@ def test_oddities_and_sane_answers(functions: Any, name: str, arguments: Any, ex
 def test_both_registries_hold_the_same_forty_names(reference: Path) -> None:
     path = reference / "datasets/nestful/v2/executable_function_signatures.json"
     entries = json.loads(path.read_text())["functions"]
-    published = {
-        one["name"]: one["parameters"] for one in entries if one["file"].endswith("basic_functions.py")
-    }
+    published = {e["name"]: e["parameters"] for e in entries if e["file"].endswith("basic_functions.py")}
     assert len(OFFICIAL) == 40
     assert set(SANE) == set(OFFICIAL) == {name for name, _, _ in ODDITIES} == set(published)
     for name, parameters in published.items():

@@ -76,10 +76,7 @@ def test_ids_of_other_data_are_told_and_positions_can_be_asked_for(callnavi: Pat
     numbered = [{"id": k, "prediction": right(k)} for k in range(3)]
     for records, said in (
         ([*map(right, range(2))], "2 answers for 3 samples, matched by position"),
-        (
-            [{"id": "hr0", "prediction": "x"}, {"prediction": "y"}],
-            "1 of 2 answers name no sample, the first at",
-        ),
+        ([{"id": "hr0", "prediction": "x"}, {"prediction": "y"}], "1 of 2 answers name no sample, the first"),
         (numbered, "no answer's id is a sample's id: answers have '0', '1'"),
     ):
         file = write(tmp_path / "p.jsonl", records)

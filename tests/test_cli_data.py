@@ -115,29 +115,13 @@ def test_check_lists_what_gold_has_wrong(cache: Path, tmp_path: Path) -> None:
     assert imperfect == {"official": [], "corrected": []}  # what gold itself writes is no fault of an answer
 
 
-@pytest.mark.more
-@pytest.mark.parametrize(("name", "file", "read"), [
-    ("appbench", "", 801), ("callnavi", "", 729), ("functionchat", "", 1306), ("nestful-v1", "", 300),
-    ("mathqa", "", 3589), ("nestful-v2", "nestful/v2/nestful_v2_collected.jsonl", 554),
-])  # fmt: skip
-def test_check_of_the_published_data(reference: Path, cache: Path, name: str, file: str, read: int) -> None:
-    source = str(reference / "datasets" / file)
-    done = planeval("check", name, "--source", source, "--format", "json", cache=cache)
-    assert done.returncode == 1, done.stderr  # every one of them has something wrong
-    data = json.loads(done.stdout)
-    assert (data["samples"], data["unequal"] + data["unreadable"]) == (read, [])
-    assert data["findings"]
-    assert [one["imperfect"] for one in data["replayed"] if one["variant"] == "corrected"] == [[]]
-
-
 @pytest.mark.parametrize(("argv", "said"), [
     (("check", "nestful"), "fetches it; or name its folder with --source"),
     (("check", "mathqa"), "planeval data fetch mathqa"),
     (("verify", "mathqa", "--source", "/nowhere"), "no such folder or file"),
     (("verify", "mathqa", "--source", str(ROOT / "README.md")), "is a file"),
     (("show", "mathqa", "--id", "x", "--source", str(SAMPLES)), "mathqa: no record has the id 'x'"),
-    (("show", "mathqa", "--samples", "3"), "none of test.json"),
-    (("fetch",), "Missing argument"),
+    (("show", "mathqa", "--samples", "3"), "none of test.json"), (("fetch",), "Missing argument"),
     (("fetch", "mathqa", "--mirror", "ftp://x"), "only http and https"),
     (("fetch", "mathqa", "--source", str(ROOT / "README.md")), "README.md/test.json: there is no such file"),
     (("check", "complexfuncbench", "--source", str(ROOT / "README.md")), "line 1, column 1: not JSON"),

@@ -1,7 +1,4 @@
-"""Every command with every option, and with what may be wrong around it: codes, messages, no traceback.
-
-The rows are those of ``cli_table.toml``, whose head says how to add one.
-"""
+"""Every command with every option, as ``cli_table.toml`` says, whose head says how to add a row."""
 
 from __future__ import annotations
 
@@ -30,10 +27,9 @@ SAMPLES = ROOT / "data" / "samples"
 
 
 def _plan(*calls: tuple[str, object, object]) -> str:
-    found = []
-    for at, (name, one, two) in enumerate(calls, 1):
-        found.append({"name": name, "label": f"$var_{at}", "arguments": {"arg_0": one, "arg_1": two}})
-    return json.dumps(found)
+    given = [(name, {"arg_0": one, "arg_1": two}) for name, one, two in calls]
+    labelled = enumerate(given, 1)
+    return json.dumps([{"name": name, "label": f"$var_{n}", "arguments": one} for n, (name, one) in labelled])
 
 
 def _lines(*records: dict[str, object]) -> str:
@@ -215,9 +211,7 @@ class Row(NamedTuple):
 def _rows() -> dict[tuple[str, str], Row]:
     read = tomllib.loads((ROOT / "tests" / "cli_table.toml").read_text().replace("$SAMPLES", str(SAMPLES)))
     commands = read.pop("commands")
-    found = {
-        (command, option): Row(*row) for command, rows in commands.items() for option, row in rows.items()
-    }
+    found = {(name, option): Row(*row) for name, rows in commands.items() for option, row in rows.items()}
     for several in read.values():
         for command, call in several["calls"].items():
             for option in (one for one in several["rows"] if one in _options(command)):

@@ -222,7 +222,7 @@ def test_a_server_that_drips_is_given_up(files: Files, folder: Path, monkeypatch
     ("HTTP/1.1 200 OK\r\n" + "X-A: 1\r\n" * 50, "drip", r"in 0.2 seconds, and not the whole head"),
     ("HTTP/1.1 302 Found\r\nLocation: ftp://a/\r\nContent-Length: 0\r\n\r\n", "keep", "unknown url type")
 ])  # fmt: skip
-def test_a_server_that_does_not_come_to_the_body_is_given_up(
+def test_a_server_without_a_body_is_given_up(
     said: str, how: str, why: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Status lines without end, a head that drips and what a redirect says were read for ever."""

@@ -99,8 +99,6 @@ inner = "json"
 separator = " and "
 example = '<go>{"name": "f"} {"name": "g"}'
 """
-
-
 REFUSED = {
     "another form": (('{"fn": "f"', '{"gn": "f"'), "cannot be read as the row says: found [{\"gn\": \"f\""),
     "another argument": (('"$arguments"', '"x"'), 'expected calls of the form {"fn": "$name", "kw": "x"}'),

@@ -1,8 +1,7 @@
-"""Everything the docs show has been run: console blocks, Python sessions, links to files.
+"""Everything the docs show has been run; ``pytest tests/test_docs.py --update-cases`` rewrites it.
 
 A console block holds commands after ``$ `` and what they print; a line ``…`` stands for any lines. Pages
 run at the root, or in an empty folder, where blocks with a ``title`` are files of that name, if they say so.
-``pytest tests/test_docs.py --update-cases`` rewrites the printed parts.
 """
 
 from __future__ import annotations
@@ -20,9 +19,7 @@ import pytest
 from planner_eval.cli import COMMANDS
 from tests.conftest import ROOT
 
-PAGES = sorted(
-    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").glob("*.md")]
-)
+PAGES = sorted([*ROOT.glob("[RS]*.md"), ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 SESSION = re.compile(r"^```(?:pycon|python)\n(.*?)^```$", re.S | re.M)
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
 EMPTY = "<!-- runs in an empty folder -->"
@@ -74,9 +71,7 @@ def commands(block: str) -> list[tuple[str, str]]:
 
 def matches(shown: str, printed: str) -> bool:
     """Whether the shown lines are the printed ones, a line ``…`` standing for any."""
-    pattern = "\n".join(
-        ".*" if line == "…" else re.escape(line.rstrip()) for line in shown.strip().split("\n")
-    )
+    pattern = "\n".join(".*" if one == "…" else re.escape(one.rstrip()) for one in shown.strip().split("\n"))
     printed = "\n".join(line.rstrip() for line in printed.strip().split("\n"))
     return re.fullmatch(pattern, printed, re.S) is not None
 

@@ -96,11 +96,9 @@ def test_a_pair_that_hangs_or_kills_its_worker_costs_itself_alone(thread: bool) 
     sources = {3: "sleep", 11: "regex", 26: "die", 27: "exit", 40: "raise"}
     done = ran(count=60, jobs=2, part=10, deadline=1, thread=thread, sources=sources)
     codes = dict(zip(sources, ["deadline", "deadline", "crash", "crash", "crash"], strict=True))
-    said = {
-        3: "working on it took longer than 1 second",
-        26: "working on it ended the process each time: signal 9 (SIGKILL)",
-        27: "working on it ended the process each time: exit status 3",
-    }
+    ended = "working on it ended the process each time: "
+    said = {26: f"{ended}signal 9 (SIGKILL)", 27: f"{ended}exit status 3"}
+    said[3] = "working on it took longer than 1 second"
     for at, (found, row) in enumerate(zip(done.rows, expected(60)[0], strict=True)):
         name, pred, gold = json.loads(row.encode("utf-8", "backslashreplace"))
         if at in codes:
@@ -283,9 +281,8 @@ def test_two_runs_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:
     until(lambda: (tmp_path / "run" / "run.json").exists())
     done = Done(start(count=40, jobs=2, folder=folder))
     assert done.code == 2
-    assert done.err == (
-        f"planeval: another process works on the run in {folder}; wait for its end, or name another folder\n"
-    )
+    busy = f"another process works on the run in {folder}; wait for its end, or name another folder"
+    assert done.err == f"planeval: {busy}\n"
     process.kill()
     process.communicate()
     assert ran(count=40, jobs=2, folder=folder).sums == expected(40)[1]

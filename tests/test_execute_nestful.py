@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +12,6 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import ExecutionError
-from planner_eval.benchmarks.nestful import score_official
 from planner_eval.benchmarks.nestful.win import is_win, official_run
 from planner_eval.datasets.mathqa import read_mathqa
 from planner_eval.datasets.sample import Sample
@@ -84,55 +81,6 @@ def test_an_answer_without_end_costs_its_deadline(run: NestfulRunner) -> None:
     assert outcome.failure.kind == "timeout"
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    with gzip.open(path, "rt") as file:
-        return [json.loads(line) for line in file]
-
-
-@pytest.mark.more
-def test_each_executed_row_of_the_vectors(reference: Path) -> None:
-    folder = reference / "vectors" / "nestful"
-    official = json.loads(gzip.decompress((folder / "official.json.gz").read_bytes()))
-    samples = {
-        (record["set"], record["idx"]): Sample(
-            str(record["idx"]),
-            gold=record["output"],
-            tools=record["tools"],
-            extra={"gold_answer": record["gold_answer"]},
-        )
-        for record in _lines(folder / "gold.jsonl.gz")
-        if record["set"] == "v2_math_random" or all(c["name"] in OFFICIAL for c in record["output"])
-    }
-    predictions: dict[tuple[str, str], list[tuple[Sample, str]]] = defaultdict(list)
-    for record in _lines(folder / "pred.jsonl.gz"):
-        if sample := samples.get((record["set"], record["idx"])):
-            predictions[record["set"], record["perturbation"]].append((sample, record["text"]))
-    alone = {
-        (row["set"], row["perturbation"], str(row["idx"])): row["win"]
-        for row in official["per_sample"]
-        if (row["set"], row["idx"]) in samples and row["win"] is not None
-    }
-    whole = sets = 0
-    seen: dict[str, int] = defaultdict(int)
-    with NestfulRunner("nestful") as run:
-        for expected in official["whole_set"]:
-            key = (expected["set"], expected["perturbation"])
-            if not expected["win_rate_flag"]:
-                continue
-            report = score_official(predictions[key], model=expected["model_name"], run=run)
-            if key[0] == "v2_math_random":
-                sets += 1
-                rate = report.value("win_rate")
-                whole += f"{rate:.3f}" == expected["scorer.calculate_scores"]["win_rate"]
-            for row in report.rows:
-                if (*key, row.id) in alone:
-                    seen[key[0]] += 1
-                    won = next(f.value for f in row.figures if f.name == "win")
-                    assert won == alone[(*key, row.id)], (key, row.id)
-    assert (whole, sets) == (64, 64)
-    assert seen == {"v2_math_random": 3200, "v2_released_few": 5 * 64}
-
-
 def test_all_math_plans_of_the_released_data_reach_their_answer_in_a_worker(reference: Path) -> None:
     answers, golds = [], []
     for line in (reference / "datasets/nestful/v2/nestful_v2_collected.jsonl").read_text().splitlines():
@@ -148,12 +96,7 @@ def test_all_math_plans_of_the_released_data_reach_their_answer_in_a_worker(refe
     assert (len(golds), exact, won - exact) == (411, 361, 50)
 
 
-@pytest.mark.parametrize(
-    ("split", "named", "sane"),
-    # test: 2,949 with operands as bare numbers, 5 more since 1,000 is read as one number, and 4 more since
-    # the sane logarithm is not truncated to 0 and the sane binomial takes a whole float
-    [("test", 2967, 2958), ("challenge_test", 599, 596)],
-)
+@pytest.mark.parametrize(("split", "named", "sane"), [("test", 2967, 2958), ("challenge_test", 599, 596)])
 def test_the_formulas_of_mathqa_run(reference: Path, split: str, named: int, sane: int) -> None:
     samples = read_mathqa(reference / "datasets" / "mathqa", split=split)
     plans = [pe.parse(sample.gold, dialect="nestful") for sample in samples]

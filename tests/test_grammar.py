@@ -80,10 +80,8 @@ FILTER = {
     "all": {"anyOf": [_ref("one"), _ref("list"), NULL]}, "list": _list(_ref("all"), maxItems=3),
     "one": _object({"field": {"enum": ["a", "b"]}, "not": _ref("all")}, "field"),
 }  # fmt: skip
-LAY = {
-    "lay": _map(_ref("lay", "definitions")),
-    "endless": _object({"more": _ref("endless", "definitions")}, "more"),
-}
+ENDLESS = _object({"more": _ref("endless", "definitions")}, "more")
+LAY = {"lay": _map(_ref("lay", "definitions")), "endless": ENDLESS}
 CATALOGS: dict[str, Any] = {
     "own": [{"name": "search", "parameters": _object(SEARCH, "city", "stars"),
             "returns": _object({"hotel": TEXT, "price": NUMBER})},
@@ -212,10 +210,8 @@ def _line_mutants(text: str, dialect: str) -> Iterator[tuple[str, str]]:
         "wrong type": (rf"{mark}stars=[1-5]", f"{mark}stars=True"),
         "no output": (rf"{mark}hotel=(price|id)(?=[,)])", f"{mark}hotel=prise"),
     }
-    for kind, (pattern, into) in changes.items():
-        changed, count = re.subn(pattern, into, text, count=1)
-        if count:
-            yield kind, changed
+    changed = ((kind, re.sub(pattern, into, text, count=1)) for kind, (pattern, into) in changes.items())
+    yield from ((kind, mutant) for kind, mutant in changed if mutant != text)
 
 
 WRONG = {"unknown tool", "unknown argument", "not listed", "wrong type", "missing"}
@@ -251,9 +247,7 @@ def test_the_example_that_prompts_show_is_taken(to: str) -> None:
             grammar = pe.grammar(EXAMPLES, dialect=dialect, to=to, max_calls=2)
             assert WALKS[to](grammar.text).takes(get(dialect).example), dialect
     find = {**_tool("searchhotel", city="string"), "returns": _object({"hotel_name": TEXT, "price": NUMBER})}
-    hotels = [
-        {"app": "Hotels", **one} for one in (find, _tool("reservehotel", hotel="string", nights="integer"))
-    ]
+    hotels = [{"app": "Hotels", **t} for t in (find, _tool("reservehotel", hotel="string", nights="integer"))]
     catalog = {"format": "planeval-catalog/1", "text_values": True, "tools": hotels}
     walk = WALKS[to](pe.grammar(catalog, dialect="appbench", to=to).text)
     assert walk.takes(get("appbench").example)
@@ -271,10 +265,8 @@ def test_appbench_lark_grammars_are_for_lalr_too(tmp_path: Path) -> None:
     for text in (right, "rent(#city='x')", "city, rating = rent(#city='x')"):
         assert reader.parse(text)
     for call in (
-        "Hotels: [rating = book(#city='x')]",
-        "rating, city = rent(#city='x')",
-        "city rent(#city='x')",
-    ):
+        "Hotels: [rating = book(#city='x')]", "rating, city = rent(#city='x')", "city rent(#city='x')",
+    ):  # fmt: skip
         with pytest.raises(LarkError):
             reader.parse(call)
 
@@ -317,9 +309,7 @@ def many(count: int) -> list[dict[str, Any]]:
 
 @pytest.mark.more
 @pytest.mark.parametrize("to", TARGETS)
-def test_a_large_catalog_gets_references_to_any_call_and_a_larger_one_is_refused(
-    to: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_catalog_gets_looser_references_and_a_larger_one_none(to: str, monkeypatch: Any) -> None:
     monkeypatch.setattr("planner_eval.decoding.grammar.LARGEST", 120_000)
     assert not pe.grammar(many(30), dialect="nestful", to=to, max_calls=4).may_break("reference.forward")
     large = pe.grammar(many(120), dialect="nestful", to=to)
@@ -367,12 +357,9 @@ def test_the_command_writes_a_grammar_and_says_what_it_does_not_hold(tmp_path: P
 @pytest.mark.parametrize(("dialect", "to", "more", "said"), [
     ("appbench", "json-schema", [], "a grammar can, as lark or gbnf"),
     ("hermes", "lark", [], "there are those of plan, json, nestful, pythonic, appbench"),
-    ("plan", "lark", ["--max-calls", "0"], "--max-calls"),
-    ("plan", "peg", [], "'peg'"),
+    ("plan", "lark", ["--max-calls", "0"], "--max-calls"), ("plan", "peg", [], "'peg'"),
 ])  # fmt: skip
-def test_what_cannot_be_is_told_before_anything_is_written(
-    dialect: str, to: str, more: list[str], said: str
-) -> None:
+def test_what_cannot_be_is_told_first(dialect: str, to: str, more: list[str], said: str) -> None:
     done = command(CATALOGS["rates"], dialect, to, *more)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
@@ -420,15 +407,12 @@ CONVERTED = {"nestful": ("nestful", "pythonic"), "callnavi": TYPED, "appbench": 
 
 @pytest.mark.parametrize("name", CONVERTED)
 def test_what_convert_writes_of_the_bundled_samples_is_taken(name: str, tmp_path: Path) -> None:
-    nestful, questions = (
-        "data/samples/nestful/v2/nestful_data.jsonl",
-        "data/samples/callnavi/Questions/hr.json",
-    )
+    nestful, asked = "data/samples/nestful/v2/nestful_data.jsonl", "data/samples/callnavi/Questions/hr.json"
     apps = tmp_path / "catalogue.json"
     apps.write_text(json.dumps(appbench_catalogue()).replace('"done"', '"litres"'))  # as the samples have it
     catalog, *given = {
         "nestful": (nestful, nestful, "--text-field", "output"),
-        "callnavi": ("data/samples/callnavi/APIs/hr.json", questions, "--text-field", "ground_truth"),
+        "callnavi": ("data/samples/callnavi/APIs/hr.json", asked, "--text-field", "ground_truth"),
         "appbench": (str(apps), "data/samples/appbench/test_mm.json"),
     }[name]
     for dialect in CONVERTED[name]:
@@ -523,9 +507,8 @@ NAMED = {
 
 @pytest.mark.parametrize("names", NAMED.values(), ids=NAMED)
 def test_names_of_tools_may_be_long_and_begin_alike(names: list[str], tmp_path: Path) -> None:
-    file = written_to(
-        tmp_path, [{"name": one, "parameters": _object({"a": TEXT, "b": INT}, "a")} for one in names]
-    )
+    taken = _object({"a": TEXT, "b": INT}, "a")
+    file = written_to(tmp_path, [{"name": one, "parameters": taken} for one in names])
     for dialect, to in PAIRS:
         done = command(file, dialect, to, "--max-calls", "2")
         assert done.returncode == 0, done.stderr

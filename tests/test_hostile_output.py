@@ -51,8 +51,7 @@ MAKE = "data make --catalog tools.json -n 1"
 CALLS: dict[str, tuple[str, ...]] = {
     "diff pred.jsonl gold.jsonl": (*ROWS, "junit", *CI, "html"),
     "diff pred.json gold.json": ("text", "json", *CI, "html", "listing", "boxes", *DRAWN),
-    "diff pred.jsonl gold.jsonl --id HOSTILE": TEXT,
-    "diff pred.json gold.json --patch": ONE,
+    "diff pred.jsonl gold.jsonl --id HOSTILE": TEXT, "diff pred.json gold.json --patch": ONE,
     "score pred.jsonl gold.jsonl --by kind": (*WHOLE, "html", "junit", "github"),
     "score pred.jsonl gold.jsonl --only failures": TEXT,
     "compare pred.jsonl gold2.jsonl --gold gold.jsonl": (*ROWS, "html", "junit", "github"),
@@ -60,8 +59,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "diff NAMED.jsonl gold.jsonl": (*ROWS, "junit", *CI, "html"),
     "score NAMED.jsonl gold.jsonl": (*WHOLE, "html", "junit", "github"),
     "report pred.jsonl --gold gold.jsonl --by kind --causes --title HOSTILE": ONE,
-    "report NAMED.jsonl gold2.jsonl --gold gold.jsonl": ONE,
-    "stats NAMED.jsonl gold.jsonl --each": ROWS,
+    "report NAMED.jsonl gold2.jsonl --gold gold.jsonl": ONE, "stats NAMED.jsonl gold.jsonl --each": ROWS,
     "score answers.jsonl bench --benchmark nestful": (*ROWS, "junit", "github", "tsv"),
     "compare answers.jsonl others.jsonl --gold bench --benchmark nestful": (*ROWS, "junit", "github"),
     "score answers.jsonl bench --benchmark nestful --only failures": ("text", "csv", "md"),
@@ -72,23 +70,14 @@ CALLS: dict[str, tuple[str, ...]] = {
     "shrink pred.json gold.json --while 'echo HOSTILE; false {pred}'": TEXT,
     "shrink pred.json gold.json --code HOSTILE": TEXT,
     "suggest pred.jsonl --catalog tools.json": ("text", "md", "json", "jsonl"),
-    "suggest pred.jsonl --catalog tools.json --patch": ONE,
-    "apply patch.json pred.json": ONE,
-    "apply patch.jsonl pred.jsonl": ONE,
-    "apply patch.jsonl gold2.jsonl --to pythonic": ONE,
-    "predict tasks.jsonl --model HOSTILE --dry-run": ONE,
-    "parse pred.jsonl": ("text", "jsonl"),
-    "parse pred.json": ("json",),
-    "stats pred.jsonl": WHOLE,
-    "stats pred.jsonl --each": ROWS,
-    "stats pred.jsonl --by kind": WHOLE,
-    "check pred.jsonl --catalog tools.json": (*ROWS, *CI),
-    "catalog show tools.json": WHOLE,
-    "catalog show tools.json --tool fHOSTILE": TEXT,
-    "catalog show tools.json HOSTILE": ONE,
-    "render pred.json": ("text", "boxes", *DRAWN),
-    "convert pred.json --to plan --loss": ONE,
-    "convert pred.json --to json": ONE,
+    "suggest pred.jsonl --catalog tools.json --patch": ONE, "apply patch.json pred.json": ONE,
+    "apply patch.jsonl pred.jsonl": ONE, "apply patch.jsonl gold2.jsonl --to pythonic": ONE,
+    "predict tasks.jsonl --model HOSTILE --dry-run": ONE, "parse pred.jsonl": ("text", "jsonl"),
+    "parse pred.json": ("json",), "stats pred.jsonl": WHOLE, "stats pred.jsonl --each": ROWS,
+    "stats pred.jsonl --by kind": WHOLE, "check pred.jsonl --catalog tools.json": (*ROWS, *CI),
+    "catalog show tools.json": WHOLE, "catalog show tools.json --tool fHOSTILE": TEXT,
+    "catalog show tools.json HOSTILE": ONE, "render pred.json": ("text", "boxes", *DRAWN),
+    "convert pred.json --to plan --loss": ONE, "convert pred.json --to json": ONE,
     "execute pred.json --tools nestful --isolation inline": (*ROWS, *DRAWN),
     "execute pred.json --tools nestful --isolation inline --trace --state": ROWS,
     "execute say.json --tools say.py --isolation inline --trace": ROWS,
@@ -98,44 +87,30 @@ CALLS: dict[str, tuple[str, ...]] = {
     "data check gold.jsonl --catalog tools.json --confidence low --query kind": ("text", "md", "json", *CI),
     "data check pred.jsonl --tools nestful --isolation inline --confidence low": ("text", "md", "json", *CI),
     "data check gold.jsonl --runs pred.jsonl --confidence low": ("text", "md", "json", *CI),
-    "data check gold.jsonl --select HOSTILE": TEXT,
-    "data check gold.jsonl --baseline HOSTILE": TEXT,
+    "data check gold.jsonl --select HOSTILE": TEXT, "data check gold.jsonl --baseline HOSTILE": TEXT,
     "data coverage pred.jsonl --catalog tools.json --against gold.jsonl": ("text", "md", "json"),
     "data duplicates gold.jsonl --query kind --by query --across kind": ("text", "md", "json"),
     "data duplicates pred.jsonl gold.jsonl --by plan": ("text", "md", "json"),
-    "data make --catalog tools.json -n 1 --tries 5": ONE,
-    "data make --catalog NAMED.json -n 1": ONE,
+    "data make --catalog tools.json -n 1 --tries 5": ONE, "data make --catalog NAMED.json -n 1": ONE,
     "data make --tools nestful --isolation inline -n 1 --model HOSTILE --judge HOSTILE --language "
     "HOSTILE --url http://127.0.0.1:9/v1 --retries 0 --cache kept.sqlite": ONE,
     "data make --tools nestful --pattern HOSTILE": ONE,
     "data show nestful-v1 --source bench/nestful_data.jsonl --samples 1": ONE,
-    "data show nestful-v1 --source bench --id HOSTILE": ONE,
-    "data list --source HOSTILE": LISTED,
-    "data verify nestful-v1 --source NAMED": LISTED,
-    "data export tasks.jsonl --to chat-jsonl": ONE,
-    "data export tasks.jsonl --to tools-jsonl": ONE,
-    "schema HOSTILE": ONE,
-    "table HOSTILE=run --metric HOSTILE": TABLES,
-    "agree judge.jsonl human.jsonl": (*ROWS, "junit"),
-    "parse HOSTILE.json": ONE,
-    "parse pred.json --from HOSTILE": ONE,
-    "parse pred.json --HOSTILE": ONE,
-    "HOSTILE": ONE,
-    "execute pred.json --tools HOSTILE": ONE,
-    "parse broken.txt": ONE,
+    "data show nestful-v1 --source bench --id HOSTILE": ONE, "data list --source HOSTILE": LISTED,
+    "data verify nestful-v1 --source NAMED": LISTED, "data export tasks.jsonl --to chat-jsonl": ONE,
+    "data export tasks.jsonl --to tools-jsonl": ONE, "schema HOSTILE": ONE,
+    "table HOSTILE=run --metric HOSTILE": TABLES, "agree judge.jsonl human.jsonl": (*ROWS, "junit"),
+    "parse HOSTILE.json": ONE, "parse pred.json --from HOSTILE": ONE, "parse pred.json --HOSTILE": ONE,
+    "HOSTILE": ONE, "execute pred.json --tools HOSTILE": ONE, "parse broken.txt": ONE,
     **{f"catalog convert tools.json --to {form} --loss": ONE for form in CATALOGS},
     **{f"catalog grammar tools.json --dialect json --to {form}": ONE for form in GRAMMARS},
     **{f"{MAKE} --calls 1 --tries 5 --question template --to {form}": ONE for form in MADE},
 }  # fmt: skip
 """Commands, and the forms that each writes."""
-
-
 BARE = {"dialects", "doctor", "selftest"}
 """Commands that tell nothing of anybody else's."""
 ANSWERED = {("predict", ""), *(("table", form) for form in TABLES)}
 """What is called on the answers of a server, below."""
-
-
 FOR_PROGRAMS = {f"catalog grammar tools.json --dialect json --to {form}" for form in ("lark", "gbnf")}
 """What a program is to get as it is: escaped where it goes to a terminal, as notations are."""
 SLOW = {"execute pred.jsonl --tools world:bank --seeds 1 --isolation inline"}
@@ -161,13 +136,8 @@ def test_every_command_is_tried_in_every_form() -> None:
         argv = shlex.split(command_line)
         chosen = [argv[argv.index("--to") + 1]] if "--to" in argv else list(forms)
         tried |= {(name, form) for form in [*chosen, *forms] for name in (argv[0], " ".join(argv[:2]))}
-    lacking = [
-        f"{name} {form}".strip()
-        for name, command in commands()
-        if name not in BARE
-        for form in forms_of(command)
-        if (name, form) not in tried
-    ]
+    every = [(name, form) for name, command in commands() if name not in BARE for form in forms_of(command)]
+    lacking = [" ".join(each).strip() for each in every if each not in tried]
     assert not lacking, f"add a row to CALLS for: {', '.join(lacking)}"
 
 

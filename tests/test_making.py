@@ -232,9 +232,7 @@ def written(tmp_path: Path, name: str, found: MadePlans) -> str:
     ("functionchat", "FunctionChat-Singlecall.jsonl", {"preset": "functionchat", "tools": "nestful"}),
     ("complexfuncbench", "ComplexFuncBench.jsonl", {"tools": "nestful", "to": "complexfuncbench"})
 ])  # fmt: skip
-def test_benchmark_records_are_read_back(
-    dataset: str, file: str, wanted: dict[str, Any], tmp_path: Path
-) -> None:
+def test_benchmark_records_come_back(dataset: str, file: str, wanted: dict[str, Any], tmp_path: Path) -> None:
     found = pe.make(10, seed=9, **wanted)
     folder = written(tmp_path, file, found)
     source = str(tmp_path / file) if dataset in ("nestful-v2", "complexfuncbench") else folder
@@ -315,8 +313,7 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
     ({"preset": "nestfull"}, "there is no preset 'nestfull'; did you mean 'nestful'?"),
     ({"preset": "functionchat"}, "preset 'functionchat' has no tools of its own"),
     ({"preset": "complexfuncbench", "tools": "nestful"}, "say which with like"),
-    ({}, "say what plans are made of"),
-    ({"tools": "recorded:x.jsonl"}, "name a catalog too"),
+    ({}, "say what plans are made of"), ({"tools": "recorded:x.jsonl"}, "name a catalog too"),
     ({"tools": "nestful", "fill": "nosuch.json"}, "nosuch.json: cannot be read"),
     ({"tools": "nestful", "fill": {"tools": []}}, "fill: "),
     ({"tools": "nestful", "fill": 3}, "fill: expected an object"),

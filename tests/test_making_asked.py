@@ -90,28 +90,6 @@ def test_a_template_tells_each_plan_in_its_layouts_field(argv: list[str], field:
     assert len({row[field] for row in rows(done.stdout)}) == 5
 
 
-@pytest.mark.more
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize(("options", "tools"), [
-    (["--preset", "nestful"], "nestful"), (["--preset", "appbench:ss"], "world:appbench"),
-    (["--preset", "appbench:mm"], "world:appbench"), (["--tools", "world:library"], "world:library"),
-    (["--tools", "world:bank"], "world:bank"), (["--tools", "nestful", "--components", "2"], "nestful"),
-    (["--tools", "nestful", "--depth", "1", "--width", "3"], "nestful"),
-    (["--tools", "own.py", "--join", "type"], "own.py")
-], ids=lambda one: " ".join(one) if isinstance(one, list) else "")  # fmt: skip
-def test_data_check_finds_nothing_against_what_was_made(options: list[str], tools: str, seed: int) -> None:
-    price = "def price(weight: float) -> float:\n    return round(4.5 + 1.25 * weight, 2)\n"
-    twice = "def twice(value: float) -> float:\n    return 2 * value\n"
-    Path("own.py").write_text(f"{price}\n\n{twice}", encoding="utf-8")
-    how = ("-n", 12, "--seed", seed, "--question", "template", "--tries", 200, "-o", "made.json")
-    made = planeval("data", "make", *options, *how)
-    assert made.returncode in (0, 1), made.stderr
-    assert len(json.loads(Path("made.json").read_text())) >= 5
-    done = planeval("data", "check", "made.json", "--tools", tools, "--confidence", "low")
-    assert (done.returncode, "gold: nothing doubtful" in done.stdout) == (0, True), done.stdout
-    assert ", 0 failed" in done.stdout
-
-
 def asking(server: ModelServer, *more: object) -> Any:
     return planeval(*MADE, "--model", "m", "--url", server.url, "--cache", "kept.sqlite", *more)
 
@@ -187,9 +165,8 @@ def test_a_tool_that_never_ends_costs_three_runs_of_it(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 15  # ten draws for each of eight attempts take 24
     assert done.returncode == 3
     first, last = done.stderr.splitlines()
-    assert first == (
-        "slow is called no more: 3 runs of it in a row took longer than 0.3 seconds; --timeout allows more"
-    )
+    assert first.startswith("slow is called no more: 3 runs of it in a row took longer than 0.3 seconds; ")
+    assert first.endswith("; --timeout allows more")
     assert last.startswith("0 of 1 made: no tool is left to call: ")
     assert "a call runs out of time (3)" in last
 
@@ -241,14 +218,13 @@ def test_without_a_key_it_is_said(command: str, tmp_path: Path, monkeypatch: pyt
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "catalog.json").write_text(json.dumps(called("double")), encoding="utf-8")
-    tasks = tmp_path / "tasks.jsonl"
-    tasks.write_text('{"id": "a", "query": "Double 3.", "plan": "zzzz()"}\n', encoding="utf-8")
-    argv = {
-        "data make": ("--tools", "nestful", "-n", "1", "--model", "m", "--cache", "kept.sqlite"),
-        "predict": (tasks, "--catalog", "catalog.json", "--model", "m", "-o", "run"),
-        "suggest": (tasks, "--catalog", "catalog.json", "--model", "m"),
-    }[command]
-    done = planeval(*command.split(), *argv, cwd=tmp_path)
+    (tmp_path / "tasks.jsonl").write_text(
+        '{"id": "a", "query": "Double 3.", "plan": "zzzz()"}\n', encoding="utf-8"
+    )
+    argv = {"data make": "--tools nestful -n 1 --cache kept.sqlite", "predict": "tasks.jsonl -o run"}
+    given = argv.get(command, "tasks.jsonl")
+    named = "" if command == "data make" else " --catalog catalog.json"
+    done = planeval(*f"{command} {given}{named} --model m".split(), cwd=tmp_path)
     assert done.returncode == 2
     assert "there is no key; set OPENAI_API_KEY, or name a server of your own" in done.stderr
     assert "workload_identity" not in done.stderr

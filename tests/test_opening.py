@@ -73,12 +73,11 @@ WRITTEN: dict[str, tuple[str, Callable[[list[dict[str, str]]], bytes]]] = {
     "gz": ("p.jsonl.gz", lambda found: gzip.compress(lines(found), mtime=0)),
     "bz2": ("p.jsonl.bz2", lambda found: bz2.compress(lines(found))),
     "xz": ("p.jsonl.xz", lambda found: lzma.compress(lines(found))),
-    "zst": ("p.jsonl.zst", lambda found: zstd(lines(found))),
-    "parquet": ("p.parquet", parquet),
+    "zst": ("p.jsonl.zst", lambda found: zstd(lines(found))), "parquet": ("p.parquet", parquet),
     "csv": ("p.csv", lambda found: separated(found, ",")),
     "tsv": ("p.tsv", lambda found: separated(found, "\t")),
     "stdin": ("-", lambda found: gzip.compress(lines(found), mtime=0)),
-}
+}  # fmt: skip
 CONTAINERS = (*WRITTEN, "directory", "glob")
 
 
@@ -135,15 +134,12 @@ def test_an_empty_file_beside_many_records_is_one_message(tmp_path: Path) -> Non
             assert "p.jsonl is empty; " in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("length", "rows"), [(200_000, 5_000), pytest.param(1_000_000, 100_000, marks=pytest.mark.long)]
-)
-def test_cells_may_be_long_and_quotes_never_close(tmp_path: Path, length: int, rows: int) -> None:
-    long = "x" * length
+def test_cells_may_be_long_and_quotes_never_close(tmp_path: Path) -> None:
+    long = "x" * 200_000
     (tmp_path / "long.csv").write_text(f"id,output\na,\"f(#a='{long}')\"\nb,f()\n", encoding="utf-8")
     found = pe.read(str(tmp_path / "long.csv")).records
-    assert [len(one.source) for one in found] == [length + 8, 3]
-    (tmp_path / "open.csv").write_text("id,output\n" + 'a,"\n""\n' * rows, encoding="utf-8")
+    assert [len(one.source) for one in found] == [200_008, 3]
+    (tmp_path / "open.csv").write_text("id,output\n" + 'a,"\n""\n' * 5_000, encoding="utf-8")
     done = planeval("stats", tmp_path / "open.csv")  # in time that grows with the file, not its square
     assert done.returncode in (1, 3)
 
@@ -157,9 +153,7 @@ def test_what_a_command_finds_depends_on_no_container(kind: str, command: str, t
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd])
-def test_packed_files_are_known_by_their_bytes_in_pieces(
-    tmp_path: Path, pack: Callable[[bytes], bytes]
-) -> None:
+def test_packed_files_are_known_by_their_bytes(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "pred.json"
     path.write_bytes(pack(lines(PREDS[:5])) + pack(lines(PREDS[5:])))
     done = planeval("stats", str(path), "--each", "--format", "json")
@@ -276,9 +270,8 @@ def test_columns_of_parquet(tmp_path: Path) -> None:
 
 def test_a_column_may_be_called_as_a_field_of_messages_is(tmp_path: Path) -> None:
     table = [
-        {"id": "a", "role": "x", "schema": "1", "output": CALL},
-        {"id": "b", "role": "y", "output": CALL},
-    ]
+        {"id": "a", "role": "x", "schema": "1", "output": CALL}, {"id": "b", "role": "y", "output": CALL},
+    ]  # fmt: skip
     (tmp_path / "p.csv").write_bytes(separated(table, ","))
     (tmp_path / "p.parquet").write_bytes(parquet(table))
     for source in (

@@ -166,9 +166,7 @@ def gone_through(made: Made, replies: list[Any], wanted: Wanted = USUAL) -> tupl
         (Reply("", finish_reason="content_filter"), "refused"), (Reply("x" * 5_000_000), "long"),
         (Reply("[" * 200_000), "long"), (Reply("", (ToolCall("1", "find_hotel", "{}"),)), "empty")))
 ], ids=lambda one: one if isinstance(one, str) else "")  # fmt: skip
-def test_reasons_are_fed_back_until_a_question_passes(
-    replies: list[Any], error: str, first: str, said: str
-) -> None:
+def test_reasons_are_fed_back_until_one_passes(replies: list[Any], error: str, first: str, said: str) -> None:
     outcome, asked = gone_through(MADE, replies)
     assert outcome.prediction == ("" if error else GOOD)
     assert (outcome.error.code if outcome.error else "") == (f"question.{error}" if error else "")
@@ -180,9 +178,8 @@ def test_reasons_are_fed_back_until_a_question_passes(
     assert all(sum(len(message["content"]) for message in one.messages) < 10_000 for one in asked)
 
 
-CIRCLE = Plan(
-    (Call("1", "f", (("a", Ref(1)),)), Call("2", "g", (("a", Ref(0)),))), (Edge(0, 1, "a"), Edge(1, 0, "a"))
-)
+ROUND = Call("1", "f", (("a", Ref(1)),)), Call("2", "g", (("a", Ref(0)),))
+CIRCLE = Plan(ROUND, (Edge(0, 1, "a"), Edge(1, 0, "a")))
 
 
 @pytest.mark.parametrize(("plan", "said"), [
@@ -281,9 +278,8 @@ def test_a_plan_without_a_question_says_why_and_stands_in_its_place() -> None:
         return "Trains?" if "Turin" in said else of_city(messages)
 
     found = ask_for(map(plan_to, CITIES), Scripted(answer))
-    assert [one.code if isinstance(one, NoQuestion) else "" for one in found] == [
-        "", "transport", "failed", "question.short", "", "",
-    ]  # fmt: skip
+    told = [one.code if isinstance(one, NoQuestion) else "" for one in found]
+    assert told == ["", "transport", "failed", "question.short", "", ""]
     turin = found[3]
     assert isinstance(turin, NoQuestion)
     assert turin.made == plan_to("Turin")
@@ -312,10 +308,8 @@ def test_what_cannot_be_wanted_is_refused_before_anything_is_asked(wanted: Wante
 def test_a_plan_is_told_in_plain_english_and_marked() -> None:
     one = (Parameter("arg_0", TEXT),)
     rate = (Tool("getRate", description="Calls get_rate(a) for {currency}.", parameters=one),)
-    taken = (
-        Parameter("arg_0", NUMBER, description="The number to take from, any."),
-        Parameter("arg_1", NUMBER, description="What get_it(x) is."),
-    )
+    about = {"arg_0": "The number to take from, any.", "arg_1": "What get_it(x) is."}
+    taken = tuple(Parameter(name, NUMBER, description=said) for name, said in about.items())
     less = (Tool("subtract", description="Takes one number from another.", parameters=taken),)
     found = template_for([
         MADE, Made("a", parse("[getRate(arg_0='EUR')]"), rate),
@@ -455,9 +449,7 @@ ASKED = ["--model", "m", "--cache", "kept.sqlite"]
     ([*ASKED, "--replay"], "no such cache of answers"),
     ([*ASKED, "--url", "ftp://x"], "is no address of a server")
 ])  # fmt: skip
-def test_options_are_refused(
-    argv: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_options(argv: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = run(*argv).exception
     assert said in (found.format_message() if isinstance(found, click.UsageError) else str(found))

@@ -15,12 +15,9 @@ from planner_eval.drawing.labels import visible
 from planner_eval.drawing.mermaid import WIDE, escaped
 from planner_eval.plan.model import Plan
 from tests.conftest import examples
-from tests.render_plans import HOSTILE, hostile_plan
+from tests.render_plans import HOSTILE, SVG, hostile_plan
 
-SVG = "{http://www.w3.org/2000/svg}"
-CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 PARTS = {"svg", "g", "title", "polygon", "path", "text", "a", "polyline", "ellipse"}
 every_text = pytest.mark.parametrize("text", HOSTILE, ids=[ascii(text[:20]) for text in HOSTILE])
 
@@ -28,7 +25,7 @@ every_text = pytest.mark.parametrize("text", HOSTILE, ids=[ascii(text[:20]) for 
 def drawn(text: str, form: str) -> str:
     """The drawing of a plan that has the text everywhere; no line of it has control characters."""
     found = render(hostile_plan(text), format=form).decode("utf-8")
-    assert not CONTROLS.search(found.replace("\n", "").replace("\t", ""))
+    assert not CONTROL.search(found.replace("\n", "").replace("\t", ""))
     return found
 
 

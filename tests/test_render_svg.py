@@ -210,10 +210,8 @@ def told(found: Drawable, form: str) -> str:
 def test_boxes_have_the_numbers_of_the_text() -> None:
     """A call that gold has at another place says both; a missing one stands where it would be."""
     short, long = "f(#x='1')\nf(#x='2')\nf(#x='3')", "f(#x='1')\npay(#to='you')\nf(#x='2')\nf(#x='3')"
-    found, turned = (
-        [(box.role, box.place) for box in diff_scene(pe.diff(*pair)).boxes]
-        for pair in ((short, long), (long, short))
-    )
+    scenes = diff_scene(pe.diff(short, long)), diff_scene(pe.diff(long, short))
+    found, turned = ([(box.role, box.place) for box in scene.boxes] for scene in scenes)
     assert found[:2] == [("kept", "call 1"), ("missing", "gold's call 2")]
     assert found[2:] == [("kept", "call 2, gold's 3"), ("kept", "call 3, gold's 4")]
     assert turned[1:3] == [("extra", "call 2"), ("kept", "call 3, gold's 2")]
@@ -229,14 +227,11 @@ def test_a_reference_names_the_call_by_the_same_number() -> None:
 
 
 @pytest.mark.parametrize("form", WRITTEN)
-@pytest.mark.parametrize(
-    ("pred", "gold", "said", "never"),
-    [
-        (flat("Rome", name="seat"), flat("Rome"), "gold's name: seatPreference", "gold: seatPreference"),
-        ("a = find(#x='1')\nb = pay(#y='3', #x=a)", "a = search(#x='1')\nb = pay(#y=a, #x=a)",
-         "gold: ← search.a", "gold: ← find"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("pred", "gold", "said", "never"), [
+    (flat("Rome", name="seat"), flat("Rome"), "gold's name: seatPreference", "gold: seatPreference"),
+    ("a = find(#x='1')\nb = pay(#y='3', #x=a)", "a = search(#x='1')\nb = pay(#y=a, #x=a)",
+     "gold: ← search.a", "gold: ← find"),
+])  # fmt: skip
 def test_names_of_gold_are_called_so(pred: str, gold: str, said: str, never: str, form: str) -> None:
     drawn = told(pe.diff(pred, gold), form)
     assert (said in drawn, never in drawn) == (True, False)
@@ -253,8 +248,7 @@ def test_the_first_mistake_causes_and_what_follows_are_marked() -> None:
 
 
 @pytest.mark.parametrize(("pred", "gold", "legend"), [
-    ("f(#x='1')", "f(#x='1')", ("kept",)),
-    ("f(#x='1')", "f(#x='2')", ("changed",)),
+    ("f(#x='1')", "f(#x='1')", ("kept",)), ("f(#x='1')", "f(#x='2')", ("changed",)),
     ("f(#x='1')\ng()", "f(#x='1')", ("kept", "extra")),
     ("a = f()\ng(#y=a)", "a = f()\nb = h()\ng(#y=b)", ("kept", "missing", "changed", "wrong")),
 ])  # fmt: skip
@@ -266,9 +260,7 @@ def test_the_legend_has_the_roles_that_are_there(pred: str, gold: str, legend: t
 
 @given(st.permutations(range(6)), st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5)))
 @examples(100)
-def test_calls_of_a_diff_stand_as_they_are_written(
-    order: list[int], ours: set[int], theirs: set[int]
-) -> None:
+def test_calls_of_a_diff_stand_as_written(order: list[int], ours: set[int], theirs: set[int]) -> None:
     def plan(calls: list[int]) -> Plan:
         return Plan(tuple(Call(f"c{n}", f"tool{n}", (("x", n),)) for n in calls))
 

@@ -94,7 +94,7 @@ def test_a_record_that_was_cut_in_its_last_line_goes_on(tmp_path: Path) -> None:
     assert answers.read_bytes() == whole
     lines = answers.read_text(encoding="utf-8").splitlines(keepends=True)
     for text in (
-        lines[0] + lines[1][:20] + "\n" + lines[2],
+        f"{lines[0]}{lines[1][:20]}\n{lines[2]}",
         "notes of mine",
     ):  # broken elsewhere: left as it is
         answers.write_text(text, encoding="utf-8")
@@ -111,10 +111,8 @@ def test_plans_that_were_interrupted_are_counted_as_plans_and_processes_are_few(
     one = json.dumps([{"name": "slow", "arguments": {}}])
     rows = (json.dumps({"id": str(at), "output": one}) for at in range(400))
     plans.write_text("\n".join(rows), encoding="utf-8")
-    argv = [
-        sys.executable, "-m", "planner_eval", "execute", plans, "--tools", tools, "--isolation", "process",
-    ]  # fmt: skip
-    argv += ["--jobs", "2000", "-o", f"{tmp_path}/run/"]
+    argv = [sys.executable, "-m", "planner_eval", "execute", plans, "--tools", tools, "--jobs", "2000"]
+    argv += ["--isolation", "process", "-o", f"{tmp_path}/run/"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     until = time.monotonic() + 60

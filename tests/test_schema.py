@@ -124,12 +124,10 @@ OWN_ROW = {
     "example": '<c>{"tool": "f", "args": {"a": 1}}</c>',
 }  # fmt: skip
 SETTINGS = {
-    **POLICY,
-    "fields": {"id-field": "a.0", "text-field": "b", "gold-id-field": "c", "gold-text-field": "d"},
+    **POLICY, "fields": {"id-field": "a.0", "text-field": "b", "gold-id-field": "c", "gold-text-field": "d"},
     "dialects": {"from": "json", "gold-from": "nestful", "wrappers": ["own.toml"]},
-    "metrics": ["exact", "calls"],
-    "thresholds": {"exact": 0.5, "calls": {"recall": 1}},
-}
+    "metrics": ["exact", "calls"], "thresholds": {"exact": 0.5, "calls": {"recall": 1}},
+}  # fmt: skip
 EFFECTS = {
     "verdict": "different", "results_same": False, "state_same": None, "outputs_seen": True, "reached": True,
     "said": "different",
@@ -383,9 +381,7 @@ def test_the_list_and_a_schema_into_a_file(tmp_path: Path) -> None:
     (("execute", DEMO[1], "--tools"), changed(WORLD, "api/g/returnz", []),
      "own.toml, api.g: there is no key 'returnz'; did you mean 'returns'?"),
 ])  # fmt: skip
-def test_a_wrong_file_is_named_with_its_key(
-    argv: tuple[str, ...], data: Any, said: str, tmp_path: Path
-) -> None:
+def test_a_wrong_key_is_named(argv: tuple[str, ...], data: Any, said: str, tmp_path: Path) -> None:
     path = file(tmp_path, data)
     done = planeval(*argv, f"world:{path}" if argv[0] == "execute" else path, cwd=ROOT)
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
@@ -403,11 +399,11 @@ def test_a_wrong_gold_record_and_a_wrong_operation_are_named(tmp_path: Path) -> 
     gold.write_text(f"{wrong}\n")
     assert planeval("diff", pred, gold).returncode == 3
     plan.write_text(json.dumps(PLAN))
+    twice = [{"op": "set", "id": "c", "argument": "x", "value": 1}]
     for path, value, said in (
         ("operations/4/op", "remov", "operations 5: op is 'remov', expected one of set,"),
-        ("operations/4/op", "remov", "did you mean 'remove'?"),
-        ("operations", [{"op": "set", "id": "c", "argument": "x", "value": 1}], "gives an argument twice"),
-    ):
+        ("operations/4/op", "remov", "did you mean 'remove'?"), ("operations", twice, "an argument twice"),
+    ):  # fmt: skip
         gold.write_text(json.dumps(changed(PATCH, path, value)))
         done = planeval("apply", gold, plan)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
@@ -422,7 +418,6 @@ def test_shipped_files_are_read_without_pydantic_and_users_with_it(tmp_path: Pat
         ("render", "data/demo/gold.json", "--format", "dot", "--theme", "dark"),
         ("parse", "data/demo/gold.json", "--from", "openai-chat"),
         ("execute", "data/worlds/library.txt", "--tools", "world:library"),
-        ("score", pred, gold, "--format", "json"),
-        ("schema",),
-    ):
+        ("score", pred, gold, "--format", "json"), ("schema",),
+    ):  # fmt: skip
         assert "pydantic" not in third_party(*argv), argv

@@ -160,10 +160,8 @@ def test_the_line_of_a_place() -> None:
         assert line_of(lines_of(text), place) == line, place
 
 
-SUMS = [
-    {"name": "sum", "label": "$v1", "arguments": {"a": 1}},
-    {"name": "put", "label": "$v2", "arguments": {"x": "$v1$"}},
-]
+PUT = {"name": "put", "label": "$v2", "arguments": {"x": "$v1$"}}
+SUMS = [{"name": "sum", "label": "$v1", "arguments": {"a": 1}}, PUT]
 
 
 def tool(name: str, argument: str) -> dict[str, Any]:
@@ -203,9 +201,8 @@ def test_a_rule_for_what_nothing_has_is_an_error(sums: Path, argv: tuple[str, ..
         done = run(sums, *argv, "--policy", "own.toml")
         assert (done.returncode, done.stdout) == (2, "")
         assert said in done.stderr
-    rules = (
-        'tool = "take"', 'tool = "take"\nargument = "y"', 'tool = "gi*"\nargument = "z"', 'argument = "*b"',
-    )  # fmt: skip
+    take = 'tool = "take"'
+    rules = (take, f'{take}\nargument = "y"', 'tool = "gi*"\nargument = "z"', 'argument = "*b"')
     text = "".join(f"[[rule]]\n{rule}\ncompare = 'date'\n" for rule in rules)
     (sums / "own.toml").write_text('catalog = "tools.json"\n' + text)
     done = run(sums, *argv, "--policy", "own.toml")
@@ -240,9 +237,7 @@ def test_the_only_output_of_a_tool_equals_its_whole_result(project: Path, sums: 
     assert done.returncode == 1, done.stderr  # of one pair of two files the tools of all are known
 
 
-def test_a_mark_of_clicks_own_for_nothing_is_no_setting(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_clicks_mark_for_nothing_is_no_setting(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
     nothing = object()  # click 8.3 asks so, and takes it back for "left out"
     with click.Context(click.Command("score")):

@@ -19,7 +19,6 @@ from planner_eval.base.resources import folder
 from planner_eval.benchmarks.registry import benchmark
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.datasets.gold import gold_plan
-from planner_eval.datasets.nestful import read_nestful
 from planner_eval.llm import ScriptedJudge
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from planner_eval.prediction.visible import as_catalog
@@ -45,18 +44,17 @@ def tool(name: str, *parameters: Parameter, returns: tuple[Parameter, ...] = (),
 
 CLASS = Parameter("class", Type(("string",), enum=("Economy", "First")), required=False)
 LATE, DAY = Parameter("late", Type(("boolean",)), required=False), Type(("string",), format="date")
-STARS, HOTEL, CITY = (
-    Parameter("stars", WHOLE, required=False), Parameter("hotel_id", TEXT), Parameter("city", TEXT),
+STARS, PRICE, AMOUNT = (
+    Parameter("stars", WHOLE, False), Parameter("price", NUMBER), Parameter("amount", NUMBER),
 )  # fmt: skip
-PRICE, AMOUNT, BOOKING = Parameter("price", NUMBER), Parameter("amount", NUMBER), Parameter("booking", TEXT)
+HOTEL, CITY, BOOKING = (Parameter(name, TEXT) for name in ("hotel_id", "city", "booking"))
 BOOKED = (HOTEL, CLASS, LATE, Parameter("day", DAY, required=False))
 TOOLS = Catalog(
     (
         tool("search_hotel", CITY, STARS, returns=(HOTEL, PRICE)),
-        tool("book_hotel", *BOOKED, returns=(BOOKING,)),
-        tool("pay", AMOUNT, BOOKING, action=True),
+        tool("book_hotel", *BOOKED, returns=(BOOKING,)), tool("pay", AMOUNT, BOOKING, action=True),
     )
-)
+)  # fmt: skip
 
 
 def call(id: str, name: str, **arguments: Any) -> Call:
@@ -68,10 +66,9 @@ def plan(*calls: Call) -> Plan:
 
 
 RIGHT = plan(
-    call("v1", "search_hotel", city="Rome"),
-    call("v2", "book_hotel", hotel_id=Ref(0, ("hotel_id",))),
+    call("v1", "search_hotel", city="Rome"), call("v2", "book_hotel", hotel_id=Ref(0, ("hotel_id",))),
     call("v3", "pay", amount=Ref(0, ("price",)), booking=Ref(1, ("booking",))),
-)
+)  # fmt: skip
 
 
 def first(made: Plan, **more: Any) -> Suggested:
@@ -96,16 +93,13 @@ def test_an_id_that_no_text_gives_is_named_by_none(seat: str) -> None:
     assert pe.suggest(json.dumps(made), SEATS).faults == ()
 
 
-@pytest.mark.parametrize(
-    ("label", "seat", "meant"),
-    [
-        ("1", "1", False), ("1", "$1", False), ("1", "#1", False), ("1", "1.5", False), ("1", "$1$", True),
-        ("call_1", "call_1", False), ("call_1", "call_1.flight_id", True), ("call_1", "call_1.pdf", False),
-        ("call_1", "${call_1}", True), ("rome", "rome", False), ("rome", "#rome", False),
-        ("rome", "$rome.flight_id", True), ("E1", "#E1", True), ("E1", "E1", False),
-        ("node-0", "<node-0>", True), ("var_1", "$var_1.flight_id$", True), ("var_1", "var_1", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("label", "seat", "meant"), [
+    ("1", "1", False), ("1", "$1", False), ("1", "#1", False), ("1", "1.5", False), ("1", "$1$", True),
+    ("call_1", "call_1", False), ("call_1", "call_1.flight_id", True), ("call_1", "call_1.pdf", False),
+    ("call_1", "${call_1}", True), ("rome", "rome", False), ("rome", "#rome", False),
+    ("rome", "$rome.flight_id", True), ("E1", "#E1", True), ("E1", "E1", False), ("node-0", "<node-0>", True),
+    ("var_1", "$var_1.flight_id$", True), ("var_1", "var_1", False),
+])  # fmt: skip
 def test_a_text_names_an_output_only_where_it_is_marked(label: str, seat: str, meant: bool) -> None:
     select = call("z", "select_seat", flight_id="AZ12", seat=seat)
     made = plan(call(label, "search_flights", origin="Rome"), select)
@@ -116,25 +110,22 @@ def test_a_text_names_an_output_only_where_it_is_marked(label: str, seat: str, m
     assert pe.suggest(undeclared, SEATS).faults == (), "a bare label with a way needs a declared output"
 
 
-@pytest.mark.parametrize(
-    ("at", "changed", "says"),
-    [
-        (0, call("v1", "searchHotle", city="Rome"), "call search_hotel"),
-        (0, call("v1", "find_hotel", city="Rome"), "call search_hotel"),
-        (0, call("v1", "search_hotel", town="Rome"), "rename town to city"),
-        (0, call("v1", "search_hotel", city=["Rome"]), 'set city = "Rome"'),
-        (0, call("v1", "search_hotel", city={"value": "Rome"}), 'set city = "Rome"'),
-        (1, call("v2", "book_hotel"), "give hotel_id = v1.hotel_id (search_hotel)"),
-        (1, call("v2", "book_hotel", hotel_id=Unresolved("v9", ("hotel_id",))),
-         "set hotel_id = v1.hotel_id (search_hotel)"),
-        (1, call("v2", "book_hotel", hotel_id=Ref(0, ("id",))), "set hotel_id = v1.hotel_id (search_hotel)"),
-        (1, call("v2", "book_hotel", hotel_id=Ref(1, ("hotel_id",))),
-         "set hotel_id = v1.hotel_id (search_hotel)"),
-        (1, call("v2", "book_hotel", hotel_id="$v1.hotel_id$"), "set hotel_id = v1.hotel_id (search_hotel)"),
-        (2, call("v3", "pay", amount=Ref(1, ("booking",)), booking=Ref(1, ("booking",))),
-         "set amount = v1.price (search_hotel)"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("at", "changed", "says"), [
+    (0, call("v1", "searchHotle", city="Rome"), "call search_hotel"),
+    (0, call("v1", "find_hotel", city="Rome"), "call search_hotel"),
+    (0, call("v1", "search_hotel", town="Rome"), "rename town to city"),
+    (0, call("v1", "search_hotel", city=["Rome"]), 'set city = "Rome"'),
+    (0, call("v1", "search_hotel", city={"value": "Rome"}), 'set city = "Rome"'),
+    (1, call("v2", "book_hotel"), "give hotel_id = v1.hotel_id (search_hotel)"),
+    (1, call("v2", "book_hotel", hotel_id=Unresolved("v9", ("hotel_id",))),
+     "set hotel_id = v1.hotel_id (search_hotel)"),
+    (1, call("v2", "book_hotel", hotel_id=Ref(0, ("id",))), "set hotel_id = v1.hotel_id (search_hotel)"),
+    (1, call("v2", "book_hotel", hotel_id=Ref(1, ("hotel_id",))),
+     "set hotel_id = v1.hotel_id (search_hotel)"),
+    (1, call("v2", "book_hotel", hotel_id="$v1.hotel_id$"), "set hotel_id = v1.hotel_id (search_hotel)"),
+    (2, call("v3", "pay", amount=Ref(1, ("booking",)), booking=Ref(1, ("booking",))),
+     "set amount = v1.price (search_hotel)"),
+])  # fmt: skip
 def test_the_first_mend_of_one_fault_is_the_right_one(at: int, changed: Call, says: str) -> None:
     broken = plan(*RIGHT.calls[:at], changed, *RIGHT.calls[at + 1 :])
     found = first(broken, least=0)
@@ -143,14 +134,11 @@ def test_the_first_mend_of_one_fault_is_the_right_one(at: int, changed: Call, sa
     assert pe.same(pe.apply(found.patch, broken), RIGHT)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "meant"),
-    [
-        ("late", "yes", True), ("late", "No", False), ("late", 1, True), ("class", "FIRST", "First"),
-        ("class", "econmy", "Economy"), ("class", "F", "First"), ("day", "May 1, 2024", "2024-05-01"),
-        ("day", "2024-05-01T00:00:00", "2024-05-01"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "value", "meant"), [
+    ("late", "yes", True), ("late", "No", False), ("late", 1, True), ("class", "FIRST", "First"),
+    ("class", "econmy", "Economy"), ("class", "F", "First"), ("day", "May 1, 2024", "2024-05-01"),
+    ("day", "2024-05-01T00:00:00", "2024-05-01"),
+])  # fmt: skip
 def test_values_are_read_as_what_they_may_mean(name: str, value: Any, meant: Any) -> None:
     hotel = (("hotel_id", Ref(0, ("hotel_id",))), (name, value))
     broken = plan(RIGHT.calls[0], Call("v2", "book_hotel", hotel), RIGHT.calls[2])
@@ -174,22 +162,15 @@ def test_a_tool_is_mended_together_with_the_arguments_that_this_brings_to_light(
     assert says.startswith("call search_hotel, rename town to city")
 
 
-APPS = Catalog(
-    (
-        tool("find", CITY, app="Hotels"),
-        tool("find", Parameter("from", TEXT), Parameter("to", TEXT), app="Trains"),
-        tool("ride", Parameter("to", TEXT), app="Taxis"),
-    )
-)
+FROM, TO = Parameter("from", TEXT), Parameter("to", TEXT)
+TRAINS, TAXIS = tool("find", FROM, TO, app="Trains"), tool("ride", TO, app="Taxis")
+APPS = Catalog((tool("find", CITY, app="Hotels"), TRAINS, TAXIS))
 
 
-@pytest.mark.parametrize(
-    ("text", "app"),
-    [
-        ("Trains: [find(#city='Rome')]", "Hotels"), ("Taxis: [find(#from='Rome', #to='Oslo')]", "Trains"),
-        ("Hotels: [ride(#to='Rome')]", "Taxis"), ("Hotels: [find(#city='Rome')]\nride(#to='Oslo')", "Taxis"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "app"), [
+    ("Trains: [find(#city='Rome')]", "Hotels"), ("Taxis: [find(#from='Rome', #to='Oslo')]", "Trains"),
+    ("Hotels: [ride(#to='Rome')]", "Taxis"), ("Hotels: [find(#city='Rome')]\nride(#to='Oslo')", "Taxis"),
+])  # fmt: skip
 def test_an_app_wrong_or_left_out_is_the_one_that_offers_the_tool(text: str, app: str) -> None:
     found = pe.suggest(text, APPS)
     assert found.mended.calls[-1].app == app
@@ -210,16 +191,12 @@ def test_the_patch_takes_nothing_unlikely() -> None:
             pe.suggest(RIGHT, tools, **more)
 
 
-@pytest.mark.parametrize(
-    ("query", "name", "meant"),
-    [
-        ("Find 2.5M people", "count", None), ("Give 3 million rows", "count", 3_000_000),
-        ("Stay for 2 weeks", "days", None), ("Stay for 2 weeks", "weeks", 2),
-        ("Buy 5 dozen eggs", "eggs", None),
-        ("Take twenty-five of them", "count", 25), ("I have $30", "count", None), ("Cut 5% off", "cut", None),
-        ("Cut 5% off", "percent", 5), ("less than 5 of them", "count", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("query", "name", "meant"), [
+    ("Find 2.5M people", "count", None), ("Give 3 million rows", "count", 3_000_000),
+    ("Stay for 2 weeks", "days", None), ("Stay for 2 weeks", "weeks", 2), ("Buy 5 dozen eggs", "eggs", None),
+    ("Take twenty-five of them", "count", 25), ("I have $30", "count", None), ("Cut 5% off", "cut", None),
+    ("Cut 5% off", "percent", 5), ("less than 5 of them", "count", None),
+])  # fmt: skip
 def test_a_number_of_the_question_is_that_number_whole(query: str, name: str, meant: Any) -> None:
     found = pe.suggest(plan(call("a", "f")), Catalog((tool("f", Parameter(name, WHOLE)),)), query=query)
     assert dict(found.mended.calls[0].arguments).get(name) == (meant if found.operations else None)
@@ -227,18 +204,15 @@ def test_a_number_of_the_question_is_that_number_whole(query: str, name: str, me
     assert (meant in said) if meant is not None else not found.operations
 
 
-@pytest.mark.parametrize(
-    ("text", "about", "meant"),
-    [
-        ("1 000", "", 1000), ("twenty-five", "", 25), ("two hundred and five", "", 205), ("1,000", "", 1000),
-        ("3 million", "", 3_000_000), ("three", "", 3), ("2.5M", "", None),
-        ("3k", "", None), ("5 dozen", "", None), ("2 weeks", "days", None), ("2 weeks", "", None),
-        ("2 weeks", "length in weeks", 2), ("less than 5", "", None), ("(100)", "", None), ("5%", "", None),
-        ("5%", "the rate in percent", 5), ("5%", "percent, as a fraction", None), ("$3", "", None),
-        ("$3", "USD", 3), ("€3", "USD", None), ("-3", "", -3), ("1,00", "", None), ("dozen", "", None),
-        ("twenty twelve", "", None), ("a", "", None), (3.5, "", None), (3.0, "", 3),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "about", "meant"), [
+    ("1 000", "", 1000), ("twenty-five", "", 25), ("two hundred and five", "", 205), ("1,000", "", 1000),
+    ("3 million", "", 3_000_000), ("three", "", 3), ("2.5M", "", None), ("3k", "", None),
+    ("5 dozen", "", None), ("2 weeks", "days", None), ("2 weeks", "", None),
+    ("2 weeks", "length in weeks", 2), ("less than 5", "", None), ("(100)", "", None), ("5%", "", None),
+    ("5%", "the rate in percent", 5), ("5%", "percent, as a fraction", None), ("$3", "", None),
+    ("$3", "USD", 3), ("€3", "USD", None), ("-3", "", -3), ("1,00", "", None), ("dozen", "", None),
+    ("twenty twelve", "", None), ("a", "", None), (3.5, "", None), (3.0, "", 3),
+])  # fmt: skip
 def test_a_text_is_a_number_only_as_a_whole(text: Any, about: str, meant: int | None) -> None:
     kind = Catalog((tool("f", Parameter("x", WHOLE, description=about)),))
     found = pe.suggest(plan(call("a", "f", x=text)), kind, least=0)
@@ -247,8 +221,6 @@ def test_a_text_is_a_number_only_as_a_whole(text: Any, about: str, meant: int | 
 
 SEAT = Parameter("seat_class", Type(("string",), enum=("ECONOMY", "BUSINESS")), required=False)
 REFUND = Parameter("refundable", Type(("boolean",)), required=False)
-
-
 BOOK = Catalog((tool("book", SEAT, REFUND, Parameter("passengers", WHOLE)),))
 
 
@@ -276,14 +248,11 @@ def test_two_misnamed_arguments_do_not_take_each_others_place() -> None:
         assert scores == sorted(scores, reverse=True)
 
 
-@pytest.mark.parametrize(
-    ("names", "parameters", "first"),
-    [
-        ("$var_1 $var_2", "arg_0 arg_1", "arg_0 arg_1"), ("$var_2 $var_1", "arg_0 arg_1", "arg_0 arg_1"),
-        ("x1 x2 x3", "n0 n1 n2", "n0 n1 n2"), ("x y", "a b", "a b"), ("cities day", "date city", "city date"),
-        ("second first", "arg_0 arg_1", "arg_0 arg_1"), ("$var_1 $var_0", "arg_0 arg_1", "arg_1 arg_0"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("names", "parameters", "first"), [
+    ("$var_1 $var_2", "arg_0 arg_1", "arg_0 arg_1"), ("$var_2 $var_1", "arg_0 arg_1", "arg_0 arg_1"),
+    ("x1 x2 x3", "n0 n1 n2", "n0 n1 n2"), ("x y", "a b", "a b"), ("cities day", "date city", "city date"),
+    ("second first", "arg_0 arg_1", "arg_0 arg_1"), ("$var_1 $var_0", "arg_0 arg_1", "arg_1 arg_0"),
+])  # fmt: skip
 def test_where_names_say_nothing_places_are_followed(names: str, parameters: str, first: str) -> None:
     catalog = Catalog((tool("f", *(Parameter(name, TEXT) for name in parameters.split())),))
     found = pe.suggest(plan(call("a", "f", **dict.fromkeys(names.split(), "x"))), catalog)
@@ -341,10 +310,9 @@ def test_empty_lone_and_long_values() -> None:
     assert trimmed.reason == "the allowed value, without the space around it"
 
 
-@pytest.mark.parametrize(
-    ("answer", "says"),
-    [('{"argument": "a"}', None), ('{"argument": "b"}', "rename q to b"), ('{"value": "y"}', None)],
-)
+@pytest.mark.parametrize(("answer", "says"), [
+    ('{"argument": "a"}', None), ('{"argument": "b"}', "rename q to b"), ('{"value": "y"}', None),
+])  # fmt: skip
 def test_a_model_overwrites_nothing_that_is_right(answer: str, says: str | None) -> None:
     catalog = Catalog((tool("f", Parameter("a", NUMBER), Parameter("b", TEXT, required=False)),))
     broken = plan(Call("x", "f", (("a", 1), ("q", "zz"))))
@@ -356,14 +324,11 @@ def test_a_model_overwrites_nothing_that_is_right(answer: str, says: str | None)
     assert all(each is not None and dict(each.calls[0].arguments)["a"] == 1 for each in made)
 
 
-@pytest.mark.parametrize(
-    ("answer", "value"),
-    [
-        ('{"value": "h1"}', "h1"), ('```json\n{"value": "h1"}\n```', "h1"), ('{"value": 3}', None),
-        ('{"value": {"$ref": "v7"}}', None), ('It is {"value": "h1"}', None), ('{"nothing": true}', None),
-        ('{"value": "h1", "tool": "pay"}', None), ("[" * 5000, None), ('{"tool": 3}', None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("answer", "value"), [
+    ('{"value": "h1"}', "h1"), ('```json\n{"value": "h1"}\n```', "h1"), ('{"value": 3}', None),
+    ('{"value": {"$ref": "v7"}}', None), ('It is {"value": "h1"}', None), ('{"nothing": true}', None),
+    ('{"value": "h1", "tool": "pay"}', None), ("[" * 5000, None), ('{"tool": 3}', None),
+])  # fmt: skip
 def test_what_a_model_says_is_read_strictly_and_tried(answer: str, value: Any) -> None:
     asked: list[Any] = []
 
@@ -478,33 +443,14 @@ def rates(samples: Any, every: float = 1.0) -> tuple[Counter[str], Counter[str]]
     return right, of
 
 
-def samples_of(names: str, root: Path) -> list[tuple[str, Any]]:
-    return [(name, one) for name in names.split() for one in benchmark(name).read(root / name)]
-
-
 def test_planted_faults_of_our_own_samples_are_mended() -> None:
-    own = samples_of("appbench nestful callnavi functionchat", Path(folder("data")) / "samples")
-    right, of = rates(own)
+    root, names = Path(folder("data")) / "samples", ("appbench", "nestful", "callnavi", "functionchat")
+    right, of = rates((name, one) for name in names for one in benchmark(name).read(root / name))
     total = of.total() - of["undetectable"]
     assert total >= 80
     assert right.total() / total >= 0.8, (right, of)
     for kind in ("tool_typo", "tool_case", "argument_typo", "argument_case", "reference_as_text"):
         assert right[kind] >= 0.9 * of[kind] > 0, kind
-
-
-@pytest.mark.more
-def test_planted_faults_of_published_gold_are_mended(reference: Path) -> None:
-    samples = samples_of("appbench callnavi functionchat", reference / "datasets")
-    for part in ("nestful", "nestful/v2/nestful_v2_collected.jsonl"):
-        samples += [(part, one) for one in read_nestful(reference / "datasets" / part)]
-    right, of = rates(samples, every=0.08)
-    total = of.total() - of["undetectable"]
-    assert total >= 900
-    assert right.total() / total >= 0.88, (right, of)
-    low = {"literal_dropped": 0.15, "reference_dropped": 0.6, "output_wrong": 0.5, "call_wrong": 0.5}
-    for kind, count in of.items():
-        if kind != "undetectable":
-            assert right[kind] >= low.get(kind, 0.85) * count, (kind, right[kind], count)
 
 
 LINES = [

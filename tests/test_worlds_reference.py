@@ -1,7 +1,4 @@
-"""The worlds under the benchmarks' own plans: AppBench's 801, CallNavi's 115 banking questions.
-
-Broken gold is listed one by one; everything else runs to the end without a failed call.
-"""
+"""The worlds under the benchmarks' own plans: all but broken gold runs to the end without a failed call."""
 
 from __future__ import annotations
 
@@ -13,31 +10,21 @@ from pathlib import Path
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.execution import execute, execute_many
 from planner_eval.plan.model import Call, Plan
-from planner_eval.records.files import read_file
-from planner_eval.records.plans import read_plan
 from planner_eval.worlds import CallError, World, facts_of, load, world_source
 from planner_eval.worlds.definition import Definition
 from planner_eval.worlds.generic import extend
 from planner_eval.worlds.verifying import verify
+from tests.real_plans import real_plans
 
-BROKEN: dict[tuple[str, int], str] = {
-    ("mm", 12): "the first call takes three of its arguments from itself",
-    ("mm", 16): "findevents is given event_name, which it does not take",
-    ("mm", 36): "two purchases of a ticket take their arguments from each other",
-    ("mm", 49): "the search for a bus takes its arguments from itself and from the purchase after it",
-    ("mm", 58): "the reservation takes time and seats from itself and from the ride after it",
-    **{("mm", n): "findbus is given origin and destination, which it does not take" for n in range(169, 200)},
-}
+BROKEN = {("mm", n) for n in (12, 16, 36, 49, 58, *range(169, 200))}
+"""Calls that take arguments from themselves or from later ones, or are given what they do not take."""
 
 
 @cache
 def gold(reference: Path) -> dict[tuple[str, int], Plan]:
     """AppBench's gold plans by set and position."""
-    found = {}
-    for part in ("ss", "sm", "ms", "mm"):
-        file = read_file(str(reference / f"datasets/appbench/test_{part}.json"), role="gold")
-        found |= {(part, position): read_plan(record) for position, record in enumerate(file.records)}
-    return found
+    places = [(part, at) for part in ("ss", "sm", "ms", "mm") for at in range(201 if part == "ms" else 200)]
+    return dict(zip(places, real_plans(reference), strict=False))
 
 
 @cache
@@ -63,7 +50,7 @@ def test_every_gold_plan_runs_to_the_end_and_twice_to_the_same_state(reference: 
             assert all(call.value for call in trace.calls), f"{key}: a search of gold finds nothing"
             acts = any(base().definition.find(call.name, call.app).acts for call in plan.calls)
             assert acts == (after != before), f"{key}: the state changes exactly when a call acts"
-    assert failed.keys() == BROKEN.keys(), {key: failed[key] for key in failed.keys() - BROKEN.keys()}
+    assert failed.keys() == BROKEN, {key: failed[key] for key in failed.keys() - BROKEN}
 
 
 def test_one_world_holds_the_facts_of_all_plans(reference: Path) -> None:
@@ -71,7 +58,7 @@ def test_one_world_holds_the_facts_of_all_plans(reference: Path) -> None:
     with base().copy(facts_of(plans.values())) as world:
         source = world_source(world)
     traces = zip(plans, execute_many(plans.values(), source, isolation="inline"), strict=True)
-    assert {key for key, trace in traces if not trace.ok} == BROKEN.keys()
+    assert {key for key, trace in traces if not trace.ok} == BROKEN
 
 
 def test_the_world_offers_what_the_catalogue_lists(reference: Path) -> None:
@@ -123,14 +110,8 @@ def test_all_of_callnavi_as_generic_worlds(reference: Path) -> None:
                         done["answered"] += 1
                     except CallError as error:
                         done[type(error).__name__] += 1
-    assert done == {
-        "answered": 1024,
-        "UnknownArgument": 31,  # gold and catalogue differ in a name
-        "MissingArgument": 3,
-        "UnknownApi": 6,  # gold calls what the catalogue does not have
-        "NotFound": 13,  # a row named by the placeholder itself
-        "WrongType": 7,  # a placeholder, or words, for a number
-    }
+    faults = {"UnknownArgument": 31, "MissingArgument": 3, "UnknownApi": 6, "NotFound": 13, "WrongType": 7}
+    assert done == faults | {"answered": 1024}
 
 
 def test_every_published_catalog_makes_a_world(reference: Path) -> None:
@@ -138,10 +119,8 @@ def test_every_published_catalog_makes_a_world(reference: Path) -> None:
     files = [data / "appbench/catalogue.json", *sorted((data / "nestful/v1").rglob("*-spec.json"))]
     files += [data / "nestful/v2/nestful_v2_collected.jsonl"]
     files += sorted((data / "complexfuncbench").glob("[te]*.json"))
-    files += [
-        *sorted((data / "functionchat").glob("*.jsonl")),
-        *sorted((data / "callnavi").glob("A*/*.json")),
-    ]
+    files += sorted((data / "functionchat").glob("*.jsonl"))
+    files += sorted((data / "callnavi").glob("A*/*.json"))
     apis = 0
     for file in files:
         definition = load(f"catalog:{file}")

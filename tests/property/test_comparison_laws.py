@@ -9,12 +9,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from planner_eval import dialects
-from planner_eval.base.errors import WriteError
 from planner_eval.comparison import align
 from planner_eval.comparison.diff import diff
-from planner_eval.dialects.read import parse, write
-from planner_eval.dialects.table import table
 from planner_eval.metrics import METRICS, measure, score
 from planner_eval.metrics.counts import Share
 from planner_eval.plan.canonical import compare, same
@@ -137,22 +133,6 @@ def test_counts_are_whole_numbers(one: Plan, other: Plan) -> None:
             assert {type(number) for number in numbers} == {int}
 
 
-def round_trips(original: Plan) -> int:
-    """How many dialects can hold the plan and give it back; without types only where all values are text."""
-    held = 0
-    text_only = all(isinstance(v, str | Ref) for call in original.calls for _, v in call.arguments)
-    for name in dialects.names():
-        if name in table() and not table()[name].typed and not text_only:
-            continue
-        try:
-            text = write(original, name)
-        except WriteError:
-            continue
-        assert same(parse(text, dialect=name), original), name
-        held += 1
-    return held
-
-
 def test_laws_hold_for_all_real_plans(reference) -> None:
     for seed, gold in enumerate(real_plans(reference)):
         assert diff(arguments_reversed(gold), gold).same
@@ -162,13 +142,6 @@ def test_laws_hold_for_all_real_plans(reference) -> None:
                 assert (verdict.same, verdict.proved) == (True, True)
                 assert diff(other, gold).edits == ()
                 assert digest(other) == digest(gold)
-
-
-@pytest.mark.more
-def test_real_plans_survive_every_dialect(reference) -> None:
-    held = [round_trips(gold) for gold in real_plans(reference)]
-    assert min(held) >= 1
-    assert max(held) >= 15
 
 
 def both_ways(pred: Plan, gold: Plan) -> tuple[align.Matching, align.Matching]:
@@ -181,9 +154,7 @@ def both_ways(pred: Plan, gold: Plan) -> tuple[align.Matching, align.Matching]:
 
 @examples(300)
 @given(plans(), st.data())
-def test_plans_that_differ_in_place_are_paired_as_the_search_pairs_them(
-    gold: Plan, data: st.DataObject
-) -> None:
+def test_plans_that_differ_in_place_are_paired_as_by_the_search(gold: Plan, data: st.DataObject) -> None:
     calls = list(gold.calls)
     for at in data.draw(st.lists(st.integers(0, max(len(calls) - 1, 0)), max_size=3)) if calls else ():
         name = data.draw(st.sampled_from("xyzw"))
@@ -199,9 +170,7 @@ def test_plans_that_differ_in_place_are_paired_as_the_search_pairs_them(
 
 @examples(300)
 @given(plans(), st.data())
-def test_a_call_of_another_tool_in_place_changes_no_figure_of_the_search(
-    gold: Plan, data: st.DataObject
-) -> None:
+def test_a_call_of_another_tool_in_place_changes_no_figure(gold: Plan, data: st.DataObject) -> None:
     """None that the search gives: of equal calls another may be the partner, which only their order tells."""
     assume(gold.calls)
     calls = [*gold.calls, *(data.draw(st.lists(st.sampled_from(gold.calls), max_size=2)))]  # some are equal

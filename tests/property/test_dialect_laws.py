@@ -58,9 +58,8 @@ texts = st.text(st.characters(codec="utf-8"), max_size=12)
 numbers = st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False, width=32)
 values = st.recursive(
     st.none() | st.booleans() | numbers | texts,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
-    max_leaves=6,
-)
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6,
+)  # fmt: skip
 names = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 arguments = st.dictionaries(names.map(lambda n: f"p_{n}"), values, max_size=3)
 calls = st.lists(
@@ -123,10 +122,9 @@ def test_sections_and_names_read_alike_by_hand_and_by_the_grammar(source: list[d
 
 json_texts = st.builds(
     lambda found, between, indent: between.join(json.dumps(value, indent=indent) for value in found),
-    st.lists(st.one_of(values, st.floats()), max_size=3),
-    st.sampled_from([" ", "\n", "", ",", "]"]),
+    st.lists(st.one_of(values, st.floats()), max_size=3), st.sampled_from([" ", "\n", "", ",", "]"]),
     st.sampled_from([None, 1]),
-)
+)  # fmt: skip
 
 
 @examples(300)
@@ -175,16 +173,12 @@ def test_what_is_wrong_with_json_is_said_as_the_grammar_says_it(text: str) -> No
 
 
 SECTIONS = st.sampled_from(["hermes", "mistral", "granite-20b", "cohere", "internlm"])
-
-
 TWICE = [{"name": "f", "arguments": {"a": [1, {"b": None}], "c": "x"}}] * 2
 
 
 @examples(200)
 @given(SECTIONS, st.integers(0, 90), st.sampled_from([*MARKS, "<", "</tool_call>"]), st.integers(0, 6))
-def test_what_is_wrong_between_tokens_is_said_as_the_grammar_says_it(
-    name: str, at: int, piece: str, cut: int
-) -> None:
+def test_what_is_wrong_between_tokens_is_said_alike(name: str, at: int, piece: str, cut: int) -> None:
     row = table()[name]
     text = "text " + write(parse(TWICE), name)
     text = text[:at] + piece + text[at + cut :]

@@ -1,14 +1,7 @@
 """Does the code do what it did? The working tree beside a commit, over the same inputs, byte by byte.
 
-    make same BASE=ca43cd36        # python -m tests.same ca43cd36
-
-Both sides read the bundled samples, texts and vectors of $PLANEVAL_REFERENCE, and pairs with planted faults,
-and run the command lines of ``commands.py``; they use the public functions and the command line alone. A line
-for each difference says in which input it is, where it begins, and what stands there before and now;
-out/same/differences.txt has all of them. It ends with 1 where there are differences or a side fails, with 2
-where there is no such commit.
-
-What the base answers is stored in out/same/ under its commit and the inputs: the second run takes half.
+``python -m tests.same COMMIT`` ends with 1 where there are differences or a side fails, with 2 where there is
+no such commit; CONTRIBUTING.md says what is compared.
 """
 
 from __future__ import annotations
@@ -34,9 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / "out" / "same"
 SHIPPED = ("grammars", "data", "viz")
 PARTS = ("commands", "texts", "pairs")
-PAIRS = 10_000
-DEADLINE = 600
-"""Seconds for both sides, which need a third of it on two quiet cores."""
+PAIRS, DEADLINE = 10_000, 600
 SHOWN = 20
 """How many differences of one kind are printed; the file has all."""
 AROUND = 60
@@ -49,14 +40,7 @@ Answer = tuple[str, str]
 
 
 class Difference(NamedTuple):
-    """Where two answers part.
-
-    Args:
-        input: The input's name.
-        place: The first differing byte, and its line; empty where one side has no answer.
-        before: What the base says from there on.
-        after: What the working tree says.
-    """
+    """Where two answers to an input part, and what the base and the working tree say from there on."""
 
     input: str
     place: str
@@ -106,7 +90,6 @@ def read_answers(path: Path) -> Iterator[Answer]:
             yield name, text
 
 
-# ---------------------------------------------------------------- the sides
 class SideFailed(Exception):
     """A side that ended before it had answered everything."""
 
@@ -115,39 +98,24 @@ def start(**settings: Any) -> subprocess.Popen[bytes]:
     """Start an interpreter in which ``planner_eval`` is the tree's and this package comes as ``same``."""
     # For the import alone: nothing of tests/ may be found by what is compared.
     folder = str(Path(__file__).resolve().parents[1])
-    code = (
-        f"import sys; sys.path.append({folder!r}); import same.side; "
-        f"sys.path.remove({folder!r}); same.side.main()"
-    )
+    code = f"import sys; sys.path.append({folder!r}); import same.side; sys.path.pop(); same.side.main()"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PLANEVAL_")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment |= {
-        "PYTHONPATH": settings["tree"],
-        "PYTHONHASHSEED": "0",
-        "XDG_CACHE_HOME": f"{settings['work']}/cache",
-        "COLUMNS": "100",
-        "TZ": "UTC",
-    }
+        "PYTHONPATH": settings["tree"], "PYTHONHASHSEED": "0", "XDG_CACHE_HOME": f"{settings['work']}/cache",
+        "COLUMNS": "100", "TZ": "UTC",
+    }  # fmt: skip
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", code, json.dumps(settings)],
-        env=environment,
-        cwd=settings["work"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+        [sys.executable, "-P", "-c", code, json.dumps(settings)], env=environment, cwd=settings["work"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
 
 
 def wait(process: subprocess.Popen[bytes], side: str, deadline: float) -> None:
-    """Wait for a side until a moment of the monotonic clock.
-
-    Raises:
-        SideFailed: it took too long, or ended with an error.
-    """
     try:
         _, errors = process.communicate(timeout=max(1.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
-        raise SideFailed(f"the {side} side was not done in time (--deadline)") from None
+        raise SideFailed(f"the {side} side was not done in {DEADLINE} seconds") from None
     if process.returncode:
         text = errors.decode(errors="replace").strip()
         raise SideFailed(f"the {side} side ended with {process.returncode}:\n{text}")
@@ -183,51 +151,34 @@ def find_commit(name: str) -> str | None:
     return found.stdout.strip() if found.returncode == 0 else None
 
 
-def digest(reference: Path | None, *more: object) -> str:
+def digest(reference: Path | None) -> str:
     """A short name for all that decides the inputs and the base's answers, but for the commit."""
-    sizes = (
-        [
-            (str(path.relative_to(reference)), path.stat().st_size, path.stat().st_mtime_ns)
-            for part in ("datasets", "vectors")
-            for path in sorted((reference / part).rglob("*"))
-            if path.is_file()
-        ]
-        if reference
-        else []
-    )
+    parts = [reference / "datasets", reference / "vectors"] if reference else []
+    files = [path for part in parts for path in sorted(part.rglob("*")) if path.is_file()]
+    sizes = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     code = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
     packages = sorted(f"{d.name} {d.version}" for d in distributions())
-    decisive = (sizes, code, packages, sys.version, str(reference), more)
+    decisive = (sizes, code, packages, sys.version, str(reference))
     return hashlib.sha256(repr(decisive).encode()).hexdigest()[:16]
 
 
-def run_sides(
-    commit: str, reference: Path | None, pairs: int, seconds: float = DEADLINE
-) -> tuple[Path, Path, Path]:
-    """The answers of the base and of the working tree, and the inputs' folder.
-
-    Raises:
-        SideFailed: a side ended before it had answered everything.
-    """
-    key = f"{commit[:12]}-{digest(reference, pairs)}"
+def run_sides(commit: str, reference: Path | None) -> tuple[Path, Path, Path]:
+    """The answers of the base and of the working tree, and the inputs' folder."""
+    key = f"{commit[:12]}-{digest(reference)}"
     inputs, new = STORED / f"inputs-{key}", STORED / "answers-new.jsonl"
     old, unfinished = STORED / f"answers-{key}.jsonl", STORED / f"answers-{key}.part"
     STORED.mkdir(parents=True, exist_ok=True)
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + DEADLINE
     with tempfile.TemporaryDirectory(prefix="same-") as temporary:
         scratch = Path(temporary).resolve()
         tree = scratch / "base"
         if not (inputs.exists() and old.exists()):
             extract(commit, tree)
-        shared = {
-            "reference": str(reference) if reference else None,
-            "pairs": pairs,
-            "parts": PARTS,
-            "shipped": SHIPPED,
-        }
+        shared = {"reference": str(reference) if reference else None, "pairs": PAIRS}
+        shared |= {"parts": PARTS, "shipped": SHIPPED}
         of_new = [str(ROOT / part) for part in ("planner_eval", *SHIPPED)]
-        old_side = {**shared, "tree": str(tree), "others": of_new}
-        new_side = {**shared, "tree": str(ROOT), "others": [str(tree)]}
+        old_side: dict[str, Any] = {**shared, "tree": str(tree), "others": of_new}
+        new_side: dict[str, Any] = {**shared, "tree": str(ROOT), "others": [str(tree)]}
         processes: list[subprocess.Popen[bytes]] = []
         try:
             if not inputs.exists():
@@ -288,8 +239,6 @@ def main(arguments: list[str] | None = None) -> int:
     """Run both sides and print what differs."""
     parser = argparse.ArgumentParser("python -m tests.same", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("base", help="the commit that the working tree is held against")
-    parser.add_argument("--pairs", type=int, default=PAIRS, help="how many pairs with planted faults")
-    parser.add_argument("--deadline", type=float, default=DEADLINE, help="seconds for both sides")
     options = parser.parse_args(arguments)
     commit = find_commit(options.base)
     if commit is None:
@@ -299,7 +248,7 @@ def main(arguments: list[str] | None = None) -> int:
     reference = Path(named).resolve() if named else None
     begin = time.monotonic()
     try:
-        old, new, inputs = run_sides(commit, reference, options.pairs, options.deadline)
+        old, new, inputs = run_sides(commit, reference)
     except SideFailed as failure:
         print(failure)
         return 1
@@ -311,12 +260,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(remark, file=sys.stderr)
     if not reference:
         print("PLANEVAL_REFERENCE is not set: our own samples alone", file=sys.stderr)
-    seconds = time.monotonic() - begin
-    print(
-        f"{len(answers)} answers, {len(differences)} differ from {commit[:12]} "
-        f"({seconds:.0f} s; inputs: {os.path.relpath(inputs)})",
-        file=sys.stderr,
-    )
+    told = f"{len(answers)} answers, {len(differences)} differ from {commit[:12]}"
+    spent = f"{time.monotonic() - begin:.0f} s; inputs: {os.path.relpath(inputs)}"
+    print(f"{told} ({spent})", file=sys.stderr)
     return 1 if differences else 0
 
 

@@ -39,22 +39,18 @@ def gold_plans(data: Path, reference: Path | None) -> dict[str, list[pe.Plan]]:
     """The gold plans of each data set: the published ones, and ours where they are not there."""
     samples = data / "samples"
     sources: dict[str, list[tuple[str, Path]]] = {
-        "appbench": [("appbench", samples)],
-        "nestful": [("nestful-v2", samples)],
-        "callnavi": [("callnavi", samples)],
-        "functionchat": [("functionchat", samples)],
+        "appbench": [("appbench", samples)], "nestful": [("nestful-v2", samples)],
+        "callnavi": [("callnavi", samples)], "functionchat": [("functionchat", samples)],
         "complexfuncbench": [("complexfuncbench", samples)],
-    }
+    }  # fmt: skip
     if reference:
         published = reference / "datasets"
         sources |= {name: [(name, published)] for name in ("appbench", "callnavi", "functionchat")}
         sources["nestful"] += [("nestful-v1", published)]
-    records: dict[str, list[Any]] = {
-        name: [
-            r for source, folder in found for r in pe.read(source, folder=str(folder), role="gold").records
-        ]
-        for name, found in sources.items()
-    }
+    records: dict[str, list[Any]] = defaultdict(list)
+    for name, found in sources.items():
+        for source, folder in found:
+            records[name] += pe.read(source, folder=str(folder), role="gold").records
     if reference:
         v2 = reference / "datasets/nestful/v2/nestful_v2_collected.jsonl"
         records["nestful"] += [record["output"] for record in read_lines(v2)]
@@ -100,12 +96,9 @@ def planted_pairs(plans: dict[str, list[pe.Plan]], count: int) -> Iterator[dict[
                 text, what = damage(text, random)
                 faults.append(what)
             yield {
-                "id": f"{name}-{number:04}",
-                "policy": random.choice(POLICIES),
-                "faults": faults,
-                "pred": text,
-                "gold": write_plan(gold, own),
-            }
+                "id": f"{name}-{number:04}", "policy": random.choice(POLICIES), "faults": faults,
+                "pred": text, "gold": write_plan(gold, own),
+            }  # fmt: skip
 
 
 def raw_texts(data: Path, reference: Path | None) -> Iterator[dict[str, Any]]:

@@ -1,8 +1,4 @@
-"""Runs attacks in a sandbox and prints what became of each; a process of its own, of any user.
-
-Usage: run_attacks.py HOW SECONDS NAME=JSON …; HOW is "strict", "process", or "threads", which is strict with
-tools that may start threads.
-"""
+"""run_attacks.py HOW SECONDS NAME=JSON …: what became of attacks; HOW is strict, process, or threads."""
 
 from __future__ import annotations
 

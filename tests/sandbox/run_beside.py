@@ -1,7 +1,4 @@
-"""Runs a plan that spies beside one that keeps a secret, strictly; a process of its own, of any user.
-
-Usage: run_beside.py SECRET HEAD FOLDER SPY …
-"""
+"""run_beside.py SECRET HEAD FOLDER SPY …: plans that spy beside one that keeps a secret, strictly."""
 
 from __future__ import annotations
 
