@@ -23,12 +23,7 @@ from planner_eval.benchmarks.callnavi.agreement import TABLE_4, correlation, ove
 from planner_eval.benchmarks.callnavi.corrected import compare
 from planner_eval.benchmarks.callnavi.errors import error_rows, kinds_of
 from planner_eval.benchmarks.callnavi.reading import read_answer
-from planner_eval.benchmarks.callnavi.stability import (
-    edit_distance,
-    election,
-    frequencies,
-    levenshtein_score,
-)
+from planner_eval.benchmarks.callnavi.stability import edit_distance, election, frequencies, levenshtein_score
 from planner_eval.benchmarks.callnavi.tables import table1, table2
 from planner_eval.benchmarks.callnavi.verdicts import ALL_RIGHT, Verdict
 from planner_eval.benchmarks.callnavi.washing import wash_json, wash_yaml

@@ -49,9 +49,7 @@ def compared(made: Mapping[str, str], *argv: str) -> str:
     return done.stdout
 
 
-def test_what_cannot_be_read_stands_first_and_in_the_verdict(
-    made: Mapping[str, str],
-) -> None:
+def test_what_cannot_be_read_stands_first_and_in_the_verdict(made: Mapping[str, str]) -> None:
     """Read strictly the one is worse for its quotes; once repaired it is better."""
     for strict in ([], ["--strict"]):
         for form in ("text", "md"):

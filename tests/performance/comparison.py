@@ -97,10 +97,7 @@ def _rates(pairs: list[tuple[Plan, Plan]]) -> Iterator[tuple[str, str, str]]:
     for name in ours:
         yield f"ours: {name}", f"{max(rates[name]):,.0f} pairs/s", ""
     yield "ours: undisputed pairs of the selftest answered right", f"{right} of 30", "30"
-    counts, told = (
-        max(rates["verdict and counts"]),
-        max(rates["full explanation"]),
-    )
+    counts, told = (max(rates["verdict and counts"]), max(rates["full explanation"]))
     if not peers:
         yield "peers", "none: $PLANEVAL_PEERS names no interpreter", ""
     for name, found in sorted(peers.items(), key=lambda item: -max(item[1])):
