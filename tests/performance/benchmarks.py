@@ -28,11 +28,8 @@ def rows() -> Iterable[tuple[str, str, str]]:
         size = sum(map(len, sets))
         for variant in VARIANTS:
             taken = _seconds(sets, name, variant, options)
-            yield (
-                f"{name} {variant}, {size:,} answers in {len(sets)} sets",
-                f"{size / taken:,.0f} samples/s",
-                "",
-            )
+            what = f"{name} {variant}, {size:,} answers in {len(sets)} sets"
+            yield what, f"{size / taken:,.0f} samples/s", ""
 
 
 def _seconds(sets: Sets, name: str, variant: str, options: dict[str, str]) -> float:
@@ -114,9 +111,6 @@ def _complexfuncbench(folder: Path) -> tuple[Sets, dict[str, str]]:
 
 
 SETS: dict[str, Callable[[Path], tuple[Sets, dict[str, str]]]] = {
-    "appbench": _appbench,
-    "nestful": _nestful,
-    "callnavi": _callnavi,
-    "complexfuncbench": _complexfuncbench,
-    "functionchat": _functionchat,
-}
+    "appbench": _appbench, "nestful": _nestful, "callnavi": _callnavi,
+    "complexfuncbench": _complexfuncbench, "functionchat": _functionchat,
+}  # fmt: skip
