@@ -263,11 +263,8 @@ def test_values_that_are_no_objects_are_not_valid() -> None:
 def test_ratios_are_over_the_questions_asked() -> None:
     report = score_corrected([(sample(1, "hard", GOLD), pay()), (sample(2, "easy", GOLD), "{}")])
     assert [report.value(f"ast_{name}") for name in ("hard", "overall", "medium", "macro")] == [
-        1,
-        0.5,
-        None,
-        None,
-    ]
+        1, 0.5, None, None,
+    ]  # fmt: skip
     assert report.figure("ast_overall").denominator == 2
 
 

@@ -254,10 +254,8 @@ def test_gold_alone_means_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     sentence = "Nothing else will do."
     monkeypatch.setattr(rules, "GOLD_ALONE", matching.digest(sentence))
     for place, told in (
-        ("Busan", ("pass", "right")),
-        ("busan", wrong := ("fail", "other value")),
-        ("Pusan", wrong),
-    ):
+        ("Busan", ("pass", "right")), ("busan", wrong := ("fail", "other value")), ("Pusan", wrong),
+    ):  # fmt: skip
         assert settled(item(acceptable=sentence), message(call(place=place, guests=2))) == told
 
 

@@ -167,14 +167,8 @@ def test_pictures_hold_what_was_counted_and_are_the_same_every_time(tmp_path: Pa
         node.text or "" for node in ET.fromstring(plot).iter("{http://www.w3.org/2000/svg}text")
     )
     for word in (
-        "gold.jsonl",
-        "mathqa",
-        "depth",
-        "width",
-        "components",
-        "nesting patterns",
-        "kinds of arguments",
-    ):
+        "gold.jsonl", "mathqa", "depth", "width", "components", "nesting patterns", "kinds of arguments",
+    ):  # fmt: skip
         assert word in words, word
     assert '<TD ALIGN="LEFT">1. ×' in shapes
     assert '<TD ALIGN="LEFT">gold.jsonl: 3 of 3 shapes, 13 of 13 plans</TD>' in shapes

@@ -445,13 +445,10 @@ def test_what_is_told_of_each_scene(form: str, tmp_path: Path) -> None:
 def test_the_docs_say_these_counts() -> None:
     forms = len(FORMS)
     counts = {
-        "traces": forms * (len(RIGHT) + len(WRONG)),
-        "right": forms * len(RIGHT),
-        "false": forms * len(FALSE),
-        "wrong": forms * len(WRONG),
-        "said": forms * (len(WRONG) - len(MILD) - len(UNSEEN) + len(TWICE)),
+        "traces": forms * (len(RIGHT) + len(WRONG)), "right": forms * len(RIGHT), "false": forms * len(FALSE),
+        "wrong": forms * len(WRONG), "said": forms * (len(WRONG) - len(MILD) - len(UNSEEN) + len(TWICE)),
         "seen": forms * (len(WRONG) - len(MILD) - len(UNSEEN)),
-    }
+    }  # fmt: skip
     row = "| 60 more, with the rules of today | {traces} | {right} | {false} | {wrong} | "
     row += "{said}, of {seen} traces; "
     page = (ROOT / "docs" / "traces.md").read_text(encoding="utf-8")

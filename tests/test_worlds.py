@@ -145,15 +145,11 @@ DOORS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "told"),
-    [
-        ("hang", {"name": "a"}, "hangs already"),
-        ("rename", {"name": "a", "new": "b"}, "^b hangs already"),
-        ("level", {"who": "Ada"}, "level breaks a rule of the world's tables: .*doors.name"),
-        ("swap", {"name": "a", "new": "Ada"}, "swap breaks a rule of the world's tables: .*doors.name"),
-    ],
-)
+@pytest.mark.parametrize(("name", "arguments", "told"), [
+    ("hang", {"name": "a"}, "hangs already"), ("rename", {"name": "a", "new": "b"}, "^b hangs already"),
+    ("level", {"who": "Ada"}, "level breaks a rule of the world's tables: .*doors.name"),
+    ("swap", {"name": "a", "new": "Ada"}, "swap breaks a rule of the world's tables: .*doors.name"),
+])  # fmt: skip
 def test_what_breaks_a_rule_leaves_no_trace(name: str, arguments: dict[str, Any], told: str) -> None:
     with World(read(DOORS)) as world:
         world.call(None, "hang", {"name": "a"})

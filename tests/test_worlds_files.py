@@ -107,44 +107,40 @@ def api(**given: Any) -> dict[str, Any]:
     return {"api": {"f": {"reads": "t", **given}}}
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"colour": 1}, "there is no key 'colour'; known are name, about"),
-        ({"today": "tomorrow"}, "today is 'tomorrow', expected a date yyyy-mm-dd"),
-        ({"pools": 3}, "pools is 3, expected a table"),
-        ({"pools": {"city": 3}}, "pools: city is 3, expected text or a list"),
-        ({"tables": {"t": 3}}, "tables: t is 3, expected a table"), (columns(a="integer:9..1"), "is empty"),
-        (columns(a="integer:x..1"), "expected numbers"), (columns(a="integer:4"), "expected low..high"),
-        (columns(a="colour"), "unknown type 'colour'"), (columns(a=4), "a list of choices or a text"),
-        (columns(**{"a b": "text"}), "tables.t.columns: the key is 'a b', expected letters, digits and _"),
-        (columns(a="pool:town"), "no pool and no column 'town'"),
-        (columns(a="text:{town}"), "no pool and no column 'town'"),
-        (columns(a="text:x by c"), "there is no column 'c'"),
-        (columns(a="from:u.a"), "expected from:table.column"), (columns(a="from:t.a"), "must come before"),
-        (columns(a="text", A="text"), "duplicate column"),
-        ({"tables": {"t": {"columns": {"a": "text"}, "unique": ["z"]}}}, "unique names 'z'"),
-        ({"tables": {"t": {"columns": {"a": "text"}, "rows": -1}}},
-         "rows is -1, expected a number from 0 on"),
-        (api(reads="u"), "there is no table 'u'"), (api(args=["a b"]), "an argument is written"),
-        (api(args=3), "api.f: args is 3, expected text or a list"),
-        (api(args=["a:colour"]), "unknown type 'colour'"),
-        (api(args=["a"], match={"a": "z"}), "which is no column"),
-        (api(args=["a"], match={"a": "a like"}), "match knows"),
-        (api(args=["a"], match={"z": "a"}), "which is no argument"),
-        (api(args=["a"], known={"a": ["t.z"]}), "expected table.column"),
-        (api(require=["a > 0"]), "require 1 is 'a > 0', expected a pair: a condition and what is said"),
-        (api(empty="maybe"), "empty is 'maybe', expected one of fail, nothing"),
-        (api(where=["z > 0"]), "no such column: z"),
-        (api(set={"z": "1"}), "set z: no such column in the table t"),
-        (api(then=["DROP TABLES"]), "syntax error"),
-        (api(returns={"x": "nope(a)"}), "no such function: nope"), (api(require=[["a > :z", "no"]]), ":z"),
-        ({"api": {"f": {"adds": "t", "values": {"a": "((1"}}}}, "incomplete input"),
-        (api(fact={"z": "1"}), "fact z"),
-        ({"api": {"f": {"python": "walk"}}}, "a world in a Python file can define it"),
-        ({"generic": {"f.g": "a b -> c"}}, "expected name, name:type"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "said"), [
+    ({"colour": 1}, "there is no key 'colour'; known are name, about"),
+    ({"today": "tomorrow"}, "today is 'tomorrow', expected a date yyyy-mm-dd"),
+    ({"pools": 3}, "pools is 3, expected a table"),
+    ({"pools": {"city": 3}}, "pools: city is 3, expected text or a list"),
+    ({"tables": {"t": 3}}, "tables: t is 3, expected a table"), (columns(a="integer:9..1"), "is empty"),
+    (columns(a="integer:x..1"), "expected numbers"), (columns(a="integer:4"), "expected low..high"),
+    (columns(a="colour"), "unknown type 'colour'"), (columns(a=4), "a list of choices or a text"),
+    (columns(**{"a b": "text"}), "tables.t.columns: the key is 'a b', expected letters, digits and _"),
+    (columns(a="pool:town"), "no pool and no column 'town'"),
+    (columns(a="text:{town}"), "no pool and no column 'town'"),
+    (columns(a="text:x by c"), "there is no column 'c'"),
+    (columns(a="from:u.a"), "expected from:table.column"), (columns(a="from:t.a"), "must come before"),
+    (columns(a="text", A="text"), "duplicate column"),
+    ({"tables": {"t": {"columns": {"a": "text"}, "unique": ["z"]}}}, "unique names 'z'"),
+    ({"tables": {"t": {"columns": {"a": "text"}, "rows": -1}}}, "rows is -1, expected a number from 0 on"),
+    (api(reads="u"), "there is no table 'u'"), (api(args=["a b"]), "an argument is written"),
+    (api(args=3), "api.f: args is 3, expected text or a list"),
+    (api(args=["a:colour"]), "unknown type 'colour'"),
+    (api(args=["a"], match={"a": "z"}), "which is no column"),
+    (api(args=["a"], match={"a": "a like"}), "match knows"),
+    (api(args=["a"], match={"z": "a"}), "which is no argument"),
+    (api(args=["a"], known={"a": ["t.z"]}), "expected table.column"),
+    (api(require=["a > 0"]), "require 1 is 'a > 0', expected a pair: a condition and what is said"),
+    (api(empty="maybe"), "empty is 'maybe', expected one of fail, nothing"),
+    (api(where=["z > 0"]), "no such column: z"),
+    (api(set={"z": "1"}), "set z: no such column in the table t"),
+    (api(then=["DROP TABLES"]), "syntax error"), (api(returns={"x": "nope(a)"}), "no such function: nope"),
+    (api(require=[["a > :z", "no"]]), ":z"),
+    ({"api": {"f": {"adds": "t", "values": {"a": "((1"}}}}, "incomplete input"),
+    (api(fact={"z": "1"}), "fact z"),
+    ({"api": {"f": {"python": "walk"}}}, "a world in a Python file can define it"),
+    ({"generic": {"f.g": "a b -> c"}}, "expected name, name:type"),
+])  # fmt: skip
 def test_what_a_file_cannot_say(tmp_path: Path, change: dict[str, Any], said: str) -> None:
     path = tmp_path / "own.json"
     path.write_text(json.dumps({**GOOD, **change}))
@@ -165,15 +161,11 @@ def small_world(path: Path, **api: Any) -> str:
     return f"world:{path}"
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "ATTACH DATABASE '{}' AS other", "VACUUM INTO '{}'", "PRAGMA writable_schema = ON", "COMMIT",
-        "SAVEPOINT mine", "DROP TABLE rooms", "CREATE TABLE more (a)", "DELETE FROM sqlite_master",
-        "UPDATE rooms SET city = random()", "UPDATE rooms SET city = CURRENT_DATE",
-        "SELECT load_extension('x')",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("statement", [
+    "ATTACH DATABASE '{}' AS other", "VACUUM INTO '{}'", "PRAGMA writable_schema = ON", "COMMIT",
+    "SAVEPOINT mine", "DROP TABLE rooms", "CREATE TABLE more (a)", "DELETE FROM sqlite_master",
+    "UPDATE rooms SET city = random()", "UPDATE rooms SET city = CURRENT_DATE", "SELECT load_extension('x')",
+])  # fmt: skip
 def test_statements_of_a_world_reach_nothing_but_its_rows(statement: str, tmp_path: Path) -> None:
     written = tmp_path / "written.db"
     spec = small_world(tmp_path / "small.json", then=[statement.format(written)])
