@@ -158,7 +158,7 @@ def results(names: Sequence[str], *, variant: str = "corrected") -> Iterator[tup
     """Every law tried on all that is at hand, with the data that it was tried on."""
     for name in names:
         for source in sources(name, reference_folder()):
-            chosen = {**source.options, "run": source.run} if source.run else source.options
+            chosen = {"run": source.run} if source.run else {}
 
             def score(records: Any, chosen: Any = chosen, name: str = name) -> Sequence[SampleScore]:
                 return BENCHMARKS[name].score(variant, records, **chosen).rows

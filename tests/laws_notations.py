@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, groupby, zip_longest
 from operator import itemgetter
 from pathlib import Path
@@ -49,7 +49,6 @@ class Source:
 
     title: str
     samples: Sequence[Sample]
-    options: Mapping[str, Any] = field(default_factory=dict)
     run: Run | None = None
 
 

@@ -37,7 +37,6 @@ from tests.inside import planeval
 from tests.pages import Page
 from tests.plant import KINDS, ROOTS, Planted
 from tests.property.test_comparison_laws import plans
-from tests.real_plans import real_plans
 
 PAIRS = json.loads(resources.read("data/selftest/plan_pairs.json"))
 
@@ -524,16 +523,6 @@ def test_a_part_of_a_patch_makes_no_more_edits(one: Plan, other: Plan, count: in
     assert len(diff(apply_patch(one, part), other).edits) <= len(found.edits)
 
 
-def test_real_plans_with_planted_mistakes(reference) -> None:
-    kinds = [*KINDS.values(), *ROOTS.values()]
-    for number, gold in enumerate(real_plans(reference)):
-        if any(e.producer >= e.consumer for e in gold.edges):
-            continue
-        planted = kinds[number % len(kinds)](gold, Random(number))
-        if planted is not None:
-            repaired(planted.plan, gold)
-
-
 @pytest.mark.parametrize(("operation", "said"), [
     ({"op": "burn"}, "the patch, operations 1: op is 'burn', expected one of set, unset"),
     ({"op": "remove", "id": "z"}, "(remove) does not fit the plan: 'z' is not there; the plan's calls are a"),
@@ -632,7 +621,3 @@ def test_calls_that_the_hand_names_exist_and_the_first_mistake_is_the_hands(pair
     said = [*(hand["first"] or {}).items(), *named(" · ".join([*hand["causes"], *hand["habits"]]))]
     assert hand["causes"] or hand["habits"]
     assert [(side, n) for side, n in said if side in calls and not 1 <= n <= calls[side]] == []
-
-
-# Names for positions are told last, for they change nothing that is meant; the hand of this pair, written
-# before, counts them as the first mistake.

@@ -152,9 +152,6 @@ LAYOUTS |= {
 LAYOUTS["deepeval-latest"] = {"testRunData": LAYOUTS["deepeval-run"]}
 LAYOUTS["adk-results-camel"] = camel(LAYOUTS["adk-results"])
 LAYOUTS["adk-eval-set-camel"] = camel(LAYOUTS["adk-eval-set"])
-LAYOUTS["deepeval-latest"] = {"testRunData": LAYOUTS["deepeval-run"]}
-LAYOUTS["adk-results-camel"] = camel(LAYOUTS["adk-results"])
-LAYOUTS["adk-eval-set-camel"] = camel(LAYOUTS["adk-eval-set"])
 ROWS = frameworks.frameworks()
 
 

@@ -459,12 +459,7 @@ def test_the_docs_say_these_counts() -> None:
 
 def test_half_of_the_scenes_are_right_and_each_fault_has_some() -> None:
     assert len(RIGHT) == len(WRONG) == 30
-    faults = Counter(code for _, code in WRONG.values())
-    assert min(faults.values()) >= 3
-    assert set(faults) == {
-        "trace.repeated_call", "trace.loop", "trace.failed_retry", "trace.not_run", "trace.incomplete",
-        "trace.unused_result",
-    }  # fmt: skip
+    assert min(Counter(code for _, code in WRONG.values()).values()) >= 3
 
 
 PLAYERS = {
