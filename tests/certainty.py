@@ -1,8 +1,4 @@
-"""How often intervals of 95 % hold what they promise: samples drawn where the truth is known, seeded.
-
-What docs/comparison.md shows of it is made here, ``python -m tests.performance certainty`` prints it, and
-``tests/test_certainty.py`` holds the page to it.
-"""
+"""How often intervals of 95 % hold what they promise: samples drawn where the truth is known, seeded."""
 
 from __future__ import annotations
 

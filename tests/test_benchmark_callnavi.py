@@ -1,7 +1,4 @@
-"""CallNavi: both scores on data of our own, laws, its reader, its tables, the released data.
-
-Every row of the reference vectors is in tests/test_vectors.py.
-"""
+"""CallNavi: both scores on data of our own, laws, its reader, its tables, the released data."""
 
 from __future__ import annotations
 

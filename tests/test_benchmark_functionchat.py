@@ -1,7 +1,4 @@
-"""FunctionChat-Bench: both scores on data of our own, its reader, tables, result file and classes of errors.
-
-Every row of the reference vectors is in tests/test_vectors.py.
-"""
+"""FunctionChat-Bench: both scores on data of our own, reader, tables, result file, classes of errors."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.inside import planeval
+from tests.test_compare import lines
 
 DEMO = ROOT / "data" / "demo"
 PRED, GOLD = str(DEMO / "pred.jsonl"), str(DEMO / "gold.jsonl")
@@ -21,11 +21,6 @@ ONE = (str(DEMO / "pred.json"), str(DEMO / "gold.json"))
 
 def call(x: object, name: str = "f") -> str:
     return json.dumps([{"id": "c1", "name": name, "arguments": {"x": x}}])
-
-
-def lines(path: Path, records: Sequence[Any]) -> str:
-    path.write_text("\n".join(map(json.dumps, records)) + "\n", encoding="utf-8")
-    return str(path)
 
 
 def loaded(text: str) -> list[dict[str, Any]]:

@@ -1,8 +1,4 @@
-"""Which values are equal under which word of a policy: pairs of a pool, asked of an oracle of its own.
-
-The oracle knows nothing of the code: numbers are fractions, sets are sets, and what a date or a time
-means stands in a table, by hand.
-"""
+"""Which values are equal under which word of a policy: pairs of a pool, asked of an oracle of its own."""
 
 from __future__ import annotations
 

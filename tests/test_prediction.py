@@ -35,6 +35,7 @@ from planner_eval.prediction.visible import OWN, visible
 from tests import prediction_samples as made
 from tests.conftest import ROOT
 from tests.memory import slowness
+from tests.test_compare import lines as written
 from tests.test_predict import planeval
 
 SETUP = Setup()
@@ -371,11 +372,6 @@ def test_a_pipeline_that_is_none_or_does_not_serve_is_said() -> None:
 SAMPLES = folder("data") / "samples"
 NESTFUL = ["predict", str(SAMPLES / "nestful"), "--benchmark", "nestful", "--dry-run"]
 CALLNAVI = ["predict", str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--dry-run"]
-
-
-def written(path: Path, records: list[Any]) -> str:
-    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    return str(path)
 
 
 def prompts_in(folder: Path, texts: dict[str, str]) -> str:

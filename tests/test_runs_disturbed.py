@@ -51,11 +51,7 @@ class Files(NamedTuple):
 
 
 def written(home: Path, values: dict[int, str]) -> Files:
-    """Pairs of which every third differs, every 17th cannot be read, every 19th is left out.
-
-    With values of their own all can be read: what another notation's reader takes to load at first counts as
-    time of the record.
-    """
+    """Pairs: each third differs, each 17th cannot be read (given values, all can), each 19th is left out."""
     pred, gold = [], []
     for at in range(COUNT):
         text = f"a = f(#x='{values.get(at, at)}')\nb = g(#y=a, #z='{at}é')"

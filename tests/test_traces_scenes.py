@@ -200,10 +200,7 @@ _Turn = list[Any] | tuple[Any, ...]
 
 
 def played(final: str, *turns: _Turn, heard: str | None = None) -> list[Span]:
-    """A run in which a model asks for tools turn by turn: ``(tool, arguments, answer, error)``, or a list.
-
-    A call without an answer never ran.
-    """
+    """A run in which a model asks: ``(tool, arguments, answer, error)``; what has no answer never ran."""
     spans: list[Span] = []
     at = 0.0
     told: tuple[str, ...] = ()
