@@ -232,44 +232,6 @@ def test_options_of_both_kinds_of_scores_apply_to_both() -> None:
     assert planeval(*BENCHMARK, "--official", "--set", "task=parameters").returncode == 0
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> tuple[str, ...]:
-    """Eight samples: one model is right in wrong quotes on 5, the other leaves one out and gets one wrong."""
-    gold = [{"id": str(i), "plan": call(i)} for i in range(8)]
-    quoted = [f"[{{'name': 'f', 'arguments': {{\"x\": {i},}}}}]" for i in range(5)]
-    first = [{"id": str(i), "plan": text} for i, text in enumerate([*quoted, call(5), call(6), call(7)])]
-    wrong = [{"id": str(i), "plan": call(i % 6)} for i in range(7)]
-    made = {"quoted": first, "wrong": wrong, "gold": gold}
-    files = [lines(tmp_path / f"{name}.jsonl", records) for name, records in made.items()]
-    return ("compare", *files[:2], "--gold", files[2], "--metric", "exact")
-
-
-def test_compare_counts_what_was_not_read_before_any_figure(runs: tuple[str, ...]) -> None:
-    strict = (*runs, "--strict")
-    done = planeval(*strict)
-    assert done.returncode == 0
-    head = [line.split() for line in done.stdout.split("\n\n")[1].splitlines()]
-    assert head[0] == ["records", "quoted", "wrong"]
-    assert ["unreadable", "5", "0"] in head
-    assert ["absent", "0", "1"] in head
-    assert "wrong for being unreadable or absent: 5 of quoted, 1 of wrong" in done.stdout
-    assert "quoted: 5 of 8 predictions cannot be read and count as wrong; without --strict" in done.stderr
-    data = json.loads(planeval(*strict, "--format", "json").stdout)
-    assert list(data).index("records") < list(data).index("figures")
-    assert data["records"]["first"]["unreadable"] == 5
-    assert data["unanswered"] == {"first": 5, "second": 1}
-    assert ("reading strict |" in data["signature"], data["figures"]["exact"]["first"]) == (True, 0.375)
-    rows = list(csv.DictReader(io.StringIO(planeval(*strict, "--format", "csv").stdout)))
-    assert [row["quoted"] for row in rows if row["metric"] == "records.unreadable"] == ["5"]
-    assert [row["metric"] for row in rows[-2:]] == ["exact", "both_read.exact"]
-    assert "| records.unreadable | 5 | 0 |" in planeval(*strict, "--format", "md").stdout
-    data = json.loads(planeval(*runs, "--format", "json").stdout)
-    found = data["records"]["first"]
-    assert (found["repaired"], found["unreadable"], found["same"], found["strictly_same"]) == (5, 0, 8, 3)
-    assert "reading strict, else repaired" in data["signature"]
-    assert data["figures"]["exact"]["first"] == 1.0
-
-
 def test_compare_counts_gold_that_cannot_be_read_and_repeated_predictions(tmp_path: Path) -> None:
     gold = lines(tmp_path / "gold.jsonl", [{"id": "a", "plan": call(1)}, {"id": "b", "plan": "f(x="}])
     pred = [{"id": "a", "plan": call(1)}, {"id": "b", "plan": call(2)}, {"id": "a", "plan": call(3)}]

@@ -110,6 +110,11 @@ def test_strict_reading_counts_what_repair_would_read(made: Mapping[str, str]) -
     assert strict["unreadable"] == mended["unreadable"]
     assert strict["unreadable"]["first"] == {"as_written": 90, "once_repaired": 5}
     assert strict["records"]["first"]["repairable"] == mended["records"]["first"]["repaired"] == 85
+    assert "reading strict |" in strict["signature"]
+    assert "reading strict, else repaired" in mended["signature"]
+    sides = (made["quoted"], made["plain"], "--gold", made["gold"], "--strict")
+    said = "quoted: 90 of 120 predictions cannot be read and count as wrong; without --strict"
+    assert said in planeval("compare", *sides).stderr
     told = [compared(made, *argv, "--format", "jsonl").splitlines() for argv in (["--strict"], [])]
     for lines_ in zip(*told, strict=True):
         one, other = (json.loads(line)["systems"]["quoted"] for line in lines_)

@@ -151,14 +151,6 @@ def test_gold_never_reaches_a_prompt(name: str, form: str) -> None:
     hold_the_law(name, form, made.own_samples(form))
 
 
-@pytest.mark.parametrize(("name", "form"), made.FORMS, ids=lambda value: str(value))
-def test_gold_of_published_samples_never_reaches_a_prompt(name: str, form: str, reference: Path) -> None:
-    if form in (OWN, "complexfuncbench"):
-        pytest.skip("none is at hand")
-    samples = made.published_samples(form, reference)
-    hold_the_law(name, form, samples[:: max(1, len(samples) // 40)])
-
-
 def test_the_law_would_notice_gold() -> None:
     sample = first("callnavi")
     assert made.without_gold(sample, "callnavi").gold != sample.gold

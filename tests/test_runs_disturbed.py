@@ -96,6 +96,7 @@ def undisturbed(slow: Files) -> Undisturbed:
     return asked
 
 
+LONG = [pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 54)]
 KINDS, JOBS, PARTS = ("score", "diff"), (1, 2, 7), (1, 7, 50, COUNT)
 
 
@@ -130,14 +131,8 @@ def disturb(seed: int, slow: Files, run: Path, whole: Undisturbed) -> None:
     assert (done, bytes_of(run)) == whole(kind, store)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [*range(4), *LONG])
 def test_a_killed_command_goes_on(seed: int, slow: Files, tmp_path: Path, undisturbed: Undisturbed) -> None:
-    disturb(seed, slow, tmp_path / "run", undisturbed)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(4, 54))
-def test_killed_at_any_moment(seed: int, slow: Files, tmp_path: Path, undisturbed: Undisturbed) -> None:
     disturb(seed, slow, tmp_path / "run", undisturbed)
 
 

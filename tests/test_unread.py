@@ -116,13 +116,8 @@ UNITS = (
 CALL = '{"name": "f", "arguments": {"a": 1}}'
 SPOKEN = '{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}'
 MANY = (
-    ("", "f(a=1)\n", ""), ("", "[f(a=1)]\n", ""), ("[", "f(a=1), ", "]"),
-    ("", "<|tool_call>call:f{a:1}<tool_call|>\n", ""), ("<|tool_call|>[", f"{CALL}, ", f"{CALL}]"),
-    ("", "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>\n", ""),
-    ("<functions>", '<function name="f"><params><a type="integer">1</a></params></function>', "</functions>"),
-    ("", "<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n", ""), ("[", f"{CALL}, ", f"{CALL}]"),
-    ("[", '{"name": "f", "label": "$var_1", "arguments": {"a": "$var_0$"}}, ', f"{CALL}]"),
-    ('{"role": "model", "parts": [', '{"functionCall": {"name": "f", "args": {"a": 1}}}, ', '{"text": ""}]}'),
+    ("", "f(a=1)\n", ""), ("", "<|tool_call>call:f{a:1}<tool_call|>\n", ""), ("[", f"{CALL}, ", f"{CALL}]"),
+    ("", "<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n", ""),
     ('{"role": "assistant", "content": null, "tool_calls": [', f"{SPOKEN}, ", f"{SPOKEN}]}}"),
 )  # fmt: skip
 
