@@ -98,10 +98,8 @@ def test_the_tools_of_a_world_and_several_catalogs() -> None:
 def test_catalogs_are_shown_and_converted(tmp_path: Path) -> None:
     done = planeval("catalog", "show", RATES)
     assert done.stdout.splitlines()[0] == "get_rate(base: string, quote: string) -> rate, day"
-    full = (
-        "get_rate\n  What one currency costs in another.\n  takes:\n    base (string)\n    quote (string)\n"
-    )
-    full += "  returns:\n    rate (number)\n    day (date)\n"
+    full = "get_rate\n  What one currency costs in another.\n  takes:\n    base (string)\n"
+    full += "    quote (string)\n  returns:\n    rate (number)\n    day (date)\n"
     assert planeval("catalog", "show", RATES, "--tool", "get_rate").stdout == full
     rows = json.loads(planeval("catalog", "show", RATES, "--format", "json").stdout)
     assert rows[0]["required"] == "base, quote"
@@ -274,9 +272,7 @@ BELLS = '[{"name": "listBells", "arguments": {"size": "", "page": 1}}]'
     ("toolalpaca.json", BELLS.replace('""', '"huge"'),
      "size: expected one of 'small', 'large', found string 'huge'"),
 ])  # fmt: skip
-def test_texts_for_numbers_and_for_nothing_are_right_where_published(
-    name: str, plan: str, said: str | None
-) -> None:
+def test_texts_for_numbers_and_nothing_may_be_right(name: str, plan: str, said: str | None) -> None:
     file = Path(__file__).parent / "cases" / "catalogs" / name
     done = planeval("check", "-", "--catalog", file, text=plan)
     assert (done.returncode, (said or "") in done.stdout) == (int(said is not None), True)

@@ -19,10 +19,8 @@ from tests.test_compare import lines
 
 def added(second: Any = 4) -> str:
     add = {"name": "add", "label": "$var_1", "arguments": {"arg_0": 2, "arg_1": 3}}
-    multiply = {
-        "name": "multiply", "label": "$var_2", "arguments": {"arg_0": "$var_1.result$", "arg_1": second},
-    }  # fmt: skip
-    return json.dumps([add, multiply])
+    given = {"arg_0": "$var_1.result$", "arg_1": second}
+    return json.dumps([add, {"name": "multiply", "label": "$var_2", "arguments": given}])
 
 
 PLAN, BROKEN, UNREADABLE = added(), added(None), '[{"name": "add", "arguments": {"a": }}]'
@@ -44,9 +42,8 @@ def test_one_plan_prints_its_result_or_its_trace() -> None:
     assert first.split()[:6] == ["var_1", "add", "arg_0=2,", "arg_1=3", "ok", "5"]
     assert "failed  TypeError: unsupported operand" in second
     data = json.loads(execute(PLAN, "--tools", "nestful", "--format", "json").stdout)
-    assert (data["ok"], data["isolation"], [call["value"] for call in data["calls"]]) == (
-        True, "process", [5, 20],
-    )  # fmt: skip
+    assert (data["ok"], data["isolation"]) == (True, "process")
+    assert [call["value"] for call in data["calls"]] == [5, 20]
     assert set(data["layers"]) == {"limits", "capabilities", "landlock", "seccomp", "tasks"}
     done = execute(UNREADABLE, "--tools", "nestful")
     assert (done.returncode, "unreadable" in done.stdout) == (3, True)

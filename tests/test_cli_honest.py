@@ -91,9 +91,8 @@ def test_one_patch_and_many_plans_need_a_name(many: tuple[str, str], tmp_path: P
     planeval("diff", *many, "--patch", "-o", every)
     plan.write_text(call(-1))
     for files, said in (
-        ((one, many[0]), "10 plans: name the plan with --id"),
-        ((every, plan), "11 patches with ids"),
-    ):
+        ((one, many[0]), "10 plans: name the plan with --id"), ((every, plan), "11 patches with ids"),
+    ):  # fmt: skip
         refused = planeval("apply", *files)
         assert (refused.returncode, said in refused.stderr) == (2, True)
     done = planeval("apply", one, many[0], "--id", "q3")

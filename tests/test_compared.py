@@ -1,8 +1,7 @@
 """Small pairs of plans with several mistakes each, drawn at random, and all that is said of them.
 
-What is said of a pair is one line of tests/cases/compared.jsonl; ``pytest tests/test_compared.py
---update-cases`` rewrites the file: review its diff like code. Laws hold for the same pairs: the pairing is
-complete, no other costs less, and undoing the edits gives gold.
+What is said of a pair is one line of tests/cases/compared.jsonl, which ``--update-cases`` rewrites. Laws hold
+for the same pairs: the pairing is complete, no other costs less, and undoing the edits gives gold.
 """
 
 from __future__ import annotations

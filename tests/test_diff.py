@@ -141,9 +141,8 @@ def test_codes_of_names() -> None:
 
 
 def test_a_repeated_argument_is_seen() -> None:
-    twice, other, once = (
-        Plan((Call("c", "f", tuple(("x", value) for value in values)),)) for values in ((1, 2), (1, 3), (1,))
-    )
+    given = (tuple(("x", value) for value in values) for values in ((1, 2), (1, 3), (1,)))
+    twice, other, once = (Plan((Call("c", "f", arguments),)) for arguments in given)
     assert diff(twice, twice).same
     (edit,) = diff(twice, other).edits
     assert edit.code == "argument.value"
@@ -265,9 +264,8 @@ def test_items_are_told_together_whatever_a_tool_is_called() -> None:
         for items in (["one", "two"], ["uno", "dos"])
     )
     (line,) = told_lines(diff(one, other))
-    assert line.said.partition(": argument 'x' at g (call 1): ")[2] == (
-        'argument \'x\' at [0] is "one", gold gives "uno"; [1] is "two", gold gives "dos"'
-    )
+    told = 'argument \'x\' at [0] is "one", gold gives "uno"; [1] is "two", gold gives "dos"'
+    assert line.said.partition(": argument 'x' at g (call 1): ")[2] == told
 
 
 def calls(*given: str) -> Plan:
@@ -295,10 +293,9 @@ def edits_of(found: Diff) -> list[str]:
 
 
 ACTS = (
-    "get_booking(booking_id='QX7PLM')",
-    "change_train(booking_id='QX7PLM', train='RX056')",
+    "get_booking(booking_id='QX7PLM')", "change_train(booking_id='QX7PLM', train='RX056')",
     "send_note(booking_id='QX7PLM', text='Done')",
-)
+)  # fmt: skip
 PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
 
 
@@ -383,9 +380,6 @@ PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
         "gold takes the result of Photo Sharpening (call 1); "
         "the link Photo Sharpening → Photo Tinting is right",
     ], id="an invented file beside a right link"),
-    pytest.param(steps("x = f()\nd = divide(a=x, b=20)"), steps("x = f()\nd = divide(a=20, b=x)"), [
-        "- arguments.swapped: divide (call 2): arguments 'a' and 'b' are exchanged",
-    ], id="exchanged arguments"),
     pytest.param(calls("f(a=2, b=3, c=1, d=4)"), calls("f(a=1, b=2, c=3, d=5)"), [
         "- arguments.swapped: f (call 1): arguments 'a', 'b' and 'c' are exchanged",
         "- argument.value: f (call 1): argument 'd' is 4, gold gives 5",
@@ -425,9 +419,8 @@ def test_every_place_of_an_edit_is_in_data_and_drawn() -> None:
 
 LOOSE = Policy(names="loose")
 SPELLED = (
-    calls("math_hypot(x=4, y=7)", "Sum_Up(of=[1, 2])"),
-    calls("math.hypot(x=4, y=7)", "sum_up(of=[1, 2])"),
-)
+    calls("math_hypot(x=4, y=7)", "Sum_Up(of=[1, 2])"), calls("math.hypot(x=4, y=7)", "sum_up(of=[1, 2])"),
+)  # fmt: skip
 
 
 def test_loose_names_are_the_same_in_every_figure() -> None:

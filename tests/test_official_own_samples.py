@@ -1,7 +1,6 @@
 """The official figures of all five benchmarks on samples of our own: exact, and proved without any download.
 
-`tests/cases/official/` holds what the published code answered to the bundled samples and to cases written by
-hand; its README says how, and what the fields mean. Every figure has to be the same, floats by ``==``.
+`tests/cases/official/` holds what the published code answered; its README says how, and what the fields mean.
 """
 
 from __future__ import annotations
@@ -320,9 +319,8 @@ def complexfuncbench() -> Iterator[Compared]:
                     responded, said = ended.response is not None, record["settings"]["judge"]
                     scores = Scores(said["complete"], said["correct"]) if responded else Scores()
                     written[record["id"]] = cfb.Written(sample.id, ended, scores)
-                    ended = [getattr(ended, name) for name in cases.figures["conversation"][:-1]] + [
-                        responded
-                    ]
+                    names = cases.figures["conversation"][:-1]
+                    ended = [*(getattr(ended, name) for name in names), responded]
                 yield Compared(record["id"], ended, theirs)
 
 

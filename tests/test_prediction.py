@@ -205,19 +205,6 @@ def test_a_first_stage_without_an_app_is_asked_otherwise_and_then_given_up() -> 
     assert outcome.stages["apps"] == ["Trams", "Library", "Shops", "Garden"]
 
 
-def test_the_published_catalogue_is_shown_as_published(reference: Path) -> None:
-    from planner_eval.prediction.listing import app_catalogue, app_lines
-
-    data = json.loads((reference / "datasets" / "appbench" / "catalogue.json").read_text(encoding="utf-8"))
-    assert (len(app_lines(data)), len(app_catalogue(data))) == (1_237, 34_271)
-    assert app_catalogue(data, ["Weather"]).startswith(
-        "Weather: {'desc': 'check the weather for any place and any date', 'base_required_arguments': {}, "
-        "'APIs': {'getweather': {'desc': 'get the weather of a certain location on a date', "
-        "'is_transactional': False, "
-        "'additional_required_arguments': {'city (str)': 'name of the city'}"
-    )
-
-
 @pytest.mark.parametrize("text", ["", "I cannot.", "[]", '["fly"]'])
 def test_no_route_is_an_answer_that_says_so(text: str) -> None:
     requests, _, outcome = run("route-then-fill", first("callnavi"), "callnavi", text)

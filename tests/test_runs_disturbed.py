@@ -137,9 +137,7 @@ def test_a_killed_command_goes_on(seed: int, slow: Files, tmp_path: Path, undist
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_input_that_changes_is_said(
-    kind: str, tmp_path: Path, slow: Files, undisturbed: Undisturbed
-) -> None:
+def test_a_changing_input_is_said(kind: str, tmp_path: Path, slow: Files, undisturbed: Undisturbed) -> None:
     files, run = Files(Path(shutil.copytree(slow.home, tmp_path / "copy"))), tmp_path / "run"
     known = (files.home / "p.jsonl").read_text(encoding="utf-8")
     process = files.start(kind, run, "--part", "10", "--jobs", "2")

@@ -72,8 +72,7 @@ PUBLISHED = [
 FURTHER = [
     "many_files", "change_mode", "empty_by_truncating_open", "symlink_out", "signal_by_descriptor",
     "limit_process", "memory_without_mapping", "shared_folder", "hard_link_out", "change_files",
-    "look_around", "descriptors_that_lead_out",
-    *(["system_calls"] if os.uname().machine == "x86_64" else []),
+    "look_around", "descriptors_that_lead_out", *(["system_calls"] if os.uname().machine == "x86_64" else []),
 ]  # fmt: skip
 WITH_A_FOLDER = ["raise_own_limits"]
 """Attacks that level process, which limits no processor time and has a deadline, is not made against."""
@@ -204,9 +203,8 @@ COUNTED = "fill_a_folder_that_nobody_lists fill_unlinked_files fill_mapped_files
 USED_UP = {
     **dict.fromkeys(COUNTED.split(), ("OSError", "disk-limit")),
     **dict.fromkeys(("fill_nameless_files", "twelve_thousand_files"), ("OSError", "disk-limit")),
-    "reserve_3_gb": ("OSError", "OSError"),
-    "thousand_threads": ("RuntimeError", "task-limit"),
-}
+    "reserve_3_gb": ("OSError", "OSError"), "thousand_threads": ("RuntimeError", "task-limit"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("user", ["root", "ordinary"])
@@ -426,9 +424,8 @@ def plans_beside(folder: Path, kept: str, seconds: float, spies: list[str]) -> s
     """A file of plans: one that keeps a secret, one that gives it time to do so, and one that spies."""
     plans = {
         "keeper": [call("keep", secret=kept), call("wait", seconds=seconds)],
-        "pause": [call("wait", seconds=0.3)],
-        "spies": [call(spy, head=HEAD) for spy in spies],
-    }
+        "pause": [call("wait", seconds=0.3)], "spies": [call(spy, head=HEAD) for spy in spies],
+    }  # fmt: skip
     file = folder / "plans.jsonl"
     records = ({"id": name, "plan": json.dumps(calls)} for name, calls in plans.items())
     file.write_text("\n".join(map(json.dumps, records)))

@@ -191,9 +191,8 @@ FORMS: dict[str, Callable[[str, Sequence[Span]], str]] = {
     "OTLP JSON, OpenInference": lambda run, spans: _otlp(run, spans, _inferred),
     "console exporter, GenAI conventions": lambda run, spans: _console(run, spans, _genai),
     "console exporter, OpenInference": lambda run, spans: _console(run, spans, _inferred),
-    "Agents SDK": _agents,
-    "MLflow": _mlflow,
-}
+    "Agents SDK": _agents, "MLflow": _mlflow,
+}  # fmt: skip
 """Form → what writes a run in it."""
 
 _Turn = list[Any] | tuple[Any, ...]
@@ -244,10 +243,9 @@ USER = ("find_user", {"mail": "eve@example.org"}, {"id": 4411, "name": "Eve Holm
 INVOICES = ("query", {"sql": "SELECT id, total FROM invoices WHERE paid = 0"}, [[81, 120.5], [84, 75.0]])
 DOCS = ("search_docs", {"q": "reset password"}, {"hits": [{"doc": 52, "title": "Resetting a password"}]})
 PAGE = (
-    "open_doc",
-    {"doc": 52},
+    "open_doc", {"doc": 52},
     "To reset a password, open the account page, choose Security and follow the link in the mail.",
-)
+)  # fmt: skip
 CUT_OFF = "The service is down; I could not finish."
 
 
@@ -466,7 +464,6 @@ def test_of_each_scene_that_is_told_which_is_there(tmp_path: Path) -> None:
     command = [python, ROOT / "tests" / "exporters" / "openai_agents.py", traces]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
-    for scene, (_, codes) in runpy.run_path(str(ROOT / "tests" / "exporters" / "scenes.py"))[
-        "SCENES"
-    ].items():
+    scenes = runpy.run_path(str(ROOT / "tests" / "exporters" / "scenes.py"))["SCENES"]
+    for scene, (_, codes) in scenes.items():
         assert [one.code for one in pe.check(traces / f"{scene}.jsonl", level="warning")] == codes, scene

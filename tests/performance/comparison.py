@@ -61,11 +61,10 @@ def perturbed(plans: tuple[Plan, ...], count: int = 1_000) -> list[tuple[Plan, P
 
 def _rates(pairs: list[tuple[Plan, Plan]]) -> Iterator[tuple[str, str, str]]:
     ours: dict[str, Callable[[Plan, Plan], object]] = {
-        "verdict": same,
-        "verdict and counts": lambda p, g: measure(match(p, g), COUNTS),
+        "verdict": same, "verdict and counts": lambda p, g: measure(match(p, g), COUNTS),
         f"verdict and all {len(DEFAULT_METRICS)} metrics": lambda p, g: measure(match(p, g), DEFAULT_METRICS),
         "full explanation": diff,
-    }
+    }  # fmt: skip
     rates: dict[str, list[float]] = {name: [] for name in ours}
     peers: dict[str, list[float]] = {}
     wrong: dict[str, list[str]] = {}
@@ -124,9 +123,8 @@ def _bounded() -> Iterator[tuple[str, str, str]]:
     random = Random(7)
     count = 2_000
     gold = Plan(tuple(Call(f"c{i}", "f", (("x", i % 50), ("y", i))) for i in range(count)))
-    pred = Plan(
-        tuple(Call(f"c{i}", "f", (("x", random.randint(0, 50)), ("y", -i - 1))) for i in range(count))
-    )
+    drawn = ((("x", random.randint(0, 50)), ("y", -i - 1)) for i in range(count))
+    pred = Plan(tuple(Call(f"c{i}", "f", given) for i, given in enumerate(drawn)))
     for name, one, other in (("2,000 calls of one name, all changed", pred, gold), _rings()):
         start = time.perf_counter()
         found = diff(one, other)

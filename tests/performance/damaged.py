@@ -49,10 +49,7 @@ def one_call(dialect: str, size: int) -> str:
 
 
 def place(text: str, share: float) -> int:
-    """A place after a share of a text: in the same middle of a call, or of a row of one, whatever the size.
-
-    Where it lies in a call decides what is read of it: at another place each size would be another damage.
-    """
+    """A place after a share of a text: in the same middle of a call or of a row, whatever the size."""
     near = int(share * len(text))
     at = max(text.rfind(begin, 0, near) for begin in ("nights", "guest", "rows"))
     if at < 0:  # an example over and over
@@ -62,11 +59,7 @@ def place(text: str, share: float) -> int:
 
 
 def run_inside(text: str, mark: str) -> str:
-    """A text with a long run of a mark in its middle.
-
-    One more than a multiple of twelve: quotes open or close by twos and threes, and a text that opens at one
-    size and not at the next is another damage.
-    """
+    """A text with a run of a mark inside, twelves and one: quotes open or close by twos and threes."""
     at = place(text, 1 / 2)
     return text[:at] + mark * (len(text) // 2 // len(mark) // 12 * 12 + 1) + text[at:]
 
@@ -149,10 +142,7 @@ def kinds() -> Iterator[tuple[Case, bool]]:
 
 
 def measured(case: Case, *, repair: bool) -> tuple[float, float]:
-    """The largest factor between a size and twice that, and the seconds of the largest size.
-
-    A factor that is clear after one run is taken; for another the two sizes are read twice more.
-    """
+    """The largest factor between a size and twice that, read again where it is in doubt; the last seconds."""
     texts = [case.text(size) for size in SIZES]
     times = [spent(text, repair=repair, runs=1) for text in texts]
     again: set[int] = set()
