@@ -1,8 +1,4 @@
-"""How often intervals of 95 % hold what they promise: samples drawn where the truth is known, seeded.
-
-What docs/comparison.md shows of it is made here, ``python -m tests.performance certainty`` prints it, and
-``tests/test_certainty.py`` holds the page to it.
-"""
+"""How often intervals of 95 % hold what they promise: samples drawn where the truth is known, seeded."""
 
 from __future__ import annotations
 
@@ -117,7 +113,6 @@ def _middle(chance: Any, part: Any, whole: Any) -> Any:
     return np.quantile(ratios[:, -1] - (ratios[:, 0] if ratios.shape[1] > 1 else 0), [0.025, 0.975])
 
 
-# ---------------------------------------------------------------- two systems
 def pairs(kind: str, perfect: float, size: int, times: int = TIMES) -> tuple[Drawn, Drawn]:
     """Two systems on the same samples, the second somewhat worse, half of whose answers are the same."""
     chance = np.random.default_rng([99, list(KINDS).index(kind), round(1000 * perfect), size])
@@ -151,7 +146,6 @@ def bootstrap_of_two(kind: str, perfect: float, size: int, times: int = 300) -> 
     return _held(found, second.truth - first.truth)
 
 
-# ---------------------------------------------------------------- the page
 HEAD = "| samples | method |" + "".join(f" {share:g} |" for share in PERFECT)
 METHODS: dict[str, Callable[[str, float, int], Held]] = {
     "percentile bootstrap": bootstrap, "`score`": ours, "percentile bootstrap, difference": bootstrap_of_two,

@@ -1,10 +1,7 @@
 """Fuzzing of what is read from files: ``python -m tests.fuzz_files --seconds 1200``.
 
-Records of all sorts are written in each form that is read (JSON lines, JSON, CSV, Parquet, packed, in other
-encodings), mostly damaged, and given to the commands in this process. A find is a traceback, an exit code that
-the README does not know, a warning of Python's, a control character on the terminal, a record without a row, a
-file that is not the same as itself and yet ends with 0, or a command that takes too long. Its file is written
-to ``--finds``; ``tests/cases/fuzzed_files`` holds those that were mended.
+Records in each form that is read, mostly damaged, are given to the commands in this process; ``judge`` says
+what is a find. Its file is written to ``--finds``; ``tests/cases/fuzzed_files`` holds those that were mended.
 """
 
 # ruff: noqa: E501

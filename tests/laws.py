@@ -2,8 +2,7 @@
 
     python -m tests.laws [BENCHMARK…]
 
-Each cell says of how many answers a law was tried, and where it is broken, of how many it holds. An answer is
-made of a sample's gold, and every figure of its own row is looked at:
+A cell says of how many answers, made of samples' gold, a law holds. Every figure of an answer's row counts:
 
 * gold: gold against itself has every figure 1;
 * dropped, doubled: taking the last calls away one by one, or repeating calls never raises a figure;
@@ -11,8 +10,6 @@ made of a sample's gold, and every figure of its own row is looked at:
 * (what a plan's outcome alone decides may come back as it gets shorter, and is held against gold's own;)
 * unrelated: the gold of a sample that shares no function has at most 0.3 of each figure; empty: nothing, 0;
 * official: app and API F1 are the published ones or higher, but for the named defects of the published code.
-
-The data are those that PLANEVAL_REFERENCE names, and our own samples. 1 is the code of a broken law.
 """
 
 from __future__ import annotations
@@ -158,7 +155,7 @@ def results(names: Sequence[str], *, variant: str = "corrected") -> Iterator[tup
     """Every law tried on all that is at hand, with the data that it was tried on."""
     for name in names:
         for source in sources(name, reference_folder()):
-            chosen = {**source.options, "run": source.run} if source.run else source.options
+            chosen = {"run": source.run} if source.run else {}
 
             def score(records: Any, chosen: Any = chosen, name: str = name) -> Sequence[SampleScore]:
                 return BENCHMARKS[name].score(variant, records, **chosen).rows

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, groupby, zip_longest
 from operator import itemgetter
 from pathlib import Path
@@ -22,6 +21,7 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
 from planner_eval.plan.model import Plan
+from tests.vectors import read
 
 Change = Callable[[Sample, list[Any], Random], "str | None"]
 
@@ -49,7 +49,6 @@ class Source:
 
     title: str
     samples: Sequence[Sample]
-    options: Mapping[str, Any] = field(default_factory=dict)
     run: Run | None = None
 
 
@@ -74,8 +73,7 @@ def sources(name: str, reference: Path | None) -> Iterator[Source]:
 
 
 def _conversations(reference: Path) -> list[Sample]:
-    with gzip.open(reference / "vectors/complexfuncbench/cases.jsonl.gz", "rt") as stream:
-        cases = [json.loads(line) for line in stream]
+    cases = read(reference / "vectors/complexfuncbench/cases.jsonl.gz")
     talks = {json.dumps(case["conversations"]): case for case in cases if case["kind"] == "conv"}
     return [
         Sample(one["id"], tools=cases[0]["functions"], gold=one["conversations"], dialect="complexfuncbench")

@@ -50,9 +50,7 @@ NONE_OF_2 = "to: fits none of 2 alternatives: "
     ({"anyOf": [{"type": "array", "items": TEXT}, {"type": "array", "items": NUMBER}]}, ["a", 1],
      [f"{NONE_OF_2}[1]: expected string, found integer 1 or [0]: expected integer, found string 'a'"]),
 ])  # fmt: skip
-def test_a_value_has_to_fit_one_of_the_alternatives(
-    schema: dict[str, Any], value: Any, said: list[str]
-) -> None:
+def test_a_value_fits_one_of_the_alternatives(schema: dict[str, Any], value: Any, said: list[str]) -> None:
     parameters = {"type": "object", "properties": {"to": schema}, "$defs": {"sum": SUM}}
     plan = json.dumps([{"name": "pay", "arguments": {"to": value}}])
     found = pe.check(plan, [{"name": "pay", "parameters": parameters}])

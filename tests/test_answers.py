@@ -172,26 +172,6 @@ def ways(data: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
-def changed(data: Any, way: tuple[Any, ...], value: Any) -> Any:
-    """The data with another value at the end of a way."""
-    copy = json.loads(json.dumps(data))
-    inner = copy
-    for step in way[:-1]:
-        inner = inner[step]
-    inner[way[-1]] = value
-    return copy
-
-
-@pytest.mark.more
-@pytest.mark.parametrize("name", CASES)
-def test_wrong_types_at_any_level_give_a_plan_or_an_error(name: str) -> None:
-    for way in ways(CASES[name]):
-        for wrong in WRONG:
-            mutant = changed(CASES[name], way, wrong)
-            for source in (mutant, json.dumps(mutant)):
-                assert said(source)
-
-
 PARTS = [value for data in CASES.values() for value in ([data] if isinstance(data, dict) else data)]
 KEYS = sorted({key for part in PARTS for way in ways(part) for key in way if isinstance(key, str)})
 mixtures = st.recursive(

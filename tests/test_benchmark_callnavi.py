@@ -1,7 +1,4 @@
-"""CallNavi: both scores on data of our own, laws, its reader, its tables, the released data.
-
-Every row of the reference vectors is in tests/test_vectors.py.
-"""
+"""CallNavi: both scores on data of our own, laws, its reader, its tables, the released data."""
 
 from __future__ import annotations
 
@@ -23,12 +20,7 @@ from planner_eval.benchmarks.callnavi.agreement import TABLE_4, correlation, ove
 from planner_eval.benchmarks.callnavi.corrected import compare
 from planner_eval.benchmarks.callnavi.errors import error_rows, kinds_of
 from planner_eval.benchmarks.callnavi.reading import read_answer
-from planner_eval.benchmarks.callnavi.stability import (
-    edit_distance,
-    election,
-    frequencies,
-    levenshtein_score,
-)
+from planner_eval.benchmarks.callnavi.stability import edit_distance, election, frequencies, levenshtein_score
 from planner_eval.benchmarks.callnavi.tables import table1, table2
 from planner_eval.benchmarks.callnavi.verdicts import ALL_RIGHT, Verdict
 from planner_eval.benchmarks.callnavi.washing import wash_json, wash_yaml
@@ -267,25 +259,15 @@ def test_values_that_are_no_objects_are_not_valid() -> None:
 
 def test_ratios_are_over_the_questions_asked() -> None:
     report = score_corrected([(sample(1, "hard", GOLD), pay()), (sample(2, "easy", GOLD), "{}")])
-    assert [report.value(f"ast_{name}") for name in ("hard", "overall", "medium", "macro")] == [
-        1,
-        0.5,
-        None,
-        None,
-    ]
+    found = [report.value(f"ast_{name}") for name in ("hard", "overall", "medium", "macro")]
+    assert found == [1, 0.5, None, None]
     assert report.figure("ast_overall").denominator == 2
 
 
 @pytest.mark.parametrize(("text", "right"), [
-    *((text, 1) for text in (
-        "['pay', 'list']", '["pay","list"]', "pay, list", "[pay, list]", "'pay', 'list'",
-    )),
-    *((text, 1) for text in (
-        "```json\n['pay', 'list']\n```", '"pay","list"', "`pay`, list", "['pay', list]",
-    )),
-    *((text, 0) for text in (
-        "'pay, list'", "'pay\", list", "['Pay', 'list']", "pay list", "['list', 'pay']",
-    )),
+    ("['pay', 'list']", 1), ('["pay","list"]', 1), ("pay, list", 1), ("[pay, list]", 1), ("'pay', 'list'", 1),
+    ("```json\n['pay', 'list']\n```", 1), ('"pay","list"', 1), ("`pay`, list", 1), ("['pay', list]", 1),
+    ("'pay, list'", 0), ("'pay\", list", 0), ("['Pay', 'list']", 0), ("pay list", 0), ("['list', 'pay']", 0),
     ("['pay']", 0), ("", 0),
 ])  # fmt: skip
 def test_routing_is_an_exact_match(text: str, right: int) -> None:
@@ -302,9 +284,7 @@ def test_gold_without_calls_is_a_row_and_the_others_are_scored(gold: Any, reason
     good = record(("pay", {"to": "Ann"}))
     report = score_corrected([(sample(gold=one), json.dumps(good)) for one in (good, gold)])
     assert [row.ok for row in report.rows] == [True, False]
-    said = (
-        f"gold cannot be read: {reason}: found {json.dumps(gold)}, expected the names of the calls as a list"
-    )
+    said = f"gold cannot be read: {reason}: found {json.dumps(gold)}, expected the names of the calls as a"
     assert str(report.rows[1].error).startswith(said)
 
 
@@ -353,9 +333,8 @@ def test_errors_are_counted_by_difficulty() -> None:
         (sample("b", "hard", STEPS, OFFERED), written(FIND, PAY)),
         (sample("c", "hard", STEPS, OFFERED), written(PAY, FIND)), (sample("d", "hard", ["no record"]), "{}"),
     ]  # fmt: skip
-    rows = {
-        row["error"]: [row[name] for name in ("easy", "medium", "hard", "all")] for row in error_rows(asked)
-    }
+    names = ("easy", "medium", "hard", "all")
+    rows = {row["error"]: [row[name] for name in names] for row in error_rows(asked)}
     assert rows["format"] == [1, 0, 0, 1]
     assert rows["logic: order"] == rows["no error"] == [0, 0, 1, 1]
     assert rows["answers"] == [1, 0, 2, 3]
@@ -369,9 +348,8 @@ def rate(request: JudgeRequest) -> str:
 def test_correlation_over_questions_and_over_runs(tmp_path: Path) -> None:
     printed = correlation(TABLE_4.values())
     assert (printed.n, f"{printed.r:.3f}", f"{printed.p:.2e}") == (17, "0.934", "4.40e-08")
-    pred, gold, cache = (
-        SAMPLES / "answers" / "callnavi.jsonl", SAMPLES / "callnavi", tmp_path / "judge.sqlite",
-    )  # fmt: skip
+    pred, gold = SAMPLES / "answers" / "callnavi.jsonl", SAMPLES / "callnavi"
+    cache = tmp_path / "judge.sqlite"
     scored = score_file(str(pred), str(gold), "callnavi", judge=Cache(cache, ScriptedJudge(rate), model="m"))
     found = over_questions(scored.reports["corrected"])
     # By hand: AST 1, 0, 1 and ratings 1, 0.2, 0.6.

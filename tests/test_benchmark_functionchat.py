@@ -1,7 +1,4 @@
-"""FunctionChat-Bench: both scores on data of our own, its reader, tables, result file and classes of errors.
-
-Every row of the reference vectors is in tests/test_vectors.py.
-"""
+"""FunctionChat-Bench: both scores on data of our own, reader, tables, result file, classes of errors."""
 
 from __future__ import annotations
 
@@ -98,9 +95,7 @@ def test_all_payload_vectors(samples: list[Sample], official: Any) -> None:
 
 
 def test_the_published_sums_and_constants() -> None:
-    judge = ScriptedJudge(
-        lambda request: "fail\nfail" if request.task == "functionchat.call" else "통과\n통과"
-    )
+    judge = ScriptedJudge(lambda request: "fail\n" * 2 if request.task[-4:] == "call" else "통과\n통과")
     slot = (item("slot", at=3), '{"content": "Which?"}')
     report = score_official([(item(), RIGHT), (item(at=2), WRONG), slot], judge=judge)
     assert [row.ok for row in report.rows] == [True, False, True]
@@ -187,11 +182,10 @@ def test_a_single_call_is_one_item_a_tool_list(tmp_path: Path) -> None:
 def test_the_reader_says_what_is_wrong(tmp_path: Path) -> None:
     file = tmp_path / "FunctionChat-Dialog.jsonl"
     for text, how, said in (
-        (None, {}, "none of FunctionChat-Singlecall"),
-        (None, {"part": "chat"}, "no part 'chat'"),
+        (None, {}, "none of FunctionChat-Singlecall"), (None, {"part": "chat"}, "no part 'chat'"),
         ('{"turns": []}\n{"turns": [{}]}\n', {}, "line 2: not a dialog record"),
         ("{}\n{\n", {}, r"line 1: not a dialog record|line 2, column 1: not JSON"),
-    ):
+    ):  # fmt: skip
         if text is not None:
             file.write_text(text)
         with pytest.raises(DatasetError, match=said):
@@ -254,10 +248,8 @@ def test_gold_alone_means_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     sentence = "Nothing else will do."
     monkeypatch.setattr(rules, "GOLD_ALONE", matching.digest(sentence))
     for place, told in (
-        ("Busan", ("pass", "right")),
-        ("busan", wrong := ("fail", "other value")),
-        ("Pusan", wrong),
-    ):
+        ("Busan", ("pass", "right")), ("busan", wrong := ("fail", "other value")), ("Pusan", wrong),
+    ):  # fmt: skip
         assert settled(item(acceptable=sentence), message(call(place=place, guests=2))) == told
 
 
@@ -317,10 +309,8 @@ def scored(answers: str, gold: str, *more: str) -> subprocess.CompletedProcess[s
 def test_the_published_result_file(part: str, reference: Path, official: Any, tmp_path: Path) -> None:
     expected, answers = official["runs"][f"{part}/only_exact"], tmp_path / "answers.jsonl"
     cases = read(reference / "vectors" / "functionchat" / "cases.jsonl.gz")
-    said = [
-        {"output": case["output"]} for case in cases if (case["kind"], case.get("dataset")) == ("run", part)
-    ]
-    answers.write_text("".join(json.dumps(one) + "\n" for one in said))
+    said = [case["output"] for case in cases if (case["kind"], case.get("dataset")) == ("run", part)]
+    answers.write_text("".join(json.dumps({"output": one}) + "\n" for one in said))
     done = scored(str(answers), str(reference / "datasets/functionchat" / FILES[part]), "--format", "tsv")
     assert done.returncode == 0, done.stderr
     header, *rows = done.stdout.split("\n")[:-1]
@@ -366,10 +356,9 @@ def test_a_result_file_is_of_one_part_and_of_one_benchmark() -> None:
             (ANSWERS, single, "--fail-under", "x=1"),
             "--fail-under applies only to other formats: --format tsv has",
         ),
-        ((ANSWERS, single, "--details"), "--details applies only to --format text and md"),
-        (callnavi, own),
+        ((ANSWERS, single, "--details"), "--details applies only to --format text and md"), (callnavi, own),
         (("data/demo/pred.jsonl", "data/demo/gold.jsonl"), own),
-    ):
+    ):  # fmt: skip
         named = ("--benchmark", "functionchat") if argv[0] == ANSWERS else ()
         done = inside.planeval("score", *argv, *named, "--format", "tsv", cwd=ROOT)
         assert (done.returncode, done.stdout) == (2, "")

@@ -14,14 +14,13 @@ import pytest
 
 from tests.inside import planeval
 from tests.test_cli import planeval as started
+from tests.test_compare import lines
 
 
 def added(second: Any = 4) -> str:
     add = {"name": "add", "label": "$var_1", "arguments": {"arg_0": 2, "arg_1": 3}}
-    multiply = {
-        "name": "multiply", "label": "$var_2", "arguments": {"arg_0": "$var_1.result$", "arg_1": second},
-    }  # fmt: skip
-    return json.dumps([add, multiply])
+    given = {"arg_0": "$var_1.result$", "arg_1": second}
+    return json.dumps([add, {"name": "multiply", "label": "$var_2", "arguments": given}])
 
 
 PLAN, BROKEN, UNREADABLE = added(), added(None), '[{"name": "add", "arguments": {"a": }}]'
@@ -30,11 +29,6 @@ ONE = '[{"name": "f", "arguments": {"a": 1}}]'
 
 def execute(text: str, *argv: str) -> subprocess.CompletedProcess[str]:
     return planeval("execute", "-", *argv, text=text)
-
-
-def lines(path: Path, *records: dict[str, Any]) -> str:
-    path.write_text("\n".join(map(json.dumps, records)))
-    return str(path)
 
 
 def test_one_plan_prints_its_result_or_its_trace() -> None:
@@ -48,9 +42,8 @@ def test_one_plan_prints_its_result_or_its_trace() -> None:
     assert first.split()[:6] == ["var_1", "add", "arg_0=2,", "arg_1=3", "ok", "5"]
     assert "failed  TypeError: unsupported operand" in second
     data = json.loads(execute(PLAN, "--tools", "nestful", "--format", "json").stdout)
-    assert (data["ok"], data["isolation"], [call["value"] for call in data["calls"]]) == (
-        True, "process", [5, 20],
-    )  # fmt: skip
+    assert (data["ok"], data["isolation"]) == (True, "process")
+    assert [call["value"] for call in data["calls"]] == [5, 20]
     assert set(data["layers"]) == {"limits", "capabilities", "landlock", "seccomp", "tasks"}
     done = execute(UNREADABLE, "--tools", "nestful")
     assert (done.returncode, "unreadable" in done.stdout) == (3, True)
@@ -61,7 +54,7 @@ def test_one_plan_prints_its_result_or_its_trace() -> None:
 
 def test_many_records_get_a_row_each(tmp_path: Path) -> None:
     plans = zip("abc", (PLAN, UNREADABLE, BROKEN), strict=True)
-    file = lines(tmp_path / "plans.jsonl", *({"id": key, "plan": text} for key, text in plans))
+    file = lines(tmp_path / "plans.jsonl", [{"id": key, "plan": text} for key, text in plans])
     done = planeval("execute", file, "--tools", "nestful", "--format", "csv")
     assert done.returncode == 1
     rows = [line.split(",")[:4] for line in done.stdout.splitlines()]
@@ -98,7 +91,7 @@ def test_an_interrupted_run_shows_what_was_done(tmp_path: Path) -> None:
     tools = tmp_path / "tools.py"
     tools.write_text("import time\ndef good():\n    return 1\ndef slow():\n    time.sleep(100)\n")
     calls = [[{"name": name, "arguments": {}}] for name in ("good", "slow")]
-    file = lines(tmp_path / "plans.jsonl", *({"id": str(n), "plan": plan} for n, plan in enumerate(calls)))
+    file = lines(tmp_path / "plans.jsonl", [{"id": str(n), "plan": plan} for n, plan in enumerate(calls)])
     command = [sys.executable, "-m", "planner_eval", "execute", file, "--tools", str(tools)]
     command += ["--isolation", "process", "--timeout", "60"]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -179,7 +172,7 @@ def test_what_tools_print_stays_with_their_call(tmp_path: Path, level: str) -> N
 def test_many_plans_are_no_drawing_and_are_not_run_for_it(tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     (tmp_path / "tools.py").write_text(f"def f(a):\n    open({str(ran)!r}, 'w').close()\n    return a\n")
-    plans = lines(tmp_path / "plans.jsonl", {"id": "a", "plan": ONE}, {"id": "b", "plan": ONE})
+    plans = lines(tmp_path / "plans.jsonl", [{"id": id, "plan": ONE} for id in "ab"])
     argv = ("execute", plans, "--tools", tmp_path / "tools.py", "--isolation", "inline", "--format", "dot")
     done = planeval(*argv)
     assert done.returncode == 2

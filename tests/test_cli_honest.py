@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.inside import planeval
+from tests.test_compare import lines
 
 DEMO = ROOT / "data" / "demo"
 PRED, GOLD = str(DEMO / "pred.jsonl"), str(DEMO / "gold.jsonl")
@@ -21,11 +21,6 @@ ONE = (str(DEMO / "pred.json"), str(DEMO / "gold.json"))
 
 def call(x: object, name: str = "f") -> str:
     return json.dumps([{"id": "c1", "name": name, "arguments": {"x": x}}])
-
-
-def lines(path: Path, records: Sequence[Any]) -> str:
-    path.write_text("\n".join(map(json.dumps, records)) + "\n", encoding="utf-8")
-    return str(path)
 
 
 def loaded(text: str) -> list[dict[str, Any]]:
@@ -96,9 +91,8 @@ def test_one_patch_and_many_plans_need_a_name(many: tuple[str, str], tmp_path: P
     planeval("diff", *many, "--patch", "-o", every)
     plan.write_text(call(-1))
     for files, said in (
-        ((one, many[0]), "10 plans: name the plan with --id"),
-        ((every, plan), "11 patches with ids"),
-    ):
+        ((one, many[0]), "10 plans: name the plan with --id"), ((every, plan), "11 patches with ids"),
+    ):  # fmt: skip
         refused = planeval("apply", *files)
         assert (refused.returncode, said in refused.stderr) == (2, True)
     done = planeval("apply", one, many[0], "--id", "q3")
@@ -235,44 +229,6 @@ def test_options_of_both_kinds_of_scores_apply_to_both() -> None:
     assert (done.returncode, "syntax (corrected) is 0.6667" in done.stderr) == (1, True)
     assert planeval(*BENCHMARK, "--id-field", "id").returncode == 0
     assert planeval(*BENCHMARK, "--official", "--set", "task=parameters").returncode == 0
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> tuple[str, ...]:
-    """Eight samples: one model is right in wrong quotes on 5, the other leaves one out and gets one wrong."""
-    gold = [{"id": str(i), "plan": call(i)} for i in range(8)]
-    quoted = [f"[{{'name': 'f', 'arguments': {{\"x\": {i},}}}}]" for i in range(5)]
-    first = [{"id": str(i), "plan": text} for i, text in enumerate([*quoted, call(5), call(6), call(7)])]
-    wrong = [{"id": str(i), "plan": call(i % 6)} for i in range(7)]
-    made = {"quoted": first, "wrong": wrong, "gold": gold}
-    files = [lines(tmp_path / f"{name}.jsonl", records) for name, records in made.items()]
-    return ("compare", *files[:2], "--gold", files[2], "--metric", "exact")
-
-
-def test_compare_counts_what_was_not_read_before_any_figure(runs: tuple[str, ...]) -> None:
-    strict = (*runs, "--strict")
-    done = planeval(*strict)
-    assert done.returncode == 0
-    head = [line.split() for line in done.stdout.split("\n\n")[1].splitlines()]
-    assert head[0] == ["records", "quoted", "wrong"]
-    assert ["unreadable", "5", "0"] in head
-    assert ["absent", "0", "1"] in head
-    assert "wrong for being unreadable or absent: 5 of quoted, 1 of wrong" in done.stdout
-    assert "quoted: 5 of 8 predictions cannot be read and count as wrong; without --strict" in done.stderr
-    data = json.loads(planeval(*strict, "--format", "json").stdout)
-    assert list(data).index("records") < list(data).index("figures")
-    assert data["records"]["first"]["unreadable"] == 5
-    assert data["unanswered"] == {"first": 5, "second": 1}
-    assert ("reading strict |" in data["signature"], data["figures"]["exact"]["first"]) == (True, 0.375)
-    rows = list(csv.DictReader(io.StringIO(planeval(*strict, "--format", "csv").stdout)))
-    assert [row["quoted"] for row in rows if row["metric"] == "records.unreadable"] == ["5"]
-    assert [row["metric"] for row in rows[-2:]] == ["exact", "both_read.exact"]
-    assert "| records.unreadable | 5 | 0 |" in planeval(*strict, "--format", "md").stdout
-    data = json.loads(planeval(*runs, "--format", "json").stdout)
-    found = data["records"]["first"]
-    assert (found["repaired"], found["unreadable"], found["same"], found["strictly_same"]) == (5, 0, 8, 3)
-    assert "reading strict, else repaired" in data["signature"]
-    assert data["figures"]["exact"]["first"] == 1.0
 
 
 def test_compare_counts_gold_that_cannot_be_read_and_repeated_predictions(tmp_path: Path) -> None:

@@ -1,8 +1,7 @@
 """Small pairs of plans with several mistakes each, drawn at random, and all that is said of them.
 
-What is said of a pair is one line of tests/cases/compared.jsonl; ``pytest tests/test_compared.py
---update-cases`` rewrites the file: review its diff like code. Laws hold for the same pairs: the pairing is
-complete, no other costs less, and undoing the edits gives gold.
+What is said of a pair is one line of tests/cases/compared.jsonl, which ``--update-cases`` rewrites. Laws hold
+for the same pairs: the pairing is complete, no other costs less, and undoing the edits gives gold.
 """
 
 from __future__ import annotations
@@ -118,20 +117,15 @@ def said(seed: int) -> dict[str, Any]:
     figures = {name: tally and list(astuple(tally)) for name, tally in measure(matching, METRICS).items()}
     figures.pop("edit_distance", None)  # its third figure is a time
     return {
-        "seed": seed,
-        "policy": policy,
-        "pred": text(pred),
-        "gold": text(gold),
+        "seed": seed, "policy": policy, "pred": text(pred), "gold": text(gold),
         "edits": [[e.code, e.message, e.cause] for e in found.edits],
         "pairs": [matching.alignment.pairs, matching.alignment.missing, matching.alignment.extra],
-        "proved": found.proved,
-        "misplaced": matching.misplaced,
-        "structure": [structure_lines(found, whole=True), structure_data(found)],
-        "figures": figures,
+        "proved": found.proved, "misplaced": matching.misplaced,
+        "structure": [structure_lines(found, whole=True), structure_data(found)], "figures": figures,
         "digests": [digest(gold)[:8], digest(gold, values=False)[:8]],
         "stats": list(astuple(stats(gold))[:-1]),
         "roles": [[role.role for role in found.calls()], [role.role for role in found.edges()]],
-    }
+    }  # fmt: skip
 
 
 def test_what_is_said_of_each_pair(as_kept: AsKept) -> None:

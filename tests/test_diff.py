@@ -37,7 +37,6 @@ from tests.inside import planeval
 from tests.pages import Page
 from tests.plant import KINDS, ROOTS, Planted
 from tests.property.test_comparison_laws import plans
-from tests.real_plans import real_plans
 
 PAIRS = json.loads(resources.read("data/selftest/plan_pairs.json"))
 
@@ -142,9 +141,8 @@ def test_codes_of_names() -> None:
 
 
 def test_a_repeated_argument_is_seen() -> None:
-    twice, other, once = (
-        Plan((Call("c", "f", tuple(("x", value) for value in values)),)) for values in ((1, 2), (1, 3), (1,))
-    )
+    given = (tuple(("x", value) for value in values) for values in ((1, 2), (1, 3), (1,)))
+    twice, other, once = (Plan((Call("c", "f", arguments),)) for arguments in given)
     assert diff(twice, twice).same
     (edit,) = diff(twice, other).edits
     assert edit.code == "argument.value"
@@ -266,9 +264,8 @@ def test_items_are_told_together_whatever_a_tool_is_called() -> None:
         for items in (["one", "two"], ["uno", "dos"])
     )
     (line,) = told_lines(diff(one, other))
-    assert line.said.partition(": argument 'x' at g (call 1): ")[2] == (
-        'argument \'x\' at [0] is "one", gold gives "uno"; [1] is "two", gold gives "dos"'
-    )
+    told = 'argument \'x\' at [0] is "one", gold gives "uno"; [1] is "two", gold gives "dos"'
+    assert line.said.partition(": argument 'x' at g (call 1): ")[2] == told
 
 
 def calls(*given: str) -> Plan:
@@ -296,10 +293,9 @@ def edits_of(found: Diff) -> list[str]:
 
 
 ACTS = (
-    "get_booking(booking_id='QX7PLM')",
-    "change_train(booking_id='QX7PLM', train='RX056')",
+    "get_booking(booking_id='QX7PLM')", "change_train(booking_id='QX7PLM', train='RX056')",
     "send_note(booking_id='QX7PLM', text='Done')",
-)
+)  # fmt: skip
 PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
 
 
@@ -384,9 +380,6 @@ PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
         "gold takes the result of Photo Sharpening (call 1); "
         "the link Photo Sharpening → Photo Tinting is right",
     ], id="an invented file beside a right link"),
-    pytest.param(steps("x = f()\nd = divide(a=x, b=20)"), steps("x = f()\nd = divide(a=20, b=x)"), [
-        "- arguments.swapped: divide (call 2): arguments 'a' and 'b' are exchanged",
-    ], id="exchanged arguments"),
     pytest.param(calls("f(a=2, b=3, c=1, d=4)"), calls("f(a=1, b=2, c=3, d=5)"), [
         "- arguments.swapped: f (call 1): arguments 'a', 'b' and 'c' are exchanged",
         "- argument.value: f (call 1): argument 'd' is 4, gold gives 5",
@@ -426,9 +419,8 @@ def test_every_place_of_an_edit_is_in_data_and_drawn() -> None:
 
 LOOSE = Policy(names="loose")
 SPELLED = (
-    calls("math_hypot(x=4, y=7)", "Sum_Up(of=[1, 2])"),
-    calls("math.hypot(x=4, y=7)", "sum_up(of=[1, 2])"),
-)
+    calls("math_hypot(x=4, y=7)", "Sum_Up(of=[1, 2])"), calls("math.hypot(x=4, y=7)", "sum_up(of=[1, 2])"),
+)  # fmt: skip
 
 
 def test_loose_names_are_the_same_in_every_figure() -> None:
@@ -522,16 +514,6 @@ def test_a_part_of_a_patch_makes_no_more_edits(one: Plan, other: Plan, count: in
         return
     part = {"schema": SCHEMA, "operations": patch["operations"][:count]}
     assert len(diff(apply_patch(one, part), other).edits) <= len(found.edits)
-
-
-def test_real_plans_with_planted_mistakes(reference) -> None:
-    kinds = [*KINDS.values(), *ROOTS.values()]
-    for number, gold in enumerate(real_plans(reference)):
-        if any(e.producer >= e.consumer for e in gold.edges):
-            continue
-        planted = kinds[number % len(kinds)](gold, Random(number))
-        if planted is not None:
-            repaired(planted.plan, gold)
 
 
 @pytest.mark.parametrize(("operation", "said"), [
@@ -632,7 +614,3 @@ def test_calls_that_the_hand_names_exist_and_the_first_mistake_is_the_hands(pair
     said = [*(hand["first"] or {}).items(), *named(" · ".join([*hand["causes"], *hand["habits"]]))]
     assert hand["causes"] or hand["habits"]
     assert [(side, n) for side, n in said if side in calls and not 1 <= n <= calls[side]] == []
-
-
-# Names for positions are told last, for they change nothing that is meant; the hand of this pair, written
-# before, counts them as the first mistake.

@@ -57,7 +57,6 @@ def judge(server: ModelServer, folder: Path) -> tuple[subprocess.CompletedProces
 
 
 def endless_head(line: bytes, pause: float) -> Callable[[BaseHTTPRequestHandler], None]:
-
     def act(handler: BaseHTTPRequestHandler) -> None:
         try:
             handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
@@ -82,8 +81,6 @@ def refused_at_length(handler: BaseHTTPRequestHandler) -> None:
 
 
 NOBODY = "no connection|nobody answered before"
-
-
 BAD: dict[str, tuple[Answer, str]] = {
     "a body without end": (Answer(act=endless), "longer than 8,388,608 bytes"),
     "a byte now and then": (Answer(act=drip), "no answer within"),
@@ -91,12 +88,7 @@ BAD: dict[str, tuple[Answer, str]] = {
     "a head without end": (Answer(act=endless_head(b"X-A: " + b"a" * 65536, 0)), NOBODY),
     "a refusal without end": (Answer(act=refused_at_length), "longer than 8,388,608 bytes"),
     "a packed body": (Answer(b"x", headers={"Content-Encoding": "gzip"}), "packed with gzip"),
-    "a wrong key": (Answer({"error": {"message": f"bad {KEY}"}}, 401), "status 401"),
-    "no such model": (Answer({"error": {"message": "\x1b]52;c;AA\x07"}}, 404), "status 404"),
-    "a server that fails": (Answer(b"", 500), "status 500"),
-    "a server that hangs up": (Answer(act=hang_up), NOBODY),
     "a body of brackets": (Answer(b"[" * 100_000), "no readable answer"),
-    "a number of 10,000 digits": (Answer(b'{"usage": ' + b"9" * 10_000 + b"}"), "no readable answer"),
     "a redirect in a circle": (Answer(b"", 307, {"Location": "/v1/chat/completions"}), NOBODY),
 }
 
@@ -174,7 +166,7 @@ def test_what_was_found_stays_mended(path: Path, place: Path, raw: Server) -> No
 
 
 def test_the_fuzzer_sees_what_is_wrong(place: Path, raw: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that raises, one that shows what it hears, and one that never gives up."""
+    """A client that raises, and one that shows what it hears."""
     body = json.dumps({"error": "\x1b[2J"}).encode()
     head = b"HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n" % len(body)
     assert tried(Case("flat", (Raw((head, body), "keep"),)), "", None, place, raw) is None
@@ -182,13 +174,8 @@ def test_the_fuzzer_sees_what_is_wrong(place: Path, raw: Server, monkeypatch: py
     def raises(*_: object, **__: object) -> None:
         raise KeyError("x")
 
-    fuzzer = "tests.fuzz_endpoints"
-    for said, broken in (
-        ("KeyError", {"planner_eval.llm.client.read_completion": raises}),
-        ("took", {f"{fuzzer}.PATIENT": -1.0, f"{fuzzer}.EACH": 0.0}),
-        ("the key is on the terminal", {f"{fuzzer}.KEY": "samples asked"}),
-    ):
-        with monkeypatch.context() as wrong:
-            for name, value in broken.items():
-                wrong.setattr(name, value)
-            assert said in str(tried(Case("flat", (honest(),)), "", None, place, raw))
+    with monkeypatch.context() as wrong:
+        wrong.setattr("planner_eval.llm.client.read_completion", raises)
+        assert "KeyError" in str(tried(Case("flat", (honest(),)), "", None, place, raw))
+    monkeypatch.setattr("tests.fuzz_endpoints.KEY", "samples asked")
+    assert "the key is on the terminal" in str(tried(Case("flat", (honest(),)), "", None, place, raw))

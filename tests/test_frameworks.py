@@ -107,13 +107,11 @@ def shapes(n: int, pred: list[Call], gold: list[Call]) -> dict[str, dict[str, An
         "deepeval": {"name": f"case {n}", **ask, "actual_output": "Done.",
                      "tools_called": listed(pred, arguments="input_parameters", description=None),
                      "expected_tools": listed(gold, arguments="input_parameters", output=None)},
-        "deepeval-camel": camels,
-        "deepeval-run": {**camels, "success": n == 0},
+        "deepeval-camel": camels, "deepeval-run": {**camels, "success": n == 0},
         "vertex-ai": {**prompt, "response": "Done.", "reference": "Done.",
                       "predicted_trajectory": listed(pred, "tool_name", "tool_input"),
                       "reference_trajectory": listed(gold, "tool_name", "tool_input")},
-        "taskbench": nodes,
-        "taskbench-results": {**ids, "user_request": "Plan it", "result": nodes},
+        "taskbench": nodes, "taskbench-results": {**ids, "user_request": "Plan it", "result": nodes},
         "adk-results": {"eval_id": f"e{n}", "eval_metric_result_per_invocation": [both]},
         "promptfoo": {**tests, "prompt": {"raw": "Plan it"}, "error": "Expected the calls"},
         "promptfoo-lines": tests,
@@ -128,8 +126,7 @@ def shapes(n: int, pred: list[Call], gold: list[Call]) -> dict[str, dict[str, An
         "nestools-lists": {"test_id": n, "lst_response": listed(pred, "api_name", "parameters", api_id=1)},
         "deepeval-goldens": {**ask, "expected_tools": listed(gold, arguments="input_parameters")},
         "vertex-ai-gold": {**prompt, "reference_trajectory": listed(gold, "tool_name", "tool_input")},
-        "adk-eval-set": {"eval_id": f"e{n}", "conversation": [adk(n, gold)]},
-        "adk-old": old,
+        "adk-eval-set": {"eval_id": f"e{n}", "conversation": [adk(n, gold)]}, "adk-old": old,
         "adk-old-set": {"name": f"e{n}", "initial_session": {}, "data": [old]},
         "langsmith-examples": {**ids, "dataset_id": "d", "inputs": {"question": "Plan it"},
                                "outputs": {"tool_calls": listed(gold)}},
@@ -152,9 +149,6 @@ LAYOUTS |= {
     "inspect-ai": {"version": 2, "eval": {"task": "trips", "model": "m"}, "samples": LAYOUTS["inspect-ai"]},
     "adk-eval-set": {"eval_set_id": "s", "eval_cases": LAYOUTS["adk-eval-set"]},
 }
-LAYOUTS["deepeval-latest"] = {"testRunData": LAYOUTS["deepeval-run"]}
-LAYOUTS["adk-results-camel"] = camel(LAYOUTS["adk-results"])
-LAYOUTS["adk-eval-set-camel"] = camel(LAYOUTS["adk-eval-set"])
 LAYOUTS["deepeval-latest"] = {"testRunData": LAYOUTS["deepeval-run"]}
 LAYOUTS["adk-results-camel"] = camel(LAYOUTS["adk-results"])
 LAYOUTS["adk-eval-set-camel"] = camel(LAYOUTS["adk-eval-set"])

@@ -1,7 +1,6 @@
 """The official figures of all five benchmarks on samples of our own: exact, and proved without any download.
 
-`tests/cases/official/` holds what the published code answered to the bundled samples and to cases written by
-hand; its README says how, and what the fields mean. Every figure has to be the same, floats by ``==``.
+`tests/cases/official/` holds what the published code answered; its README says how, and what the fields mean.
 """
 
 from __future__ import annotations
@@ -36,16 +35,7 @@ from planner_eval.datasets.functionchat import FILES, read_functionchat
 from planner_eval.datasets.sample import Sample
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
 from planner_eval.llm import JudgeRequest, ScriptedJudge
-from tests.complexfuncbench_turns import (
-    Judging,
-    StubApi,
-    pair,
-    published,
-    raised_or,
-    recorded,
-    verdict,
-    with_normal,
-)
+from tests import complexfuncbench_turns as talks
 from tests.conftest import ROOT
 from tests.vectors import HALF
 
@@ -284,7 +274,7 @@ class Urls(dict[str, str]):
 
 
 def complexfuncbench() -> Iterator[Compared]:
-    cases, api = Cases("complexfuncbench"), StubApi(Urls())
+    cases, api = Cases("complexfuncbench"), talks.StubApi(Urls())
     samples = folder("data") / "samples" / "complexfuncbench"
     checked = json.loads((samples / "exact_match_values.json").read_text("utf-8"))
     conversations: dict[str, dict[str, cfb.Written]] = {runner: {} for runner in ("gpt", "qwen")}
@@ -294,22 +284,22 @@ def complexfuncbench() -> Iterator[Compared]:
 
     def with_calls(known: Record) -> Record:
         named = {"success_matched": calls(known["success_matched"])} if "success_matched" in known else {}
-        return published(known | named)
+        return talks.published(known | named)
 
     for record in cases.records:
         kind, gold, official = record["kind"].partition(":")[0], record["gold"], record["official"]
         listed = record["settings"].get("functions")
         functions = cases.file["functions"] if listed == "own" else listed and cases.samples[listed].tools
-        judged_with = Judging(functions or (), checked, api)
+        judged_with = talks.Judging(functions or (), checked, api)
         if kind.startswith("pair"):
             right = gold.get("inline") or right_call(cases, gold)
-            ours = [*pair(judged_with, record["prediction"], right).values()]
-            yield Compared(record["id"], ours, [with_normal(official[0]), *official[1:]])
+            ours = [*talks.pair(judged_with, record["prediction"], right).values()]
+            yield Compared(record["id"], ours, [talks.with_normal(official[0]), *official[1:]])
         elif kind == "turn":
             inline = gold["inline"]
             case = {"pred": calls(record["prediction"]), "gold": calls(inline["calls"])}
             case |= {"gold_obs": inline["observations"], "free": calls(inline["free"])}
-            found = verdict(judged_with, case)
+            found = talks.verdict(judged_with, case)
             allowed = [one["result"] for one in official.get("one_of", [])] or [official]
             yield Compared(record["id"], found, found if found in map(with_calls, allowed) else official)
         else:
@@ -321,15 +311,16 @@ def complexfuncbench() -> Iterator[Compared]:
                     continue
                 script = {**record["prediction"], "script": [*map(calls, record["prediction"]["script"])]}
                 options = {"runner": RUNNERS[runner], "settings": Settings(lambda _: api)}
-                sample, turns = cases.samples[gold["sample"]], read_turns(recorded(script))
-                ended = raised_or(partial(cfb.talk, sample, turns, **options), lambda found: found.outcome)
+                sample, turns = cases.samples[gold["sample"]], read_turns(talks.recorded(script))
+                ended = talks.raised_or(
+                    partial(cfb.talk, sample, turns, **options), lambda found: found.outcome
+                )
                 if not isinstance(ended, dict):
                     responded, said = ended.response is not None, record["settings"]["judge"]
                     scores = Scores(said["complete"], said["correct"]) if responded else Scores()
                     written[record["id"]] = cfb.Written(sample.id, ended, scores)
-                    ended = [getattr(ended, name) for name in cases.figures["conversation"][:-1]] + [
-                        responded
-                    ]
+                    names = cases.figures["conversation"][:-1]
+                    ended = [*(getattr(ended, name) for name in names), responded]
                 yield Compared(record["id"], ended, theirs)
 
 

@@ -32,21 +32,10 @@ from planner_eval.prediction.setup import Example, Setup, our_prompts, read_prom
 from planner_eval.prediction.shots import SHOWN, Shots
 from planner_eval.prediction.tasks import Tasks
 from planner_eval.prediction.visible import OWN, visible
+from tests import prediction_samples as made
 from tests.conftest import ROOT
 from tests.memory import slowness
-from tests.prediction_samples import (
-    CATALOG,
-    FORMS,
-    OWN_TOOLS,
-    appbench_catalogue,
-    listed,
-    own_samples,
-    published_samples,
-    task_of,
-    through,
-    tool_names,
-    without_gold,
-)
+from tests.test_compare import lines as written
 from tests.test_predict import planeval
 
 SETUP = Setup()
@@ -58,11 +47,11 @@ def called(name: str, arguments: Any, text: str = "") -> Reply:
 
 
 def run(name: str, sample: Sample, form: str, *replies: str | Reply, setup: Setup = SETUP) -> Any:
-    return through(PIPELINES[name].steps(task_of(sample, form), setup), listed(*replies))
+    return made.through(PIPELINES[name].steps(made.task_of(sample, form), setup), made.listed(*replies))
 
 
 def first(form: str) -> Sample:
-    return own_samples(form)[0]
+    return made.own_samples(form)[0]
 
 
 def as_text(request: Request) -> str:
@@ -80,7 +69,7 @@ def as_text(request: Request) -> str:
 
 def scripted(form: str, task: Any) -> Callable[[Request, int], Reply]:
     """Replies that lead through every stage: names, lines, calls, and an end."""
-    name = next(iter(tool_names(task)))
+    name = next(iter(made.tool_names(task)))
     named = "[Trams, Library]" if form == "appbench" else f'["{name}"]'
     step = f"Thought: a\nAction: {name}\nAction Input: {{}}\nObservation: 7"
     said = {
@@ -100,12 +89,12 @@ def scripted(form: str, task: Any) -> Callable[[Request, int], Reply]:
     return reply
 
 
-@pytest.mark.parametrize(("name", "form"), FORMS, ids=lambda value: str(value))
+@pytest.mark.parametrize(("name", "form"), made.FORMS, ids=lambda value: str(value))
 def test_prompts_are_golden(name: str, form: str, request: pytest.FixtureRequest) -> None:
     shown = []
-    for sample in own_samples(form)[:3]:
-        task = task_of(sample, form)
-        requests, _, _ = through(PIPELINES[name].steps(task, SETUP), scripted(form, task))
+    for sample in made.own_samples(form)[:3]:
+        task = made.task_of(sample, form)
+        requests, _, _ = made.through(PIPELINES[name].steps(task, SETUP), scripted(form, task))
         shown.append("\n".join([f"##### {sample.id}", *map(as_text, requests)]))
     found = "\n".join(shown) + "\n"
     path = ROOT / "tests" / "prompts" / f"{name}-{form}.txt"
@@ -124,7 +113,7 @@ WORDS = [
 def wild(seed: str, task: Any) -> Callable[[Request, int], Reply]:
     """Replies drawn at random, the same for the same seed: texts, names of tools, calls."""
     draw = random.Random(seed)
-    names = list(tool_names(task))
+    names = list(made.tool_names(task))
 
     def reply(request: Request, number: int) -> Reply:
         name, words = draw.choice(names), draw.choice(WORDS)
@@ -136,8 +125,8 @@ def wild(seed: str, task: Any) -> Callable[[Request, int], Reply]:
 
 
 def requests_of(name: str, sample: Sample, form: str, seed: str, setup: Setup) -> list[str]:
-    task = task_of(sample, form)
-    requests, _, _ = through(PIPELINES[name].steps(task, setup), wild(seed, task))
+    task = made.task_of(sample, form)
+    requests, _, _ = made.through(PIPELINES[name].steps(task, setup), wild(seed, task))
     return [request_text(each.messages, each.tools, **each.sampling, stage=each.stage) for each in requests]
 
 
@@ -153,28 +142,20 @@ def hold_the_law(name: str, form: str, samples: list[Sample]) -> None:
         for setup in (*others, SETUP, Setup(official=True, examples=(shown,), shots=1)):
             for seed in ("1", "2"):
                 real = requests_of(name, sample, form, seed, setup)
-                assert real == requests_of(name, without_gold(sample, form), form, seed, setup)
+                assert real == requests_of(name, made.without_gold(sample, form), form, seed, setup)
                 assert real
 
 
-@pytest.mark.parametrize(("name", "form"), FORMS, ids=lambda value: str(value))
+@pytest.mark.parametrize(("name", "form"), made.FORMS, ids=lambda value: str(value))
 def test_gold_never_reaches_a_prompt(name: str, form: str) -> None:
-    hold_the_law(name, form, own_samples(form))
-
-
-@pytest.mark.parametrize(("name", "form"), FORMS, ids=lambda value: str(value))
-def test_gold_of_published_samples_never_reaches_a_prompt(name: str, form: str, reference: Path) -> None:
-    if form in (OWN, "complexfuncbench"):
-        pytest.skip("none is at hand")
-    samples = published_samples(form, reference)
-    hold_the_law(name, form, samples[:: max(1, len(samples) // 40)])
+    hold_the_law(name, form, made.own_samples(form))
 
 
 def test_the_law_would_notice_gold() -> None:
     sample = first("callnavi")
-    assert without_gold(sample, "callnavi").gold != sample.gold
+    assert made.without_gold(sample, "callnavi").gold != sample.gold
     leaking = visible(Sample(sample.id, f"{sample.query} {sample.gold}", sample.tools), "callnavi")
-    (asked,), _, _ = through(PIPELINES["flat"].steps(leaking, SETUP), listed(""))
+    (asked,), _, _ = made.through(PIPELINES["flat"].steps(leaking, SETUP), made.listed(""))
     assert str(sample.gold) in asked.messages[0]["content"]
 
 
@@ -222,19 +203,6 @@ def test_a_first_stage_without_an_app_is_asked_otherwise_and_then_given_up() -> 
     assert [request.sampling.get("temperature") for request in requests] == [None, *[0.5] * 4, None]
     assert outcome.stages["fallback"] == "all_apps"
     assert outcome.stages["apps"] == ["Trams", "Library", "Shops", "Garden"]
-
-
-def test_the_published_catalogue_is_shown_as_published(reference: Path) -> None:
-    from planner_eval.prediction.listing import app_catalogue, app_lines
-
-    data = json.loads((reference / "datasets" / "appbench" / "catalogue.json").read_text(encoding="utf-8"))
-    assert (len(app_lines(data)), len(app_catalogue(data))) == (1_237, 34_271)
-    assert app_catalogue(data, ["Weather"]).startswith(
-        "Weather: {'desc': 'check the weather for any place and any date', 'base_required_arguments': {}, "
-        "'APIs': {'getweather': {'desc': 'get the weather of a certain location on a date', "
-        "'is_transactional': False, "
-        "'additional_required_arguments': {'city (str)': 'name of the city'}"
-    )
 
 
 @pytest.mark.parametrize("text", ["", "I cannot.", "[]", '["fly"]'])
@@ -287,7 +255,7 @@ def test_calls_in_a_fence_are_calls_and_prose_is_none() -> None:
     "[{'name': 'order_seeds', 'arguments': {'grams': 5}}, {'name': 'water', 'arguments': {},}]"
 ])  # fmt: skip
 def test_calls_with_small_faults_are_calls(text: str) -> None:
-    sample = own_samples("functionchat")[0]
+    sample = made.own_samples("functionchat")[0]
     tools = [{"type": "function", "function": {"name": name}} for name in ("order_seeds", "water")]
     _, _, outcome = run("dialog", replace(sample, tools=tools), "functionchat", text)
     assert [call["function"]["name"] for call in outcome.prediction["tool_calls"]] == ["order_seeds", "water"]
@@ -327,8 +295,8 @@ def test_a_conversation_goes_on_until_nothing_is_called_or_it_is_over() -> None:
     again = called("f", {})
     requests, _, outcome = run("stepwise", sample, "complexfuncbench", again, setup=Setup(steps=3))
     assert (len(requests), outcome.stop, outcome.error.code) == (3, "max_turns", "max_turns")
-    steps = PIPELINES["stepwise"].steps(task_of(sample, "complexfuncbench"), SETUP)
-    requests, _, outcome = through(steps, listed(again), lambda act, number: Observed(over=True))
+    steps = PIPELINES["stepwise"].steps(made.task_of(sample, "complexfuncbench"), SETUP)
+    requests, _, outcome = made.through(steps, made.listed(again), lambda act, number: Observed(over=True))
     assert (len(requests), outcome.stop) == (1, "over")
     assert outcome.prediction[-1]["tool_calls"][0]["function"]["name"] == "f"
 
@@ -385,11 +353,6 @@ NESTFUL = ["predict", str(SAMPLES / "nestful"), "--benchmark", "nestful", "--dry
 CALLNAVI = ["predict", str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--dry-run"]
 
 
-def written(path: Path, records: list[Any]) -> str:
-    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    return str(path)
-
-
 def prompts_in(folder: Path, texts: dict[str, str]) -> str:
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -420,7 +383,7 @@ def test_demonstrations_of_a_file_are_chosen_by_questions_and_structures(tmp_pat
         ("What is the rate", '[{"name": "get_rate", "arguments": {}}, {"name": "f", "arguments": {}}]'),
     ]
     records = [{"id": n, "query": q, "gold": a} for n, (q, a) in enumerate(demos)]
-    tasks = written(tmp_path / "tasks.jsonl", [{"query": "Roll the dice twice", "tools": OWN_TOOLS}])
+    tasks = written(tmp_path / "tasks.jsonl", [{"query": "Roll the dice twice", "tools": made.OWN_TOOLS}])
     base = ["predict", tasks, "--dry-run", "--demos", written(tmp_path / "demos.jsonl", records), "--shots"]
     (text,) = map(said, asked(*base, "2"))
     assert text.index("Roll the dice once") < text.index("Roll the dice\n")
@@ -467,7 +430,7 @@ def test_nestful_s_published_prompts_become_the_messages_that_they_stand_for(tmp
     }  # fmt: skip
     prompts_in(tmp_path, {"src/PROMPTS.json": json.dumps(texts)})
     base = [*NESTFUL, "--limit", "1", "--prompts", str(tmp_path), "--shots", "2", "--demo-by", "first"]
-    first, *others = own_samples("nestful")
+    first, *others = made.own_samples("nestful")
 
     def messages(name: str) -> list[dict[str, str]]:
         return asked(*base, "--prompts-for", name)[0]["messages"]
@@ -561,18 +524,18 @@ def all_requests(ready: Prepared, at: int) -> list[str]:
     assert not isinstance(task, str)
     with Sandbox(tool_source("nestful"), level="inline") as box:
         begun = ready.jobs(box if ready.pipeline.name == "react" else None)[at].begin()
-        requests, _, _ = through(begun, scripted(ready.form, task))
+        requests, _, _ = made.through(begun, scripted(ready.form, task))
     return [request_text(each.messages, each.tools, **each.sampling) for each in requests]
 
 
 @pytest.mark.parametrize("by", ["query", "structure", "random", "first"])
 @pytest.mark.parametrize(("name", "form"), sorted(SHOWN))
 def test_no_gold_in_a_prompt_with_demonstrations(name: str, form: str, by: str, tmp_path: Path) -> None:
-    samples = own_samples(form)
+    samples = made.own_samples(form)
     demos = [{"query": f"{s.query} {n}", "gold": GOLD} for n, s in enumerate(samples)]
     source = written(tmp_path / "demos.jsonl", demos) if form == "own" else str(SAMPLES / form)
     for at, sample in enumerate(samples):
-        other = replace(without_gold(sample, form), gold=samples[at - 1].gold)
+        other = replace(made.without_gold(sample, form), gold=samples[at - 1].gold)
         bare = [*samples[:at], other, *samples[at + 1 :]]
         for where in {source, source if form == "own" else None}:
             shots = Shots(1, by, where)
@@ -592,12 +555,12 @@ def offered(request: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("closeness", ["random", "close", "same-signature"])
 def test_appbench_s_tools_are_its_apps(closeness: str, tmp_path: Path) -> None:
     catalogue = tmp_path / "catalogue.json"
-    catalogue.write_text(json.dumps(appbench_catalogue()))
+    catalogue.write_text(json.dumps(made.appbench_catalogue()))
     argv = ["predict", str(SAMPLES / "appbench"), "--benchmark", "appbench", "--dry-run", "--pipeline"]
     argv += ["flat", "--catalog", str(catalogue)]
-    golds = {sample.id: set(sample.gold["used_app"]) for sample in own_samples("appbench")}
+    golds = {sample.id: set(sample.gold["used_app"]) for sample in made.own_samples("appbench")}
     for request in asked(*argv, "--distractors", "1", "--closeness", closeness):
-        names = [app for app in CATALOG if f"\n{app}: {{'desc'" in said(request).replace(" \n\n ", "\n")]
+        names = [app for app in made.CATALOG if f"\n{app}: {{'desc'" in said(request).replace(" \n\n ", "\n")]
         assert golds[request["id"]] < set(names), request["id"]
         assert len(names) == len(golds[request["id"]]) + 1
     done = planeval(*argv, "--budget", "60")
@@ -630,10 +593,10 @@ def test_what_distractors_add_depends_on_gold_s_tools_alone() -> None:
         names = sorted(gold_tools(sample, form), reverse=True)
         nestful = [{"name": name} for name in names]
         gold = {"appbench": {"used_app": names}, "nestful": nestful, "callnavi": {"API": names}}[form]
-        return replace(without_gold(sample, form), gold=gold)
+        return replace(made.without_gold(sample, form), gold=gold)
 
     for form in ("appbench", "nestful", "callnavi"):
-        samples = own_samples(form)
+        samples = made.own_samples(form)
         others = [bare(one, form) for one in samples]
         for closeness in ("random", "close", "same-signature"):
             choice = Choice(1, closeness)
@@ -646,7 +609,7 @@ def test_what_distractors_add_depends_on_gold_s_tools_alone() -> None:
 
 @pytest.mark.parametrize("closeness", ["random", "close", "same-signature"])
 def test_gold_s_tools_are_on_offer_with_as_many_others(closeness: str) -> None:
-    gold = {sample.id: gold_tools(sample, "nestful") for sample in own_samples("nestful")}
+    gold = {sample.id: gold_tools(sample, "nestful") for sample in made.own_samples("nestful")}
     orders, places = set(), set()
     for seed in "0123456789":
         argv = [*NESTFUL, "--distractors", "1", "--closeness", closeness, "--seed", seed]
@@ -668,14 +631,14 @@ def tool(name: str, described: str, *parameters: str) -> dict[str, Any]:
 
 
 def test_a_budget_leaves_others_out_and_never_gold() -> None:
-    gold = {sample.id: gold_tools(sample, "nestful") for sample in own_samples("nestful")}
+    gold = {sample.id: gold_tools(sample, "nestful") for sample in made.own_samples("nestful")}
     sizes = []
     for budget in ("200", "400", "100000"):
         found = asked(*NESTFUL, "--budget", budget, "--id", next(iter(gold)))
         assert gold[found[0]["id"]] <= set(offered(found[0]))
         sizes.append(len(offered(found[0])))
     assert sizes == sorted(sizes)
-    assert sizes[0] < sizes[2] == len(own_samples("nestful")[0].tools)
+    assert sizes[0] < sizes[2] == len(made.own_samples("nestful")[0].tools)
 
 
 def test_fewer_others_than_are_asked_for_are_told_once(tmp_path: Path) -> None:

@@ -109,10 +109,8 @@ def test_a_failing_test_prints_causes_and_both_plans(trip: Path) -> None:
 
 BROKEN = {
     "words": b"to be done", "bytes": b"\xff\xfe\x00{", "lists": b'[["f()"], ["g()"]]', "empty": b"",
-    "cut": b"{"
+    "cut": b"{", "odd": b"\xff\xfe\x00", "records": b'[{"id": 1, "gold": "f()"}, {"id": 2, "gold": "g()"}]',
 }  # fmt: skip
-BROKEN["odd"] = b"\xff\xfe\x00"
-BROKEN["records"] = b'[{"id": 1, "gold": "f()"}, {"id": 2, "gold": "g()"}]'
 
 
 def test_golden_files_that_are_no_plan_fail_and_are_written_anew(tmp_path: Path) -> None:

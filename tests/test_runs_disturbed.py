@@ -51,11 +51,7 @@ class Files(NamedTuple):
 
 
 def written(home: Path, values: dict[int, str]) -> Files:
-    """Pairs of which every third differs, every 17th cannot be read, every 19th is left out.
-
-    With values of their own all can be read: what another notation's reader takes to load at first counts as
-    time of the record.
-    """
+    """Pairs: each third differs, each 17th cannot be read (given values, all can), each 19th is left out."""
     pred, gold = [], []
     for at in range(COUNT):
         text = f"a = f(#x='{values.get(at, at)}')\nb = g(#y=a, #z='{at}é')"
@@ -100,6 +96,7 @@ def undisturbed(slow: Files) -> Undisturbed:
     return asked
 
 
+LONG = [pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 54)]
 KINDS, JOBS, PARTS = ("score", "diff"), (1, 2, 7), (1, 7, 50, COUNT)
 
 
@@ -134,21 +131,13 @@ def disturb(seed: int, slow: Files, run: Path, whole: Undisturbed) -> None:
     assert (done, bytes_of(run)) == whole(kind, store)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [*range(4), *LONG])
 def test_a_killed_command_goes_on(seed: int, slow: Files, tmp_path: Path, undisturbed: Undisturbed) -> None:
     disturb(seed, slow, tmp_path / "run", undisturbed)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(4, 54))
-def test_killed_at_any_moment(seed: int, slow: Files, tmp_path: Path, undisturbed: Undisturbed) -> None:
-    disturb(seed, slow, tmp_path / "run", undisturbed)
-
-
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_input_that_changes_is_said(
-    kind: str, tmp_path: Path, slow: Files, undisturbed: Undisturbed
-) -> None:
+def test_a_changing_input_is_said(kind: str, tmp_path: Path, slow: Files, undisturbed: Undisturbed) -> None:
     files, run = Files(Path(shutil.copytree(slow.home, tmp_path / "copy"))), tmp_path / "run"
     known = (files.home / "p.jsonl").read_text(encoding="utf-8")
     process = files.start(kind, run, "--part", "10", "--jobs", "2")

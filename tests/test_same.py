@@ -19,18 +19,13 @@ from tests.same.planting import FAULTS, damage
 from tests.same.side import commands
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "difference"),
-    [
-        ("same\ntext", "same\ntext", None),
-        ("", "", None),
-        ("one\ntwo", "one\ntwi", 'x: byte 6, line 2: old "two" new "twi"'),
-        ("für 2", "für 3", 'x: byte 5, line 1: old "für 2" new "für 3"'),
-        ("1", "1\n", 'x: byte 1, line 1: old "1" new "1\\n"'),
-        ("1", None, 'x: on one side old "1" new no answer'),
-        (None, "1", 'x: on one side old no answer new "1"'),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "difference"), [
+    ("same\ntext", "same\ntext", None), ("", "", None),
+    ("one\ntwo", "one\ntwi", 'x: byte 6, line 2: old "two" new "twi"'),
+    ("für 2", "für 3", 'x: byte 5, line 1: old "für 2" new "für 3"'),
+    ("1", "1\n", 'x: byte 1, line 1: old "1" new "1\\n"'),
+    ("1", None, 'x: on one side old "1" new no answer'), (None, "1", 'x: on one side old no answer new "1"'),
+])  # fmt: skip
 def test_a_difference_says_where_it_begins(old: str | None, new: str | None, difference: str | None) -> None:
     sides: list[list[same.Answer]] = [[("x", text)] if text is not None else [] for text in (old, new)]
     assert [str(d) for d in same.compare_answers(*sides)] == ([difference] if difference else [])
@@ -40,11 +35,8 @@ def answers(tree: Path, folder: Path, name: str) -> tuple[subprocess.Popen[bytes
     """One side over three pairs and texts."""
     (work := folder / name).mkdir()
     settings = {
-        "tree": str(tree),
-        "work": str(work),
-        "inputs": str(folder),
-        "answers": str(folder / f"{name}.jsonl"),
-    }
+        "tree": str(tree), "work": str(work), "inputs": str(folder), "answers": str(folder / f"{name}.jsonl"),
+    }  # fmt: skip
     process = same.start(
         **settings, task="answers", parts=["texts", "pairs"], reference=None, others=[], shipped=["grammars"]
     )
@@ -79,9 +71,8 @@ def test_two_equal_trees_have_no_differences_and_another_tree_is_told(
 
 def test_every_command_is_tried(tmp_path: Path) -> None:
     lines = command_lines(tmp_path, reference=None)
-    assert [name for name in commands() if not any(words_of(name, line) for line in lines)] == [
-        ("data", "fetch")
-    ]
+    untried = [name for name in commands() if not any(words_of(name, line) for line in lines)]
+    assert untried == [("data", "fetch")]
 
 
 def test_faults_are_planted_the_same_again_and_can_be_read() -> None:

@@ -63,36 +63,21 @@ class Scene:
         return f"{name}={json.dumps(self.given.get(attack, {}))}"
 
 
-TABLE = {  # row of the published table → the attacks that stand for it here
-    "TCP connect": ["tcp_connect"],
-    "UDP send": ["udp_send"],
-    "unix socketpair": ["unix_socketpair"],
-    "read /etc/passwd, a secret file": ["read_passwd", "read_file"],
-    "list the temp folder": ["list_folder"],
-    "write outside work dir": ["write_file"],
-    "fork x 40": ["fork_forty"],
-    "200 threads": ["two_hundred_threads"],
-    "exec": ["replace_by_program"],
-    "allocate 4 GB / touch 1 GB": ["allocate_4_gb"],
-    "spin forever / 9**9**8": ["huge_power"],
-    "sleep forever": ["sleep_forever"],
-    "signal the parent": ["signal_process"],
-    "parent's environment / memory": ["environment_of", "memory_of"],
-    "20 MB file in work dir": ["large_file"],
-    "open by ctypes": ["open_by_ctypes"],
-    "segfault": ["segfault"],
-}
+PUBLISHED = [
+    "tcp_connect", "udp_send", "unix_socketpair", "read_passwd", "read_file", "list_folder", "write_file",
+    "fork_forty", "two_hundred_threads", "replace_by_program", "allocate_4_gb", "huge_power", "sleep_forever",
+    "signal_process", "environment_of", "memory_of", "large_file", "open_by_ctypes", "segfault",
+]  # fmt: skip
+"""What stands for the rows of the published table."""
 FURTHER = [
     "many_files", "change_mode", "empty_by_truncating_open", "symlink_out", "signal_by_descriptor",
     "limit_process", "memory_without_mapping", "shared_folder", "hard_link_out", "change_files",
-    "look_around", "descriptors_that_lead_out",
-    *(["system_calls"] if os.uname().machine == "x86_64" else []),
+    "look_around", "descriptors_that_lead_out", *(["system_calls"] if os.uname().machine == "x86_64" else []),
 ]  # fmt: skip
 WITH_A_FOLDER = ["raise_own_limits"]
 """Attacks that level process, which limits no processor time and has a deadline, is not made against."""
 ALLOWED = "write_in_own_folder"
-ROWS = [(row, attack) for row, attacks in TABLE.items() for attack in attacks]
-EVERYTHING = [attack for _, attack in ROWS] + FURTHER + WITH_A_FOLDER + [ALLOWED]
+EVERYTHING = [*PUBLISHED, *FURTHER, *WITH_A_FOLDER, ALLOWED]
 UNCONTROLLED = {
     "huge_power", "sleep_forever", "allocate_4_gb", "many_files", "segfault", "descriptors_that_lead_out",
 }  # fmt: skip
@@ -133,9 +118,7 @@ def as_user(user: str, *argv: str, temporary: Path, **more: Any) -> dict[str, An
     if user == "ordinary" and os.geteuid() == 0:
         python, who = python_for(NOBODY), {"user": NOBODY, "group": NOBODY, "extra_groups": []}
         if python is None:
-            pytest.skip(
-                "isolation: no Python here that an ordinary user may start and that sees this package"
-            )
+            pytest.skip("isolation: no Python here that an ordinary user may start and that sees us")
         more = {**more, **who}
     more["env"] = {**os.environ, "TMPDIR": str(temporary), "SECRET_TOKEN": "a secret"}
     done = subprocess.run([str(python), "-B", *argv], capture_output=True, text=True, **more)
@@ -184,7 +167,7 @@ def test_each_attack_fails_as_it_should_and_leaves_nothing(outcome: dict[str, An
 
 @pytest.mark.parametrize("user", ["root", "ordinary"])
 def test_level_process_holds_against_the_same(user: str, scene: Scene) -> None:
-    attacks = sorted({attack for _, attack in ROWS} | {*FURTHER, ALLOWED})
+    attacks = sorted([*PUBLISHED, *FURTHER, ALLOWED])
     found = run_as(user, scene, attacks, "process")
     layers = {name: held for name, held, _ in found["layers"]}
     if not (layers["landlock"] and layers["seccomp"]):
@@ -220,9 +203,8 @@ COUNTED = "fill_a_folder_that_nobody_lists fill_unlinked_files fill_mapped_files
 USED_UP = {
     **dict.fromkeys(COUNTED.split(), ("OSError", "disk-limit")),
     **dict.fromkeys(("fill_nameless_files", "twelve_thousand_files"), ("OSError", "disk-limit")),
-    "reserve_3_gb": ("OSError", "OSError"),
-    "thousand_threads": ("RuntimeError", "task-limit"),
-}
+    "reserve_3_gb": ("OSError", "OSError"), "thousand_threads": ("RuntimeError", "task-limit"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("user", ["root", "ordinary"])
@@ -442,9 +424,8 @@ def plans_beside(folder: Path, kept: str, seconds: float, spies: list[str]) -> s
     """A file of plans: one that keeps a secret, one that gives it time to do so, and one that spies."""
     plans = {
         "keeper": [call("keep", secret=kept), call("wait", seconds=seconds)],
-        "pause": [call("wait", seconds=0.3)],
-        "spies": [call(spy, head=HEAD) for spy in spies],
-    }
+        "pause": [call("wait", seconds=0.3)], "spies": [call(spy, head=HEAD) for spy in spies],
+    }  # fmt: skip
     file = folder / "plans.jsonl"
     records = ({"id": name, "plan": json.dumps(calls)} for name, calls in plans.items())
     file.write_text("\n".join(map(json.dumps, records)))

@@ -367,11 +367,10 @@ print("done")
 
 
 ENDS = {
-    "done": "del found",
-    "exception": "raise SystemError",
+    "done": "del found", "exception": "raise SystemError",
     "interrupted": "os.kill(os.getpid(), signal.SIGINT); time.sleep(9)",
     "forked": "pid = os.fork()\nif not pid: sys.exit()\nos.waitpid(pid, 0); found.records[8]",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -392,9 +391,7 @@ assert os.listdir({str(kept)!r}), 'it lies there'
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_an_index_is_used_again_while_the_file_is_the_same(
-    tmp_path: Path, pack: Callable[[bytes], bytes]
-) -> None:
+def test_an_index_serves_the_same_file_again(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     path, folder = tmp_path / "p.jsonl.gz", tmp_path / "kept ?#%"
     path.write_bytes(pack(plain(tmp_path, "q.jsonl", 9).read_bytes()))
     store = Store(limit=0, folder=str(folder))

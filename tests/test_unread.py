@@ -24,18 +24,16 @@ PLAIN = (
     "Use the **config** (see below): {a} and {b} stand for the values, as in f(x) = x + 1.",
     '<p class="note">Nothing <b>to do</b> here.</p> <input name="city"> <button name="go">Go</button>',
     "The area is A = f(r) = 3.14 * r^2 (r = 2), so A = 12.56.",
-    '```json\n{"temperature": 21, "unit": "C"}\n```\nThat is all.',
-    'Answer: {"temperature": 21}',
+    '```json\n{"temperature": 21, "unit": "C"}\n```\nThat is all.', 'Answer: {"temperature": 21}',
     "Please set `timeout=30` in `settings.toml`, then run `make test`.",
     "Name: Ann\nAge: 30\nParameters: none were given",
     "I used `get_weather(city='Rome')` a minute ago: it is sunny.",
     "I cannot call `send_mail(to='ann')`: there is no such tool.",
     "It shows that round(number=2.5) is 2, and that `numpy.zeros(shape=3)` makes an array.",
-    "Action: none\nI am done.",
-    "✿ Happy spring! ✿",
+    "Action: none\nI am done.", "✿ Happy spring! ✿",
     "Between <tool_call> tags (so they say)\nstands what is called.",
     "You would see <function_calls> and <|python_start|> here, were there a tool.",
-)
+)  # fmt: skip
 
 
 def doubted(text: str) -> bool:
@@ -118,13 +116,8 @@ UNITS = (
 CALL = '{"name": "f", "arguments": {"a": 1}}'
 SPOKEN = '{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}'
 MANY = (
-    ("", "f(a=1)\n", ""), ("", "[f(a=1)]\n", ""), ("[", "f(a=1), ", "]"),
-    ("", "<|tool_call>call:f{a:1}<tool_call|>\n", ""), ("<|tool_call|>[", f"{CALL}, ", f"{CALL}]"),
-    ("", "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>\n", ""),
-    ("<functions>", '<function name="f"><params><a type="integer">1</a></params></function>', "</functions>"),
-    ("", "<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n", ""), ("[", f"{CALL}, ", f"{CALL}]"),
-    ("[", '{"name": "f", "label": "$var_1", "arguments": {"a": "$var_0$"}}, ', f"{CALL}]"),
-    ('{"role": "model", "parts": [', '{"functionCall": {"name": "f", "args": {"a": 1}}}, ', '{"text": ""}]}'),
+    ("", "f(a=1)\n", ""), ("", "<|tool_call>call:f{a:1}<tool_call|>\n", ""), ("[", f"{CALL}, ", f"{CALL}]"),
+    ("", "<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n", ""),
     ('{"role": "assistant", "content": null, "tool_calls": [', f"{SPOKEN}, ", f"{SPOKEN}]}}"),
 )  # fmt: skip
 

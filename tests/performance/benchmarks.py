@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from planner_eval.benchmarks.registry import VARIANTS, benchmark
 from planner_eval.benchmarks.report import Report
 from planner_eval.datasets.sample import Sample
 from tests.conftest import reference_folder
+from tests.vectors import read
 
 Sets = list[list[tuple[Sample, str]]]
 
@@ -28,11 +28,8 @@ def rows() -> Iterable[tuple[str, str, str]]:
         size = sum(map(len, sets))
         for variant in VARIANTS:
             taken = _seconds(sets, name, variant, options)
-            yield (
-                f"{name} {variant}, {size:,} answers in {len(sets)} sets",
-                f"{size / taken:,.0f} samples/s",
-                "",
-            )
+            what = f"{name} {variant}, {size:,} answers in {len(sets)} sets"
+            yield what, f"{size / taken:,.0f} samples/s", ""
 
 
 def _seconds(sets: Sets, name: str, variant: str, options: dict[str, str]) -> float:
@@ -46,11 +43,6 @@ def _seconds(sets: Sets, name: str, variant: str, options: dict[str, str]) -> fl
     return time.perf_counter() - start
 
 
-def _lines(folder: Path, name: str) -> Iterator[Any]:
-    with gzip.open(folder / "vectors" / name, "rt") as stream:
-        yield from map(json.loads, stream)
-
-
 def _grouped(rows: Iterable[tuple[Any, tuple[Sample, str]]]) -> Sets:
     found: dict[Any, list[tuple[Sample, str]]] = {}
     for key, record in rows:
@@ -60,7 +52,7 @@ def _grouped(rows: Iterable[tuple[Any, tuple[Sample, str]]]) -> Sets:
 
 def _appbench(folder: Path) -> tuple[Sets, dict[str, str]]:
     gold = {s.id: s for s in benchmark("appbench").read(folder / "datasets" / "appbench")}
-    lines = _lines(folder, "appbench/pred.jsonl.gz")
+    lines = read(folder / "vectors/appbench/pred.jsonl.gz")
     return _grouped(
         ((r["set"], r["perturbation"]), (gold[f"{r['set']}-{r['idx']}"], r["text"])) for r in lines
     ), {}
@@ -74,17 +66,19 @@ def _nestful(folder: Path) -> tuple[Sets, dict[str, str]]:
             gold=r["output"],
             extra={"gold_answer": r["gold_answer"]},
         )
-        for r in _lines(folder, "nestful/gold.jsonl.gz")
+        for r in read(folder / "vectors/nestful/gold.jsonl.gz")
     }
     plain = (
-        r for r in _lines(folder, "nestful/pred.jsonl.gz") if not r["perturbation"].startswith("dialect:")
+        r
+        for r in read(folder / "vectors/nestful/pred.jsonl.gz")
+        if not r["perturbation"].startswith("dialect:")
     )
     return _grouped(((r["set"], r["perturbation"]), (gold[r["set"], r["idx"]], r["text"])) for r in plain), {}
 
 
 def _callnavi(folder: Path) -> tuple[Sets, dict[str, str]]:
     gold = {s.id: s for s in benchmark("callnavi").read(folder / "datasets" / "callnavi")}
-    lines = (r for r in _lines(folder, "callnavi/pred.jsonl.gz") if r["family"] == "json")
+    lines = (r for r in read(folder / "vectors/callnavi/pred.jsonl.gz") if r["family"] == "json")
     return _grouped((r["perturbation"], (gold[r["id"]], r["raw"])) for r in lines), {}
 
 
@@ -95,13 +89,13 @@ def _functionchat(folder: Path) -> tuple[Sets, dict[str, str]]:
         suffix = f"-{row['tools_type']}" if row["dataset"] == "singlecall" else ""
         return f"{row['dataset']}-{row['serial_num']}{suffix}"
 
-    exact = (r for r in _lines(folder, "functionchat/cases.jsonl.gz") if r["kind"] == "exact")
+    exact = (r for r in read(folder / "vectors/functionchat/cases.jsonl.gz") if r["kind"] == "exact")
     return _grouped((r["dataset"], (gold[id_of(r)], json.dumps(r["output"]))) for r in exact), {}
 
 
 def _complexfuncbench(folder: Path) -> tuple[Sets, dict[str, str]]:
     """The reference conversations: gold as recorded, answered with the model's scripted turns."""
-    cases = list(_lines(folder, "complexfuncbench/cases.jsonl.gz"))
+    cases = list(read(folder / "vectors/complexfuncbench/cases.jsonl.gz"))
     functions = next(case["functions"] for case in cases if "functions" in case)
     records = []
     for case in cases:
@@ -114,9 +108,6 @@ def _complexfuncbench(folder: Path) -> tuple[Sets, dict[str, str]]:
 
 
 SETS: dict[str, Callable[[Path], tuple[Sets, dict[str, str]]]] = {
-    "appbench": _appbench,
-    "nestful": _nestful,
-    "callnavi": _callnavi,
-    "complexfuncbench": _complexfuncbench,
-    "functionchat": _functionchat,
-}
+    "appbench": _appbench, "nestful": _nestful, "callnavi": _callnavi,
+    "complexfuncbench": _complexfuncbench, "functionchat": _functionchat,
+}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Comparing: pairs a second beside other scorers, what each gets wrong, growth, bounded searches.
+"""Comparing: pairs a second beside other scorers, what each gets wrong, bounded searches.
 
 Peers are measured where $PLANEVAL_PEERS names interpreters (paths with colons between) of environments in
 which they are installed, e.g. ``pip install deepdiff agentevals autoevals deepeval networkx`` in one and
@@ -24,17 +24,15 @@ from planner_eval.dialects.plan import to_data
 from planner_eval.metrics import DEFAULT_METRICS, measure
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.scoring.selftest import pairs as selftest_pairs
+from planner_eval.scoring.selftest import ask_ourselves
 from tests.build import edges
 from tests.conftest import reference_folder
-from tests.performance.timing import growth, seconds
 from tests.plant import KINDS, topological
 from tests.real_plans import real_plans
 
 COUNTS = ("exact", "calls", "whole_calls", "argument_names", "argument_values", "references")
 MISTAKES = ("call_missing", "call_duplicated", "call_replaced", "argument_value", "reference_literal",
             "reference_producer")  # fmt: skip
-SIZES = (10, 100, 1_000, 10_000)
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
@@ -44,15 +42,6 @@ def rows() -> Iterator[tuple[str, str, str]]:
         yield "1,000 perturbed AppBench pairs", "reference material not found", ""
     else:
         yield from _rates(perturbed(real_plans(reference)[:801]))
-    for name, kinds in (("12 tools", 12), ("one tool", 1)):
-        times = [seconds(lambda n=n, k=kinds: _grown(n, k), 3) for n in SIZES]  # type: ignore[misc]
-        shown = ", ".join(f"{t / n * 1e6:.0f}" for t, n in zip(times, SIZES, strict=True))
-        exponent = growth(SIZES, times)
-        yield (
-            f"diff of 10 to 10,000 calls of {name}: exponent (µs a call)",
-            f"{exponent:.2f} ({shown})",
-            "≤ 1.3",
-        )
     yield from _bounded()
 
 
@@ -63,11 +52,8 @@ def perturbed(plans: tuple[Plan, ...], count: int = 1_000) -> list[tuple[Plan, P
     while len(found) < count:
         gold = random.choice(plans)
         kind = random.choice([*MISTAKES, "order"])
-        if kind == "order":
-            pred = topological(gold, random)
-        else:
-            planted = KINDS[kind](gold, random)
-            pred = planted.plan if planted is not None else None
+        planted = None if kind == "order" else KINDS[kind](gold, random)
+        pred = topological(gold, random) if kind == "order" else planted and planted.plan
         if pred is not None:
             found.append((pred, gold))
     return found
@@ -75,11 +61,10 @@ def perturbed(plans: tuple[Plan, ...], count: int = 1_000) -> list[tuple[Plan, P
 
 def _rates(pairs: list[tuple[Plan, Plan]]) -> Iterator[tuple[str, str, str]]:
     ours: dict[str, Callable[[Plan, Plan], object]] = {
-        "verdict": same,
-        "verdict and counts": lambda p, g: measure(match(p, g), COUNTS),
+        "verdict": same, "verdict and counts": lambda p, g: measure(match(p, g), COUNTS),
         f"verdict and all {len(DEFAULT_METRICS)} metrics": lambda p, g: measure(match(p, g), DEFAULT_METRICS),
         "full explanation": diff,
-    }
+    }  # fmt: skip
     rates: dict[str, list[float]] = {name: [] for name in ours}
     peers: dict[str, list[float]] = {}
     wrong: dict[str, list[str]] = {}
@@ -89,18 +74,11 @@ def _rates(pairs: list[tuple[Plan, Plan]]) -> Iterator[tuple[str, str, str]]:
         for row in _peers(pairs):
             peers.setdefault(row["name"], []).append(row["rate"])
             wrong[row["name"]] = row["wrong"]
-    right = sum(
-        same_pair["same"] is _said(same_pair)
-        for same_pair in selftest_pairs()
-        if not same_pair["policy_dependent"]
-    )
+    right = sum(answer.right for answer in ask_ourselves() if not answer.disputed)
     for name in ours:
         yield f"ours: {name}", f"{max(rates[name]):,.0f} pairs/s", ""
     yield "ours: undisputed pairs of the selftest answered right", f"{right} of 30", "30"
-    counts, told = (
-        max(rates["verdict and counts"]),
-        max(rates["full explanation"]),
-    )
+    counts, told = max(rates["verdict and counts"]), max(rates["full explanation"])
     if not peers:
         yield "peers", "none: $PLANEVAL_PEERS names no interpreter", ""
     for name, found in sorted(peers.items(), key=lambda item: -max(item[1])):
@@ -122,12 +100,6 @@ def best_rate(work: Callable[[Any], object], items: Sequence[Any]) -> float:
     return len(items) / min(times)
 
 
-def _said(pair: dict) -> bool:  # type: ignore[type-arg]
-    from planner_eval.dialects.read import parse
-
-    return diff(parse(pair["pred"], dialect="plan"), parse(pair["gold"], dialect="plan")).same
-
-
 def _peers(pairs: list[tuple[Plan, Plan]]) -> Iterator[dict]:  # type: ignore[type-arg]
     """What other interpreters measure on the same pairs."""
     names = [name for name in os.environ.get("PLANEVAL_PEERS", "").split(os.pathsep) if name]
@@ -146,30 +118,13 @@ def _peers(pairs: list[tuple[Plan, Plan]]) -> Iterator[dict]:  # type: ignore[ty
                     yield json.loads(line)
 
 
-def _grown(size: int, kinds: int) -> None:
-    """Compare one changed pair of `size` calls, of which each uses one of the five before it."""
-
-    def plan(changed: bool) -> Plan:
-        calls = []
-        for at in range(size):
-            value = at + 1 if changed and at % 10 == 0 else at
-            given: list[tuple[str, object]] = [("n", value), ("unit", "km")]
-            if at > 5:
-                given.append(("source", Ref(at - 1 - at % 5, ("out",))))
-            calls.append(Call(f"c{at}", f"tool{at % kinds}", tuple(given)))
-        return Plan(tuple(calls), edges(tuple(calls)))
-
-    assert not diff(plan(True), plan(False)).same
-
-
 def _bounded() -> Iterator[tuple[str, str, str]]:
     """Pairs that no search can settle exactly in time: how long they take, and what is said."""
     random = Random(7)
     count = 2_000
     gold = Plan(tuple(Call(f"c{i}", "f", (("x", i % 50), ("y", i))) for i in range(count)))
-    pred = Plan(
-        tuple(Call(f"c{i}", "f", (("x", random.randint(0, 50)), ("y", -i - 1))) for i in range(count))
-    )
+    drawn = ((("x", random.randint(0, 50)), ("y", -i - 1)) for i in range(count))
+    pred = Plan(tuple(Call(f"c{i}", "f", given) for i, given in enumerate(drawn)))
     for name, one, other in (("2,000 calls of one name, all changed", pred, gold), _rings()):
         start = time.perf_counter()
         found = diff(one, other)

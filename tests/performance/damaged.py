@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
-from itertools import chain, islice, pairwise, product, starmap
-from pathlib import Path
+from itertools import pairwise, product, starmap
 from typing import NamedTuple
 
 from planner_eval import dialects
@@ -51,10 +49,7 @@ def one_call(dialect: str, size: int) -> str:
 
 
 def place(text: str, share: float) -> int:
-    """A place after a share of a text: in the same middle of a call, or of a row of one, whatever the size.
-
-    Where it lies in a call decides what is read of it: at another place each size would be another damage.
-    """
+    """A place after a share of a text: in the same middle of a call or of a row, whatever the size."""
     near = int(share * len(text))
     at = max(text.rfind(begin, 0, near) for begin in ("nights", "guest", "rows"))
     if at < 0:  # an example over and over
@@ -64,11 +59,7 @@ def place(text: str, share: float) -> int:
 
 
 def run_inside(text: str, mark: str) -> str:
-    """A text with a long run of a mark in its middle.
-
-    One more than a multiple of twelve: quotes open or close by twos and threes, and a text that opens at one
-    size and not at the next is another damage.
-    """
+    """A text with a run of a mark inside, twelves and one: quotes open or close by twos and threes."""
     at = place(text, 1 / 2)
     return text[:at] + mark * (len(text) // 2 // len(mark) // 12 * 12 + 1) + text[at:]
 
@@ -106,41 +97,23 @@ class Case(NamedTuple):
         return DAMAGES[self.damage](self.body(self.dialect, size))
 
 
-def cases() -> Iterator[Case]:
-    """Each dialect with each damage."""
-    return starmap(Case, product(dialects.names(), (calls, one_call), DAMAGES))
-
-
 WORST = (
-    Case("call-texts", one_call, 'each \\" twice'),
-    Case("call-texts", one_call, "cut at 2/3"),
-    Case("call-texts", calls, 'a run of \\"'),
-    Case("call-texts", calls, "a run of \\"),
-    Case("openai-chat", one_call, "cut at 2/3"),
+    *(Case("call-texts", one_call, damage) for damage in ('each \\" twice', "cut at 2/3")),
+    *(Case("call-texts", calls, damage) for damage in ('a run of \\"', "a run of \\")),
+    *(Case(dialect, one_call, "cut at 2/3") for dialect in (
+        "openai-chat", "json", "nestful", "callnavi", "pythonic", "hermes", "mistral-v11")),
     Case("openai-chat", one_call, 'a run of "'),
-    Case("json", one_call, "cut at 2/3"),
-    Case("nestful", one_call, "cut at 2/3"),
-    Case("callnavi", one_call, "cut at 2/3"),
-    Case("pythonic", one_call, "cut at 2/3"),
-    Case("hermes", one_call, "cut at 2/3"),
-    Case("mistral-v11", one_call, "cut at 2/3"),
-)
+)  # fmt: skip
 """Those that took longest while a quote that is not closed was tried again at each later one."""
 
 STEEPEST = (
-    Case("llama-builtin", one_call, 'each \\" twice'),
-    Case("lfm2", one_call, 'each \\" twice'),
+    Case("llama-builtin", one_call, 'each \\" twice'), Case("lfm2", one_call, 'each \\" twice'),
     Case("lfm2", one_call, "whole"),
-    Case("llmcompiler", one_call, 'each " twice'),
-    Case("minicpm", one_call, 'each " twice'),
-    Case("nemotron", one_call, 'each " twice'),
-    Case("llama-builtin", calls, "a run of \\"),
-    Case("llama-builtin", calls, "a run of {"),
-    Case("llama-builtin", calls, "a run of ["),
-    Case("olmo", calls, "a run of \\"),
-    Case("olmo", calls, "a run of ("),
+    *(Case(dialect, one_call, 'each " twice') for dialect in ("llmcompiler", "minicpm", "nemotron")),
+    *(Case("llama-builtin", calls, f"a run of {mark}") for mark in "\\{["),
+    *(Case("olmo", calls, f"a run of {mark}") for mark in "\\("),
     Case("openai-programmatic", calls, "a run of ["),
-)
+)  # fmt: skip
 """Those that took a slower way from 256,000 characters or 100,000 brackets on."""
 
 
@@ -161,7 +134,7 @@ def spent(text: str, *, repair: bool, runs: int) -> float:
 def kinds() -> Iterator[tuple[Case, bool]]:
     """Each damage that is another text than those before, to be read strictly and mended."""
     seen: set[int] = set()
-    for case in cases():
+    for case in starmap(Case, product(dialects.names(), (calls, one_call), DAMAGES)):
         text = hash(case.text(SIZES[0]))
         if text not in seen:
             yield from ((case, repair) for repair in (False, True))
@@ -169,23 +142,16 @@ def kinds() -> Iterator[tuple[Case, bool]]:
 
 
 def measured(case: Case, *, repair: bool) -> tuple[float, float]:
-    """The largest factor between a size and twice that, and the seconds of the largest size.
-
-    A factor that is clear after one run is taken; for another the two sizes are read twice more.
-    """
+    """The largest factor between a size and twice that, read again where it is in doubt; the last seconds."""
     texts = [case.text(size) for size in SIZES]
     times = [spent(text, repair=repair, runs=1) for text in texts]
     again: set[int] = set()
-    while doubtful := set(chain(*_steep(times))) - again:
+    steps = list(pairwise(range(len(times))))
+    while doubtful := {at for a, b in steps if factor(times[a], times[b]) >= CLEAR for at in (a, b)} - again:
         for at in doubtful:
             times[at] = min(times[at], spent(texts[at], repair=repair, runs=2))
         again |= doubtful
     return max(starmap(factor, pairwise(times))), times[-1]
-
-
-def _steep(times: list[float]) -> list[tuple[int, int]]:
-    """The steps that are to be looked at again."""
-    return [at for at in pairwise(range(len(times))) if factor(times[at[0]], times[at[1]]) >= CLEAR]
 
 
 def factor(short: float, long: float) -> float:
@@ -193,46 +159,12 @@ def factor(short: float, long: float) -> float:
     return long / max(short, LEAST)
 
 
-def kept(path: Path | None) -> dict[str, tuple[float, float]]:
-    """What an earlier run wrote down: the factor and the seconds of each kind."""
-    lines = path.read_text().splitlines() if path is not None and path.exists() else []
-    return {name: (most, seconds) for name, most, seconds in map(json.loads, lines)}
-
-
-def rows(path: Path | None = None, part: tuple[int, int] = (0, 1)) -> Iterable[tuple[str, str, str]]:
-    """The factors of the worst of all dialects and damages, read strictly and mended.
-
-    Args:
-        path: a file to which each kind is appended; what stands there is not measured again.
-        part: which of how many shares of the kinds.
-    """
-    found = kept(path)
+def rows() -> Iterable[tuple[str, str, str]]:
+    """The factors of the worst of all dialects and damages, read strictly and mended."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for case, repair in islice(kinds(), part[0], None, part[1]):
-            name = f"{case}{', mended' * repair}"
-            if name in found:
-                continue
-            found[name] = measured(case, repair=repair)
-            if path is not None:
-                with path.open("a") as file:
-                    file.write(json.dumps([name, *found[name]]) + "\n")
+        found = {f"{case}{', mended' * repair}": measured(case, repair=repair) for case, repair in kinds()}
     past = sum(most > MOST for most, _ in found.values())
     yield f"doubled from 20 kB to 320 kB, {len(found):,} kinds of damage", f"{past} above {MOST} ×", "0"
     for name, (most, seconds) in sorted(found.items(), key=lambda item: item[1], reverse=True)[:12]:
         yield f"doubled: {name}", f"{most:.2f} ×, {seconds:.2f} s at 320 kB", f"≤ {MOST} ×"
-
-
-def main() -> None:
-    """Measure all, or a share; what is measured is kept in a file, so that it can be gone on with."""
-    asked = argparse.ArgumentParser(description=main.__doc__)
-    asked.add_argument("kept", type=Path, help="a file of lines, made and continued")
-    asked.add_argument("--part", default="0/1", help="which share of how many: 0/3, 1/3, 2/3")
-    given = asked.parse_args()
-    share, shares = given.part.split("/")
-    for what, figure, target in rows(given.kept, (int(share), int(shares))):
-        print(f"{what:<72}  {figure:<36}  {target}")
-
-
-if __name__ == "__main__":
-    main()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -44,7 +44,7 @@ def rows() -> Iterable[tuple[str, str, str]]:
         contents = [p.read_text() for p in parts]
         texts = ["\n".join(r["output"]["api_results"]) for c in contents for r in json.loads(c)]
         assert all(read_fast(t) == read_grammar(t) for t in texts)
-        fast, slow, factor = ratio(each(read_fast, texts), each(read_grammar, texts))
+        fast, slow, factor = ratio(lambda: [*map(read_fast, texts)], lambda: [*map(read_grammar, texts)])
         calls = sum(t.count("\n") + 1 for t in texts)
         shown = f"{factor:.1f} × ({fast / calls * 1e6:.1f} against {slow / calls * 1e6:.1f} µs a call)"
         yield f"fast path against the Lark grammar, {calls:,} AppBench lines", shown, "≥ 4 ×"
@@ -64,42 +64,30 @@ def rows() -> Iterable[tuple[str, str, str]]:
         times = [seconds(lambda s=size, k=kinds: whole(s, k), 3) for size in SIZES]  # type: ignore[misc]
         per_call = ", ".join(f"{t / s * 1e6:.0f}" for t, s in zip(times, SIZES, strict=True))
         exponent = growth(SIZES, times)
-        yield (
-            f"parse + link + diff, 10 to 10,000 calls of {name}: exponent (µs a call)",
-            f"{exponent:.2f} ({per_call})",
-            "≤ 1.15",
-        )
+        what = f"parse + link + diff, 10 to 10,000 calls of {name}: exponent (µs a call)"
+        yield what, f"{exponent:.2f} ({per_call})", "≤ 1.15"
 
 
 def pairs_and_files(folder: Path, appbench: list[str]) -> Iterator[tuple[str, str, str]]:
     """Texts of AppBench and NESTful against themselves and against one edit; files of pairs, end to end."""
     records = map(json.loads, (folder / "datasets/nestful/v2/nestful_v2_collected.jsonl").open())
-    golds = [
-        *appbench,
-        *(r["output"] if isinstance(r["output"], str) else json.dumps(r["output"]) for r in records),
-    ]
+    outputs = [record["output"] for record in records]
+    golds = [*appbench, *(one if isinstance(one, str) else json.dumps(one) for one in outputs)]
     edited = [(edit(text, Random(at)), text) for at, text in enumerate(golds)]
     mixed = [pair if at % 2 else (pair[1], pair[1]) for at, pair in enumerate(edited)]
-    for what, texts in (
-        ("equal", [(text, text) for text in golds]),
-        ("one edit", edited),
-        ("half one edit", mixed),
-    ):
+    sets = {"equal": [(text, text) for text in golds], "one edit": edited, "half one edit": mixed}
+    for what, texts in sets.items():
         time = seconds(lambda texts=texts: [same(parse(a), parse(b)) for a, b in texts])  # type: ignore[misc]
         rate = f"{len(texts) / time:,.0f} pairs/s"
         yield f"parse + link both, equality: AppBench and NESTful, {what}", rate, "≥ 20,000"
     time = seconds(lambda: [pe.same(a, b) for a, b in mixed])
     yield "pe.same of the same texts, half one edit", f"{len(mixed) / time:,.0f} pairs/s", "≥ 20,000"
-    outputs = (folder / "datasets/raw_outputs/raw_outputs.jsonl").read_text(encoding="utf-8").splitlines()
-    raw = [json.loads(line)["text"] for line in outputs]
+    lines = (folder / "datasets/raw_outputs/raw_outputs.jsonl").read_text(encoding="utf-8").splitlines()
+    raw = [json.loads(line)["text"] for line in lines]
     many = [mixed[at % len(mixed)] for at in range(20_000)]
+    neighbours = list(zip(raw, raw[1:] + raw[:1], strict=True))
     for what, pairs, command, target in (
-        (
-            "real outputs against their neighbours",
-            list(zip(raw, raw[1:] + raw[:1], strict=True)),
-            "diff",
-            250,
-        ),
+        ("real outputs against their neighbours", neighbours, "diff", 250),
         ("20,000 pairs, half with one edit", many, "diff", 250),
         ("20,000 pairs, half with one edit", many, "score", 170),
     ):
@@ -135,11 +123,6 @@ def edit(text: str, random: Random) -> str:
         return text.replace("(", "2(", 1)
     at = random.randrange(1, len(parts))
     return "='".join([*parts[:at], f"un{parts[at]}", *parts[at + 1 :]])
-
-
-def each(work: Callable[[str], object], texts: list[str]) -> Callable[[], object]:
-    """Work over all texts as one piece of work."""
-    return lambda: [work(text) for text in texts]
 
 
 def whole(size: int, kinds: int) -> None:

@@ -31,13 +31,9 @@ def small(seed: int) -> Diff:
         edges = (Edge(0, 2, "flight", (), ("id",)), Edge(hotel, 2, "hotel", (), ("id",)))
         return Plan(tuple(calls[: 3 if last else 2]), edges if last else ())
 
-    kinds = [
-        ("2026-05-04", 1, True),
-        ("2026-05-05", 1, True),
-        ("2026-05-04", 0, True),
-        ("2026-05-04", 1, False),
-    ]
-    return diff(plan(*kinds[seed % 4]), plan("2026-05-04", 1, True))
+    day = "2026-05-04"
+    kinds = [(day, 1, True), ("2026-05-05", 1, True), (day, 0, True), (day, 1, False)]
+    return diff(plan(*kinds[seed % 4]), plan(day, 1, True))
 
 
 def rows() -> Iterable[tuple[str, str, str]]:

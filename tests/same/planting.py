@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from functools import partial, wraps
 from random import Random
 from typing import Any
 
@@ -22,19 +23,33 @@ def fault(function: Fault) -> Fault:
     return function
 
 
+def fault_in(places: Callable[[Data], list[Any]]) -> Callable[[Callable[..., bool | None]], Fault]:
+    """Enter a fault of one place of a plan, which takes that before its randomness."""
+
+    def enter(function: Callable[..., bool | None]) -> Fault:
+        @wraps(function)
+        def planted(plan: Data, random: Random) -> bool:
+            found = places(plan)
+            return bool(found) and function(plan, random.choice(found), random) is not False
+
+        return fault(planted)
+
+    return enter
+
+
 def is_reference(value: Any) -> bool:
     return isinstance(value, dict) and "$ref" in value
 
 
-def arguments(plan: Data, condition: Callable[[Any], bool]) -> list[tuple[Data, str]]:
+def with_arguments(plan: Data, least: int = 0) -> list[Data]:
+    """The calls whose arguments are an object with so many names or more."""
+    return [c for c in plan["calls"] if isinstance(c["arguments"], dict) and len(c["arguments"]) >= least]
+
+
+def arguments(plan: Data, condition: Callable[[Any], bool] = lambda value: True) -> list[tuple[Data, str]]:
     """The arguments whose value meets a condition: the object that holds each, and its name."""
-    return [
-        (call["arguments"], name)
-        for call in plan["calls"]
-        if isinstance(call["arguments"], dict)
-        for name, value in call["arguments"].items()
-        if condition(value)
-    ]
+    held = (call["arguments"] for call in with_arguments(plan))
+    return [(given, name) for given in held for name, value in given.items() if condition(value)]
 
 
 def literals(plan: Data) -> list[tuple[Data, str]]:
@@ -45,9 +60,8 @@ def references(plan: Data) -> list[tuple[Data, str]]:
     return arguments(plan, is_reference)
 
 
-def with_arguments(plan: Data, least: int = 0) -> list[Data]:
-    """The calls whose arguments are an object with so many names or more."""
-    return [c for c in plan["calls"] if isinstance(c["arguments"], dict) and len(c["arguments"]) >= least]
+def all_calls(plan: Data) -> list[Data]:
+    return list(plan["calls"])
 
 
 def rename(mapping: Data, name: str, new: str) -> None:
@@ -55,6 +69,12 @@ def rename(mapping: Data, name: str, new: str) -> None:
     items = [(new if key == name else key, value) for key, value in mapping.items()]
     mapping.clear()
     mapping.update(items)
+
+
+def refer(place: tuple[Data, str], label: str) -> None:
+    """Let a reference name another call."""
+    holder, name = place
+    holder[name] = {**holder[name], "$ref": label}
 
 
 def typo(text: str, random: Random) -> str:
@@ -69,9 +89,8 @@ def changed_value(value: Any, random: Random) -> Any:
     if isinstance(value, (int, float)):
         return random.choice([value + 1, -value, value * 10, value + 0.5])
     if isinstance(value, str):
-        return random.choice(
-            [typo(value, random), value.upper(), f" {value} ", "another value", "", value[: len(value) // 2]]
-        )
+        half = value[: len(value) // 2]
+        return random.choice([typo(value, random), value.upper(), f" {value} ", "another value", "", half])
     if isinstance(value, list):
         return random.choice([[*value, "more"], value[1:], value[::-1]])
     if isinstance(value, dict):
@@ -97,7 +116,7 @@ def join(plans: list[Data]) -> Data:
         for call in plan["calls"]:
             call["id"] = f"p{number}_{call['id']}"
         for holder, name in references(plan):
-            holder[name] = {**holder[name], "$ref": f"p{number}_{holder[name]['$ref']}"}
+            refer((holder, name), f"p{number}_{holder[name]['$ref']}")
         joined["calls"] += plan["calls"]
     return joined
 
@@ -112,135 +131,88 @@ def with_twins(plan: Data, random: Random) -> Data:
     return plan
 
 
-@fault
-def value(plan: Data, random: Random) -> bool:
-    places = literals(plan)
-    if places:
-        call, name = random.choice(places)
-        call[name] = changed_value(call[name], random)
-    return bool(places)
+@fault_in(literals)
+def value(plan: Data, place: tuple[Data, str], random: Random) -> None:
+    call, name = place
+    call[name] = changed_value(call[name], random)
 
 
-@fault
-def value_type(plan: Data, random: Random) -> bool:
-    places = literals(plan)
-    if places:
-        call, name = random.choice(places)
-        call[name] = retyped_value(call[name], random)
-    return bool(places)
+@fault_in(literals)
+def value_type(plan: Data, place: tuple[Data, str], random: Random) -> None:
+    call, name = place
+    call[name] = retyped_value(call[name], random)
 
 
-@fault
-def value_everywhere(plan: Data, random: Random) -> bool:
+@fault_in(literals)
+def value_everywhere(plan: Data, place: tuple[Data, str], random: Random) -> None:
     """One wrong literal, repeated in every call that has it."""
-    places = literals(plan)
-    if places:
-        call, name = random.choice(places)
-        old = call[name]
-        new = changed_value(old, random)
-        for arguments_, key in places:
-            if arguments_[key] == old:
-                arguments_[key] = new
-    return bool(places)
+    old = place[0][place[1]]
+    new = changed_value(old, random)
+    for call, name in literals(plan):
+        call[name] = new if call[name] == old else call[name]
 
 
-@fault
-def argument_missing(plan: Data, random: Random) -> bool:
-    places = arguments(plan, lambda value: True)
-    if places:
-        call, name = random.choice(places)
-        del call[name]
-    return bool(places)
+@fault_in(arguments)
+def argument_missing(plan: Data, place: tuple[Data, str], random: Random) -> None:
+    del place[0][place[1]]
 
 
-@fault
-def argument_extra(plan: Data, random: Random) -> bool:
-    calls = with_arguments(plan)
-    if calls:
-        call = random.choice(calls)["arguments"]
-        call[random.choice(["extra", "limit"])] = random.choice(["5", 5, True, None])
-    return bool(calls)
+@fault_in(with_arguments)
+def argument_extra(plan: Data, call: Data, random: Random) -> None:
+    call["arguments"][random.choice(["extra", "limit"])] = random.choice(["5", 5, True, None])
 
 
-@fault
-def argument_renamed(plan: Data, random: Random) -> bool:
-    places = arguments(plan, lambda value: True)
-    if places:
-        call, name = random.choice(places)
-        new = random.choice([typo(name, random), name.upper(), "renamed"])
-        if new in call:
-            return False
+@fault_in(arguments)
+def argument_renamed(plan: Data, place: tuple[Data, str], random: Random) -> bool:
+    call, name = place
+    new = random.choice([typo(name, random), name.upper(), "renamed"])
+    if free := new not in call:
         rename(call, name, new)
-    return bool(places)
+    return free
 
 
-@fault
-def argument_renamed_everywhere(plan: Data, random: Random) -> bool:
-    places = arguments(plan, lambda value: True)
-    if places:
-        old = random.choice(places)[1]
-        for call, name in places:
-            if name == old:
-                rename(call, name, f"{old}_name")
-    return bool(places)
+@fault_in(arguments)
+def argument_renamed_everywhere(plan: Data, place: tuple[Data, str], random: Random) -> None:
+    for call, name in arguments(plan):
+        if name == place[1]:
+            rename(call, name, f"{name}_name")
 
 
-@fault
-def values_swapped(plan: Data, random: Random) -> bool:
-    calls = [c["arguments"] for c in with_arguments(plan, 2)]
-    if calls:
-        call = random.choice(calls)
-        a, b = random.sample(sorted(call), 2)
-        call[a], call[b] = call[b], call[a]
-    return bool(calls)
+@fault_in(partial(with_arguments, least=2))
+def values_swapped(plan: Data, call: Data, random: Random) -> None:
+    given = call["arguments"]
+    a, b = random.sample(sorted(given), 2)
+    given[a], given[b] = given[b], given[a]
 
 
 @fault
 def arguments_reordered(plan: Data, random: Random) -> bool:
-    for call in plan["calls"]:
-        if isinstance(call["arguments"], dict):
-            items = list(call["arguments"].items())
-            random.shuffle(items)
-            call["arguments"] = dict(items)
+    for call in with_arguments(plan):
+        call["arguments"] = dict(random.sample(list(call["arguments"].items()), len(call["arguments"])))
     return True
 
 
-@fault
-def value_moved(plan: Data, random: Random) -> bool:
+@fault_in(literals)
+def value_moved(plan: Data, place: tuple[Data, str], random: Random) -> bool:
     """An argument that another call gets."""
-    places = literals(plan)
-    if len(plan["calls"]) < 2 or not places:
-        return False
-    call, name = random.choice(places)
+    call, name = place
     others = [c["arguments"] for c in with_arguments(plan) if c["arguments"] is not call]
-    if not others:
-        return False
-    random.choice(others)[name] = call.pop(name)
-    return True
+    if others:
+        random.choice(others)[name] = call.pop(name)
+    return bool(others)
 
 
-@fault
-def reference_call(plan: Data, random: Random) -> bool:
-    places = references(plan)
-    if places:
-        call, name = random.choice(places)
-        call[name] = {**call[name], "$ref": random.choice(plan["calls"])["id"]}
-    return bool(places)
+@fault_in(references)
+def reference_call(plan: Data, place: tuple[Data, str], random: Random) -> None:
+    refer(place, random.choice(plan["calls"])["id"])
 
 
-@fault
-def reference_output(plan: Data, random: Random) -> bool:
-    places = references(plan)
-    if places:
-        call, name = random.choice(places)
-        path = call[name].get("path") or ["result"]
-        call[name] = {
-            **call[name],
-            "path": random.choice([["other"], [*path, 0], path[:-1], [typo(str(path[0]), random)]]),
-        }
-        if not call[name]["path"]:
-            del call[name]["path"]
-    return bool(places)
+@fault_in(references)
+def reference_output(plan: Data, place: tuple[Data, str], random: Random) -> None:
+    call, name = place
+    path = call[name].get("path") or ["result"]
+    other = random.choice([["other"], [*path, 0], path[:-1], [typo(str(path[0]), random)]])
+    call[name] = {"$ref": call[name]["$ref"], **({"path": other} if other else {})}
 
 
 @fault
@@ -253,44 +225,30 @@ def references_swapped(plan: Data, random: Random) -> bool:
     return True
 
 
-@fault
-def reference_literal(plan: Data, random: Random) -> bool:
-    places = references(plan)
-    if places:
-        call, name = random.choice(places)
-        label = call[name]["$ref"]
-        call[name] = random.choice(["made up", 7, label, f"${label}", f"{{{{{label}.result}}}}", None])
-    return bool(places)
+@fault_in(references)
+def reference_literal(plan: Data, place: tuple[Data, str], random: Random) -> None:
+    call, name = place
+    label = call[name]["$ref"]
+    call[name] = random.choice(["made up", 7, label, f"${label}", f"{{{{{label}.result}}}}", None])
 
 
-@fault
-def literal_reference(plan: Data, random: Random) -> bool:
-    places = literals(plan)
-    if places:
-        call, name = random.choice(places)
-        call[name] = {"$ref": random.choice(plan["calls"])["id"], "path": ["result"]}
-    return bool(places)
+@fault_in(literals)
+def literal_reference(plan: Data, place: tuple[Data, str], random: Random) -> None:
+    place[0][place[1]] = {"$ref": random.choice(plan["calls"])["id"], "path": ["result"]}
 
 
-@fault
-def reference_unknown(plan: Data, random: Random) -> bool:
-    places = references(plan)
-    if places:
-        call, name = random.choice(places)
-        call[name] = {**call[name], "$ref": "lost"}
-    return bool(places)
+@fault_in(references)
+def reference_unknown(plan: Data, place: tuple[Data, str], random: Random) -> None:
+    refer(place, "lost")
 
 
-@fault
-def call_missing(plan: Data, random: Random) -> bool:
+@fault_in(all_calls)
+def call_missing(plan: Data, call: Data, random: Random) -> None:
     """Without a call; who takes its output refers to nothing, or writes a value of its own."""
-    if not plan["calls"]:
-        return False
-    call = plan["calls"].pop(random.randrange(len(plan["calls"])))
-    for arguments_, name in references(plan):
-        if arguments_[name]["$ref"] == call["id"] and random.random() < 0.7:
-            arguments_[name] = "made up"
-    return True
+    plan["calls"].remove(call)
+    for holder, name in references(plan):
+        if holder[name]["$ref"] == call["id"] and random.random() < 0.7:
+            holder[name] = "made up"
 
 
 def insert(plan: Data, call: Data, random: Random) -> None:
@@ -301,50 +259,37 @@ def insert(plan: Data, call: Data, random: Random) -> None:
 
 @fault
 def call_extra(plan: Data, random: Random) -> bool:
-    insert(
-        plan, {"id": "", "name": random.choice(["unasked", "search"]), "arguments": {"query": "x"}}, random
-    )
+    name = random.choice(["unasked", "search"])
+    insert(plan, {"id": "", "name": name, "arguments": {"query": "x"}}, random)
     return True
 
 
-@fault
-def call_repeated(plan: Data, random: Random) -> bool:
-    if plan["calls"]:
-        insert(plan, deepcopy(random.choice(plan["calls"])), random)
-    return bool(plan["calls"])
+@fault_in(all_calls)
+def call_repeated(plan: Data, call: Data, random: Random) -> None:
+    insert(plan, deepcopy(call), random)
 
 
-@fault
-def call_repeated_for_user(plan: Data, random: Random) -> bool:
+@fault_in(references)
+def call_repeated_for_user(plan: Data, place: tuple[Data, str], random: Random) -> bool:
     """A call made twice, of which another call takes the second one's output."""
-    places = references(plan)
-    if places:
-        arguments_, name = random.choice(places)
-        producers = [c for c in plan["calls"] if c["id"] == arguments_[name]["$ref"]]
-        if not producers:
-            return False
-        copy = deepcopy(producers[0])
+    producers = [c for c in plan["calls"] if c["id"] == place[0][place[1]]["$ref"]]
+    for copy in map(deepcopy, producers[:1]):
         insert(plan, copy, random)
-        arguments_[name] = {**arguments_[name], "$ref": copy["id"]}
-    return bool(places)
+        refer(place, copy["id"])
+    return bool(producers)
 
 
-@fault
-def tool_renamed(plan: Data, random: Random) -> bool:
-    if plan["calls"]:
-        call = random.choice(plan["calls"])
-        call["name"] = random.choice([typo(call["name"], random), call["name"].upper(), "another_tool"])
-    return bool(plan["calls"])
+@fault_in(all_calls)
+def tool_renamed(plan: Data, call: Data, random: Random) -> None:
+    call["name"] = random.choice([typo(call["name"], random), call["name"].upper(), "another_tool"])
 
 
-@fault
-def tool_renamed_everywhere(plan: Data, random: Random) -> bool:
-    if plan["calls"]:
-        old = random.choice(plan["calls"])["name"]
-        new = random.choice([old.replace("_", ""), f"{old}s", f"functions.{old}"])
-        for call in plan["calls"]:
-            call["name"] = new if call["name"] == old else call["name"]
-    return bool(plan["calls"])
+@fault_in(all_calls)
+def tool_renamed_everywhere(plan: Data, chosen: Data, random: Random) -> None:
+    old = chosen["name"]
+    new = random.choice([old.replace("_", ""), f"{old}s", f"functions.{old}"])
+    for call in plan["calls"]:
+        call["name"] = new if call["name"] == old else call["name"]
 
 
 @fault
@@ -373,13 +318,9 @@ def tools_swapped(plan: Data, random: Random) -> bool:
     return True
 
 
-@fault
-def app_changed(plan: Data, random: Random) -> bool:
-    calls = [c for c in plan["calls"] if "app" in c]
-    if calls:
-        call = random.choice(calls)
-        call["app"] = random.choice([c["app"] for c in calls] + ["Other"])
-    return bool(calls)
+@fault_in(lambda plan: [call for call in plan["calls"] if "app" in call])
+def app_changed(plan: Data, call: Data, random: Random) -> None:
+    call["app"] = random.choice([c["app"] for c in plan["calls"] if "app" in c] + ["Other"])
 
 
 @fault
@@ -388,13 +329,9 @@ def calls_shuffled(plan: Data, random: Random) -> bool:
     return len(plan["calls"]) > 1
 
 
-@fault
-def neighbours_swapped(plan: Data, random: Random) -> bool:
-    if len(plan["calls"]) < 2:
-        return False
-    at = random.randrange(len(plan["calls"]) - 1)
+@fault_in(lambda plan: list(range(len(plan["calls"]) - 1)))
+def neighbours_swapped(plan: Data, at: int, random: Random) -> None:
     plan["calls"][at : at + 2] = plan["calls"][at : at + 2][::-1]
-    return True
 
 
 @fault
@@ -403,24 +340,18 @@ def labels_renamed(plan: Data, random: Random) -> bool:
     labels = {call["id"]: f"step{n}" for n, call in enumerate(plan["calls"], 1)}
     for call in plan["calls"]:
         call["id"] = labels[call["id"]]
-    for arguments_, name in references(plan):
-        arguments_[name] = {**arguments_[name], "$ref": labels.get(arguments_[name]["$ref"], "lost")}
+    for holder, name in references(plan):
+        refer((holder, name), labels.get(holder[name]["$ref"], "lost"))
     return True
 
 
-@fault
-def call_split(plan: Data, random: Random) -> bool:
+@fault_in(partial(with_arguments, least=2))
+def call_split(plan: Data, call: Data, random: Random) -> None:
     """Two calls of a tool with half of the arguments each."""
-    calls = with_arguments(plan, 2)
-    if calls:
-        call = random.choice(calls)
-        half = deepcopy(call)
-        names = list(call["arguments"])
-        cut = random.randint(1, len(names) - 1)
-        call["arguments"] = {n: v for n, v in call["arguments"].items() if n in names[:cut]}
-        half["arguments"] = {n: v for n, v in half["arguments"].items() if n in names[cut:]}
-        insert(plan, half, random)
-    return bool(calls)
+    items = list(call["arguments"].items())
+    cut = random.randint(1, len(items) - 1)
+    call["arguments"] = dict(items[:cut])
+    insert(plan, deepcopy({**call, "arguments": dict(items[cut:])}), random)
 
 
 @fault
@@ -432,9 +363,9 @@ def calls_merged(plan: Data, random: Random) -> bool:
     first, second = random.sample(calls, 2)
     first["arguments"] = {**second["arguments"], **first["arguments"]}
     plan["calls"].remove(second)
-    for arguments_, name in references(plan):
-        if arguments_[name]["$ref"] == second["id"]:
-            arguments_[name] = {**arguments_[name], "$ref": first["id"]}
+    for holder, name in references(plan):
+        if holder[name]["$ref"] == second["id"]:
+            refer((holder, name), first["id"])
     return True
 
 
