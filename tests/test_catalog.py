@@ -134,22 +134,6 @@ def test_overloads_and_apps_are_found() -> None:
     assert both.text_values
 
 
-@pytest.mark.parametrize("name", SIGNATURES)
-def test_a_catalog_can_be_written_and_read_again(name: str) -> None:
-    def told(tools: Any) -> list[Any]:
-        return [(one.full_name, one.app, one.signature().split(")")[0], one.open) for one in tools]
-
-    catalog = read_catalog(CASES / name)
-    for format in WRITABLE:
-        again = as_catalog(json.loads(json.dumps(to_data(catalog, format))), name=catalog.name)
-        kept = written_names(catalog, format).values() if format != "planeval" else catalog.tools
-        assert told(again.tools) == told(kept)
-        if format == "planeval" and name != "toolalpaca.json":
-            assert again == catalog
-        if not losses(catalog, format):
-            assert [tool.signature() for tool in again.tools] == [tool.signature() for tool in catalog.tools]
-
-
 class Person(BaseModel):
     name: str
     age: int = 0

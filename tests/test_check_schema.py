@@ -305,19 +305,6 @@ def test_patterns_of_repeats_decide(schema: Any, value: Any, codes: list[str], t
     assert done.returncode == bool(codes)
 
 
-@pytest.mark.more
-def test_alternatives_that_double_and_deep_values_come_to_an_end(tmp_path: Path) -> None:
-    again = {"$ref": "#/$defs/t"}
-    n = {"anyOf": [again, {"allOf": [again]}, {"not": {"not": again}}]}
-    doubling = {"type": "object", "properties": {"n": n}, "minProperties": 1, "additionalProperties": False}
-    parameters = {"type": "object", "properties": {"v": again}, "$defs": {"t": doubling}}
-    said = "find: is too large or too deep to be held against the tool's schema [check.undecided]"
-    for depth in (12, 180):
-        done = checked(tmp_path, parameters, '{"v": ' + '{"n": ' * depth + "1" + "}" * (depth + 1))
-        assert (done.returncode, done.stderr.count("Traceback")) == (1, 0)
-        assert said in done.stdout
-
-
 def _own_alternatives(key: str, count: int, depth: int) -> tuple[dict[str, Any], Any]:
     """Parameters whose alternatives hold themselves, told apart by a field, and a value of none of them."""
     inner = {"$ref": "#/$defs/n"}

@@ -1,32 +1,23 @@
-"""What takes too long for every change: interrupts at any moment, every notation, growth."""
+"""What takes too long for every change: interrupts at any moment, and the fuzzers."""
 
 from __future__ import annotations
 
-import gc
 import json
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from planner_eval.comparison.diff import diff
-from planner_eval.comparison.patch import make_patch
 from planner_eval.dialects.read import write
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.records.rows import diff_data
-from planner_eval.scoring.row_formats import diff_text
 from tests.build import edges
 from tests.conftest import ROOT
-from tests.performance.parsing import processor
 
 pytestmark = pytest.mark.long
 
-COMMAND = [sys.executable, "-m", "planner_eval"]
 MOMENTS = 60
 
 
@@ -49,33 +40,27 @@ def records(file: Path, count: int, wrong: bool = False) -> str:
     return str(file)
 
 
-COMMANDS = [
-    line.split()
-    for line in (
-        "parse PRED", "stats PRED", "diff PRED GOLD", "diff PRED GOLD --format html", "score PRED GOLD",
-        "compare PRED PRED --gold GOLD", "convert PRED --to nestful", "check PRED --catalog CATALOG",
-        "execute PRED --tools TOOLS --isolation process",
-    )
-]  # fmt: skip
+COMMANDS = (
+    "parse PRED", "stats PRED", "diff PRED GOLD", "diff PRED GOLD --format html", "score PRED GOLD",
+    "compare PRED PRED --gold GOLD", "convert PRED --to nestful", "check PRED --catalog CATALOG",
+    "execute PRED --tools TOOLS --isolation process",
+)  # fmt: skip
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a child there")
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_interrupted_at_any_moment(command: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", COMMANDS)
+def test_interrupted_at_any_moment(words: str, tmp_path: Path) -> None:
     """A command ends as interrupted or as always, without a traceback, and what it wrote is whole."""
-    tools = tmp_path / "tools.py"
+    command, tools = words.split(), tmp_path / "tools.py"
     tools.write_text("".join(f"def tool{n}(**given):\n    return {{'out': {n}}}\n" for n in range(5)))
     takes = {"type": "object", "properties": {"n": {"type": "integer"}}}
     catalog = [{"name": f"tool{n}", "parameters": takes} for n in range(5)]
     (tmp_path / "catalog.json").write_text(json.dumps(catalog))
     count = 20 if command[0] == "execute" else 400
-    names = {
-        "PRED": records(tmp_path / "pred.jsonl", count, wrong=True),
-        "GOLD": records(tmp_path / "gold.jsonl", count),
-        "TOOLS": str(tools),
-        "CATALOG": str(tmp_path / "catalog.json"),
-    }
-    argv = [*COMMAND, *(names.get(word, word) for word in command), "-o"]
+    names = {"TOOLS": str(tools), "CATALOG": str(tmp_path / "catalog.json")}
+    names |= {"PRED": records(tmp_path / "pred.jsonl", count, wrong=True)}
+    names |= {"GOLD": records(tmp_path / "gold.jsonl", count)}
+    argv = [sys.executable, "-m", "planner_eval", *(names.get(word, word) for word in command), "-o"]
     began = time.monotonic()
     done = subprocess.run([*argv, str(tmp_path / "whole")], capture_output=True)
     lasts = time.monotonic() - began
@@ -97,55 +82,6 @@ def test_interrupted_at_any_moment(command: list[str], tmp_path: Path) -> None:
         if command[0] != "execute":  # which writes what it has
             assert not output.exists() or output.read_bytes() in (b"", whole)
     assert codes & {130, -signal.SIGINT}
-
-
-def one(**given: Any) -> Plan:
-    return Plan((Call("c1", "f", tuple(given.items())),))
-
-
-def joins(count: int, by: int) -> Plan:
-    """Calls of which each third takes from the two before it; of tools that the other plan has not."""
-    made = []
-    for at in range(0, count - 2, 3):
-        both = (("one", Ref(at)), ("other", Ref(at + 1)))
-        parts = ((f"left{by}", (("x", at),)), (f"right{by}", (("y", at),)), (f"join{by}", both))
-        made += [Call(f"c{at + n}", name, given) for n, (name, given) in enumerate(parts)]
-    return Plan(tuple(made), edges(tuple(made)))
-
-
-SHAPES: dict[str, Callable[[int, int], Plan]] = {
-    "a list of objects": lambda n, by: one(rows=[{"id": at, "v": f"x{at + by}"} for at in range(n)]),
-    "an object of other keys": lambda n, by: one(o={f"k{by}{at}": at for at in range(n)}),
-    "renamed arguments": lambda n, by: one(**{f"k{by}{n - at if by else at}": at for at in range(n)}),
-    "one argument often": lambda n, by: Plan((Call("c1", "f", tuple(("x", at + by) for at in range(n))),)),
-    "a chain that is missing": lambda n, by: grown(2 if by else n),
-    "a chain that is extra": lambda n, by: grown(n if by else 2),
-    "calls that join in others": joins,
-    "a text in many brackets": lambda n, by: one(text="[" * n * 99 + str(by) + "]" * n * 99, n=by),
-    "a long text": lambda n, by: one(text="".join(f"word{at + by}\n" for at in range(n * 4))),
-}
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_showing_what_differs_takes_time_by_its_size(name: str) -> None:
-    def seconds(count: int) -> float:
-        pred, gold = SHAPES[name](count, 1), SHAPES[name](count, 0)
-
-        def work() -> None:
-            found = diff(pred, gold)
-            assert not found.same
-            diff_text(found, places=True)
-            diff_data(found)
-            make_patch(found)
-
-        return processor(work, 3)
-
-    gc.disable()  # what it looks through is all that tests before this one left
-    try:
-        small, large = max(0.01, seconds(500)), seconds(4_000)
-    finally:
-        gc.enable()
-    assert large <= 24 * small, "what is quadratic takes 64 times as long"
 
 
 @pytest.mark.parametrize("name", ["fuzz", "fuzz_files", "fuzz_replies", "fuzz_endpoints"])
