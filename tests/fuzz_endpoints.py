@@ -254,9 +254,7 @@ def tried(case: Case, name: str, finds: Path | None, folder: Path, server: Serve
     except Exception as problem:
         why = str(problem) if isinstance(problem, Find) else traceback.format_exc(limit=-6)
         if finds is not None:
-            answers = [
-                {"parts": [p.decode("latin-1") for p in one.parts], "how": one.how} for one in case.answers
-            ]
+            answers = [{"parts": [p.decode("latin-1") for p in a.parts], "how": a.how} for a in case.answers]
             text = json.dumps({"command": case.command, "answers": answers}, indent=1) + "\n"
             digest = hashlib.blake2b(text.encode(), digest_size=5).hexdigest()
             finds.mkdir(parents=True, exist_ok=True)

@@ -217,9 +217,7 @@ class GbnfWalk:
             reached, found, count = {start}, {start} if least == 0 else set(), 0
             while reached and (most is None or count < most):
                 count += 1
-                reached = {end for one in reached for end in ends(item, one)} - (
-                    found if count > least else set()
-                )
+                reached = {e for r in reached for e in ends(item, r)} - (found if count > least else set())
                 found |= reached if count >= least else set()
             return found
 

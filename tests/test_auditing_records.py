@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,6 @@ from planner_eval.auditing.agreement import Answer, agreeing, camps, outvoted
 from planner_eval.auditing.candidates import ambiguous, picks
 from planner_eval.auditing.finding import GoldFinding
 from planner_eval.auditing.twins import Item, differing
-from planner_eval.datasets.gold import gold_plan
-from planner_eval.datasets.published import find, read
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.policy import Policy
@@ -69,20 +66,6 @@ def test_the_order_of_records_decides_nothing(order: list[tuple[str, str, str]])
     assert {name: (one.code, one.confidence, {*one.related}) for name, (one,) in told.items()} == {
         "r4": ("gold.twin", "medium", {"r1", "r2", "r3"})
     }
-
-
-TWINS = {"appbench": 1, "mathqa": 2, "nestful-v1": 4}
-
-
-@pytest.mark.more
-@pytest.mark.parametrize("name", list(TWINS))
-def test_published_twins_are_counted(name: str, reference: Path) -> None:
-    dataset = find(name)
-    folder = reference / "datasets" / dataset.reader
-    read_ = [(sample, gold_plan(sample)) for sample in read(dataset, folder)]
-    told = differing(Item(sample.id, sample.query, plan) for sample, plan in read_ if plan is not None)
-    assert len(told) == TWINS[name]
-    assert {one.confidence for found in told.values() for one in found} == {"low"}
 
 
 HOTELS = {"data": {"hotels": [{"id": f"h-{at}{at}00", "city": "Bonn"} for at in (1, 2)] + [{"id": "h-3300"}]}}

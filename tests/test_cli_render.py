@@ -128,16 +128,6 @@ def test_a_theme_file_of_ones_own(tmp_path: Path) -> None:
         assert (done.returncode, said in done.stdout + done.stderr) == (code, True)
 
 
-@pytest.mark.more
-def test_the_gold_plans_of_a_data_set(tmp_path: Path, reference: Path) -> None:
-    pytest.importorskip("pygraphviz")
-    source = reference / "datasets" / "appbench"
-    done = planeval("dataset:appbench", "--source", source, "--format", "svg", "-o", f"{tmp_path}/drawn/")
-    assert done.returncode == 0, done.stderr
-    assert "801 of 801 plans drawn" in done.stderr
-    assert len(list((tmp_path / "drawn").iterdir())) == 801
-
-
 PAIRS = ("data/demo/pred.jsonl", MANY)
 
 

@@ -94,9 +94,7 @@ main()
         (("convert", PRED, "--to", "json", "--loss"), "planner_eval parse", "plans"),
         (("check", PRED, "--catalog", "world:bank"), "planner_eval parse", "plans"))),
 ])  # fmt: skip
-def test_what_takes_long_is_counted_on_a_terminal_and_leaves_nothing(
-    argv: tuple[str, ...], place: str, what: str
-) -> None:
+def test_what_takes_long_is_counted_on_a_terminal(argv: tuple[str, ...], place: str, what: str) -> None:
     module, name = place.split()
     code = SLOW.format(module=module, name=name)
     shown = on_terminal(*argv, code=code, out=False)
@@ -128,9 +126,7 @@ def test_an_interrupt_says_how_much_was_done() -> None:
     assert re.search(r"(\r\x1b\[K|\n)interrupted after \d+ of 13 pairs\n$", shown.err), shown.err
     said = '    sys.stderr.write("one\\n")\n    time.sleep'
     code = SLOW.format(module="planner_eval", name="parse").replace("    time.sleep", said)
-    shown = on_terminal(
-        "parse", PRED, code=code, err=False, interrupt="(one\\s+){6}"
-    )  # and nothing shown of it
+    shown = on_terminal("parse", PRED, code=code, err=False, interrupt="(one\\s+){6}")
     assert shown.code == 130
     assert re.search(r"interrupted after [4-7] of 13 plans\n$", shown.err), shown.err
 
@@ -244,9 +240,7 @@ DATA = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "argv", [*TEXTS.values(), *(pytest.param(one, marks=pytest.mark.more) for one in DATA)]
-)
+@pytest.mark.parametrize("argv", [*TEXTS.values(), *(pytest.param(a, marks=pytest.mark.more) for a in DATA)])
 def test_colours_change_nothing_but_colours_and_data_has_none(argv: tuple[str, ...]) -> None:
     plain, colored = (inside.planeval(*argv, *more) for more in ((), ("--color", "always")))
     assert "\x1b" not in plain.stdout + plain.stderr + colored.stderr

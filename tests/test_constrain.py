@@ -84,9 +84,7 @@ def test_a_schema_is_sent_and_its_object_taken_off(server: ModelServer, tmp_path
     [("vllm", "structured_outputs grammar"), ("vllm-guided", "guided_grammar"), ("sglang", "ebnf"),
      ("llama.cpp", "grammar")],
 )  # fmt: skip
-def test_a_grammar_is_sent_as_the_server_takes(
-    server: ModelServer, tmp_path: Path, name: str, way: str
-) -> None:
+def test_a_grammar_is_sent_as_each_takes_it(server: ModelServer, tmp_path: Path, name: str, way: str) -> None:
     server.script = lambda body, number: message("[]")
     run(server, tmp_path, "--constrain", "grammar", "--server", name, "--dialect", "pythonic")
     found: Any = server.bodies[0]

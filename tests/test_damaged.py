@@ -22,21 +22,6 @@ from planner_eval.dialects.extent import tokens
 from planner_eval.dialects.python_calls import read_calls
 from planner_eval.dialects.read import parse
 from tests.memory import measured, measures
-from tests.performance.damaged import STEEPEST, WORST
-
-
-@pytest.mark.more
-@measures
-@pytest.mark.parametrize("mended", [(), ("--repair",)])
-def test_what_a_token_limit_cuts_is_not_read_over_and_over(tmp_path: Path, mended: tuple[str, ...]) -> None:
-    """Three seconds of the processor's; each quote cost the rest of its text, which came to minutes."""
-    texts = [case.text(100_000) for case in (*WORST, *STEEPEST)]
-    texts += ['{"a":"' + '\\"' * 50_000, "<start_of_turn>model\n" * 50_000 + "f(a=1)", "f(a=1)"]
-    file = tmp_path / "outputs.jsonl"
-    file.write_text("".join(json.dumps({"id": at, "output": text}) + "\n" for at, text in enumerate(texts)))
-    done, _ = measured("parse", str(file), *mended, seconds=30)
-    assert done.returncode == 1, done.stderr[-300:]
-    assert f"{len(texts)} plans: " in done.stderr
 
 
 @measures
@@ -64,18 +49,14 @@ def test_long_flat_calls_read_as_short_ones(text: str) -> None:
     assert len(long.calls) == len(short.calls) + 4_000
 
 
-@pytest.mark.parametrize(
-    ("text", "calls"),
-    [
-        ("".join(f"```\nf(a={at})\n```\nand\n" for at in range(20)), 20),
-        ("f()" * 30, None),
-        ("f(a=1)\n" * 5 + "and so on!\n" + "f(a=1)\n" * 5, None),
-        ('{"task_nodes": [{"task": "a"}, {"task": "b"}, {"task": "c"}], "task_links": ['
+@pytest.mark.parametrize(("text", "calls"), [
+    ("".join(f"```\nf(a={at})\n```\nand\n" for at in range(20)), 20), ("f()" * 30, None),
+    ("f(a=1)\n" * 5 + "and so on!\n" + "f(a=1)\n" * 5, None),
+    ('{"task_nodes": [{"task": "a"}, {"task": "b"}, {"task": "c"}], "task_links": ['
          + ", ".join(['{"source": "a", "target": "b"}'] * 4) + "]}", 3),
-        ('[{"name": "plot", "arguments": {"nodes": [' + ", ".join(['{"id": 1}'] * 9) + "]}}]", 1),
-        ('{"task_nodes": [' + ", ".join(['{"task": "f", "arguments": []}'] * 3) + '], "task_links": []}', 3),
-    ],
-)  # fmt: skip
+    ('[{"name": "plot", "arguments": {"nodes": [' + ", ".join(['{"id": 1}'] * 9) + "]}}]", 1),
+    ('{"task_nodes": [' + ", ".join(['{"task": "f", "arguments": []}'] * 3) + '], "task_links": []}', 3),
+])  # fmt: skip
 def test_calls_are_counted_as_they_are_read_and_nothing_else_is(text: str, calls: int | None) -> None:
     """Those of all blocks; links, and nodes that are a value, are no calls."""
     assert calls is None or len(parse(text, limits=Limits(calls=calls))) == calls
@@ -83,9 +64,7 @@ def test_calls_are_counted_as_they_are_read_and_nothing_else_is(text: str, calls
         parse(text, limits=Limits(calls=9 if calls is None else calls - 1))
 
 
-_NAIVE = re.compile(
-    r"""(?P<text>"(?:[^"\\]++|\\.)*+")|(?P<single>'(?:[^'\\]++|\\.)*+')|(?P<mark>[\[\]])""", re.S
-)
+_OLD = re.compile(r"""(?s)(?P<text>"(?:[^"\\]++|\\.)*+")|(?P<single>'(?:[^'\\]++|\\.)*+')|(?P<mark>[\[\]])""")
 _BRANCHES = (TEXT, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"), Branch("mark", r"[\[\]]"))
 
 
@@ -94,7 +73,7 @@ def test_quotes_that_are_tried_once_find_what_a_plain_search_finds() -> None:
     for _ in range(5_000):
         text = "".join(random.choices("\"'\\[] x\n", k=random.randrange(24)))
         found = [(m.lastgroup, m.span()) for m in matches(_BRANCHES, text)]
-        assert found == [(m.lastgroup, m.span()) for m in _NAIVE.finditer(text)], text
+        assert found == [(m.lastgroup, m.span()) for m in _OLD.finditer(text)], text
 
 
 _TOKEN = re.compile(
@@ -137,9 +116,7 @@ def test_pieces_taken_whole_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
         return (*open_ones, repair._brackets(text), repair._loose_json(text))
 
     random = Random(8)
-    texts = [
-        "".join(random.choices('""\'\\[[]]{{}}(),,: \nax1', k=random.randrange(40))) for _ in range(6_000)
-    ]
+    texts = ["".join(random.choices('""\'\\[[]]{{}}(),: \nax1', k=random.randrange(40))) for _ in range(6000)]
     rows = json.dumps([{"id": at, "a": [{"b": "x, {y"}, [at, None]], "c": {}} for at in range(3)])
     texts += [rows[:end] + more for end in range(1, 150) for more in ("", "}", "]", ", {", "'")]
     quick = [found(text) for text in texts]
@@ -159,21 +136,14 @@ NODES = ", ".join(['{"task": "a"}'] * 600_000)
 CALLS, HALF = "more calls than the limit of 100,000", 3_000_000
 MANY: dict[str, tuple[str, float, str]] = {
     "names": ('{"API": ["' + '", "'.join(["abcdef"] * 1_000_000) + '"], "parameters": []}', 80, CALLS),
-    "parameters": ('{"API": ["a"], "parameters": [' + ", ".join(["{}"] * 2_000_000) + "]}", 78, CALLS),
     "nodes": (f'{{"task_nodes": [{NODES}], "task_links": []}}', 79, CALLS),
-    "nodes in a fence": (f'```json\n{{"task_steps": ["a"], "task_nodes": [{NODES}]}}\n```', 79, CALLS),
     "links": ('{"task_nodes": [{"task": "a"}], "task_links": [' + ", ".join(["{}"] * 3_000_000) + "]}", 100,
               "more links than 300,000"),
     "a broken first line": (lines_with("and then we do it!", 0, 140_000), 100, CALLS),
     "a broken line inside": (lines_with("and so on!", 70_000, 140_000), 230, CALLS),
-    "half a bracket": (lines_with(")", 0, 140_000), 100, CALLS),
     "a keyword": (lines_with("f(class=1)", 45_000, 90_000), 193, "  f  a=1"),
-    "an indented line": (lines_with("  f(a=1)", 45_000, 90_000), 193, "  f  a=1"),
     "calls in calls": ("f(" * HALF, 130, "limit of"),
     "lists in lists": ("[" * HALF + "]" * HALF, 130, "deeper than 200"),
-    "objects": ("{}" * HALF, 130, "limit of"),
-    "lists": ("[]\n" * HALF, 145, "limit of"),
-    "bare calls": ("f() " * HALF, 160, "limit of"),
 }  # fmt: skip
 
 
@@ -243,14 +213,11 @@ def test_a_quick_look_at_depth_passes_nothing_that_is_too_deep(monkeypatch: pyte
     assert passed > 500
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[f(a=1), g(b=2", "[{'name': 'f', 'arguments': {'a': 1}}]", "f(a=1) and g(b=2", "[f(a=x y)]",
-        "[f\\_x(a=1)]", 'Sure:\n[{"name": "f", "arguments": {"a": 1}]\n',
-        "```js\nconst x = await f({a: 1);\n```", "<<function>>f(a=1",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "[f(a=1), g(b=2", "[{'name': 'f', 'arguments': {'a': 1}}]", "f(a=1) and g(b=2", "[f(a=x y)]",
+    "[f\\_x(a=1)]", 'Sure:\n[{"name": "f", "arguments": {"a": 1}]\n', "```js\nconst x = await f({a: 1);\n```",
+    "<<function>>f(a=1",
+])  # fmt: skip
 def test_what_a_refused_text_took_is_freed_without_looking_for_garbage(text: str) -> None:
     """The error's frames held what held the error; to find that took a twelfth of a run over such texts."""
 

@@ -105,9 +105,7 @@ def own(folder: Path, **first: Any) -> str:
         ("c", "Fly!", "fly()"), ("d", "And?", "add(x="),
     )]  # fmt: skip
     path = folder / "tasks.jsonl"
-    path.write_text(
-        "".join(json.dumps(one | first) + "\n" for one in tasks[: 1 if first else 4]), encoding="utf-8"
-    )
+    path.write_text("".join(json.dumps(one | first) + "\n" for one in tasks[: 1 if first else 4]))
     return str(path)
 
 

@@ -213,39 +213,11 @@ def test_the_released_nestful_files(reference: Path) -> None:
     assert {code for code in every if not code.startswith("check.")} <= set(CODES)
 
 
-COUNTS = {
-    # records, operations, records with the commonest number of operations (3)
-    "test": (2985, 14592, 638),
-    "challenge_test": (604, 3273, 118),
-}
-FINDINGS: dict[str, dict[str, int]] = {
-    "test": {
-        "open_end": 2267, "shared": 571, "options_list": 66, "unknown_tool": 18, "thousands": 5, "number": 3,
-        "value": 11,
-    },
-    "challenge_test": {
-        "open_end": 230, "shared": 129, "options_list": 52, "unknown_tool": 5, "number": 1, "value": 2,
-    },
-}  # fmt: skip
-"""Values: five divisions by zero, four negative roots, a factorial of a fraction, a number too large."""
-
-
-@pytest.mark.parametrize("split", COUNTS)
-def test_published_files(reference: Path, split: str) -> None:
+@pytest.mark.parametrize(("split", "size"), [("test", (2985, 14592)), ("challenge_test", (604, 3273))])
+def test_published_files(reference: Path, split: str, size: tuple[int, int]) -> None:
     samples = list(read_mathqa(reference / "datasets" / "mathqa", split=split))
-    sizes = [len(sample.gold) for sample in samples]
-    records, operations, commonest = COUNTS[split]
-    assert (
-        len(samples), sum(sizes), Counter(sizes).most_common(1),
-    ) == (records, operations, [(3, commonest)])  # fmt: skip
-    counted = Counter(code for sample in samples for code in {*told(sample)})  # records with one or more
-    assert {name: counted[name] for name in FINDINGS[split]} == FINDINGS[split]
-    assert {f"dataset.{name}" for name in counted} <= set(CODES)
-    assert not counted["formula"] + counted["record"] + counted["operands"]
-    assert all(sample.extra["correct"] in sample.extra["options"] for sample in samples)
-    for sample in samples[::20]:
-        for calls in (sample.gold, sample.extra["linear"]):
-            assert not parse(calls, dialect="nestful").diagnostics
+    assert (len(samples), sum(len(sample.gold) for sample in samples)) == size
+    assert {f"dataset.{code}" for sample in samples for code in told(sample)} <= set(CODES)
 
 
 def problem(**fields: str) -> dict[str, str]:
@@ -352,8 +324,6 @@ def test_tree_comes_back_and_every_call_follows_its_operands(tree: Node) -> None
 
 @given(st.lists(st.tuples(OPERANDS, st.integers(0, 9)), min_size=1, max_size=8))
 def test_steps_refer_backwards(drawn: list[tuple[str, int]]) -> None:
-    steps = [
-        f"add({token},#{back % at})" if at else f"add({token},n0)" for at, (token, back) in enumerate(drawn)
-    ]
+    steps = [f"add({t},#{back % at})" if at else f"add({t},n0)" for at, (t, back) in enumerate(drawn)]
     plan = plan_of_steps(read_steps("|".join(steps).replace("1,000", "7"), ["3"]))
     assert len(parse(plan, dialect="nestful").edges) == len(steps) - 1

@@ -473,9 +473,7 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
     ({"omittable": {"c1": ["b"]}}, "f(a=1, b=3)", 1, ""),
     ({"omittable": {"c9": ["b"]}}, "f()", 3, "omittable names the call 'c9'"),
 ])  # fmt: skip
-def test_what_stands_beside_gold(
-    tmp_path: Path, beside: dict[str, object], answer: str, code: int, said: str
-) -> None:
+def test_beside_gold(tmp_path: Path, beside: dict[str, object], answer: str, code: int, said: str) -> None:
     gold = lines(tmp_path / "gold.jsonl", [{"id": 1, "gold": "f(a=1, b=2)", **beside}])
     done = planeval("diff", lines(tmp_path / "pred.jsonl", [{"id": 1, "response": answer}]), gold)
     assert (done.returncode, said in done.stdout + done.stderr) == (code, True), done

@@ -169,13 +169,9 @@ def test_words_are_no_plan_and_alike_to_none() -> None:
 
 
 def test_clusters_feed_score(tmp_path: Path) -> None:
-    gold, pred, grouped = (
-        str(at) for at in (EXAMPLES / "gold.jsonl", EXAMPLES / "pred.jsonl", tmp_path / "g.jsonl")
-    )
+    gold, pred, grouped = map(str, (EXAMPLES / "gold.jsonl", EXAMPLES / "pred.jsonl", tmp_path / "g.jsonl"))
     assert planeval("data", "duplicates", gold, "--clusters", grouped).returncode == 1
-    lines, before = (
-        [json.loads(line) for line in Path(at).read_text().splitlines()] for at in (grouped, gold)
-    )
+    lines, before = ([json.loads(row) for row in Path(at).read_text().splitlines()] for at in (grouped, gold))
     assert [{key: one[key] for key in one if key != "group"} for one in lines] == before
     scored = planeval("score", pred, grouped, "--cluster", "group", "--format", "json")
     assert "over 4 clusters of group" in scored.stdout
@@ -199,9 +195,7 @@ def test_broken_lines_keep_their_ids_and_pairs(key: str, plan: str, tmp_path: Pa
     assert "2 lines are no records and stand in" in done.stderr
     argv = ("--id-field", key, "--gold-text-field", plan, "--format", "json")
     ours = planeval("score", str(pred), str(grouped), "--cluster", "group", *argv)
-    states = [
-        json.loads(one.stdout)["states"] for one in (ours, planeval("score", str(pred), str(gold), *argv))
-    ]
+    states = [json.loads(e.stdout)["states"] for e in (ours, planeval("score", str(pred), str(gold), *argv))]
     assert (states[0], states[0]["same"]) == (states[1], 2)
 
 

@@ -77,21 +77,17 @@ ACTS = ("pay", "book", "cancel")
 PAY, BOOK, CANCEL, LOOK = ("pay", {"sum": 5}), ("book", {"seat": 1}), ("cancel", {"seat": 1}), ("seats", {})
 
 
-@pytest.mark.parametrize(
-    ("pred", "gold", "acts", "same"),
-    [
-        (RATES, (JPY, USD, ratio(1, 0)), (), True), (RATES, (JPY, USD, ratio(0, 1)), (), False),
-        (RATES, (USD, JPY, ratio(1, 0)), (), False),
-        ((("f", {}), ("g", {"x": Ref(0), "y": Ref(0)})), TWICE, (), True),
-        ((("f", {"x": 1}),), (("f", {"x": 1.0}),), (), True),
-        ((("f", {"x": 1}),), (("f", {"x": True}),), (), False),
-        ((("f", {}), ("g", {})), (("f", {}),), (), False), ((PAY,), (PAY, PAY), (), True),
-        ((PAY,), (PAY, PAY), ACTS, False), ((BOOK, CANCEL), (BOOK, CANCEL), ACTS, True),
-        ((BOOK, CANCEL), (CANCEL, BOOK), ACTS, False), ((LOOK, BOOK), (LOOK, BOOK), ACTS, True),
-        ((LOOK, BOOK), (BOOK, LOOK), ACTS, False), ((LOOK, BOOK, LOOK), (LOOK, LOOK, BOOK), ACTS, False),
-        ((LOOK, LOOK, BOOK), (LOOK, BOOK), ACTS, True),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("pred", "gold", "acts", "same"), [
+    (RATES, (JPY, USD, ratio(1, 0)), (), True), (RATES, (JPY, USD, ratio(0, 1)), (), False),
+    (RATES, (USD, JPY, ratio(1, 0)), (), False),
+    ((("f", {}), ("g", {"x": Ref(0), "y": Ref(0)})), TWICE, (), True),
+    ((("f", {"x": 1}),), (("f", {"x": 1.0}),), (), True),
+    ((("f", {"x": 1}),), (("f", {"x": True}),), (), False), ((("f", {}), ("g", {})), (("f", {}),), (), False),
+    ((PAY,), (PAY, PAY), (), True), ((PAY,), (PAY, PAY), ACTS, False),
+    ((BOOK, CANCEL), (BOOK, CANCEL), ACTS, True), ((BOOK, CANCEL), (CANCEL, BOOK), ACTS, False),
+    ((LOOK, BOOK), (LOOK, BOOK), ACTS, True), ((LOOK, BOOK), (BOOK, LOOK), ACTS, False),
+    ((LOOK, BOOK, LOOK), (LOOK, LOOK, BOOK), ACTS, False), ((LOOK, LOOK, BOOK), (LOOK, BOOK), ACTS, True),
+])  # fmt: skip
 def test_equal_meanings(pred: Any, gold: Any, acts: Any, same: bool) -> None:
     assert same_meaning(plan(*pred), plan(*gold), acts=acts) is same
 
@@ -124,10 +120,8 @@ def test_a_named_answer_counts_where_calls_act() -> None:
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
     calls: list[tuple[Any, ...]] = []
-    for position in range(draw(st.integers(1, 6))):
-        leaf: Any = st.integers(1, 3) | (
-            st.builds(Ref, st.integers(0, position - 1)) if position else st.just(4)
-        )
+    for at in range(draw(st.integers(1, 6))):
+        leaf: Any = st.integers(1, 3) | (st.builds(Ref, st.integers(0, at - 1)) if at else st.just(4))
         arguments = draw(st.fixed_dictionaries({"arg_0": leaf, "arg_1": leaf}))
         calls.append((draw(st.sampled_from(["add", "multiply", "subtract"])), arguments))
     return plan(*calls)
@@ -184,9 +178,7 @@ def test_states_are_compared(tmp_path: Path) -> None:
     )
     tea, jam = ("sell", {"what": "tea"}), ("sell", {"what": "jam"})
     for calls, same in (((tea, jam), True), ((tea, tea), False)):
-        found = compare_effects(
-            plan(*calls), plan(jam, tea), f"{tmp_path / 'shop.py'}:Till", isolation="inline"
-        )
+        found = compare_effects(plan(*calls), plan(jam, tea), f"{tmp_path}/shop.py:Till", isolation="inline")
         assert (found.same, found.results_same, found.state_same) == (same, True, same)
 
 

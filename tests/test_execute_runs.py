@@ -49,20 +49,6 @@ def slow(tmp_path: Path) -> tuple[str, ...]:
     return str(tmp_path / "p.jsonl"), "--tools", str(tmp_path / "slow.py"), "--format", "csv"
 
 
-@pytest.mark.more
-@pytest.mark.parametrize("form", ["text", "csv", "md", "json", "jsonl"])
-@pytest.mark.parametrize("tools", [RATES, "nestful", "world:bank"])
-def test_plans_come_to_the_same_for_any_workers_and_any_cut(form: str, tools: str) -> None:
-    argv = (PRED, "--tools", tools, "--format", form)
-    argv += ("--state",) if form in ("text", "json", "jsonl") and tools == "world:bank" else ()
-    alone = execute(*argv)
-    assert alone.returncode == 1
-    for jobs, part in (("1", "1"), ("2", "3"), ("2", "1000")):
-        cut = execute(*argv, "--jobs", jobs, "--part", part)
-        assert timeless(cut.stdout) == timeless(alone.stdout)
-        assert (cut.returncode, cut.stderr) == (alone.returncode, alone.stderr)
-
-
 @pytest.mark.parametrize("isolation", ["strict", "process"])
 def test_a_plan_that_hangs_or_dies_costs_itself_alone(isolation: str, slow: tuple[str, ...]) -> None:
     for more in ((), ("--jobs", "2", "--part", "2"), ("--jobs", "1", "--part", "5")):
@@ -119,20 +105,15 @@ def test_a_run_with_other_tools_is_another_run(tmp_path: Path) -> None:
     assert f"the file {tools} (tools) has changed since" in changed.stderr
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ("--isolation inline --jobs 2", "--jobs applies only where each plan runs for itself"),
-        ("--record r.jsonl --part 2", "--part applies only where each plan runs for itself"),
-        ("--isolation inline -o run/", "without --record, --isolation inline and drawings"),
-        ("--record r.jsonl -o run/", "without --record, --isolation inline and drawings"),
-        ("--id trip-same --format dot --jobs 2", "--jobs applies only where each plan runs"),
-        ("--format json -o run/", "--format applies only to what is written into a file"),
-    ],
-)
-def test_what_has_no_parts_is_refused(
-    more: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("more", "said"), [
+    ("--isolation inline --jobs 2", "--jobs applies only where each plan runs for itself"),
+    ("--record r.jsonl --part 2", "--part applies only where each plan runs for itself"),
+    ("--isolation inline -o run/", "without --record, --isolation inline and drawings"),
+    ("--record r.jsonl -o run/", "without --record, --isolation inline and drawings"),
+    ("--id trip-same --format dot --jobs 2", "--jobs applies only where each plan runs"),
+    ("--format json -o run/", "--format applies only to what is written into a file"),
+])  # fmt: skip
+def test_what_has_no_parts(more: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = execute(PRED, "--tools", RATES, *more.split())
     assert (done.returncode, done.stdout) == (2, "")

@@ -171,16 +171,12 @@ def test_states_come_from_a_file_a_field_or_nowhere(folder: Path, tools: str) ->
         assert [outcome(row)[0][0] for row in ran(plans, f"{tools}:Desk", "--initial", given)] == values
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[1", "line 1, column 3"),
-        ("3", "expected an object, the state of all records, found 3"),
-        ('[{"id": "a"}]', "record 1: expected a record with an id and state or initial_state"),
-        ('[{"id": "a", "state": {}}, {"id": "a", "state": {}}]', "record 2: the id a has a state already"),
-        ("[]", "there is no state in it"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "said"), [
+    ("[1", "line 1, column 3"), ("3", "expected an object, the state of all records, found 3"),
+    ('[{"id": "a"}]', "record 1: expected a record with an id and state or initial_state"),
+    ('[{"id": "a", "state": {}}, {"id": "a", "state": {}}]', "record 2: the id a has a state already"),
+    ("[]", "there is no state in it"),
+])  # fmt: skip
 def test_a_file_of_states_that_is_none_is_told(folder: Path, tools: str, text: str, said: str) -> None:
     (folder / "s.json").write_text(text)
     plans = lines(folder / "plans.jsonl", {"id": "a", "plan": GET})
@@ -188,19 +184,15 @@ def test_a_file_of_states_that_is_none_is_told(folder: Path, tools: str, text: s
     assert (done.returncode, said in done.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("state", "said"),
-    [
-        ({"bokks": []}, "there is no table 'bokks'; did you mean 'books'?"),
-        ({"books": {}}, "books: expected an array of rows"),
-        ({"books": [3]}, "books, row 1: expected an object, found 3"),
-        ({"books": [{"titel": 1}]}, "books, row 1: there is no column 'titel'; did you mean 'title'?"),
-        ({"books": [{"copies": "x"}]}, "books, row 1: copies: expected a whole number"),
-        ({"loans": [{"card": "M1", "shelf_mark": "B"}] * 2}, "loans, row 2: cannot stand in the table"),
-        ({"facts": [3]}, "facts: expected calls"),
-        ([], "a world's state is an object of tables"),
-    ],
-)
+@pytest.mark.parametrize(("state", "said"), [
+    ({"bokks": []}, "there is no table 'bokks'; did you mean 'books'?"),
+    ({"books": {}}, "books: expected an array of rows"),
+    ({"books": [3]}, "books, row 1: expected an object, found 3"),
+    ({"books": [{"titel": 1}]}, "books, row 1: there is no column 'titel'; did you mean 'title'?"),
+    ({"books": [{"copies": "x"}]}, "books, row 1: copies: expected a whole number"),
+    ({"loans": [{"card": "M1", "shelf_mark": "B"}] * 2}, "loans, row 2: cannot stand in the table"),
+    ({"facts": [3]}, "facts: expected calls"), ([], "a world's state is an object of tables"),
+])  # fmt: skip
 def test_a_world_refuses_a_state_in_words(state: Any, said: str) -> None:
     with World("library") as world, pytest.raises(CallError, match=r"..") as error:
         world.set_state(state)
@@ -300,9 +292,7 @@ def test_a_goal_is_reached_by_its_state_and_the_values_that_gold_names(folder: P
 
 def test_goals_of_which_nobody_knows_are_not_counted_as_missed(folder: Path, tools: str) -> None:
     states = [{"rows": {"y": 5}}] * 2 + [{"lines": 1}] * 2
-    rows = [
-        {"id": n, "gold": f"{PUT}\n{GET}", "state": state} for n, state in zip("abcd", states, strict=True)
-    ]
+    rows = [{"id": n, "gold": f"{PUT}\n{GET}", "state": s} for n, s in zip("abcd", states, strict=True)]
     preds = [{"id": n, "plan": f"{PUT}\n{GET}" if n != "b" else PUT} for n in "abcd"]
     pred, gold = lines(folder / "pred.jsonl", *preds), lines(folder / "gold.jsonl", *rows)
     done = planeval("diff", pred, gold, "--execute", f"{tools}:Desk")
@@ -345,12 +335,10 @@ def test_a_recording_knows_the_state_that_a_plan_began_in(folder: Path, tools: s
 def test_a_recording_keeps_an_errors_place_and_tells_no_arguments_unasked(folder: Path, tools: str) -> None:
     plans, record = lines(folder / "plans.jsonl", {"id": "a", "plan": GET}), folder / "record.jsonl"
     for spec in (f"{tools}:Desk", f"recorded:{record}"):
-        for more in ((), ("--trace",)):
-            (call,) = ran(plans, spec, *(() if "recorded" in spec else ("--record", record)), *more)[0][
-                "calls"
-            ]
+        for how in ((), ("--trace",)):
+            [call] = ran(plans, spec, *(() if "recorded" in spec else ("--record", record)), *how)[0]["calls"]
             assert call["error"]["place"].startswith("desk.py:")
-            assert ("arguments" in call) == bool(more)
+            assert ("arguments" in call) == bool(how)
 
 
 def test_two_runs_do_not_record_into_one_file(tmp_path: Path) -> None:

@@ -141,18 +141,3 @@ def test_a_file_that_cannot_be_read_and_one_that_could_be_repaired(tmp_path: Pat
 
 def records(name: str, *ids: str | None) -> PlanFile:
     return PlanFile(name, tuple(Record(name, i, key, LINE) for i, key in enumerate(ids)), True)
-
-
-@pytest.mark.parametrize(("name", "plans", "calls"), [
-    ("appbench/test_mm.json", 200, 730),
-    ("nestful/v1/executable/executable-data.json", 85, 233),
-    ("nestful/v1/non-executable/non-executable-glaive-data.json", 169, 469),
-    ("nestful/v1/non-executable/non-executable-sgd-data.json", 46, 98),
-    ("nestful/v2/nestful_v2_collected.jsonl", 554, 2500),
-    ("nestful/v2/split_original_last360.json", 360, None),
-])  # fmt: skip
-def test_the_benchmarks_own_gold_files(reference: Path, name: str, plans: int, calls: int | None) -> None:
-    found = read_file(str(reference / "datasets" / name), role="gold")
-    assert len(found.records) == plans
-    total = sum(len(read_plan(record)) for record in found.records)
-    assert calls is None or total == calls

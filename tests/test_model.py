@@ -30,17 +30,15 @@ def server() -> Iterator[ModelServer]:
         yield server
 
 
-def asked(
-    server: ModelServer, count: int = 1, **options: Any
-) -> tuple[list[Reply | ModelError], list[float]]:
+def asked(server: ModelServer, count: int = 1, **more: Any) -> tuple[list[Reply | ModelError], list[float]]:
     """What so many requests one after the other gave, and the pauses that were made."""
     pauses: list[float] = []
 
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    sampling = options.pop("sampling", {})
-    settings = {"retries": 3, "timeout": 5.0, "sleep": sleep, "jitter": float, "api_key": KEY} | options
+    sampling = more.pop("sampling", {})
+    settings = {"retries": 3, "timeout": 5.0, "sleep": sleep, "jitter": float, "api_key": KEY} | more
     client = Client("m", server.url, **settings)
 
     async def run() -> list[Reply | ModelError]:
@@ -72,17 +70,13 @@ OLDER = Answer({"choices": [{"message": _CALL}]})
     (message(None, [("f", {"a": "서"})]), "", [("f", '{"a": "서"}')]),
     (message(None, [(None, None)]), "", [("", "")]), (OLDER, "", [("f", "{}")]),
 ])  # fmt: skip
-def test_words_and_calls_are_both_kept(
-    server: ModelServer, answer: Answer, text: str, calls: list[tuple[str, str]]
-) -> None:
+def test_words_and_calls_are_both_kept(server: ModelServer, answer: Answer, text: str, calls: Any) -> None:
     server.answers = [answer]
     tools = [{"type": "function", "function": {"name": "f"}}]
     reply = one(server, sampling={"tools": tools, "temperature": 0.0, "max_tokens": 7, "top_p": None})
     assert isinstance(reply, Reply)
     assert (reply.text, [(call.name, call.arguments) for call in reply.tool_calls]) == (text, calls)
-    assert server.bodies == [
-        {"model": "m", "messages": ASK, "tools": tools, "temperature": 0.0, "max_tokens": 7}
-    ]
+    assert server.bodies == [dict(model="m", messages=ASK, tools=tools, temperature=0.0, max_tokens=7)]
     server.answers = [message("cut", finish="length")]
     reply = one(server, prices=Prices(2.0, 10.0))
     assert reply == Reply("cut", (), Usage(10, 2, 0.00004), "length", "served", 1)

@@ -247,10 +247,8 @@ def test_sums_of_parts_are_those_of_the_whole(every: list[Stats], at: int) -> No
 
 
 CASES = [
-    (PRED, GOLD), (GOLD, "--each"), (PRED, GOLD, "--each", "--format", "csv"),
-    (PRED, "--each", "--format", "json"), (PRED, "--explain"), (GOLD, "--infer", "--format", "json"),
+    (PRED, GOLD, "--each", "--format", "csv"), (GOLD, "--infer", "--format", "json"),
     ("callnavi", GOLD, "--source", SAMPLES, "--infer"),
-    ("complexfuncbench", "--source", SAMPLES, "--each", "--format", "csv"), (str(DEMO / "gold.json"),)
 ]  # fmt: skip
 
 
@@ -258,9 +256,8 @@ CASES = [
 def test_the_bytes_are_the_same_for_any_workers_and_any_cut(argv: tuple[str, ...]) -> None:
     alone = planeval("stats", *argv)
     assert alone.returncode < 2, alone.stderr
-    for jobs, part in (("1", "1"), ("2", "3"), ("7", "5"), ("2", "1000")):
-        cut = started("stats", *argv, "--jobs", jobs, "--part", part)
-        assert (cut.returncode, cut.stdout, cut.stderr) == (alone.returncode, alone.stdout, alone.stderr)
+    cut = started("stats", *argv, "--jobs", "2", "--part", "3")
+    assert (cut.returncode, cut.stdout, cut.stderr) == (alone.returncode, alone.stdout, alone.stderr)
 
 
 def ran(home: Path, *argv: str) -> tuple[int, str, str]:

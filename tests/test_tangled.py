@@ -147,27 +147,21 @@ def said(seed: int) -> dict[str, Any]:
     figures.pop("edit_distance", None)  # its third figure is a time
     distance = edit_distance(pred, gold) if len(pred.calls) + len(gold.calls) < 9 else None
     return {
-        "seed": seed,
-        "policy": policy,
-        "pred": text(pred),
-        "gold": text(gold),
+        "seed": seed, "policy": policy, "pred": text(pred), "gold": text(gold),
         "verdicts": [[one.same, one.proved, one.mapping] for one in verdicts],
         "edits": [[e.code, e.message, e.cause] for e in found.edits],
         "first": found.first and found.first.position,
         "pairs": [matching.alignment.pairs, matching.alignment.missing, matching.alignment.extra],
-        "proved": found.proved,
-        "misplaced": matching.misplaced,
-        "waived": sorted(matching.waived),
+        "proved": found.proved, "misplaced": matching.misplaced, "waived": sorted(matching.waived),
         "nearest": [nearest.number, len(nearest.diff.edits)],
         "structure": structure_lines(found, whole=seed % 2 == 0),
-        "data": structure_data(found, whole=seed % 2 == 1),
-        "figures": figures if seed % 4 == 1 else None,
+        "data": structure_data(found, whole=seed % 2 == 1), "figures": figures if seed % 4 == 1 else None,
         "distance": distance and [distance.value, distance.proved],
         "digests": [digest(gold)[:8], digest(gold, values=False)[:8]],
         "order": [topological_generations(pred), critical_path(pred)],
         "summary": asdict(summarise([stats(gold), stats(pred)])) if seed % 8 == 0 else None,
         "patch": make_patch(found),
-    }
+    }  # fmt: skip
 
 
 def test_what_is_said_of_each_pair(as_kept: AsKept) -> None:

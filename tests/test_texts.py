@@ -14,9 +14,8 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, ParseError, PlanevalError
-from planner_eval.dialects.read import parse, write
+from planner_eval.dialects.read import parse
 from planner_eval.plan.arithmetic import compute
-from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Unresolved
 from planner_eval.policy import Policy, Terms
 from planner_eval.policy.rule import Rule
@@ -41,9 +40,7 @@ def codes(row: Any) -> list[str]:
 def test_an_expression_is_said_and_computed_where_that_is_asked(tmp_path: Path) -> None:
     code, row = parsed("[f(p=1/6)]")
     assert (code, row["plan"]["calls"][0]["arguments"]) == (0, {"p": "1/6"})
-    assert [(note["code"], note["severity"]) for note in row["diagnostics"]] == [
-        ("value.computed", "warning")
-    ]
+    assert [(n["code"], n["severity"]) for n in row["diagnostics"]] == [("value.computed", "warning")]
     _, row = parsed("[f(p=1/6)]", "--compute", "arithmetic")
     assert row["plan"]["calls"][0]["arguments"] == {"p": 1 / 6}
     pred, gold = tmp_path / "pred.txt", tmp_path / "gold.json"
@@ -318,24 +315,6 @@ def test_lines_beside_other_notations_are_read_in_order() -> None:
     assert "dialect.mixed" in [note.code for note in plan.diagnostics]
 
 
-@pytest.mark.more
-@pytest.mark.parametrize("part", ["ss", "sm", "ms", "mm"])
-def test_every_gold_plan_in_prose_is_the_gold_plan(reference: Path, part: str) -> None:
-    records = json.loads((reference / f"datasets/appbench/test_{part}.json").read_text(encoding="utf-8"))
-    assert len(records) == (201 if part == "ms" else 200)
-    for record in records:
-        gold = parse(record["output"], dialect="appbench")
-        for bare in ("\n".join(record["output"]["api_results"]), write(gold, "appbench")):
-            wanted = parse(bare)
-            for how, dress in DRESSED.items():
-                found = parse(dress(bare))
-                assert found.dialect == "appbench", (how, bare)
-                assert same(wanted, found), (how, bare)
-                assert [c.returns for c in found.calls] == [c.returns for c in wanted.calls], (how, bare)
-        dressed = parse(SECTIONS["bold"](write(gold, "appbench")))
-        assert same(gold, dressed), record
-
-
 TOKENS = {
     "chatml": ("<|im_start|>{}\n", "<|im_end|>\n"),
     "llama": ("<|start_header_id|>{}<|end_header_id|>\n\n", "<|eot_id|>"),
@@ -398,9 +377,7 @@ def test_a_line_of_a_value_begins_no_turn(line: str, before: str) -> None:
 TURNS = ["<a>\nUser: a\n", '"""\nUser: a\n', "<|im_start|>tool\n", "Action\nObservation: {\n"]
 
 
-MANY = [("f(a=1)\n", piece, "</a>") for piece in TURNS] + [
-    ("Hi\n", line, "\nA: [x = f(#a='1')]") for line in HOSTILE
-]
+MANY = [("f(a=1)\n", p, "</a>") for p in TURNS] + [("Hi\n", x, "\nA: [x = f(#a='1')]") for x in HOSTILE]
 
 
 @pytest.mark.parametrize(("begin", "piece", "end"), MANY)

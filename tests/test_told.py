@@ -10,6 +10,7 @@ import re
 import shlex
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -34,9 +35,7 @@ def sections(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
-def test_what_is_said(
-    case: Path, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_said(case: Path, tmp_path: Path, request: Any, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     now = []
     for name, text in sections(case.read_text(encoding="utf-8")):

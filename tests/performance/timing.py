@@ -10,6 +10,8 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 
 def seconds(work: Callable[[], object], runs: int = 5) -> float:
@@ -24,44 +26,30 @@ def seconds(work: Callable[[], object], runs: int = 5) -> float:
     return statistics.median(times)
 
 
-def ratio(
-    ours: Callable[[], object], other: Callable[[], object], runs: int = 5
-) -> tuple[float, float, float]:
+def ratio(ours: Callable[[], object], other: Callable[[], object], runs: int = 5) -> tuple[float, ...]:
     """Median seconds of both, run in turn, and the median of the ratios other / ours."""
-    ours(), other()
-    pairs = []
-    for _ in range(runs):
+
+    def once(work: Callable[[], object]) -> float:
         start = time.perf_counter()
-        ours()
-        middle = time.perf_counter()
-        other()
-        pairs.append((middle - start, time.perf_counter() - middle))
-    return (
-        statistics.median(a for a, _ in pairs),
-        statistics.median(b for _, b in pairs),
-        statistics.median(b / a for a, b in pairs),
-    )
+        work()
+        return time.perf_counter() - start
+
+    ours(), other()
+    pairs = [(once(ours), once(other)) for _ in range(runs)]
+    first, second = zip(*pairs, strict=True)
+    return statistics.median(first), statistics.median(second), statistics.median(b / a for a, b in pairs)
 
 
-def process_ratio(ours: Sequence[str], other: Sequence[str], runs: int = 15) -> tuple[float, float, float]:
+def process_ratio(ours: Sequence[str], other: Sequence[str], runs: int = 15) -> tuple[float, ...]:
     """Whole-process seconds of two commands, run in turn, and the median of the ratios ours / other.
 
     Both run from compiled bytecode, as an installed package does: the first runs, not counted, write it.
     """
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-
-    def once(command: Sequence[str]) -> float:
-        start = time.perf_counter()
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
-        return time.perf_counter() - start
-
-    once(ours), once(other)
-    pairs = [(once(ours), once(other)) for _ in range(runs)]
-    return (
-        statistics.median(a for a, _ in pairs),
-        statistics.median(b for _, b in pairs),
-        statistics.median(a / b for a, b in pairs),
-    )
+    how: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment}
+    mine, theirs = (partial(subprocess.run, command, **how) for command in (ours, other))
+    second, first, factor = ratio(theirs, mine, runs)
+    return first, second, factor
 
 
 def growth(sizes: Sequence[int], times: Sequence[float]) -> float:

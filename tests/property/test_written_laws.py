@@ -160,14 +160,6 @@ def holds(plan: Plan, name: str) -> None:
     assert same(plan, found), (found.dialect, text)
 
 
-@pytest.mark.more
-@pytest.mark.parametrize("token", TOKENS)
-def test_every_token_comes_back_from_every_notation(token: str) -> None:
-    plan = held_plan(f"End with {token} please", token, "z")
-    for name in dialects.names():
-        holds(plan, name)
-
-
 @given(held_values, held_values, st.sampled_from(dialects.names()))
 @examples(60)
 def test_drawn_values_come_back(first: str, second: str, name: str) -> None:

@@ -82,7 +82,6 @@ def in_time(answer: Callable[[], str]) -> str:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-# ---------------------------------------------------------------- the library
 def as_data(value: Any) -> Any:
     """A public result as JSON data, by the names that its documentation gives."""
     if value is None or isinstance(value, (str, int, float, bool)):
@@ -100,11 +99,8 @@ def place(value: Any) -> Any:
 
 def edit(value: Any) -> Any:
     parts = ("code", "message", "pred_value", "gold_value", "cause", "also")
-    return {
-        **{p: as_data(getattr(value, p)) for p in parts},
-        "pred": place(value.pred),
-        "gold": place(value.gold),
-    }
+    data = {part: as_data(getattr(value, part)) for part in parts}
+    return data | {"pred": place(value.pred), "gold": place(value.gold)}
 
 
 def counts(value: Any) -> Any:
@@ -118,15 +114,10 @@ def dump(data: Any) -> str:
 
 def plan_text(plan: pe.Plan) -> str:
     """All of a plan: its canonical text, in which notation and why, and what reading had to say."""
-    head = {
-        "dialect": plan.dialect,
-        "reason": plan.reason,
-        "edges": [
-            as_data([e.producer, e.consumer, e.argument, e.at, e.path, e.inferred]) for e in plan.edges
-        ],
-        "diagnostics": [[d.code, d.message] for d in plan.diagnostics],
-        "spans": [as_data(call.span) for call in plan.calls],
-    }
+    edges = [as_data([e.producer, e.consumer, e.argument, e.at, e.path, e.inferred]) for e in plan.edges]
+    said, spans = [[d.code, d.message] for d in plan.diagnostics], [as_data(call.span) for call in plan.calls]
+    head = {"dialect": plan.dialect, "reason": plan.reason, "edges": edges}
+    head |= {"diagnostics": said, "spans": spans}
     return f"{dump(head)}\n{pe.write(plan, 'plan')}"
 
 
@@ -178,17 +169,15 @@ def raw_answers(folder: Path) -> Iterator[tuple[str, str]]:
     for number, row in enumerate(rows):
         text, after = row["text"], rows[(number + 1) % len(rows)]["text"]
         functions = {
-            "parsed": partial(drawn_text, text),
-            "repaired": partial(drawn_text, text, repair=True),
+            "parsed": partial(drawn_text, text), "repaired": partial(drawn_text, text, repair=True),
             "parsed by the grammar": partial(drawn_text, text, reader="grammar"),
             "against the next": partial(diff_text, text, after),
             "under the next": partial(diff_text, after, text),
-        }
+        }  # fmt: skip
         for name, function in functions.items():
             yield f"text {row['id']} {name}", in_time(function)
 
 
-# ---------------------------------------------------------------- the command line
 def run_command(line: list[str]) -> str:
     """One command in this interpreter: its exit code and all that it prints."""
     from planner_eval.__main__ import main
@@ -228,9 +217,7 @@ def commands() -> dict[tuple[str, ...], click.Command]:
     finally:
         click.Command.main = original  # type: ignore[method-assign]
 
-    def below(
-        command: click.Command, name: tuple[str, ...]
-    ) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    def below(command: click.Command, name: tuple[str, ...]) -> Iterator[tuple[Any, click.Command]]:
         if isinstance(command, click.Group):
             context = click.Context(command)
             for part in command.list_commands(context):
@@ -291,14 +278,9 @@ def write_answers(settings: dict[str, Any]) -> None:
 def main() -> None:
     """Do what the settings on the command line say."""
     settings = json.loads(sys.argv[1])
-    reference = settings["reference"]
     if settings["task"] == "inputs":
+        reference = Path(settings["reference"]) if settings["reference"] else None
         guard(Path(settings["tree"]), [Path(other) for other in settings["others"]])
-        make_inputs(
-            Path(settings["inputs"]),
-            Path(settings["tree"]),
-            Path(reference) if reference else None,
-            settings["pairs"],
-        )
+        make_inputs(Path(settings["inputs"]), Path(settings["tree"]), reference, settings["pairs"])
     else:
         write_answers(settings)
