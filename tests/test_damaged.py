@@ -166,6 +166,7 @@ def test_empty_objects_are_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPa
     assert parse("[" + ", ".join(["{}"] * 9) + "]").diagnostics == expected
 
 
+@pytest.mark.more
 def test_a_long_list_of_calls_is_placed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What only counts the parts of a list moves no nodes; who looks for texts in it reads none anew."""
     made, moved = [], []

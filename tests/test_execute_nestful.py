@@ -96,6 +96,7 @@ def test_all_math_plans_of_the_released_data_reach_their_answer_in_a_worker(refe
     assert (len(golds), exact, won - exact) == (411, 361, 50)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("split", "named", "sane"), [("test", 2967, 2958), ("challenge_test", 599, 596)])
 def test_the_formulas_of_mathqa_run(reference: Path, split: str, named: int, sane: int) -> None:
     samples = read_mathqa(reference / "datasets" / "mathqa", split=split)

@@ -63,6 +63,7 @@ WISHES: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("wanted", WISHES, ids=str)
 def test_every_bound_is_met_by_every_plan(wanted: dict[str, Any]) -> None:
     found = pe.make(12, tools="nestful", seed=5, **wanted)

@@ -73,6 +73,7 @@ def test_a_prediction_that_cannot_become_the_golden_plan_is_told_so_at_once(tmp_
     assert not (tmp_path / "test_trip.plans").exists()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("argv", [(), ("-n", "2"), ("-p", "no:cacheprovider")])
 def test_golden_plans_are_written_once_and_compared_from_then_on(trip: Path, argv: tuple[str, ...]) -> None:
     said = run(trip, "--planeval-update", *argv, code=0)

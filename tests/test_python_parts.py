@@ -60,6 +60,7 @@ def held(plan: object) -> float:
     return size / 1e6
 
 
+@pytest.mark.more
 @measures
 @pytest.mark.parametrize("name", TEXTS)
 def test_memory_is_of_the_plan_s_order(name: str, tmp_path: Path) -> None:

@@ -120,6 +120,7 @@ def test_the_head_says_what_score_says(tmp_path: Path) -> None:
     assert groups == {value: found["exact"]["value"] for value, found in said["breakdown"]["calls"].items()}
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("kind", ["diff", "score"])
 def test_a_run_is_shown_from_its_folder(kind: str, tmp_path: Path, planted: Path) -> None:
     shutil.copytree(planted, tmp_path, dirs_exist_ok=True)
@@ -222,6 +223,7 @@ def test_the_same_input_gives_the_same_bytes(planted: Path) -> None:
     assert one == started(*argv, "--jobs", "2", "--part", "3", PYTHONHASHSEED="3").stdout != ""
 
 
+@pytest.mark.more
 def test_what_is_shown_is_chosen(planted: Path) -> None:
     argv = ("report", planted / "pred.jsonl", "--gold", planted / "gold.jsonl")
 

@@ -315,6 +315,7 @@ def test_axe_finds_nothing_serious(browser: Any, demo: Path, pair_of_runs: Path,
             assert [(one["id"], one["nodes"][0]["html"][:200]) for one in bad] == [], (file.name, view)
 
 
+@pytest.mark.more
 def test_many_pairs_are_few_elements(browser: Any, tmp_path: Path) -> None:
     golds = [f"f(#x='{at % 9}')" for at in range(3_000)]
     many = written(tmp_path / "many.html", ["f(#x='1')"] * 3_000, golds)
@@ -425,6 +426,7 @@ def test_every_script_is_part_of_the_page_or_of_what_notebooks_show() -> None:
     assert sorted({*SCRIPTS, *IN_NOTEBOOKS}) == [file.name for file in FILES]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("file", FILES, ids=[file.name for file in FILES])
 def test_a_script_makes_no_markup_is_short_and_parses(file: Path) -> None:
     text = file.read_text(encoding="utf-8")

@@ -131,6 +131,7 @@ def disturb(seed: int, slow: Files, run: Path, whole: Undisturbed) -> None:
     assert (done, bytes_of(run)) == whole(kind, store)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("seed", [*range(4), *LONG])
 def test_a_killed_command_goes_on(seed: int, slow: Files, tmp_path: Path, undisturbed: Undisturbed) -> None:
     disturb(seed, slow, tmp_path / "run", undisturbed)
@@ -206,6 +207,7 @@ AGAIN = ("score", "pred.jsonl", "gold.jsonl", "-o", "run/")
 ADVICE = "put it back from a copy, name another folder, or remove run"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("kind", ["digit", "space in a name", "cut", "empty", "gone"])
 def test_a_changed_run_file_is_noticed(kind: str, home: Path) -> None:
     file = home / "run" / "run.json"
@@ -280,6 +282,7 @@ def test_a_folder_is_made_with_those_above_it(command: str, tmp_path: Path) -> N
     assert any((tmp_path / "runs" / "first").iterdir())
 
 
+@pytest.mark.more
 def test_what_a_killed_command_left_is_removed_by_the_next(tmp_path: Path) -> None:
     file, catalog, place = tmp_path / "large.jsonl", tmp_path / "none.json", tmp_path / "tmp"
     gold = '[{"name": "f", "arguments": {"x": "' + "y" * 4000 + '"}}]'

@@ -150,6 +150,7 @@ REASONS = {
 }  # fmt: skip
 
 
+@pytest.mark.more
 def test_each_attack_fails_as_it_should_and_leaves_nothing(outcome: dict[str, Any], scene: Scene) -> None:
     for attack in EVERYTHING:
         found = outcome["results"][scene.named(attack)]
@@ -207,6 +208,7 @@ USED_UP = {
 }  # fmt: skip
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("user", ["root", "ordinary"])
 @pytest.mark.parametrize("held_by", ["kernel", "outside"])
 def test_disk_and_tasks_are_limited_and_the_rest_works(user: str, held_by: str, scene: Scene) -> None:

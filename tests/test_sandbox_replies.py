@@ -58,6 +58,7 @@ def test_whatever_a_tool_writes_is_its_own_plans_failure(tmp_path: Path, level: 
     assert WORDS not in done.stdout + done.stderr
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("level", LEVELS)
 def test_endless_lines_and_huge_text_end_at_the_limit(tmp_path: Path, level: str) -> None:
     texts = ('["layers",[]]\n', "[0,", "x", "\n")
@@ -134,6 +135,7 @@ FORMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("level", "form"), FORMS)
 def test_each_is_a_row_of_its_own(level: str, form: str, tmp_path: Path) -> None:
     names = [name for name in NAMES if level != "inline" or name not in NOT_HERE]

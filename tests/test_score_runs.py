@@ -92,6 +92,7 @@ def test_any_processes_and_parts_give_the_same_bytes(other: str, tmp_path: Path)
     assert json.loads(report) == told
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("command", ["diff", "score"])
 @pytest.mark.parametrize("padding", [10, 3_000_000], ids=["held", "stored"])
 def test_no_row_has_the_id_of_another(command: str, padding: int, tmp_path: Path) -> None:
@@ -121,6 +122,7 @@ def runs(other: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Pa
     return folder / "pred", folder / "other"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("form", FORMS)
 def test_two_runs_compare_as_their_files_do(form: str, other: str, runs: tuple[Path, Path]) -> None:
     more = ["--by", "calls"] if form in ("text", "md", "json") else []
@@ -252,6 +254,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("argv", CASES, ids=lambda argv: " ".join(map(os.path.basename, argv)))
 def test_the_bytes_are_the_same_for_any_workers_and_any_cut(argv: tuple[str, ...]) -> None:
     alone = planeval("stats", *argv)
@@ -269,6 +272,7 @@ def ran(home: Path, *argv: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("store", ["jsonl", "parquet"])
 @pytest.mark.parametrize("more", [(), ("--each", "--format", "csv")], ids=["summary", "each"])
 def test_a_run_of_stats_says_the_same(store: str, more: tuple[str, ...], tmp_path: Path) -> None:

@@ -72,6 +72,7 @@ def run(*argv: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("name", "form"), PAIRS)
 def test_each_command_gives_and_counts_every_record(name: str, form: str, tmp_path: Path) -> None:
     path, want, n = tmp_path / form, wanted(name), 1 if form == "alone.json" else 3

@@ -47,6 +47,7 @@ NESTFUL = {
 }  # fmt: skip
 
 
+@pytest.mark.more
 def test_nestful_structure(reference: Path) -> None:
     cells = tables("nestful", reference / "datasets")
     for row, values in NESTFUL.items():

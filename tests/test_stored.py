@@ -143,6 +143,7 @@ def drawn_folders(tmp_path: Path, seed: int) -> Drawn:
         yield random, folder, named
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("draw", "head", "prefix"), [
     (drawn_files, 1_000, 1_000_000), (drawn_files, 2, 60), (drawn_folders, 1_000, 1_000_000),
 ])  # fmt: skip
@@ -232,6 +233,7 @@ def same_either_way(path: Path, store: Store = PIECES, **named: Any) -> bool:
     return is_stored(kept.records)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("packing", ["gz", "bz2", "xz", "zst"])
 def test_packed_lines_are_spooled(tmp_path: Path, packing: str) -> None:
     module = {"gz": "gzip", "xz": "lzma", "zst": "zstandard"}.get(packing, packing)

@@ -34,6 +34,7 @@ def kept(kind: str, folder: Path, store: str, *more: str) -> list[dict[str, Any]
     return list(read_rows(str(folder / "rows.parquet")))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("kind", MORE)
 def test_columns_hold_what_the_lines_hold_however_it_is_cut(kind: str, tmp_path: Path) -> None:
     lines = kept(kind, tmp_path / "lines", "jsonl")

@@ -403,6 +403,7 @@ def test_likeness_is_even_and_between_0_and_1(one: str, other: str) -> None:
     assert alike(one, one) == 1.0
 
 
+@pytest.mark.more
 def test_the_work_is_bounded_and_what_was_not_looked_at_is_said() -> None:
     many = Catalog(tuple(tool(f"get_item_number_{at}", Parameter("a", NUMBER)) for at in range(1_000)))
     start = process_time()

@@ -419,6 +419,7 @@ def found(path: Path) -> list[tuple[str, str]]:
     return [(one.severity, one.code) for one in pe.check(path) if one.code != "trace.critical_path"]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_told_of_each_scene(form: str, tmp_path: Path) -> None:
     path = tmp_path / ("t.jsonl" if form in ("Agents SDK", "MLflow") else "t.json")

@@ -102,6 +102,7 @@ NEAR: dict[str, list[Any]] = {
 RELATIONS = [*LEAVES, "set", "unordered", "any", "ignore"]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("word", RELATIONS)
 @pytest.mark.parametrize("pool", NEAR)
 def test_being_equal_is_an_equivalence(word: str, pool: str) -> None:
@@ -115,6 +116,7 @@ def test_being_equal_is_an_equivalence(word: str, pool: str) -> None:
                 assert ours == found[other], (values[at], values[other])
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("pool", NEAR)
 def test_a_word_takes_nothing_for_another_that_was_the_same(pool: str) -> None:
     """Of floats that are integers in the quadrillions `numbers` takes the digits; they stand for several."""

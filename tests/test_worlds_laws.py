@@ -290,6 +290,7 @@ SEARCHES = [
 ]  # fmt: skip
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("name", "api"), SEARCHES, ids=[f"{name}:{api.full_name}" for name, api in SEARCHES])
 @pytest.mark.parametrize("invented", [False, True], ids=["found", "made"])
 def test_a_search_without_a_filter_finds_another_row_first(name: str, api: Api, invented: bool) -> None:

@@ -7,6 +7,8 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.execution import execute, execute_many
 from planner_eval.plan.model import Call, Plan
@@ -32,6 +34,7 @@ def base(seed: int = 1) -> World:
     return World("appbench", seed=seed)
 
 
+@pytest.mark.more
 def test_every_gold_plan_runs_to_the_end_and_twice_to_the_same_state(reference: Path) -> None:
     plans = gold(reference)
     assert len(plans) == 801
@@ -53,6 +56,7 @@ def test_every_gold_plan_runs_to_the_end_and_twice_to_the_same_state(reference: 
     assert failed.keys() == BROKEN, {key: failed[key] for key in failed.keys() - BROKEN}
 
 
+@pytest.mark.more
 def test_one_world_holds_the_facts_of_all_plans(reference: Path) -> None:
     plans = gold(reference)
     with base().copy(facts_of(plans.values())) as world:
