@@ -95,8 +95,7 @@ def test_an_interrupt_while_the_command_line_loads_is_no_traceback(raised: str, 
 
 HUGE = {
     "empty": b"", "binary": bytes(range(256)) * 10, "wrong encoding": "[{'näme'}]".encode("utf-16"),
-    "truncated JSON": b'[{"name": "f", "arguments": {"a": ',
-    "10 MB of [": b"[" * 10_000_000,
+    "truncated JSON": b'[{"name": "f", "arguments": {"a": ', "10 MB of [": b"[" * 10_000_000,
     "10,000 nested brackets": b"[" * 10_000 + b"]" * 10_000,
     "an unclosed quote of 1 MB": b'[{"name": "' + b"x" * 1_000_000,
     "an unclosed AppBench quote of 1 MB": b"f(#a='" + b"x" * 1_000_000,

@@ -25,14 +25,12 @@ from tests.test_cli_table import ALL, FILES, ROWS, SAMPLES, called, folder
 __all__ = ("folder",)  # a fixture for every test here
 CALLS = {
     "agree": "agree judge.jsonl human.jsonl", "apply": "apply patches.jsonl pred.jsonl",
-    "catalog show": "catalog show tools.json",
-    "catalog convert": "catalog convert tools.json --to mcp",
+    "catalog show": "catalog show tools.json", "catalog convert": "catalog convert tools.json --to mcp",
     "catalog grammar": "catalog grammar tools.json --dialect plan --to lark",
     "check": "check sub.json --catalog tools.json",
     "compare": "compare pred.jsonl better.jsonl --gold gold.jsonl",
     "report": "report pred.jsonl --gold gold.jsonl", "convert": "convert plan.json --to plan",
-    "data list": f"data list --source {SAMPLES}",
-    "data verify": f"data verify mathqa --source {SAMPLES}",
+    "data list": f"data list --source {SAMPLES}", "data verify": f"data verify mathqa --source {SAMPLES}",
     "data show": f"data show mathqa --source {SAMPLES} --samples 1",
     "data check": f"data check mathqa --source {SAMPLES}",
     "data coverage": f"data coverage functionchat --source {SAMPLES}",

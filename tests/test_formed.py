@@ -146,8 +146,7 @@ def faulty(random: Random, text: str) -> str:
     pieces = ('"', "}", "{", "]", ",", "\n", "x", "\ud800", '{"id": "q9"}', "\\", '"\n"')
     return random.choice((
         text[:at] + random.choice(pieces) + text[at:], text[:at] + text[at + random.choice((1, 2, 9)) :],
-        text[: max(at, 5)],
-        text + random.choice(("]", "\n]", "x", "\n\n{", "f()", ",")),
+        text[: max(at, 5)], text + random.choice(("]", "\n]", "x", "\n\n{", "f()", ",")),
     ))  # fmt: skip
 
 

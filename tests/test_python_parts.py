@@ -38,12 +38,10 @@ def over(line: str) -> str:
 
 
 TEXTS = {
-    "chains": over("x = f(a=x)\n"),
-    "one list": "[" + over("f(a=xN), ") + "]",
+    "chains": over("x = f(a=x)\n"), "one list": "[" + over("f(a=xN), ") + "]",
     "comments in a fence": "```python\n" + over("f(a=N)  # do it N\n") + "```",
     "a long object": "f(a={" + over("'kN': N, ") + "})",
-    "a function": "def main():\n" + over("    x = f(a=N)\n") + "main()\n",
-    "cut": over("x = f()\n") + "f(a=",
+    "a function": "def main():\n" + over("    x = f(a=N)\n") + "main()\n", "cut": over("x = f()\n") + "f(a=",
 }  # fmt: skip
 
 

@@ -167,10 +167,8 @@ def test_a_large_plan_is_condensed_unless_forced() -> None:
     assert next(render_many([plan], force=True)).data.count(b'class="node"') == 400
     assert len(render(plan, format="text").splitlines()) == 401
     few: list[tuple[int, dict[str, Any], bool]] = [
-        (220, {}, False),
-        (221, {}, True),
-        (221, {"force": True}, False),
-    ]
+        (220, {}, False), (221, {}, True), (221, {"force": True}, False),
+    ]  # fmt: skip
     for edges, more, condensed in few:
         drawn = render(dense(60, edges), format="mermaid", **more).decode()
         assert ("condensed" in drawn) is condensed, "twice the calls and a hundred"

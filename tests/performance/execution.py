@@ -238,14 +238,12 @@ def _whole_scoring() -> Iterable[tuple[str, str, str]]:
         return
     samples = {
         record["idx"]: Sample(
-            str(record["idx"]),
-            gold=record["output"],
-            tools=record["tools"],
+            str(record["idx"]), gold=record["output"], tools=record["tools"],
             extra={"gold_answer": record["gold_answer"]},
         )
         for record in _lines(folder, "gold")
         if record["set"] == "v2_math_random"
-    }
+    }  # fmt: skip
     records = [
         (samples[record["idx"]], record["text"])
         for record in _lines(folder, "pred")

@@ -26,26 +26,14 @@ SIZE = 100_000
 """Characters of the texts whose throughput is measured."""
 WIDE = Limits(chars=40_000_000, calls=2_000_000)
 SHAPES = {
-    "json": "JSON calls",
-    "nestful": "JSON with labels",
-    "appbench": "AppBench lines",
-    "openai-chat": "messages, arguments as JSON text",
-    "hermes": "token-wrapped JSON",
-    "mistral-v11": "name + JSON",
-    "pythonic": "Python call list",
-    "code": "Python program",
-    "openai-programmatic": "JavaScript program",
-    "qwen3-coder": "XML parameters",
-    "bfcl-xml": "XML parameters, typed",
-    "gemma": "Gemma's calls",
-    "llmcompiler": "numbered plan",
-    "t-eval": "#E1 = f(a)",
-    "rewoo": "#E1 = Tool[text]",
-    "taskbench": "nodes and links",
-    "worfbench": "nodes and edges",
-    "react": "ReAct",
-    "callnavi-yaml": "YAML",
-}
+    "json": "JSON calls", "nestful": "JSON with labels", "appbench": "AppBench lines",
+    "openai-chat": "messages, arguments as JSON text", "hermes": "token-wrapped JSON",
+    "mistral-v11": "name + JSON", "pythonic": "Python call list", "code": "Python program",
+    "openai-programmatic": "JavaScript program", "qwen3-coder": "XML parameters",
+    "bfcl-xml": "XML parameters, typed", "gemma": "Gemma's calls", "llmcompiler": "numbered plan",
+    "t-eval": "#E1 = f(a)", "rewoo": "#E1 = Tool[text]", "taskbench": "nodes and links",
+    "worfbench": "nodes and edges", "react": "ReAct", "callnavi-yaml": "YAML",
+}  # fmt: skip
 
 
 def plan_of(size: int, dialect: str) -> str:
@@ -114,17 +102,14 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "an unclosed quote in JSON": lambda n: '[{"name": "f", "arguments": {"a": "' + "x" * n,
     "an unclosed quote in an AppBench line": lambda n: "App: [f(#a='" + "x" * n,
     "an unclosed quote in Python": lambda n: "[f(a='" + "it's " * (n // 5),
-    "one open bracket": lambda n: "[" * n,
-    "f( over and over": lambda n: "f(" * (n // 2),
-    "fences": lambda n: "```\n" * (n // 4),
-    "fences of JSON": lambda n: "```json\n[]\n" * (n // 11),
+    "one open bracket": lambda n: "[" * n, "f( over and over": lambda n: "f(" * (n // 2),
+    "fences": lambda n: "```\n" * (n // 4), "fences of JSON": lambda n: "```json\n[]\n" * (n // 11),
     "open tool_call tags": lambda n: "<tool_call>{" * (n // 12),
-    "open thoughts": lambda n: "<think>" * (n // 7),
-    "backslashes": lambda n: "\\" * n,
+    "open thoughts": lambda n: "<think>" * (n // 7), "backslashes": lambda n: "\\" * n,
     "apostrophes": lambda n: "'" * n,
     "lines of prose": lambda n: "some words of prose, and more.\n" * (n // 31),
     "lines that begin like calls": lambda n: "f(a=1) is good\n" * (n // 15),
-}
+}  # fmt: skip
 
 
 def growth() -> Iterable[tuple[str, str, str]]:

@@ -94,32 +94,21 @@ LINES += [
     f"schema {name}"
     for name in (
         *(
-            "settings",
-            "policy",
-            "world",
-            "record",
-            "plan",
-            "wrappers",
-            "theme",
-            "patch",
-            "prices",
+            "settings", "policy", "world", "record", "plan", "wrappers", "theme", "patch", "prices",
             "datasets",
         ),
         *("to-make", "report", "effects", "contrast", "comparison"),
     )
-]
+]  # fmt: skip
 for _name in (*BENCHMARKS, "mathqa"):
     _set = "nestful-v2" if _name == "nestful" else _name
     LINES += [
-        f"stats {_set} --source data/samples",
-        f"parse {_set} --source data/samples",
-        f"data show {_set} --source data/samples",
-        f"data verify {_set} --source data/samples",
+        f"stats {_set} --source data/samples", f"parse {_set} --source data/samples",
+        f"data show {_set} --source data/samples", f"data verify {_set} --source data/samples",
         f"data check {_set} --source data/samples --confidence low",
-        f"data coverage {_set} --source data/samples",
-        f"data duplicates {_set} --source data/samples",
+        f"data coverage {_set} --source data/samples", f"data duplicates {_set} --source data/samples",
         f"data export data/samples/{_name} --benchmark {_name} --to chat-jsonl",
-    ]
+    ]  # fmt: skip
 for _name in BENCHMARKS:
     _set = "nestful-v2" if _name == "nestful" else _name
     _answers = f"data/samples/answers/{_name}.jsonl"
