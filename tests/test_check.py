@@ -272,32 +272,6 @@ def truth_plan(truth: dict[str, Any]) -> Plan:
     return Plan(tuple(Call(str(n), name, tuple(given.items())) for n, (name, given) in enumerate(pairs)))
 
 
-@pytest.mark.more
-def test_functionchat_gold(reference: Path) -> None:
-    """No gold call breaks its schema; four dates are written in words."""
-
-    def lines(name: str) -> list[dict[str, Any]]:
-        text = (reference / f"datasets/functionchat/FunctionChat-{name}.jsonl").read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines()]
-
-    found: list[tuple[dict[str, str], Any]] = []
-    for record in lines("Singlecall"):
-        for offered in record["tools"]:
-            found += [(json.loads(truth["content"]), offered["content"]) for truth in record["ground_truth"]]
-    turns = [
-        (record["tools"], turn["ground_truth"]) for record in lines("Dialog") for turn in record["turns"]
-    ]
-    turns += [(record["input_tools"], record["ground_truth"]) for record in lines("CallDecision")]
-    for tools, truth in turns:
-        found += [(made["function"], tools) for made in truth.get("tool_calls") or ()]
-    pairs = [
-        (Plan((Call("1", made["name"], tuple(json.loads(made["arguments"]).items())),)), as_catalog(tools))
-        for made, tools in found
-    ]
-    assert len(pairs) == 500 + 70 + 100
-    assert counts(pairs) == {"format": 4}
-
-
 def test_complexfuncbench_example(reference: Path) -> None:
     folder = reference / "datasets/complexfuncbench"
     names, exact = read_catalog(folder / "tool_info.json"), read_catalog(folder / "exact_match_values.json")

@@ -401,15 +401,6 @@ def test_what_pieces_bind_and_count() -> None:
     assert plan.calls[1].arguments == (("y", Ref(0, (1,))),)
 
 
-@pytest.mark.more
-def test_many_lines_take_linear_time() -> None:
-    """A name a line: 20,000 of them would take minutes where each piece took a copy of all before it."""
-    lines = ["1. t0 = f(x=1)", *(f"1. t{i} = f(x=t{i - 1})" for i in range(1, 20_000))]
-    plan = parse("\n".join(lines))
-    assert len(plan.calls) == 20_000
-    assert plan.calls[-1].arguments == (("x", Ref(19_998, ())),)
-
-
 @pytest.mark.parametrize(("text", "gold"), [
     ('from tools import get\nr = get(base="E")\nput(x=r)', 'r = get(base="E")\nput(x=r)'),
     ('import tools as t\nr = t.get(base="E")\nput(x=r)', 'r = tools.get(base="E")\nput(x=r)'),
