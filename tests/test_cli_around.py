@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 import pytest
 
-from planner_eval.base.formats import NAMED, SUFFIXES, TABBED, of_suffix
+from planner_eval.base.formats import NAMED, SUFFIXES, of_suffix
 from planner_eval.cli.targets import Target
 from tests.conftest import ROOT
 from tests.test_cli_table import ALL, FILES, ROWS, SAMPLES, called, folder
@@ -44,8 +44,6 @@ CALLS = {
     "shrink": "shrink sub.json plan.json --code call.missing",
     "stats": "stats plan.json", "suggest": "suggest sub.json --catalog tools.json", "table": "table own-run",
 }  # fmt: skip
-SPELLED = {"text": "txt", "table": "txt", "dot": "gv", "mermaid": "mmd", "junit": "xml"}
-PICTURES = ("png", "pdf", "svg", "boxes")
 
 
 def forms(command: str) -> tuple[str, ...]:
@@ -67,24 +65,6 @@ def test_every_command_that_has_a_result_writes_it_to_a_file_and_every_file_read
     written = {form for name in ALL for form in forms(name)}
     assert set(NAMED) >= written - {"table", "boxes", "listing", "github"}
     assert set(SUFFIXES.values()) <= written
-
-
-def plain(text: str) -> str:
-    """The same without numbers: times differ from call to call."""
-    return re.sub(r"\d+(\.\d+)?(e-\d+)?", "0", text)
-
-
-@pytest.mark.more
-@pytest.mark.parametrize("command", [name for name in CALLS if forms(name)])
-def test_the_suffix_decides_the_format(command: str) -> None:
-    for form in forms(command):
-        if form in (*PICTURES, TABBED):
-            continue
-        file = f"out.{SPELLED.get(form, form)}"
-        asked = called([*shlex.split(CALLS[command]), "--format", form])
-        named = called([*shlex.split(CALLS[command]), "-o", file])
-        assert (named.code, named.out) == (asked.code, ""), named.err
-        assert plain(Path(file).read_text()).strip() == plain(asked.out).strip(), form
 
 
 @pytest.mark.more

@@ -184,9 +184,8 @@ def test_what_is_wrong_is_said_in_its_place(tail: str) -> None:
 FENCED = (
     "Plan:\n```python\na = f(x=1)\n# see ``` below\ng(y=a)\n```\n",
     '```python\na = f(x=1)\ng(y="use ```bash``` here", z=a)\n```',
-    "```python\nf()``` and then\n```python\ng()\n```\n",
-    "```python\nf()```\n\nLater:\n```\ng()\n```\n",
-)
+    "```python\nf()``` and then\n```python\ng()\n```\n", "```python\nf()```\n\nLater:\n```\ng()\n```\n",
+)  # fmt: skip
 
 
 def test_a_value_that_several_names_take_is_called_once() -> None:

@@ -1,4 +1,4 @@
-"""Reading: throughput of every shape, growth up to 10 MB, fast paths against grammars."""
+"""Reading: throughput of every shape, fast paths against grammars."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 
 from planner_eval import dialects
-from planner_eval.base.errors import PlanevalError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan
@@ -77,31 +75,6 @@ def throughput() -> Iterable[tuple[str, str, str]]:
         yield f"{what} ({dialect})", measured, "≥ 1 MB/s"
 
 
-def exponent(make: Callable[[int], str], sizes: Iterable[int], **options: object) -> tuple[float, float]:
-    """The exponent of the time's growth between the first and the last size, and the last time."""
-    times = []
-    used = []
-    for size in sizes:
-        text = make(size)
-        best = math.inf
-        for _ in range(3 if size < 1_000_000 else 1):
-            start = time.process_time()
-            with suppress(PlanevalError):
-                parse(text, limits=WIDE, **options)  # type: ignore[arg-type]
-            best = min(best, time.process_time() - start)
-        times.append(best)
-        used.append(len(text))
-    return math.log(times[-1] / times[0]) / math.log(used[-1] / used[0]), times[-1]
-
-
-def growth() -> Iterable[tuple[str, str, str]]:
-    """Growth exponents from 10 kB to 10 MB of the main shapes; of damaged text ``damaged.py`` has them."""
-    sizes = (10_000, 10_000_000)
-    for dialect in ("json", "appbench", "pythonic", "hermes", "qwen3-coder", "mistral-v11"):
-        slope, last = exponent(lambda n, d=dialect: plan_of(n, d), sizes, dialect=dialect)  # type: ignore[misc]
-        yield f"growth 10 kB to 10 MB, {SHAPES[dialect]}", f"exponent {slope:.2f}, {last:.1f} s", "≤ 1.1"
-
-
 def fast_paths() -> Iterable[tuple[str, str, str]]:
     """The fast path against the Lark grammar on the same text."""
     from planner_eval.dialects.appbench_lines import read_fast, read_grammar
@@ -135,7 +108,6 @@ def rows() -> Iterable[tuple[str, str, str]]:
         warnings.simplefilter("ignore")
         yield from throughput()
         yield from fast_paths()
-        yield from growth()
 
 
 if __name__ == "__main__":
