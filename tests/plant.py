@@ -159,8 +159,7 @@ def _whole_references(plan: Plan) -> list[tuple[int, str, Ref]]:
 
 @kept(KINDS)
 def call_missing(plan: Plan, random: Random) -> Planted | None:
-    free = [at for at in range(len(plan.calls)) if not users(plan, at)]
-    at = random.choice(free)
+    at = random.choice([at for at in range(len(plan.calls)) if not users(plan, at)])
     return Planted(without(plan, at), "call.missing", at)
 
 
@@ -186,8 +185,7 @@ def _inserted(plan: Plan, call: Call, code: str, random: Random, after: int = -1
 def call_duplicated(plan: Plan, random: Random) -> Planted | None:
     """Make one call twice; not one of a circle, for the copy would refer to its original."""
     numbers = Numbered(plan, {}).numbers
-    open_calls = [at for at in range(len(plan.calls)) if numbers[at] is not None]
-    at = random.choice(open_calls)
+    at = random.choice([at for at in range(len(plan.calls)) if numbers[at] is not None])
     last = max([at, *(e.producer for e in plan.edges if e.consumer == at)])
     return _inserted(plan, plan.calls[at], "call.duplicated", random, after=last)
 
@@ -209,8 +207,7 @@ def call_replaced(plan: Plan, random: Random) -> Planted | None:
 
 @kept(KINDS)
 def argument_missing(plan: Plan, random: Random) -> Planted | None:
-    places = _unrepeated(plan)
-    at, name, _ = random.choice(places)
+    at, name, _ = random.choice(_unrepeated(plan))
     given = tuple((n, v) for n, v in plan.calls[at].arguments if n != name)
     changed = with_call(plan, at, replace(plan.calls[at], arguments=given))
     return Planted(changed, "argument.missing", at, name)
@@ -278,8 +275,7 @@ def put(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
 @kept(KINDS)
 def reference_unwanted(plan: Plan, random: Random) -> Planted | None:
     """Take an earlier call's output where a literal stands."""
-    places = [(at, name) for at, name, _ in _literals(plan) if at > 0]
-    at, name = random.choice(places)
+    at, name = random.choice([(at, name) for at, name, _ in _literals(plan) if at > 0])
     changed = with_argument(plan, at, name, Ref(random.randrange(at), ("made_up",)))
     return Planted(changed, "reference.unwanted", at, name)
 
@@ -299,8 +295,7 @@ def reference_producer(plan: Plan, random: Random) -> Planted | None:
 
 @kept(KINDS)
 def reference_output(plan: Plan, random: Random) -> Planted | None:
-    places = _whole_references(plan)
-    at, name, ref = random.choice(places)
+    at, name, ref = random.choice(_whole_references(plan))
     path = random.choice([(*ref.path, 0), (*ref.path[:-1], "another"), ("other",)])
     if path == ref.path:
         return None
@@ -347,8 +342,7 @@ DROP = object()
 @kept(ROOTS)
 def missing(plan: Plan, random: Random) -> Root | None:
     """Leave out a call; those who need it make its result up, do without it, or refer to nothing."""
-    found = served(plan)
-    at = random.choice(found)
+    at = random.choice(served(plan))
 
     def change(_: int, __: str, value: Any) -> Any:
         if isinstance(value, Ref) and value.call == at:
@@ -364,11 +358,9 @@ def missing(plan: Plan, random: Random) -> Root | None:
 @kept(ROOTS)
 def replaced(plan: Plan, random: Random) -> Root | None:
     """Call another tool, whose outputs have other names and whose arguments partly differ."""
-    found = served(plan)
-    at = random.choice(found)
-    given = [
-        (n, "other" if type(v) is str and random.random() < 0.3 else v) for n, v in plan.calls[at].arguments
-    ]
+    at = random.choice(served(plan))
+    call = plan.calls[at]
+    given = [(n, "other" if type(v) is str and random.random() < 0.3 else v) for n, v in call.arguments]
     if len(given) > 1 and random.random() < 0.5:
         del given[random.randrange(len(given))]
 
@@ -403,8 +395,7 @@ def value(plan: Plan, random: Random) -> Root | None:
 @kept(ROOTS)
 def extra(plan: Plan, random: Random) -> Root | None:
     """Make a call that nobody asked for and feed two calls from it."""
-    found = served(plan)
-    at = random.choice(found)
+    at = random.choice(served(plan))
     fed = [user for user in users(plan, at) if user > at][:2]
     new = at + 1
 
@@ -420,8 +411,7 @@ def extra(plan: Plan, random: Random) -> Root | None:
 @kept(ROOTS)
 def lone_value(plan: Plan, random: Random) -> Root | None:
     """Change one argument of a call that others need; nothing else changes in writing."""
-    found = [at for at in served(plan) if plan.calls[at].arguments]
-    at = random.choice(found)
+    at = random.choice([at for at in served(plan) if plan.calls[at].arguments])
     call = plan.calls[at]
     chosen = random.randrange(len(call.arguments))
     given = tuple((n, "a wrong value" if i == chosen else v) for i, (n, v) in enumerate(call.arguments))

@@ -43,19 +43,16 @@ class Drawn:
     def value(self, depth: int = 0) -> Any:
         """JSON data."""
         draw = self.random.choice
-        kinds = [
-            "null", "bool", "int", "float", "text", "text", *(["list", "dict"] * (3 if depth < 3 else 0)),
-        ]  # fmt: skip
+        kinds = ["null", "bool", "int", "float", "text", "text", *["list", "dict"] * (3 if depth < 3 else 0)]
         parts = range(self.random.randint(0, 4))
         made: dict[str, Callable[[], Any]] = {
-            "null": lambda: None,
-            "bool": lambda: draw([True, False]),
+            "null": lambda: None, "bool": lambda: draw([True, False]),
             "int": lambda: draw([0, 1, 2, 3, 4, 6, 10, -1]),
             "float": lambda: draw([0.5, 1.0, 2.5, 3.0, -0.5]),
             "text": lambda: draw(["", "a", "ab", "abc", "1", "12", "x1", "é"]),
             "list": lambda: [self.value(depth + 1) for _ in parts],
             "dict": lambda: {draw(NAMES): self.value(depth + 1) for _ in parts},
-        }
+        }  # fmt: skip
         return made[draw(kinds)]()
 
     def schema(self, depth: int = 0) -> Any:

@@ -31,9 +31,8 @@ def figures(name: str, change: Callable[[Any], Any], folder: Path) -> dict[str, 
 
 
 DRAFTS = {
-    "appbench": "Trams: [a = stops(#place='Nowhere')]",
-    "callnavi": '{"API": ["draft"], "parameters": [{}]}',
-}
+    "appbench": "Trams: [a = stops(#place='Nowhere')]", "callnavi": '{"API": ["draft"], "parameters": [{}]}',
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DRAFTS)

@@ -27,31 +27,26 @@ SEARCHED = {
     "guests": {"type": "array", "maxItems": 2, "items": GUESTS},
 }  # fmt: skip
 FOUND = {
-    "id": {"type": "integer"},
-    "name": {"type": "string"},
+    "id": {"type": "integer"}, "name": {"type": "string"},
     "rooms": {"type": "array", "items": {"type": "number"}},
     "place": {"type": "object", "properties": {"lat": {"type": "number"}}},
-}
+}  # fmt: skip
 BOOKED = {"id": {"type": "integer"}, "note": {"type": "string"}, "nights": {}}
 
 
-def tool(
-    name: str, app: str, given: Any, returns: Any, *required: str, action: bool = False
-) -> dict[str, Any]:
+def tool(name: str, app: str, given: Any, returns: Any, *required: str, action: bool = False) -> Any:
     parameters = {"type": "object", "properties": given, "required": list(required)}
     returned = {"type": "object", "properties": returns}
     return {"name": name, "app": app, "parameters": parameters, "returns": returned, "action": action}
 
 
-TOOLS = as_catalog(
-    {
-        "format": "planeval-catalog/1", "name": "trips",
-        "tools": [tool("search", "Hotels", SEARCHED, FOUND, "city"),
-         tool("book", "Hotels", BOOKED, {"code": {"type": "string"}}, "id", action=True),
-         {"name": "search", "app": "Trains", "parameters": {"type": "object", "properties": {"to": {}}}},
-         {"name": "free", "parameters": {"type": "object", "additionalProperties": True}}],
-    }
-)  # fmt: skip
+TOOLS = as_catalog({
+    "format": "planeval-catalog/1", "name": "trips",
+    "tools": [tool("search", "Hotels", SEARCHED, FOUND, "city"),
+     tool("book", "Hotels", BOOKED, {"code": {"type": "string"}}, "id", action=True),
+     {"name": "search", "app": "Trains", "parameters": {"type": "object", "properties": {"to": {}}}},
+     {"name": "free", "parameters": {"type": "object", "additionalProperties": True}}],
+})  # fmt: skip
 
 SEARCH = "Hotels.search"
 
@@ -75,36 +70,31 @@ def oslo(**more: Any) -> dict[str, Any]:
     return call(SEARCH, city="Oslo", **more)
 
 
-@pytest.mark.parametrize(
-    ("calls", "code", "position", "argument", "covers"),
-    [
-        ([call("Hotels.serch")], "check.unknown_tool", 0, None, None),
-        ([call("Trains.book", id=1)], "check.permission", 0, None, None),
-        ([call("search", city="Oslo")], "check.ambiguous_tool", 0, None, None),
-        ([call("book")], "check.missing_argument", 0, "id", None),
-        ([call("book", id=1), call("book", note="x")], "check.missing_argument", 1, "id", None),
-        ([call("book", id=1, room=2)], "check.unknown_argument", 0, "room", "2"),
-        ([call("book", id="1")], "check.wrong_type", 0, "id", '"1"'),
-        ([call("book", id=True)], "check.wrong_type", 0, "id", "true"),
-        ([oslo(board="all")], "check.enum", 0, "board", '"all"'),
-        ([oslo(stars=6)], "check.out_of_range", 0, "stars", "6"),
-        ([oslo(guests=[{"name": "a"}] * 3)], "check.out_of_range", 0, "guests", None),
-        ([oslo(**{"from": "soon"})], "check.format", 0, "from", '"soon"'),
-        ([oslo(guests=[{"age": 3}])], "check.missing_argument", 0, "guests", None),
-        ([oslo(guests=[{"name": "a", "x": 1}])], "check.unknown_argument", 0, "guests", None),
-        ([oslo(guests=[{"name": 1}])], "check.wrong_type", 0, "guests", None),
-        ([OSLO, call("book", id="$var_1.number$")], "check.unknown_output", 1, "id", '"$var_1.number$"'),
-        ([OSLO, call("book", id="$var_1.name$")], "check.output_type", 1, "id", '"$var_1.name$"'),
-        ([OSLO, call("book", id="$var_1.place.lng$")], "check.unknown_output", 1, "id",
-         '"$var_1.place.lng$"'),
-        ([OSLO, call("book", id="$var_1$")], "check.output_type", 1, "id", '"$var_1$"'),
-        ([call("book", id=1), oslo(stars="$var_1.code$")], "check.output_type", 1, "stars", '"$var_1.code$"'),
-        ([OSLO, ROME, call("book", id="$var_1.id$")], "check.unused_result", 1, None, None),
-    ],
-)  # fmt: skip
-def test_findings(
-    calls: list[dict[str, Any]], code: str, position: int, argument: str | None, covers: str | None
-) -> None:
+@pytest.mark.parametrize(("calls", "code", "position", "argument", "covers"), [
+    ([call("Hotels.serch")], "check.unknown_tool", 0, None, None),
+    ([call("Trains.book", id=1)], "check.permission", 0, None, None),
+    ([call("search", city="Oslo")], "check.ambiguous_tool", 0, None, None),
+    ([call("book")], "check.missing_argument", 0, "id", None),
+    ([call("book", id=1), call("book", note="x")], "check.missing_argument", 1, "id", None),
+    ([call("book", id=1, room=2)], "check.unknown_argument", 0, "room", "2"),
+    ([call("book", id="1")], "check.wrong_type", 0, "id", '"1"'),
+    ([call("book", id=True)], "check.wrong_type", 0, "id", "true"),
+    ([oslo(board="all")], "check.enum", 0, "board", '"all"'),
+    ([oslo(stars=6)], "check.out_of_range", 0, "stars", "6"),
+    ([oslo(guests=[{"name": "a"}] * 3)], "check.out_of_range", 0, "guests", None),
+    ([oslo(**{"from": "soon"})], "check.format", 0, "from", '"soon"'),
+    ([oslo(guests=[{"age": 3}])], "check.missing_argument", 0, "guests", None),
+    ([oslo(guests=[{"name": "a", "x": 1}])], "check.unknown_argument", 0, "guests", None),
+    ([oslo(guests=[{"name": 1}])], "check.wrong_type", 0, "guests", None),
+    ([OSLO, call("book", id="$var_1.number$")], "check.unknown_output", 1, "id", '"$var_1.number$"'),
+    ([OSLO, call("book", id="$var_1.name$")], "check.output_type", 1, "id", '"$var_1.name$"'),
+    ([OSLO, call("book", id="$var_1.place.lng$")], "check.unknown_output", 1, "id",
+     '"$var_1.place.lng$"'),
+    ([OSLO, call("book", id="$var_1$")], "check.output_type", 1, "id", '"$var_1$"'),
+    ([call("book", id=1), oslo(stars="$var_1.code$")], "check.output_type", 1, "stars", '"$var_1.code$"'),
+    ([OSLO, ROME, call("book", id="$var_1.id$")], "check.unused_result", 1, None, None),
+])  # fmt: skip
+def test_findings(calls: list[dict[str, Any]], code: str, position: int, argument: Any, covers: Any) -> None:
     found = findings(calls)
     assert [each[:3] for each in found] == [(code, position, argument)]
     if covers is not None:
@@ -119,19 +109,15 @@ def test_every_code_is_explained_and_raised_here() -> None:
     assert all(f'"{code}"' in source for code in codes)
 
 
-@pytest.mark.parametrize(
-    "calls",
-    [
-        [oslo(stars=4, board="half", **{"from": "2026-05-01"})],
-        [oslo(guests=[{"name": "Ada", "age": 3}, {"name": "Bo"}])],
-        [OSLO, call("book", id="$var_1.id$", note="to $var_1.name$")],
-        [OSLO, call("book", id="$var_1.rooms[0]$", nights="$var_1.place.lat$")],
-        [call("free", anything=[1, {"a": None}])],
-        [call("book", id=1), call("book", id=2), call("Hotels.search", city="$var_1.code$")],
-        [OSLO, ROME],
-        [call("book", id=1), call("Hotels.search", city="$var_1$")],
-    ],
-)
+@pytest.mark.parametrize("calls", [
+    [oslo(stars=4, board="half", **{"from": "2026-05-01"})],
+    [oslo(guests=[{"name": "Ada", "age": 3}, {"name": "Bo"}])],
+    [OSLO, call("book", id="$var_1.id$", note="to $var_1.name$")],
+    [OSLO, call("book", id="$var_1.rooms[0]$", nights="$var_1.place.lat$")],
+    [call("free", anything=[1, {"a": None}])],
+    [call("book", id=1), call("book", id=2), call("Hotels.search", city="$var_1.code$")], [OSLO, ROME],
+    [call("book", id=1), call("Hotels.search", city="$var_1$")],
+])  # fmt: skip
 def test_plans_without_findings(calls: list[dict[str, Any]]) -> None:
     assert findings(calls) == []
 
@@ -158,21 +144,16 @@ def test_an_answer_is_checked_and_uses_results() -> None:
 def test_of_variants_the_one_that_fits_counts() -> None:
     catalog = read_catalog(Path(__file__).parent / "cases/catalogs/nestful_v1.json")
     wrong = ["check.enum", "check.missing_argument"]
-    for given, codes in (
-        ({"text": "a", "urgent": True}, []), ({"text": "a"}, []), ({"kind": "smoke"}, wrong),
-    ):  # fmt: skip
+    for given, codes in (({"text": "", "urgent": True}, []), ({"text": "a"}, []), ({"kind": "smoke"}, wrong)):
         assert [each[0] for each in findings([call("Send", **given)], catalog)] == codes
 
 
-@pytest.mark.parametrize(
-    ("form", "good", "bad"),
-    [
-        ("date", ["2026-05-01"], ["2026-W18-5", "20260501", "2026-02-30"]),
-        ("date-time", ["2026-05-01T10:00:00Z", "2026-05-01 10:00"],
-         ["2026-W18-5T10:00:00", "20260501T100000", "2026-05-01_10:00", "2026-05-01T25:00"]),
-        ("time", ["09:30"], ["0930", "0\u0669:30"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("form", "good", "bad"), [
+    ("date", ["2026-05-01"], ["2026-W18-5", "20260501", "2026-02-30"]),
+    ("date-time", ["2026-05-01T10:00:00Z", "2026-05-01 10:00"],
+     ["2026-W18-5T10:00:00", "20260501T100000", "2026-05-01_10:00", "2026-05-01T25:00"]),
+    ("time", ["09:30"], ["0930", "0\u0669:30"]),
+])  # fmt: skip
 def test_days_and_times_are_such_as_rfc_3339_writes(form: str, good: list[str], bad: list[str]) -> None:
     """Python's own reader takes weeks, and digits alone."""
     kind = {"type": "object", "properties": {"on": {"type": "string", "format": form}}}
@@ -272,32 +253,6 @@ def truth_plan(truth: dict[str, Any]) -> Plan:
     return Plan(tuple(Call(str(n), name, tuple(given.items())) for n, (name, given) in enumerate(pairs)))
 
 
-@pytest.mark.more
-def test_functionchat_gold(reference: Path) -> None:
-    """No gold call breaks its schema; four dates are written in words."""
-
-    def lines(name: str) -> list[dict[str, Any]]:
-        text = (reference / f"datasets/functionchat/FunctionChat-{name}.jsonl").read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines()]
-
-    found: list[tuple[dict[str, str], Any]] = []
-    for record in lines("Singlecall"):
-        for offered in record["tools"]:
-            found += [(json.loads(truth["content"]), offered["content"]) for truth in record["ground_truth"]]
-    turns = [
-        (record["tools"], turn["ground_truth"]) for record in lines("Dialog") for turn in record["turns"]
-    ]
-    turns += [(record["input_tools"], record["ground_truth"]) for record in lines("CallDecision")]
-    for tools, truth in turns:
-        found += [(made["function"], tools) for made in truth.get("tool_calls") or ()]
-    pairs = [
-        (Plan((Call("1", made["name"], tuple(json.loads(made["arguments"]).items())),)), as_catalog(tools))
-        for made, tools in found
-    ]
-    assert len(pairs) == 500 + 70 + 100
-    assert counts(pairs) == {"format": 4}
-
-
 def test_complexfuncbench_example(reference: Path) -> None:
     folder = reference / "datasets/complexfuncbench"
     names, exact = read_catalog(folder / "tool_info.json"), read_catalog(folder / "exact_match_values.json")
@@ -324,12 +279,11 @@ def test_types_inside_themselves_and_of_fields_that_nobody_listed_are_checked() 
 
     deep = "tree.kids[0].kids[0].kids"
     calls: list[tuple[Any, list[str]]] = [
-        (call("any", b=1), []),
-        (call("grow", tree=tree(), counts={"x": 1}), []),
+        (call("any", b=1), []), (call("grow", tree=tree(), counts={"x": 1}), []),
         (call("grow", tree=tree({"name": 5})), [f"{deep}[0].name: expected string, found integer 5"]),
         (call("grow", tree=tree(), counts={"x": "1"}), ["counts.x: expected integer, found string '1'"]),
         (call("count", a=1, b=2.5), ["b: expected integer, found number 2.5"]),
-    ]
+    ]  # fmt: skip
     unnamed = f"{deep}[0].nam: there is no field 'nam'; the fields are name, kids"
     calls.append((call("grow", tree=tree({"nam": "d"})), [unnamed, f"{deep}[0]: the field 'name' is needed"]))
     for made, expected in calls:

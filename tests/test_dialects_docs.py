@@ -65,8 +65,7 @@ def test_a_row_of_ones_own_reads_and_writes(own: Path) -> None:
     (("shape = \"sections\"", "shape = \"circles\""), "shape is 'circles', expected one of json, "),
     (("open =", "opens ="), r"there is no key 'opens'; did you mean 'open'\?"),
     (("open = [\"<call>\"]", "open = \"<call>\""), "open is '<call>', expected a list"),
-    (("[[dialect]]", "[dialect"), "own.toml"),
-    (("name = \"own-model\"", ""), "a row without a name"),
+    (("[[dialect]]", "[dialect"), "own.toml"), (("name = \"own-model\"", ""), "a row without a name"),
     (("open = [\"<call>\"]", ""), "needs 'open'"),
 ])  # fmt: skip
 def test_a_row_that_cannot_be_used_says_why(own: Path, change: tuple[str, str], message: str) -> None:

@@ -52,15 +52,13 @@ def spoken(random: Random) -> dict[str, Any]:
 
 def answer(random: Random) -> dict[str, Any]:
     reason = random.choice(("stop", "tool_calls", "tool_calls", "length", "content_filter", None))
-    return random.choice(
-        (
-            {"object": "chat.completion", "choices": [{"message": spoken(random), "finish_reason": reason}]},
-            {"type": "message", "role": "assistant", "stop_reason": random.choice(("tool_use", "max_tokens")),
-             "content": [{"type": "tool_use", "id": "u1", "name": "f", "input": {"a": 1}}]},
-            {"output": [{"type": "function_call", "name": "f", "arguments": '{"a": 1}', "call_id": "o1"}]},
-            {"error": {"message": "overloaded", "type": "server_error"}},
-        )
-    )  # fmt: skip
+    return random.choice((
+        {"object": "chat.completion", "choices": [{"message": spoken(random), "finish_reason": reason}]},
+        {"type": "message", "role": "assistant", "stop_reason": random.choice(("tool_use", "max_tokens")),
+         "content": [{"type": "tool_use", "id": "u1", "name": "f", "input": {"a": 1}}]},
+        {"output": [{"type": "function_call", "name": "f", "arguments": '{"a": 1}', "call_id": "o1"}]},
+        {"error": {"message": "overloaded", "type": "server_error"}},
+    ))  # fmt: skip
 
 
 def span(random: Random, at: int) -> dict[str, Any]:
@@ -102,12 +100,11 @@ def gold_record(random: Random, at: int, key: str | None, content: str) -> dict[
     found: dict[str, Any] = {} if key is None else {key: f"q{at if random.random() < 0.95 else 0}"}
     found[content] = random.choice(([call(random)], [call(random), call(random)]))
     terms = {
-        "optional": (["c1"], ["c2"], ["lost"], "c1"),
-        "before": ([["c2", "c1"]], [["c1", "lost"]], [["c1"]]),
+        "optional": (["c1"], ["c2"], ["lost"], "c1"), "before": ([["c2", "c1"]], [["c1", "lost"]], [["c1"]]),
         "unordered": ([["c1", "c2"]], [["lost"]], 3),
         "accepted": ({"c1": {"a": [0, 1, 2]}}, {"c2": {"a": 1}}, {"lost": {}}, []),
         "alternatives": ([[call(random)]], [{content: calls(random), "optional": ["c1"]}], ["f("], 1),
-    }
+    }  # fmt: skip
     for name in random.sample([*terms], random.choice((0, 0, 0, 0, 0, 1, 2))):
         found[name] = random.choice(terms[name][: random.choice((1, 2, 4))])
     return found
@@ -146,8 +143,7 @@ def faulty(random: Random, text: str) -> str:
     pieces = ('"', "}", "{", "]", ",", "\n", "x", "\ud800", '{"id": "q9"}', "\\", '"\n"')
     return random.choice((
         text[:at] + random.choice(pieces) + text[at:], text[:at] + text[at + random.choice((1, 2, 9)) :],
-        text[: max(at, 5)],
-        text + random.choice(("]", "\n]", "x", "\n\n{", "f()", ",")),
+        text[: max(at, 5)], text + random.choice(("]", "\n]", "x", "\n\n{", "f()", ",")),
     ))  # fmt: skip
 
 

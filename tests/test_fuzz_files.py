@@ -39,10 +39,9 @@ def test_the_fuzzer_sees_what_is_wrong() -> None:
     for argv, done, plain in (
         (["parse"], Done(4, "x", ""), None),
         (["parse"], Done(0, "", "Traceback (most recent call last):"), None),
-        (["parse"], Done(0, "a\x1b[2J", ""), None),
-        (["parse"], Done(0, "", ""), None),
+        (["parse"], Done(0, "a\x1b[2J", ""), None), (["parse"], Done(0, "", ""), None),
         (["diff", "jsonl"], Done(0, row, ""), None),
         (["parse", "jsonl"], Done(0, "{}", ""), b'{"id": 1, "output": ""}\n{"id": 2, "output": ""}\n'),
-    ):
+    ):  # fmt: skip
         with pytest.raises(Find):
             judge(argv, done, plain)

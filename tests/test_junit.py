@@ -413,13 +413,11 @@ def run_step(name: str, folder: Path, path: str, **inputs: str) -> subprocess.Co
         known = {f"inputs.{key}": value for key, value in values.items()} | {"github.action_path": str(ROOT)}
         return next((known[one] for one in names if known[one]), "")
 
-    environment = {k: re.sub(r"\$\{\{ (.*?) \}\}", valued, v) for k, v in found["env"].items()}
+    given = {k: re.sub(r"\$\{\{ (.*?) \}\}", valued, v) for k, v in found["env"].items()}
     assert "${{" not in found["run"]
     shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", found["run"]]
     env = {"GITHUB_WORKSPACE": str(folder), "GITHUB_STEP_SUMMARY": f"{folder}/summary.md", "PATH": path}
-    return subprocess.run(
-        shell, cwd=folder, env=os.environ | environment | env, capture_output=True, text=True
-    )
+    return subprocess.run(shell, cwd=folder, env=os.environ | given | env, capture_output=True, text=True)
 
 
 HERE = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

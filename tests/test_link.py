@@ -23,7 +23,7 @@ from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import fresh, resolve
 from planner_eval.execution.program import tree
 from planner_eval.plan.arithmetic import compute
-from planner_eval.plan.canonical import compare, producers_of, same, value_key
+from planner_eval.plan.canonical import compare, producers_of, same
 from planner_eval.plan.digest import digest
 from planner_eval.plan.link import link
 from planner_eval.plan.model import (
@@ -164,8 +164,7 @@ def said(seed: int) -> dict[str, Any]:
         return {**found, "refused": str(error)}
     values = [given for call in plan.calls for _, given in call.arguments]
     return {
-        **found,
-        "calls": [[call.id, call.name, repr(call.arguments)] for call in plan.calls],
+        **found, "calls": [[call.id, call.name, repr(call.arguments)] for call in plan.calls],
         "answer": repr(plan.answer),
         "edges": [[e.producer, e.consumer, e.argument, e.at, e.path] for e in plan.edges],
         "notes": [[n.code, n.severity, n.call, n.argument, n.message] for n in plan.diagnostics],
@@ -174,7 +173,7 @@ def said(seed: int) -> dict[str, Any]:
         "changed": repr([map_leaves(lambda leaf: "new" if leaf == "a" else leaf, one) for one in values]),
         "shape": [shape(plan), nesting_patterns(plan), argument_kinds(plan)],
         "digest": [digest(plan)[:8], digest(plan, values=False)[:8]],
-    }
+    }  # fmt: skip
 
 
 def test_what_linking_makes_of_each(as_kept: AsKept) -> None:
@@ -194,31 +193,24 @@ def test_linking_means_the_same_each_time_and_ids_are_unique() -> None:
 
 
 STEPS = st.lists(st.one_of(st.text(max_size=3), st.integers(0, 9)), max_size=2).map(tuple)
-REFERENCES = st.one_of(
-    st.builds(Ref, st.integers(0, 5), STEPS), st.builds(Unresolved, st.text(max_size=3), STEPS)
-)
+REFERENCES = st.builds(Ref, st.integers(0, 5), STEPS) | st.builds(Unresolved, st.text(max_size=3), STEPS)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)  # a plan has no others: link refuses them
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), FLOATS, st.text(max_size=4))
-TEMPLATES = st.lists(st.one_of(st.text(max_size=3), REFERENCES), max_size=3).map(
-    lambda parts: Template(tuple(parts))
-)
+TEMPLATES = st.builds(Template, st.lists(st.text(max_size=3) | REFERENCES, max_size=3).map(tuple))
 VALUES = st.recursive(
     st.one_of(SCALARS, REFERENCES, TEMPLATES),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
     max_leaves=12,
 )
 
 RAW = st.recursive(
     st.one_of(SCALARS, st.lists(st.sampled_from(["$a$", "$b.x y[1]$", "$", "at "]), max_size=3).map("".join)),
     lambda inner: st.one_of(
-        st.lists(inner, max_size=3),
-        st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3),
         st.tuples(inner, inner).map(lambda pair: Repeated([("k", pair[0]), ("k", pair[1])])),
     ),
     max_leaves=12,
-)
+)  # fmt: skip
 
 
 def pairs(value: Any) -> Any:
@@ -266,20 +258,6 @@ def test_moved_references_stand_where_they_stood(value: Any) -> None:
             assert after[way] == Ref(place[leaf.call], leaf.path)
         else:
             assert after[way] == Unresolved({2: "lost"}.get(leaf.call, f"c{leaf.call + 1}"), leaf.path)
-
-
-@given(VALUES)
-def test_a_key_is_a_fold(value: Any) -> None:
-    numbers = [7, 3, 3, 9, 0, 1]
-
-    def leaf(found: Any) -> Any:
-        return value_key(found, numbers)
-
-    folded = fold(
-        value, leaf, items=lambda made: ("list", *made), fields=lambda made: ("dict", *sorted(made.items())),
-        text=lambda parts: ("text", *map(leaf, parts)),
-    )  # fmt: skip
-    assert value_key(value, numbers) == folded
 
 
 @given(RAW)

@@ -231,9 +231,7 @@ def test_a_sample_goes_on_in_the_middle_of_its_conversation(tmp_path: Path) -> N
     failing = True
     source, out = SAMPLES / "nestful", tmp_path / "run"
     model = Scripted(answer)
-    how: dict[str, Any] = {
-        "benchmark": "nestful", "pipeline": "react", "out": out, "limit": 1, "isolation": "inline"
-    }  # fmt: skip
+    how: Any = {"benchmark": "nestful", "pipeline": "react", "out": out, "limit": 1, "isolation": "inline"}
     (row,) = pe.predict(source, model, **how)
     assert (row["error"]["code"], model.asked) == ("transport", 3)
     failing = False
@@ -376,9 +374,7 @@ OURS = {
     (["--router-model", "n"], "--router-model")
 ])  # fmt: skip
 @pytest.mark.parametrize("dry", [True, False])
-def test_what_the_run_sets(
-    dry: bool, argv: list[str], said: str, server: ModelServer, tmp_path: Path
-) -> None:
+def test_what_a_run_sets(dry: bool, argv: list[str], said: str, server: ModelServer, tmp_path: Path) -> None:
     file = task_file(tmp_path / "tasks.jsonl", 1)
     done = planeval("predict", file, "--dry-run", *argv) if dry else asked(server, tmp_path, 1, *argv)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr

@@ -166,11 +166,7 @@ def test_a_large_plan_is_condensed_unless_forced() -> None:
     assert "condensed: a box is a tool" in found.data.decode()
     assert next(render_many([plan], force=True)).data.count(b'class="node"') == 400
     assert len(render(plan, format="text").splitlines()) == 401
-    few: list[tuple[int, dict[str, Any], bool]] = [
-        (220, {}, False),
-        (221, {}, True),
-        (221, {"force": True}, False),
-    ]
+    few: list[Any] = [(220, {}, False), (221, {}, True), (221, {"force": True}, False)]
     for edges, more, condensed in few:
         drawn = render(dense(60, edges), format="mermaid", **more).decode()
         assert ("condensed" in drawn) is condensed, "twice the calls and a hundred"
@@ -180,10 +176,9 @@ def test_a_large_plan_is_condensed_unless_forced() -> None:
 
 def test_formats_and_themes_that_do_not_exist() -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"format": "gif"}, r"no format 'gif'.*svg"),
-        ({"theme": "loud"}, r"no theme 'loud'.*default"),
+        ({"format": "gif"}, r"no format 'gif'.*svg"), ({"theme": "loud"}, r"no theme 'loud'.*default"),
         ({"theme": "nowhere.toml"}, r"no theme file nowhere\.toml"),
-    ]
+    ]  # fmt: skip
     for how, said in wrong:
         with pytest.raises(InputError, match=said):
             render(Plan(), **how)

@@ -132,9 +132,7 @@ COSTLY = {
 
 
 @pytest.mark.parametrize(("gold", "pred", "said", "expected"), COSTLY.values(), ids=COSTLY)
-def test_what_a_mend_may_cost(
-    gold: str, pred: str, said: str, expected: tuple[str, set[str], float, float]
-) -> None:
+def test_what_a_mend_may_cost(gold: str, pred: str, said: str, expected: tuple[Any, ...]) -> None:
     found = pe.diff(pe.parse(pred), pe.parse(gold))
     mending = Mending(found)
     (mend,) = [each for each in mending.mends if each.root.message == said]

@@ -52,9 +52,8 @@ def wanted(name: str) -> Want:
 FORMS = {
     "alone.json": lambda data: json.dumps(data, indent=1),
     "lines.jsonl": lambda data: 3 * f"{json.dumps(data)}\n",
-    "lines.json": lambda data: 3 * f"{json.dumps(data)}\n",
-    "array.json": lambda data: json.dumps([data] * 3),
-}
+    "lines.json": lambda data: 3 * f"{json.dumps(data)}\n", "array.json": lambda data: json.dumps([data] * 3),
+}  # fmt: skip
 """One object in a file, JSON lines and a JSON array of three, by the file's name."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -61,14 +60,12 @@ def bare(value: Any) -> Any:
 
 
 def test_a_run_in_parquet_is_told_and_compared_as_one_in_lines(tmp_path: Path) -> None:
-    one, other = (tmp_path / store for store in ("jsonl", "parquet"))
+    one, other = runs = [tmp_path / store for store in ("jsonl", "parquet")]
     for folder in (one, other):
         kept("score", folder, folder.name)
     for form in ("text", "csv", "md", "junit", "json", "jsonl"):
         for more in ([], ["--only", "failures"]) if form != "csv" else ([],):
-            lines, columns = (
-                inside.planeval("score", each, "--format", form, *more) for each in (one, other)
-            )
+            lines, columns = (inside.planeval("score", each, "--format", form, *more) for each in runs)
             assert (columns.returncode, columns.stderr) == (lines.returncode, lines.stderr)
             if form in ("json", "jsonl"):  # 15.0 is a float in JSON, and any number is one in a column
                 between = "\n" if form == "json" else ","
@@ -179,19 +176,3 @@ def test_a_row_of_another_shape_is_no_silent_null(tmp_path: Path) -> None:
     file.write_bytes(b"PAR1")
     with pytest.raises(InputError, match="cannot be read"):
         list(read_rows(str(file)))
-
-
-@pytest.mark.parametrize("store", ["jsonl", "parquet"])
-def test_the_questions_of_the_docs_have_the_answers_that_are_shown(store: str, tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    run, page = tmp_path / "run", (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
-    done = planeval("score", PRED, GOLD, "--by", "calls", "--store", store, "-o", f"{run}/")
-    assert done.returncode == 0, done.stderr
-    asked = re.findall(r"```sql\n(.*?)```\n\n((?:\|[^\n]*\n)+)", page, re.S)
-    assert len(asked) == 3
-    source = f"'{run}/rows.parquet'" if store == "parquet" else f"read_json('{run}/rows.jsonl')"
-    for question, shown in asked:
-        found = duckdb.sql(question.replace("'run/rows.parquet'", source))
-        rows = [found.columns, ["---"] * len(found.columns), *map(list, found.fetchall())]
-        table = "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows)
-        assert table.replace(" --- ", "---") == shown, table

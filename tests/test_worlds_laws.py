@@ -1,4 +1,4 @@
-"""What stays true in the shipped worlds whatever is called: money, places, days and copies."""
+"""What stays true in the shipped worlds whatever is called: of each API; money, places, days and copies."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.worlds import CallError, World, facts_of
+from planner_eval.worlds import CallError, World, facts_of, load
 from planner_eval.worlds.acting import rows
-from planner_eval.worlds.definition import Api
+from planner_eval.worlds.database import quoted
+from planner_eval.worlds.definition import Api, MissingArgument, NotFound, Refused, UnknownArgument
 from planner_eval.worlds.facts import without
-from planner_eval.worlds.typed import untyped
-from tests.conftest import examples
+from tests.conftest import ROOT, examples
 from tests.inside import planeval
-from tests.world_calls import table
+from tests.world_calls import table, working
 
 BASES = {(name, seed): World(name, seed=seed) for name in ("bank", "appbench", "library") for seed in (1, 2)}
 SEEDS = st.sampled_from([1, 2])
@@ -87,10 +87,9 @@ AMOUNTS = st.sampled_from([1, 0.01, 0.001, 19.99, 250.5, 12_000, 60_000, -5, 0, 
 CURRENCIES = st.sampled_from(["USD", "usd", "USD", "EUR", "JPY", "zzz"])
 MONEY = st.one_of(
     st.tuples(st.just("transfer"), PLACES, PLACES, AMOUNTS, CURRENCIES),
-    st.tuples(st.just("wire"), PLACES, AMOUNTS, CURRENCIES),
-    st.tuples(st.just("deposit"), PLACES, AMOUNTS),
+    st.tuples(st.just("wire"), PLACES, AMOUNTS, CURRENCIES), st.tuples(st.just("deposit"), PLACES, AMOUNTS),
     st.tuples(st.sampled_from(["spend", "cancel", "cancel wire", "close"]), st.integers(0, 30)),
-)
+)  # fmt: skip
 
 
 def ask_bank(world: World, step: tuple[Any, ...]) -> tuple[None, str, dict[str, Any]]:
@@ -193,9 +192,7 @@ def ask_apps(world: World, step: tuple[str, int, int, str, str]) -> tuple[str, s
 
     if kind in SOLD:
         app, name, what, count = SOLD[kind]
-        return (
-            app, name, {**of(what), count: seats, **({"trip_protection": False} if kind == "trains" else {})},
-        )  # fmt: skip
+        return app, name, of(what) | {count: seats} | ({"trip_protection": False} if kind == "trains" else {})
     if kind == "houses":
         stay = {"check_in_date": day, "check_out_date": other, "number_of_adults": seats}
         return "Hotels", "bookhouse", {**of("where_to"), **stay}
@@ -281,49 +278,6 @@ def copies(world: World) -> Counter[str]:
     return found
 
 
-SEARCHES = [
-    (name, api)
-    for name in ("appbench", "bank", "library")
-    for api in BASES[name, 1].definition.apis.values()
-    if api.reads and not api.acts
-    and any(not one.required and any(m.argument == one.name for m in api.matches) for one in api.arguments)
-]  # fmt: skip
-
-
-@pytest.mark.more
-@pytest.mark.parametrize(("name", "api"), SEARCHES, ids=[f"{name}:{api.full_name}" for name, api in SEARCHES])
-@pytest.mark.parametrize("invented", [False, True], ids=["found", "made"])
-def test_a_search_without_a_filter_finds_another_row_first(name: str, api: Api, invented: bool) -> None:
-    base, tried = World(name, seed=1), 0
-    for seed in range(40):
-        base.seed = str(seed)
-        with base.copy() as world:
-            arguments = sought(world, api, seed, invented=invented)
-            with base.copy([[{"app": api.app, "name": api.name, "arguments": arguments}]]) as settled:
-                values = settled.arguments(api, arguments)
-                (found, *_) = rows(settled, api, values)
-                dropped = [without(settled, api, values, match.argument) for match in api.matches]
-                tried += sum(map(bool, dropped))
-                for less in filter(None, dropped):
-                    assert rows(settled, api, less)[:1] != [found], (seed, less)
-    assert tried > 20
-
-
-def sought(world: World, api: Api, seed: int, *, invented: bool) -> dict[str, Any]:
-    """What a search asks for that uses all its filters: a row that is there, or one that is not."""
-    place = table(world, str(api.reads))
-    row, other = place[seed % len(place)], place[(seed * 7 + 3) % len(place)]
-    arguments: dict[str, Any] = {}
-    for number, match in enumerate(api.matches):
-        argument = next(each for each in api.arguments if each.name == match.argument)
-        source = other if invented and number % 2 and not argument.required else row
-        arguments[match.argument] = untyped(source[match.column], argument.type)
-    for each in api.arguments:
-        if each.required and each.name not in arguments:
-            arguments[each.name] = {"date": "2019-03-05", "time": "9:00"}.get(each.type, "2")
-    return arguments
-
-
 TRIP = "#from{0}='Oslo', #to{0}='Lyon'"
 RIVALS = {
     f"Trains: [x = findtrains({TRIP.format('')}, #date_of_journey='2019-03-05', #class='{{}}')]":
@@ -384,3 +338,83 @@ def test_plans_are_judged_over_seeds(tmp_path: Path) -> None:
         argv = ("--tools", "world:appbench", "--seeds", "2", *option.split())
         done = planeval("execute", tmp_path / "gold.json", *argv)
         assert (done.returncode, "--seeds" in done.stderr) == (2, True), option
+
+
+SHIPPED = {file.stem: load(file.stem) for file in sorted((ROOT / "data" / "worlds").glob("*.toml"))}
+FIFTH = {name: World(definition, seed=5) for name, definition in SHIPPED.items()}
+APIS = [(name, api) for name, definition in SHIPPED.items() for api in definition.apis.values()]
+
+
+def ids(pairs: list[tuple[str, Api]]) -> list[str]:
+    return [f"{name}:{api.full_name}" for name, api in pairs]
+
+
+@pytest.mark.parametrize(("name", "api"), APIS, ids=ids(APIS))
+def test_every_api_works_and_gives_what_it_declares(name: str, api: Api) -> None:
+    with FIFTH[name].copy() as world:
+        arguments = working(world, api)
+        before = world.dump()
+        outputs = world.call(api.app, api.name, arguments)
+        assert list(outputs) == [output for output, _ in api.returns]
+        if api.name not in ("calculate_from_string",):
+            assert all(value is not None for value in outputs.values()), outputs
+        assert (world.dump() != before) == (api.acts and not idle(api)), "only what acts changes the state"
+
+
+def idle(api: Api) -> bool:
+    """Updates that set what is there already, for want of anything else to set."""
+    changes = api.adds or api.deletes or api.then
+    return not changes and all(quoted(column) == value for column, value in api.sets)
+
+
+@pytest.mark.parametrize(("name", "api"), APIS, ids=ids(APIS))
+def test_a_missing_required_argument_fails(name: str, api: Api) -> None:
+    with FIFTH[name].copy() as world:
+        arguments = working(world, api)
+        before = world.dump()
+        for argument in api.arguments:
+            given = {key: value for key, value in arguments.items() if key != argument.name}
+            if argument.required:
+                with pytest.raises(MissingArgument, match=argument.name):
+                    world.call(api.app, api.name, given)
+                with pytest.raises(MissingArgument, match=argument.name):
+                    world.call(api.app, api.name, {**given, argument.name: None})
+        with pytest.raises(UnknownArgument, match="surprise"):
+            world.call(api.app, api.name, {**arguments, "surprise": 1})
+        assert world.dump() == before
+
+
+ACTING = [(name, api) for name, api in APIS if api.acts and not idle(api)]
+
+
+@pytest.mark.parametrize(("name", "api"), ACTING, ids=ids(ACTING))
+def test_doing_a_thing_twice_is_refused_or_shows(name: str, api: Api) -> None:
+    with FIFTH[name].copy() as world:
+        arguments = working(world, api)
+        world.call(api.app, api.name, arguments)
+        once = world.dump()
+        try:
+            world.call(api.app, api.name, arguments)
+        except CallError:
+            assert world.dump() == once, "a refused call leaves no trace"
+        else:
+            update = bool(api.sets) and not api.adds
+            assert update or world.dump() != once, "a second call that is not refused shows"
+
+
+FILTERS = [(n, a) for n, a in APIS if a.reads and not a.acts and any(m.op == "=" for m in a.matches)]
+
+
+UNKNOWN = {"text": "Nowhere", "date": "2049-12-31", "integer": 987_654, "number": 98.7654, "time": "03:33"}
+
+
+@pytest.mark.parametrize(("name", "api"), FILTERS, ids=ids(FILTERS))
+def test_a_search_for_the_unknown_finds_nothing(name: str, api: Api) -> None:
+    with FIFTH[name].copy() as world:
+        arguments = working(world, api)
+        kinds = {each.name: each.type for each in api.arguments}
+        for match in api.matches:
+            if match.op == "=" and (unknown := UNKNOWN.get(kinds[match.argument])) is not None:
+                with suppress(NotFound, Refused):
+                    outputs = world.call(api.app, api.name, {**arguments, match.argument: unknown})
+                    assert outputs == {} or [] in outputs.values()

@@ -18,8 +18,7 @@ VALUES = {"integer": 1, "number": 30, "boolean": True, "time": "12:00", "json": 
 
 def working(world: World, api: Api) -> dict[str, Any]:
     """Arguments for a call that finds what it is about; made as a fact first where no row is of use."""
-    facts = {name: value for name, value in fixed(world, api).items()}
-    row = first_row(world, api, facts)
+    row = first_row(world, api)
     arguments: dict[str, Any] = {}
     for argument in api.arguments:
         matches = [each for each in api.matches if each.argument == argument.name]
@@ -43,18 +42,14 @@ def working(world: World, api: Api) -> dict[str, Any]:
     return arguments
 
 
-def fixed(world: World, api: Api) -> dict[str, Any]:
-    """What the row must be for the API to be of use, as far as no argument says it."""
-    return {name: text.strip("'") for name, text in api.fact if text.startswith("'")}
-
-
-def first_row(world: World, api: Api, facts: dict[str, Any]) -> dict[str, Any]:
+def first_row(world: World, api: Api) -> dict[str, Any]:
     """The first row of the table that the API reads, in the state in which it is of use."""
     if api.reads is None:
         return {}
     table = world.definition.tables[api.reads]
-    for name, value in facts.items():
-        world.connection.execute(f"UPDATE {quoted(table.name)} SET {quoted(name)} = ?", (value,))
+    for name, text in api.fact:  # what the row must be, as far as no argument says it
+        if text.startswith("'"):
+            world.connection.execute(f"UPDATE {quoted(table.name)} SET {quoted(name)} = {text}")
     found = world.connection.execute(f"SELECT * FROM {quoted(table.name)} ORDER BY rowid LIMIT 1").fetchone()
     assert found is not None, f"{api.full_name} reads {table.name}, which is empty"
     return dict(zip((each.name for each in table.columns), found, strict=True))

@@ -18,11 +18,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-Prepare = Callable[[list[dict[str, Any]], list[dict[str, Any]]], Any]
+Calls = list[dict[str, Any]]
+Prepare = Callable[[Calls, Calls], Any]
 Score = Callable[[Any], float]
 
 
-def plain(plan: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def plain(plan: Calls) -> Calls:
     """The calls as most scorers know them: names and arguments, references as they stand."""
     return [{"name": call["name"], "args": call["arguments"]} for call in plan]
 
@@ -45,10 +46,8 @@ def autoevals_peer() -> Iterator[tuple[str, Prepare, Score]]:
 def agentevals_peer() -> Iterator[tuple[str, Prepare, Score]]:
     from agentevals.trajectory.match import create_trajectory_match_evaluator
 
-    def messages(plan: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        calls = [
-            {"function": {"name": call["name"], "arguments": json.dumps(call["arguments"])}} for call in plan
-        ]
+    def messages(plan: Calls) -> Calls:
+        calls = [{"function": {"name": c["name"], "arguments": json.dumps(c["arguments"])}} for c in plan]
         return [{"role": "user", "content": "?"}, {"role": "assistant", "content": "", "tool_calls": calls}]
 
     for mode in ("strict", "unordered", "superset"):
@@ -65,7 +64,7 @@ def deepeval_peer() -> Iterator[tuple[str, Prepare, Score]]:
     from deepeval.metrics import ToolCorrectnessMetric
     from deepeval.test_case import LLMTestCase, ToolCall, ToolCallParams
 
-    def case(pred: list[dict[str, Any]], gold: list[dict[str, Any]]) -> Any:
+    def case(pred: Calls, gold: Calls) -> Any:
         used, wanted = (
             [ToolCall(name=call["name"], input_parameters=call["arguments"]) for call in plan]
             for plan in (pred, gold)
@@ -87,10 +86,8 @@ def ragas_peer() -> Iterator[tuple[str, Prepare, Score]]:
     from ragas.messages import AIMessage, HumanMessage, ToolCall
     from ragas.metrics import ToolCallAccuracy, ToolCallF1
 
-    def sample(pred: list[dict[str, Any]], gold: list[dict[str, Any]]) -> Any:
-        used, wanted = (
-            [ToolCall(name=call["name"], args=call["arguments"]) for call in plan] for plan in (pred, gold)
-        )
+    def sample(pred: Calls, gold: Calls) -> Any:
+        used, wanted = ([ToolCall(name=c["name"], args=c["arguments"]) for c in one] for one in (pred, gold))
         messages = [HumanMessage(content="?"), AIMessage(content="", tool_calls=used)]
         return MultiTurnSample(user_input=messages, reference_tool_calls=wanted)
 
@@ -106,7 +103,7 @@ def ragas_peer() -> Iterator[tuple[str, Prepare, Score]]:
 def networkx_peer() -> Iterator[tuple[str, Prepare, Score]]:
     import networkx as nx
 
-    def graph(plan: list[dict[str, Any]]) -> Any:
+    def graph(plan: Calls) -> Any:
         made = nx.DiGraph()
         for call in plan:
             made.add_node(call["id"], label=call["name"])
@@ -128,7 +125,7 @@ def networkx_peer() -> Iterator[tuple[str, Prepare, Score]]:
 PEERS = (deepdiff_peer, autoevals_peer, agentevals_peer, deepeval_peer, ragas_peer, networkx_peer)
 
 
-def wrong(prepare: Prepare, score: Score, selftest: list[dict[str, Any]]) -> list[str]:
+def wrong(prepare: Prepare, score: Score, selftest: Calls) -> list[str]:
     """The numbers of undisputed pairs that the peer gets wrong, or raises on."""
     found = []
     for pair in selftest:

@@ -7,8 +7,9 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from planner_eval.verbs.reporting import Shown, report
@@ -30,11 +31,6 @@ def plan(at: int, edit: int) -> str:
         f"Trips: [booking = booktrip(#flight=flight, #hotel={hotel}, #guests='{1 + at % 4}')]",
     ]
     return "\n".join(lines[:2] if edit == 3 else lines)
-
-
-def median(found: Sequence[float]) -> float:
-    """The middle one."""
-    return sorted(found)[len(found) // 2]
 
 
 def rows() -> Iterable[tuple[str, str, str]]:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from planner_eval.comparison import align
 from planner_eval.comparison.align import Matching, match
 from planner_eval.comparison.diff import explain
-from planner_eval.comparison.matching import blocks
 from planner_eval.metrics import METRICS, Facts, measure
 from planner_eval.metrics.counts import Share
 from planner_eval.metrics.edit_distance import _Costs, distance_of, edit_distance
@@ -28,7 +27,6 @@ from tests.build import plan
 from tests.conftest import examples
 from tests.plant import in_order, producers_first
 from tests.property.test_comparison_laws import plans
-from tests.test_align import changed, random_plan
 
 OF_ORDER = {name for name, metric in METRICS.items() if metric.group == "order"}
 OF_PLACES = {"worfbench_chain", "worfbench_graph"}  # published so
@@ -92,19 +90,6 @@ def test_no_figure_of_unlike_plans_depends_on_the_written_order(one: Plan, other
 
 
 @pytest.mark.more
-def test_no_figure_depends_on_it_where_the_search_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "NODES", 40)
-    unproved = 0
-    for seed in range(60):
-        random = Random(seed)
-        gold = random_plan(random, random.randint(8, 14))
-        pred = changed(random, gold)
-        if check(pred, gold, DEFAULT_POLICY, NO_TERMS, seed):
-            unproved += not match(pred, gold).alignment.proved
-    assert unproved > 3
-
-
-@pytest.mark.more
 @pytest.mark.parametrize("module", [test_compared, test_tangled], ids=["compared", "tangled"])
 def test_short_ways_give_what_the_search_gives(module: Any) -> None:
     """Plans that are the same, or differ in place, need no search; it would find no other figures."""
@@ -119,9 +104,7 @@ def test_short_ways_give_what_the_search_gives(module: Any) -> None:
                 searched = match(pred, gold, policy, left)
             assert explain(found).same is explain(searched).same, seed
             facts, counted = Facts(searched), measure(found, METRICS)
-            assert {one: METRICS[one].count(facts) for one in names} == {
-                one: counted[one] for one in names
-            }, seed
+            assert [METRICS[one].count(facts) for one in names] == [counted[one] for one in names], seed
             spared += found.pairing is None
     assert spared > 60
 
@@ -154,17 +137,6 @@ def matchings(seeds: range) -> Iterator[Matching]:
             pred, gold, name, terms = module.pair(seed)
             yield match(pred, gold)
             yield match(pred, gold, module.POLICIES[name], terms)
-
-
-@pytest.mark.more
-def test_it_is_0_where_the_plans_are_the_same_and_nowhere_else() -> None:
-    same = 0
-    for matching in matchings(range(160)):
-        found = distance_of(matching, timeout=60)
-        assert found.proved
-        assert (found.value == 0) is explain(matching).same
-        same += found.value == 0
-    assert 60 < same < 500
 
 
 def test_it_is_the_least_cost_of_all_mappings() -> None:
@@ -220,15 +192,9 @@ def named(call: Call, place: list[Any]) -> dict[Any, Any]:
 
 def test_a_doubtful_reference_counts_whole() -> None:
     """k stands for g; that its producer may stand for gold's makes the argument no less another one."""
-    gold, pred = (
-        plan(
-            [
-                {"id": "a", "name": first},
-                {"id": "b", "name": then, "arguments": {"r": {"$ref": "a"}, "y": "text"}},
-            ]
-        )
-        for first, then in (("f", "g"), ("h", "k"))
-    )
+    taking = {"id": "b", "arguments": {"r": {"$ref": "a"}, "y": "text"}}
+    pairs = (("f", "g"), ("h", "k"))
+    gold, pred = (plan([{"id": "a", "name": first}, {**taking, "name": then}]) for first, then in pairs)
     matching = match(pred, gold)
     assert matching.alignment.pairs == ((1, 1),)
     # W: 4 calls and 4 arguments; D: r; T: k for g; M: h and f

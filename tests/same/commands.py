@@ -26,7 +26,6 @@ LINES = [
     "diff data/demo/tuned.jsonl data/demo/gold.jsonl --structure --format json",
     "diff data/demo/pred.jsonl data/demo/gold.jsonl --id trip-missing",
     f"diff {_ONE} --places --format text",
-    f"diff {_ONE} --places --format json",
     f"diff {_ONE} --structure --format text",
     f"diff {_ONE} --all --format text",
     f"diff {_ONE} --patch -o patch.json",
@@ -44,7 +43,6 @@ LINES = [
     "table base=base tuned=tuned --metric exact --metric calls --metric references",
     "report data/demo/pred.jsonl data/demo/tuned.jsonl --gold data/demo/gold.jsonl --causes",
     "parse data/demo/pred.jsonl",
-    "parse data/demo/gold.json",
     "parse data/demo/traces.jsonl",
     "parse gold.jsonl --format jsonl",
     f"convert {_DEMO} --to plan --loss",
@@ -68,7 +66,6 @@ LINES = [
     " --benchmark callnavi",
     "agree data/samples/verdicts/judge.jsonl data/samples/verdicts/human.csv",
     "catalog show data/catalogs/rates.json",
-    "catalog show world:library",
     "catalog convert data/catalogs/rates.json --to openai --loss",
     "catalog convert world:appbench --to openai --loss",
     "catalog grammar data/catalogs/rates.json --dialect pythonic --to gbnf --max-calls 2",
@@ -77,7 +74,6 @@ LINES = [
     "data coverage data/demo/gold.jsonl --catalog data/catalogs/rates.json",
     "data coverage gold.jsonl --format json",
     "data duplicates data/demo/gold.jsonl data/demo/tuned.jsonl",
-    "data duplicates gold.jsonl --format json",
     "data make --tools world:library -n 5 --seed 2",
     "data make --tools nestful -n 5 --seed 2 --depth 3",
     "dialects",
@@ -85,41 +81,22 @@ LINES = [
     "doctor",
     "schema",
     "selftest",
-    "selftest --policy strict",
     "predict data/samples/callnavi --benchmark callnavi --pipeline route --dry-run",
     "predict data/samples/nestful --benchmark nestful --pipeline flat --dry-run",
     "predict data/samples/functionchat --benchmark functionchat --dry-run",
 ]
-LINES += [
-    f"schema {name}"
-    for name in (
-        *(
-            "settings",
-            "policy",
-            "world",
-            "record",
-            "plan",
-            "wrappers",
-            "theme",
-            "patch",
-            "prices",
-            "datasets",
-        ),
-        *("to-make", "report", "effects", "contrast", "comparison"),
-    )
-]
+_SCHEMAS = "settings policy world record plan wrappers theme patch prices datasets to-make report effects "
+_SCHEMAS += "contrast comparison"
+LINES += [f"schema {name}" for name in _SCHEMAS.split()]
 for _name in (*BENCHMARKS, "mathqa"):
     _set = "nestful-v2" if _name == "nestful" else _name
     LINES += [
-        f"stats {_set} --source data/samples",
-        f"parse {_set} --source data/samples",
-        f"data show {_set} --source data/samples",
-        f"data verify {_set} --source data/samples",
+        f"stats {_set} --source data/samples", f"parse {_set} --source data/samples",
+        f"data show {_set} --source data/samples", f"data verify {_set} --source data/samples",
         f"data check {_set} --source data/samples --confidence low",
-        f"data coverage {_set} --source data/samples",
-        f"data duplicates {_set} --source data/samples",
+        f"data coverage {_set} --source data/samples", f"data duplicates {_set} --source data/samples",
         f"data export data/samples/{_name} --benchmark {_name} --to chat-jsonl",
-    ]
+    ]  # fmt: skip
 for _name in BENCHMARKS:
     _set = "nestful-v2" if _name == "nestful" else _name
     _answers = f"data/samples/answers/{_name}.jsonl"

@@ -19,29 +19,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
-
-
-def tcp_connect(port: int) -> None:
-    socket.create_connection(("127.0.0.1", port), timeout=2)
-
-
-def udp_send(port: int) -> None:
-    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", port))
-
-
-def unix_socketpair() -> None:
-    socket.socketpair()
 
 
 def read_file(path: str) -> str:
     with open(path) as file:
         return file.read()[:20]
-
-
-def list_folder(path: str) -> list[str]:
-    return os.listdir(path)
 
 
 def write_file(path: str) -> None:
@@ -64,10 +48,6 @@ def _fill(name: str, megabytes: int = 8) -> None:
             file.write(bytes(1 << 20))
 
 
-def large_file() -> None:
-    _fill("large", 20)
-
-
 def many_files() -> None:
     for number in range(1_000_000):
         _fill(f"{number}", 1)
@@ -76,14 +56,6 @@ def many_files() -> None:
 def open_by_ctypes(path: str) -> None:
     if ctypes.CDLL(None).open(path.encode(), os.O_RDONLY) < 0:
         raise PermissionError(path)
-
-
-def change_mode(path: str) -> None:
-    os.chmod(path, 0o777)
-
-
-def empty_by_truncating_open(path: str) -> None:
-    os.close(os.open(path, os.O_RDONLY | os.O_TRUNC))
 
 
 def symlink_out(path: str) -> str:
@@ -159,32 +131,11 @@ def thousand_threads() -> None:
     time.sleep(0.5)
 
 
-def some_threads() -> int:
-    """No attack."""
-    return _threads(20, 0.01)
-
-
 def fork_forty() -> None:
     for _ in range(40):
         if os.fork() == 0:
             time.sleep(1)
             os._exit(0)
-
-
-def two_hundred_threads() -> None:
-    _threads(200, 1)
-
-
-def replace_by_program() -> str:
-    os.execv("/bin/true", ["true"])
-
-
-def signal_process(pid: int, number: int) -> None:
-    os.kill(pid, number)
-
-
-def signal_by_descriptor(pid: int) -> None:
-    fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, pid)
 
 
 def environment_of(pid: int) -> str:
@@ -204,10 +155,6 @@ def memory_of(pid: int) -> str:
     if done < 0 and ctypes.get_errno() in (1, 3, 38):
         raise PermissionError(ctypes.get_errno(), "process_vm_readv")
     return "asked"
-
-
-def limit_process(pid: int) -> None:
-    resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
 def _call(number: int, *arguments: Any) -> None:
@@ -318,10 +265,6 @@ def keep(secret: str) -> str:
     return secret
 
 
-def wait(seconds: float) -> None:
-    time.sleep(seconds)
-
-
 def _reachable(roots: list[Any]) -> Iterator[Any]:
     """Everything that can be reached from some objects."""
     seen: set[int] = {id(roots)}
@@ -351,14 +294,6 @@ def _secret(head: str, objects: Iterator[Any]) -> str:
         if isinstance(data, (bytes, bytearray)) and (hit := pattern.search(data)):
             return hit[0].decode()
     raise PermissionError("there is no secret")
-
-
-def spy_in_frames(head: str) -> str:
-    return _secret(head, _reachable(_frames()))
-
-
-def spy_in_objects(head: str) -> str:
-    return _secret(head, _reachable(gc.get_objects()))
 
 
 def spy_in_folders(head: str) -> str:
@@ -394,10 +329,6 @@ def _told_of(process: str) -> Iterator[Any]:
                     yield memory.read(min(last - start, (1 << 20) + 100))
 
 
-def spy_in_own_process(head: str) -> str:
-    return _secret(head, _told_of("self"))
-
-
 def _parent_of(process: str) -> str:
     with contextlib.suppress(OSError), open(f"/proc/{process}/stat") as file:
         return file.read().rpartition(")")[2].split()[1]
@@ -424,35 +355,10 @@ def descriptors() -> list[int]:
     return found
 
 
-def allocate_4_gb() -> str:
-    return f"{len(bytearray(4 << 30))} bytes"
-
-
-def memory_without_mapping() -> None:
-    os.memfd_create("hidden")
-
-
-def huge_power() -> str:
-    return str(9**9**8)
-
-
-def sleep_forever() -> None:
-    while True:
-        time.sleep(1000)
-
-
-def segfault() -> None:
-    ctypes.string_at(8)
-
-
 def close_and_sleep() -> None:
     os.close(3)
     while True:
         time.sleep(1000)
-
-
-def leave() -> None:
-    os._exit(0)
 
 
 def swallow_everything() -> None:
@@ -478,10 +384,36 @@ def locked_folder() -> None:
     os.mkdir("shut")
 
 
-def not_a_number() -> float:
-    return float("nan")
+TOOLS: dict[str, Callable[..., Any]] = {
+    "tcp_connect": lambda port: socket.create_connection(("127.0.0.1", port), timeout=2),
+    "udp_send": lambda port: socket.socket(type=socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", port)),
+    "unix_socketpair": lambda: socket.socketpair(),
+    "list_folder": lambda path: os.listdir(path),
+    "large_file": lambda: _fill("large", 20),
+    "change_mode": lambda path: os.chmod(path, 0o777),
+    "empty_by_truncating_open": lambda path: os.close(os.open(path, os.O_RDONLY | os.O_TRUNC)),
+    "some_threads": lambda: _threads(20, 0.01),
+    "two_hundred_threads": lambda: _threads(200, 1),
+    "replace_by_program": lambda: os.execv("/bin/true", ["true"]),
+    "signal_process": lambda pid, number: os.kill(pid, number),
+    "signal_by_descriptor": lambda pid: fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, pid),
+    "limit_process": lambda pid: resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0)),
+    "wait": lambda seconds: time.sleep(seconds),
+    "spy_in_frames": lambda head: _secret(head, _reachable(_frames())),
+    "spy_in_objects": lambda head: _secret(head, _reachable(gc.get_objects())),
+    "spy_in_own_process": lambda head: _secret(head, _told_of("self")),
+    "allocate_4_gb": lambda: f"{len(bytearray(4 << 30))} bytes",
+    "memory_without_mapping": lambda: os.memfd_create("hidden"),
+    "huge_power": lambda: str(9**9**8),
+    "sleep_forever": lambda: time.sleep(1_000_000),
+    "segfault": lambda: ctypes.string_at(8),
+    "leave": lambda: os._exit(0),
+    "not_a_number": lambda: float("nan"),
+    # "some_threads", "wait", "leave" and "not_a_number" are no attacks.
+    **{name: one for name, one in globals().items() if getattr(one, "__module__", "") == __name__},
+}
 
 
 if __name__ == "__main__":
-    outcome = globals()[sys.argv[1]](**json.loads(sys.argv[2] if len(sys.argv) > 2 else "{}"))
+    outcome = TOOLS[sys.argv[1]](**json.loads(sys.argv[2] if len(sys.argv) > 2 else "{}"))
     print("WORKED", outcome)
