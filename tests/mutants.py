@@ -190,24 +190,22 @@ class Recorded(NamedTuple):
     Args:
         lines: What they run, as coverage.py has it: a context is a test function.
         seconds: Processor time of each.
-        sizes: How many lines of the package each runs.
     """
 
     lines: coverage.CoverageData
     seconds: dict[str, float]
-    sizes: dict[str, int]
 
     def of(self, mutant: Mutant, most: float) -> list[str]:
         """Those that run a mutant's code, quick and close ones first, of at most so many seconds together.
 
-        A test is the closer the more of what it runs lies in the mutant's file. What stands outside all
-        functions runs at import: it concerns every test that runs a function of the file.
+        A test is the closer the more lines of the mutant's file it runs. What stands outside all functions
+        runs at import: it concerns every test that runs a function of the file.
         """
         by_line = self.lines.contexts_by_lineno(str(ROOT / mutant.file))
         near = Counter(name for names in by_line.values() for name in names)
         names = {name for line in mutant.lines for name in by_line.get(line, ())} if mutant.lines else {*near}
         names &= self.seconds.keys()
-        cost = {name: (0.1 + self.seconds[name]) * self.sizes[name] / near[name] for name in names}
+        cost = {name: (0.1 + self.seconds[name]) / near[name] for name in names}
         chosen, total = [], 0.0
         for name in sorted(names, key=lambda name: (cost[name], name)):
             total += self.seconds[name]
@@ -244,10 +242,7 @@ def recorded() -> Recorded:
         record(folder)
     lines = coverage.CoverageData(str(folder / "lines"))
     lines.read()
-    sizes: Counter[str] = Counter()
-    for file in lines.measured_files():
-        sizes.update(name for names in lines.contexts_by_lineno(file).values() for name in names)
-    return Recorded(lines, json.loads((folder / "seconds.json").read_text("utf-8")), sizes)
+    return Recorded(lines, json.loads((folder / "seconds.json").read_text("utf-8")))
 
 
 def digest() -> str:

@@ -6,7 +6,6 @@ import random
 import string
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from planner_eval.base.resources import folder
@@ -60,11 +59,6 @@ def own_samples(form: str) -> list[Sample]:
         return [Sample(f"own-{n}", q, OWN_TOOLS, g) for n, (q, g) in enumerate(zip(asks, golds, strict=True))]
     found = list(BENCHMARKS[form].read(folder("data") / "samples" / form))
     return [replace(s, tools=appbench_catalogue()) for s in found] if form == "appbench" else found
-
-
-def published_samples(form: str, reference: Path) -> list[Sample]:
-    place = reference / "datasets" / form
-    return list(BENCHMARKS[form].read(place)) if form != "complexfuncbench" else []
 
 
 FORMS = [(name, form) for name, one in PIPELINES.items() for form in one.serves]

@@ -56,7 +56,7 @@ def test_tests_of_a_fault_run_its_line_and_the_closest_come_first() -> None:
     for context, run in {"far": [9, 11], "near": [9], "other": [11], "": [3, 6], "failed": [9]}.items():
         lines.set_context(context)
         lines.add_lines({str(ROOT / "m.py"): run})
-    tests = Recorded(lines, {"far": 1.0, "near": 1.0, "other": 1.0}, {"far": 20, "near": 1, "other": 10})
+    tests = Recorded(lines, {"far": 2.0, "near": 0.2, "other": 1.0})
     inside, outside = (Mutant("m.py", 9, "", "", "", range(*lines)) for lines in ((9, 10), (3, 1)))
     assert tests.of(inside, 60) == ["near", "far"]
     assert tests.of(inside, 1.5) == tests.of(inside, 0.5) == ["near"]

@@ -58,12 +58,18 @@ def refuse_targets(context: click.Context) -> None:
             if _is_read(context, other, name, file):
                 what = "written" if isinstance(other.type, Target) else "read"
                 raise InputError(f"{flag}: {file} is {what} by this command too ({name}): name another file")
-        if os.path.basename(file) in SETTINGS and os.path.exists(file):
+        if os.path.exists(file) and _is_settings(file):
             raise InputError(f"{flag}: {file} holds the settings of the project: name another file")
         named = of_suffix(file, NAMED) if target.forms and not of_suffix(file, target.forms) else None
         if named is not None:
             written = " or ".join(target.forms)
             raise InputError(f"{flag}: {file} is named as {named}, and {written} is written")
+
+
+def _is_settings(file: str) -> bool:
+    """Whether a file, or what it links to, is the project's settings."""
+    links = (name for name in SETTINGS if os.path.exists(name) and os.path.samefile(file, name))
+    return os.path.basename(os.path.realpath(file)) in SETTINGS or next(links, None) is not None
 
 
 def form_of(file: str | None, forms: Collection[str], context: click.Context) -> str | None:

@@ -90,11 +90,12 @@ notation, says which it took and why, and what it ignored (`planeval parse`). Th
 * A program is read as the calls that it makes, with the values that they get, or refused with the place.
   What is put into a list or an object (`append`, `extend`, `update`, `d["k"] = v`) is in it, for
   each of its names. Any other change in place (`sort`, `pop`, one in a loop or a branch), and a variable that
-  branches leave otherwise, makes a value unsure; only a call that is given it is refused. A `try` is read as
-  what it does where nothing fails; handlers that call tools are told. The calls in a loop are those of its
-  first round. A method of a tool's result that is none of Python's data, a call through a subscript or a
-  variable, and a tool that a library calls (`partial`, `map`) are refused. A name that nothing assigns is a
-  text, with a note. A change to what stands inside a copy (`list(x)`, `x[1:]`) is not seen in the original.
+  branches leave otherwise, makes a value unsure; only a call that is given it is refused. A `try` is
+  read as what it does where nothing fails; handlers that call tools are told. The calls in a loop are
+  those of its first round; a variable that each round makes of its earlier value is unsure. A method of
+  a tool's result that is none of Python's data, a call through a subscript or a variable, and a tool
+  that a library calls (`partial`, `map`) are refused. A name that nothing assigns is a text, with a
+  note. A change to what stands inside a copy (`list(x)`, `x[1:]`) is not seen in the original.
 
 ## The grammar's reading
 
