@@ -28,6 +28,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from random import Random
@@ -73,14 +74,26 @@ class Mutant(NamedTuple):
     line: int
     before: str
     after: str
-    source: str
+    place: slice
+    """Which bytes of the source are replaced."""
+    new: str
     lines: range
     """Those that run it; none where it runs at import."""
+
+    def planted(self, source: str) -> str | None:
+        """The source with the fault in it; None where that is no Python."""
+        text = source.encode()
+        changed = (text[: self.place.start] + self.new.encode() + text[self.place.stop :]).decode()
+        try:
+            compile(changed, self.file, "exec")
+        except SyntaxError:
+            return None
+        return changed
 
 
 # ---------------------------------------------------------------- planting
 def mutants_of(file: str, source: str) -> Iterator[Mutant]:
-    """Every fault that can be planted in a module."""
+    """Every fault that may be planted in a module."""
     lines = source.encode().splitlines(keepends=True)
     starts = [0]
     for line in lines:
@@ -97,14 +110,9 @@ def mutants_of(file: str, source: str) -> Iterator[Mutant]:
     for node, new, shown in _faults(tree):
         start = starts[node.lineno - 1] + node.col_offset
         end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
-        changed = (text[:start] + new.encode() + text[end:]).decode()
-        try:
-            compile(changed, file, "exec")
-        except SyntaxError:
-            continue
         before, after = (shown, "left out") if shown else (text[start:end].decode(), new)
         last = (node.end_lineno or node.lineno) if node.lineno in inside else 0
-        yield Mutant(file, node.lineno, before, after, changed, range(node.lineno, last + 1))
+        yield Mutant(file, node.lineno, before, after, slice(start, end), new, range(node.lineno, last + 1))
 
 
 def _faults(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
@@ -299,7 +307,7 @@ class Trial:
         tests, tree = self.tests.of(mutant, self.most), self.trees.get()
         place = tree / mutant.file
         try:
-            place.write_text(mutant.source, "utf-8")
+            place.write_text(mutant.planted(place.read_text("utf-8")) or "", "utf-8")
             # Compiled code is stored under its source's time and size: no two mutants may have both the same.
             os.utime(place, (1_000_000_000 + number,) * 2)
             first = len(self.tests.of(mutant, FIRST))
@@ -329,7 +337,9 @@ def main() -> int:
         parser.error(f"{PACKAGE} has no module {', '.join(options.modules)}")
     tests = recorded()
     mutants = [mutant for file in files for mutant in mutants_of(file, (ROOT / file).read_text("utf-8"))]
-    sample = Random(options.seed).sample(mutants, min(options.limit, len(mutants)))
+    Random(options.seed).shuffle(mutants)
+    compiling = (mutant for mutant in mutants if mutant.planted((ROOT / mutant.file).read_text("utf-8")))
+    sample = list(islice(compiling, options.limit))
     print(f"{len(sample)} of {len(mutants)} mutants of {len(files)} modules, seed {options.seed}", flush=True)
     begin, left = monotonic(), 0
     with TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:

@@ -25,7 +25,8 @@ __all__ = ["NAMES", "both"]
 
 
 def test_every_kind_of_fault_is_planted_where_it_stands() -> None:
-    found = [(mutant.line, mutant.before, mutant.after) for mutant in mutants_of("m.py", SOURCE)]
+    mutants = [mutant for mutant in mutants_of("m.py", SOURCE) if mutant.planted(SOURCE)]
+    found = [(mutant.line, mutant.before, mutant.after) for mutant in mutants]
     assert sorted(found) == [
         (3, "'a'", "left out"),
         (3, "'b'", "left out"),
@@ -44,9 +45,10 @@ def test_every_kind_of_fault_is_planted_where_it_stands() -> None:
         (11, 'found or [f"{one + 1}"]', "((found) and ([f'{one + 1}']))"),
         (11, 'return found or [f"{one + 1}"]', "return None"),
     ]
-    for mutant in mutants_of("m.py", SOURCE):
-        assert len(mutant.source.splitlines()) == len(SOURCE.splitlines())
-        assert mutant.source != SOURCE
+    for mutant in mutants:
+        planted = mutant.planted(SOURCE) or ""
+        assert len(planted.splitlines()) == len(SOURCE.splitlines())
+        assert planted != SOURCE
         assert mutant.before.replace("'", '"') in SOURCE.splitlines()[mutant.line - 1]
         assert list(mutant.lines) == [mutant.line] * (mutant.line > 6)
 
@@ -57,7 +59,7 @@ def test_tests_of_a_fault_run_its_line_and_the_closest_come_first() -> None:
         lines.set_context(context)
         lines.add_lines({str(ROOT / "m.py"): run})
     tests = Recorded(lines, {"far": 2.0, "near": 0.2, "other": 1.0})
-    inside, outside = (Mutant("m.py", 9, "", "", "", range(*lines)) for lines in ((9, 10), (3, 1)))
+    inside, outside = (Mutant("m.py", 9, "", "", slice(0), "", range(*lines)) for lines in ((9, 10), (3, 1)))
     assert tests.of(inside, 60) == ["near", "far"]
     assert tests.of(inside, 1.5) == tests.of(inside, 0.5) == ["near"]
     assert tests.of(outside, 60) == ["near", "far", "other"]
