@@ -53,7 +53,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
 def test_it_is_the_number_that_the_search_comes_to(gold: Plan, random: Random) -> None:
     pred = gold
     for plant in random.choices([*KINDS.values()], k=random.choice((1, 1, 1, 2, 3))):
-        found = plant(pred, random)
+        found = plant(pred, random) if pred.calls else None
         pred = pred if found is None else found.plan
     if match(pred, gold).alignment.proved:
         assert equal_calls(pred, gold) == by_search(pred, gold)
