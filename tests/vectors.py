@@ -316,6 +316,9 @@ def main() -> int:
         print(SKIP_REASON)
         return 2
     names = sys.argv[1:] or list(KINDS)
+    if unknown := [name for name in names if name not in KINDS]:
+        print(f"no vectors of {', '.join(unknown)}; there are {', '.join(KINDS)}")
+        return 2
     counts: dict[tuple[str, str], list[int]] = {}
     for name in names:
         for what, equal, *raises in KINDS[name](reference):
