@@ -142,7 +142,7 @@ MANY: dict[str, tuple[str, float, str]] = {
     "a broken first line": (lines_with("and then we do it!", 0, 140_000), 100, CALLS),
     "a broken line inside": (lines_with("and so on!", 70_000, 140_000), 230, CALLS),
     "a keyword": (lines_with("f(class=1)", 45_000, 90_000), 193, "  f  a=1"),
-    "calls in calls": ("f(" * HALF, 130, "limit of"),
+    "calls in calls": ("f(" * HALF, 130, "deeper than 200"),
     "lists in lists": ("[" * HALF + "]" * HALF, 130, "deeper than 200"),
 }  # fmt: skip
 
