@@ -131,6 +131,13 @@ class _Running:
         self.told = False
 
 
+class _Names(NamedTuple):
+    """The variables that a statement reads, and those that it assigns."""
+
+    read: frozenset[str]
+    stored: frozenset[str]
+
+
 class _Reader:
     """Turns statements into the machine's steps and expressions into nodes."""
 
@@ -146,6 +153,7 @@ class _Reader:
         self.inner: set[str] = set()
         self.unread: dict[Span, ast.AST] = {}
         self.words: dict[str, bool] = {}
+        self.names: dict[ast.stmt, _Names] = {}
 
     # ------------------------------------------------------------ places
     def place(self, line: int, column: int) -> int:
@@ -516,10 +524,22 @@ class _Reader:
         if len(elements) == 1 and not isinstance(elements[0], ast.Starred):
             return
         outputs = {name for call in self.machine.calls[calls_before:] for name, _ in call.binds}
-        for name in _carried_names(node.body):
+        for name in sorted(_carried_names(node.body, self.names_of)):
             value = self.machine.held.get(name, UNKNOWN)
             if not isinstance(value, Unknown) and not (isinstance(value, RawRef) and value.name in outputs):
                 self.machine.bind(name, self.unsure("depends on how many rounds a loop has", node))
+
+    def names_of(self, statement: ast.stmt) -> _Names:
+        """What a statement reads and assigns; loops in loops ask again."""
+        names = self.names.get(statement)
+        if names is None:
+            own = (c for c in ast.iter_child_nodes(statement) if isinstance(c, (ast.expr, ast.withitem)))
+            nodes = [name for child in own for name in ast.walk(child) if isinstance(name, ast.Name)]
+            stored = frozenset(name.id for name in nodes if isinstance(name.ctx, ast.Store))
+            read = frozenset(name.id for name in nodes if isinstance(name.ctx, ast.Load))
+            names = _Names(read | stored if isinstance(statement, ast.AugAssign) else read, stored)
+            self.names[statement] = names
+        return names
 
     def runs(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
         """Whether a loop surely has a first round."""
@@ -828,38 +848,49 @@ def _is_data(value: Held) -> bool:
     return value is None or isinstance(value, (str, int, float, list, dict))
 
 
-def _carried_names(body: list[ast.stmt]) -> list[str]:
-    """The variables of a loop's body whose value after a round depends on what an earlier round left."""
-    sources: dict[str, set[str]] = {}
-    """What each variable's values are made of."""
+def _carried_names(body: list[ast.stmt], names_of: Callable[[ast.stmt], _Names]) -> set[str]:
+    """The variables of a loop's body whose value after a round depends on what an earlier round left.
+
+    Each statement and each assignment is followed once: a body may be as long as hostile text is.
+
+    Args:
+        body: The loop's statements.
+        names_of: What a statement reads and assigns, blocks inside of it left out.
+    """
     carried: set[str] = set()
     """Variables that are read where this round may not have assigned them yet."""
+    users: dict[str, list[_Names]] = {}
+    stored: set[str] = set()
+    assigned: set[str] = set()
+    order: list[str] = []
 
-    def follow(statements: list[ast.stmt], assigned: set[str]) -> None:
+    def follow(statements: list[ast.stmt]) -> None:
         for statement in statements:
-            own = [
-                child
-                for child in ast.iter_child_nodes(statement)
-                if isinstance(child, (ast.expr, ast.withitem))
-            ]
-            names = [name for child in own for name in ast.walk(child) if isinstance(name, ast.Name)]
-            read = {name.id for name in names if isinstance(name.ctx, ast.Load)}
-            stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
-            read |= stored if isinstance(statement, ast.AugAssign) else set()
-            carried.update(read - assigned)
-            assigned |= stored
-            for name in stored:
-                sources.setdefault(name, set()).update(read)
-            blocks = [getattr(statement, field, []) for field in ("body", "orelse", "finalbody")]
-            blocks += [part.body for field in ("handlers", "cases") for part in getattr(statement, field, ())]
-            for block in blocks if not isinstance(statement, _SCOPES) else ():
-                follow(block, assigned if isinstance(statement, (ast.With, ast.AsyncWith)) else {*assigned})
+            names = names_of(statement)
+            carried.update(names.read - assigned)
+            order.extend(names.stored - assigned)
+            assigned.update(names.stored)
+            stored.update(names.stored)
+            for name in names.read if names.stored else ():
+                users.setdefault(name, []).append(names)
+            if isinstance(statement, _SCOPES):
+                continue
+            is_sure = isinstance(statement, (ast.With, ast.AsyncWith, ast.Try, ast.TryStar))
+            for part in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+                for field in ("body", "orelse", "finalbody"):
+                    before = len(order)
+                    follow(getattr(part, field, []))
+                    while len(order) > before and not (is_sure and part is statement):
+                        assigned.remove(order.pop())
 
-    follow(body, set())
+    follow(body)
     grown: set[str] = set()
-    while more := {name for name, read in sources.items() if read & (carried & {*sources} | grown)} - grown:
-        grown |= more
-    return sorted(grown)
+    waiting = [*(carried & stored)]
+    while waiting:
+        for names in users.pop(waiting.pop(), ()):
+            waiting.extend(names.stored - grown)
+            grown |= names.stored
+    return grown
 
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

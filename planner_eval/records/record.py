@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from planner_eval.plan.inferred import Signatures
 
 
+_READ = ("parse.empty", "parse.shape")
+"""The codes of errors about records that are JSON, and hold no plan."""
+
+
 class Record(NamedTuple):
     """One record of a file: where it stands, and its plan as text or structure.
 
@@ -46,6 +50,11 @@ class Record(NamedTuple):
     tools: Any = None
     infer: Signatures | bool = False
     among_ids: bool = False
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it is no JSON: neither its fields nor, for certain, its id could be read."""
+        return self.error is not None and not self.fields and self.error.code not in _READ
 
     @property
     def name(self) -> str:

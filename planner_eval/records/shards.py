@@ -183,8 +183,8 @@ def _rows(file_parts: Sequence[Part]) -> Iterator[Row]:
 
 def _marks(record: Record) -> int:
     """The marks of a record that is held in memory."""
-    source, error = record.source, record.error
-    if error is not None and not record.fields and error.code != "parse.empty":
+    source = record.source
+    if record.is_broken:
         return BROKEN
     if is_words(source):
         return WORDS

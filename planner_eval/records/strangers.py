@@ -144,11 +144,7 @@ def _broken(file: PlanFile) -> str:
 def _unreadable(records: Sequence[Record]) -> Sequence[Record]:
     if is_stored(records):
         return records.broken()
-    return [
-        record
-        for record in records
-        if record.error and not record.fields and record.error.code != "parse.empty"
-    ]
+    return [record for record in records if record.is_broken]
 
 
 def _unread(record: Record) -> str:
