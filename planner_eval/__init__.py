@@ -193,13 +193,19 @@ __all__ = [
 
 # What a room needs of one above it: who gives it, imported when it is first asked for.
 register("benchmark catalog", "planner_eval.benchmarks.registry:catalog_reader")
+register("benchmark runs compared", "planner_eval.verbs.benchmark_compare:compare_kept_benchmarks")
+register("catalog", "planner_eval.catalogs.formats:read_catalog")
 register("catalog facts", "planner_eval.catalogs.facts:catalog_facts")
+register("dataset plans", "planner_eval.datasets.sources:read_dataset_plans")
+register("hidden dataset", "planner_eval.datasets.sources:hides_dataset")
 register("notebook drawing", "planner_eval.drawing.notebook:notebook_svg")
+register("catalog signatures", "planner_eval.catalogs.signatures:signatures")
 register("causes text", "planner_eval.scoring.causes_formats:causes_text")
 register("notebook listing", "planner_eval.reports.notebook:notebook_listing")
 register("diff text", "planner_eval.scoring.row_formats:diff_text")
 register("plan text", "planner_eval.drawing.notebook:plan_text")
 register("row proof", "planner_eval.dialects.proving:prove")
+register("signatures of released tools", "planner_eval.catalogs.signatures:Known")
 register("world catalog", "planner_eval.worlds.reading:world_catalog")
 register("world tools", "planner_eval.worlds.source:world_source")
 

@@ -34,7 +34,8 @@ from planner_eval.policy.rule import Rule
 from planner_eval.policy.schema import RuleEntry
 from planner_eval.records import own_rows
 from planner_eval.records.files import Record
-from planner_eval.records.gold import FIELDS, read_gold
+from planner_eval.records.gold import read_gold
+from planner_eval.records.record import GOLD_TERMS
 from planner_eval.records.schema import GoldRecord
 from planner_eval.scoring.schema import ComparisonData, ContrastData, EffectsData, ReportData
 from planner_eval.worlds import load
@@ -346,7 +347,7 @@ def test_a_model_has_the_keys_of_its_class(model: type[Described], described: An
 
 
 def test_gold_records_and_patches_have_the_keys_that_are_read() -> None:
-    assert set(GoldRecord.known_keys()) == {"alternatives", *FIELDS}
+    assert set(GoldRecord.known_keys()) == {"alternatives", *GOLD_TERMS}
     schema = json.loads(planeval("schema", "patch").stdout)
     operations = schema["properties"]["operations"]["items"]["discriminator"]["mapping"]
     assert set(operations) == set(patches._OPERATIONS)

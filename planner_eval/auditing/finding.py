@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from planner_eval.base.named import NamedTuple
 
 Confidence = Literal["high", "medium", "low"]
 

@@ -86,6 +86,3 @@ def lists_nothing(source: Any) -> bool:
         return True
     inside = (source[key] for key in INSIDE if isinstance(source.get(key), (dict, list)))
     return any(value and lists_nothing(value) for value in inside)
-
-
-__all__ = ["bare", "lists_nothing"]

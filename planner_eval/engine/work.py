@@ -6,9 +6,10 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from planner_eval.base.errors import InputError, ParseError, PlanevalError
+from planner_eval.base.named import NamedTuple
 from planner_eval.engine.job import Job, Pair, Pairs, Part
 from planner_eval.engine.rows import Rows, digest_of, placing, unusable, unwritable, write_all
 from planner_eval.records.files import Record

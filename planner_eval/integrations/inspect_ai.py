@@ -23,7 +23,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from planner_eval.integrations.verdict import UNJUDGED, GoldError, judge, wanted
-from planner_eval.records.gold import BESIDE
+from planner_eval.records.record import BESIDE_GOLD
 
 
 @metric
@@ -85,7 +85,10 @@ def _written(gold: Any) -> dict[str, Any]:
         record = wanted(gold)
     except GoldError as error:
         return {"gold": None, "gold_error": str(error)}
-    return {"gold": record.source, **{name: record.fields[name] for name in BESIDE if name in record.fields}}
+    return {
+        "gold": record.source,
+        **{name: record.fields[name] for name in BESIDE_GOLD if name in record.fields},
+    }
 
 
 def predictions(log: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:

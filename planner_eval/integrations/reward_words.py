@@ -105,6 +105,3 @@ def _alone(text: str) -> bool:
         not any(keyword.iskeyword(word) or word.partition(".")[0] in bound for word in words)
         for words in lines
     )
-
-
-__all__ = ["has_words"]

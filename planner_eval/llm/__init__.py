@@ -36,20 +36,6 @@ if TYPE_CHECKING:
 
     from planner_eval.llm.cache import Cache
 
-__all__ = [
-    "Judge",
-    "JudgeReply",
-    "JudgeRequest",
-    "Message",
-    "Model",
-    "Reply",
-    "ScriptedJudge",
-    "ToolCall",
-    "Usage",
-    "open_judge",
-    "request_key",
-]
-
 
 def open_judge(  # noqa: PLR0913 - what a user may say of a server
     model: str,

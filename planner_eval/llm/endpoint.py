@@ -13,8 +13,6 @@ from planner_eval.llm.client import Client
 from planner_eval.llm.protocol import JudgeReply, JudgeRequest
 from planner_eval.llm.replies import Prices
 
-__all__ = ["Endpoint", "Prices"]
-
 _PATIENCE = 3
 """So many questions in a row without an answer are the end of a judge."""
 DEADLINE = 900.0

@@ -17,20 +17,6 @@ from planner_eval.metrics.right import COUNTED, OF_GRAPH, OF_PARTNERS, Size, rig
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 
-__all__ = [
-    "DEFAULT_METRICS",
-    "METRICS",
-    "Counts",
-    "Facts",
-    "Metric",
-    "Share",
-    "Tally",
-    "choose",
-    "measure",
-    "measure_none",
-    "score",
-]
-
 
 @quick
 class Metric:

@@ -28,11 +28,9 @@ from planner_eval.policy import NO_TERMS, Terms
 from planner_eval.records.fields import choose_content, filled
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.plans import read_plan
+from planner_eval.records.record import BESIDE_GOLD, GOLD_TERMS
 from planner_eval.records.storing import is_stored
 
-FIELDS = ("optional", "before", "unordered", "accepted", "omittable")
-BESIDE = (*FIELDS, "alternatives")
-"""What may stand beside a gold plan in its record."""
 _MISSPELT = 0.9
 """How alike a field's name and one of ours are that is meant to be it: ``options`` is another word."""
 
@@ -137,7 +135,7 @@ def _misspelt(file: PlanFile) -> Iterator[str]:
 
 def _meant(name: str) -> str | None:
     """The field beside gold whose name is nearly this one, which says nothing."""
-    close = close_names(name, BESIDE, 1, cutoff=_MISSPELT) if name not in BESIDE else ()
+    close = close_names(name, BESIDE_GOLD, 1, cutoff=_MISSPELT) if name not in BESIDE_GOLD else ()
     return close[0] if close else None
 
 
@@ -164,7 +162,7 @@ def read_gold(
     words = words_for_gold(record.source, plan) if record.dialect is None else None
     if words is not None:  # else any words would be right
         raise ParseError(words, code="parse.empty")
-    if not any(name in record.fields for name in BESIDE):
+    if not any(name in record.fields for name in BESIDE_GOLD):
         return Gold(((plan, NO_TERMS),))
     _check(record.fields, record.where)
     plans = [(plan, _terms(record.fields, plan, record.where))]
@@ -209,7 +207,7 @@ did you mean 'alternatives'?
 
 def _check(fields: Mapping[str, Any], where: str) -> None:
     """Check what stands beside a plan, alternatives and what stands beside them included."""
-    gold_fields = {name: fields[name] for name in BESIDE if name in fields}
+    gold_fields = {name: fields[name] for name in BESIDE_GOLD if name in fields}
     if gold_fields:
         from planner_eval.records.schema import GoldRecord
 
@@ -264,7 +262,7 @@ _REFERENCE = re.compile(r"\$\{?(\w+)\b")
 
 def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
     """As :func:`terms_of`, of fields that were checked."""
-    if not any(name in fields for name in FIELDS):
+    if not any(name in fields for name in GOLD_TERMS):
         return NO_TERMS
     call_ids = {call.id for call in plan.calls}
 

@@ -8,10 +8,11 @@ import sqlite3
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.temporary import Held, temporary_folder
 
 BATCH = 256

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from planner_eval.plan.inferred import Signatures
 
 
+GOLD_TERMS = ("optional", "before", "unordered", "accepted", "omittable")
+"""Fields in which a gold record says what else is right."""
+
+BESIDE_GOLD = (*GOLD_TERMS, "alternatives")
+"""What may stand beside a gold plan in its record."""
+
 _READ = ("parse.empty", "parse.shape")
 """The codes of errors about records that are JSON, and hold no plan."""
 

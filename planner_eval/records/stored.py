@@ -8,9 +8,10 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.named import NamedTuple
 from planner_eval.records.decided import Decided, How, decide
 from planner_eval.records.ids import alone
 from planner_eval.records.index import Folder, Index, Place, Source, folder_at

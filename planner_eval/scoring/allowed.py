@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from planner_eval.base.errors import InputError
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.ratios import gap_text
 from planner_eval.base.text import did_you_mean
 from planner_eval.scoring.contrast import Contrast, values_text

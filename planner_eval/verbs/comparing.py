@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, overload
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.given import FUNCTION, NAME, NAMES, expect, expect_or_none
+from planner_eval.base.registry import service
 from planner_eval.metrics import DEFAULT_METRICS, choose
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.policy.unused import Names
@@ -127,11 +128,12 @@ def compare(
         from planner_eval.verbs.score_runs import compare_kept, under_benchmark
 
         if any(map(under_benchmark, systems)):
-            from planner_eval.verbs.benchmark_compare import compare_kept_benchmarks
-
             if by:
                 raise InputError(f"by is {by!r}: figures of a benchmark are not broken down")
-            return compare_kept_benchmarks(systems, called, seed=seed, cluster=cluster)
+            runs: Comparison | Contrast = service("benchmark runs compared")(
+                systems, called, seed=seed, cluster=cluster
+            )
+            return runs
         return compare_kept(systems, called, by=by, seed=seed, cluster=cluster)
     right = golds_of_several(second if gold is None else gold, reading)
     pairings = [mending(pair(system, right, reading=reading)) for system in systems]

@@ -27,8 +27,8 @@ from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Call, Plan
 from planner_eval.policy import Terms
 from planner_eval.records.files import Record
-from planner_eval.records.gold import BESIDE as OPEN
 from planner_eval.records.gold import are_words, read_gold, words_for_gold
+from planner_eval.records.record import BESIDE_GOLD as OPEN
 from planner_eval.records.states import States
 from planner_eval.scoring.findings import Finding, finding_of_gold
 from planner_eval.verbs.gold_wanted import odd_choice, wanted_of

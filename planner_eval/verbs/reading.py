@@ -11,6 +11,7 @@ from planner_eval.base.errors import InputError, LimitError, ParseError
 from planner_eval.base.given import FLAG, NAME, expect, expect_or_none, of, one_of
 from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.registry import service
 from planner_eval.dialects import read as door
 from planner_eval.dialects.sources import Which, data_of, refuse_turn
 from planner_eval.plan.model import Plan
@@ -18,15 +19,14 @@ from planner_eval.records.doubts import repeated_ids
 from planner_eval.records.fields import KNOWN, Role
 from planner_eval.records.files import PlanFile, Record, read_data
 from planner_eval.records.frames import is_table, rows_of
-from planner_eval.records.gold import BESIDE
 from planner_eval.records.items import structured
 from planner_eval.records.plans import read_plan
+from planner_eval.records.record import BESIDE_GOLD
 from planner_eval.records.several import read_path
 from planner_eval.records.shapes import shape_of
 from planner_eval.records.storing import AS_USUAL, Store
 
 if TYPE_CHECKING:
-    from planner_eval.catalogs.signatures import Known
     from planner_eval.plan.inferred import Signatures
 
 Source: TypeAlias = Any
@@ -127,12 +127,10 @@ def _read_named(name: str, fields: dict[str, Any], folders: tuple[str | None, st
     hidden = None
     # Files have a suffix or lie somewhere, names of data sets are one word.
     if name != "-" and not any(mark in name for mark in "./\\*?["):
-        from planner_eval.datasets.sources import hides_dataset, read_dataset_plans
-
-        dataset = read_dataset_plans(name, *folders)
+        dataset = service("dataset plans")(name, *folders)
         if dataset is not None:
             return _with_repeats(dataset)
-        hidden = hides_dataset(name)
+        hidden = service("hidden dataset")(name)
     file = _with_repeats(read_path(name, **fields))
     return file if hidden is None else file._replace(notes=(*file.notes, hidden))
 
@@ -225,24 +223,20 @@ stands for the file: pe.parse(Path('gold.json')) reads it
 
 def inferring(file: PlanFile) -> PlanFile:
     """The same file, with whose plans edges are inferred, by what their data set says of tools."""
-    from planner_eval.catalogs.signatures import Known
-
-    signatures = Known()
-    return file.each(partial(_inferring, signatures))
+    return file.each(partial(_inferring, service("signatures of released tools")()))
 
 
-def _inferring(signatures: Known, record: Record) -> Record:
+def _inferring(signatures: Any, record: Record) -> Record:
     return record._replace(infer=signatures.of(record.tools))
 
 
 def signatures_of(catalog: Any) -> Signatures:
     """What a catalog, or a catalog's file, says of its tools to those who infer edges."""
-    from planner_eval.catalogs.formats import read_catalog
-    from planner_eval.catalogs.signatures import signatures
-
-    return signatures(
-        read_catalog(os.fspath(catalog)) if isinstance(catalog, (str, os.PathLike)) else catalog
+    is_file = isinstance(catalog, (str, os.PathLike))
+    signatures: Signatures = service("catalog signatures")(
+        service("catalog")(os.fspath(catalog)) if is_file else catalog
     )
+    return signatures
 
 
 def _are_several(items: Sequence[Any]) -> bool:
@@ -323,7 +317,7 @@ def gold_record(source: Source) -> Record:
 
 def _inner(record: Record) -> dict[str, Any] | None:
     """The gold record that stands in a field of another, which says itself nothing of what is right."""
-    if not record.fields or any(name in record.fields for name in BESIDE):
+    if not record.fields or any(name in record.fields for name in BESIDE_GOLD):
         return None
     content = record.source
     if isinstance(content, str):
@@ -381,10 +375,8 @@ def types_of(tools: Any) -> Mapping[str, Mapping[str, str]]:
         return tools
     if not isinstance(tools, (str, os.PathLike)) and not hasattr(tools, "tools"):
         raise InputError(f"the tools are {tools!r}, expected a mapping, a catalog or a catalog's file")
-    from planner_eval.catalogs.formats import read_catalog
-
     types: dict[str, dict[str, str]] = {}
-    catalog = read_catalog(os.fspath(tools)) if isinstance(tools, (str, os.PathLike)) else tools
+    catalog = service("catalog")(os.fspath(tools)) if isinstance(tools, (str, os.PathLike)) else tools
     for tool in catalog.tools:
         kinds = {p.name: next((k for k in p.type.kinds if k != "null"), "string") for p in tool.parameters}
         for name in (tool.name, tool.full_name):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from planner_eval.base.errors import AbsentError, InputError
 from planner_eval.base.given import FUNCTION, MAPPING, NAME, NUMBER, SECONDS, expect, expect_or_none
 from planner_eval.policy import DEFAULT_POLICY
-from planner_eval.records.gold import FIELDS
+from planner_eval.records.record import GOLD_TERMS
 from planner_eval.shrinking.smallest import TRIES
 from planner_eval.verbs.evaluating import pair
 from planner_eval.verbs.policies import AnyPolicy, policy_of
@@ -142,7 +142,7 @@ def _told(pred: Source, gold: Source, selection: Asked, reading: Reading) -> tup
         told(paired.pred, left, pred_options, to, role="pred"),
         told(paired.gold, right, gold_options, to, role="gold"),
     )
-    ignored = [name for name in (*FIELDS, "alternatives") if name in right.fields]
+    ignored = [name for name in (*GOLD_TERMS, "alternatives") if name in right.fields]
     if ignored:
         message = f"what gold leaves open beside its plan plays no part: {', '.join(ignored)}"
         return records[0], replace(records[1], notes=(*records[1].notes, message))
