@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from planner_eval.metrics.counts import Share
-from planner_eval.scoring.columns import Column
-from planner_eval.scoring.differences import gap
-from planner_eval.scoring.intervals import intervals
+from planner_eval.comparison.metrics.counts import Share
+from planner_eval.results.columns import Column
+from planner_eval.results.intervals import intervals
+from planner_eval.results.paired_tests import gap
 
 PERFECT = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 """How many samples are wholly right."""

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from planner_eval.benchmarks.complexfuncbench import Settings, matching, turn
-from planner_eval.benchmarks.complexfuncbench.api import Api, ApiResponse
-from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure, Step, free_calls
+from planner_eval.benchmarks.complexfuncbench import matching, turn
+from planner_eval.benchmarks.complexfuncbench.calls import Api, ApiResponse, OfficialFailure, Step, free_calls
 from planner_eval.benchmarks.complexfuncbench.embedding import Embedding, Trigrams, assign, similarities, tied
-from planner_eval.datasets.sample import Sample
+from planner_eval.benchmarks.complexfuncbench.turn import Settings
+from planner_eval.benchmarks.datasets.sample import Sample
 
 DEFAULT_ARGUMENTS = {
     "adults": "1", "room_qty": "1", "driver_age": "30", "page": "1", "page_number": "0",

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PlanevalError
-from planner_eval.dialects import table
-from planner_eval.engine import worker
-from planner_eval.engine.folder import Input
-from planner_eval.engine.job import Pair
-from planner_eval.engine.run import run
-from planner_eval.records import own_rows
-from planner_eval.records.files import Record
+from planner_eval.reading.dialects import table
+from planner_eval.reading.files import user_rows
+from planner_eval.reading.files.record import Record
+from planner_eval.results.runs import worker
+from planner_eval.results.runs.folder import Input
+from planner_eval.results.runs.job import Pair
+from planner_eval.results.runs.run import run
 
 
 class Sums:
@@ -127,11 +127,11 @@ def main() -> int:
             raise InputError(changed)
 
     if (address := how.pop("ray", None)) is not None:
-        from planner_eval.engine.ray import OnRay
+        from planner_eval.results.runs.ray import OnRay
 
         how["engine"] = OnRay(address or None)
     if (notations := how.pop("notations", None)) is not None:
-        own_rows.add_file(notations)
+        user_rows.add_file(notations)
     try:
         with run(job, pairs, inputs=inputs, unchanged=unchanged, **how) as finished:
             sys.stdout.buffer.write(Path(finished.rows).read_bytes())

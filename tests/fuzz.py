@@ -17,9 +17,9 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from planner_eval import dialects
 from planner_eval.base.errors import ParseError, PlanevalError
-from planner_eval.dialects.read import locate, parse
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.read import locate, parse
 
 ROOT = Path(__file__).resolve().parent.parent
 SLOW = 2.0

@@ -170,18 +170,17 @@ def honest() -> Answer:
 @contextlib.contextmanager
 def hurried() -> Iterator[None]:
     """Have pauses and silences end sooner than users would want; nothing else is another."""
-    from planner_eval.datasets import fetch
-    from planner_eval.llm import client, endpoint
-    from planner_eval.verbs import endpoints
+    from planner_eval.benchmarks.datasets import fetch
+    from planner_eval.models import client, endpoints, judges
 
     def soon_asked(name: str, at: Any) -> client.Client:
         return client.Client(name, at.url, KEY, at.timeout, at.deadline, at.retries, 0.01, paused=at.paused)
 
-    soon = functools.partial(endpoint.Endpoint, timeout=0.4, retries=1, backoff=0.01)
+    soon = functools.partial(judges.Endpoint, timeout=0.4, retries=1, backoff=0.01)
     quick = functools.partialmethod(fetch.Options.__init__, pause=0.01)
     patch = mock.patch.object
     with (
-        patch(endpoint, "Endpoint", soon), patch(endpoint, "DEADLINE", 1.0), patch(fetch, "TIMEOUT", 0.4),
+        patch(judges, "Endpoint", soon), patch(judges, "DEADLINE", 1.0), patch(fetch, "TIMEOUT", 0.4),
         patch(endpoints, "_client", soon_asked), patch(fetch.DEFAULTS.__class__, "__init__", quick),
         mock.patch.dict(os.environ, {"OPENAI_API_KEY": KEY}),
     ):  # fmt: skip
@@ -216,7 +215,7 @@ def once(case: Case, folder: Path, server: Server) -> None:
 
 def asked_for(argv: list[str], code: int, place: Path, server: Server) -> None:
     """What must hold of a run: a row a sample, each with an answer or a reason; it can be read and gone on with."""
-    from planner_eval.dialects.states import ended
+    from planner_eval.reading.dialects.conversations.api_answers import ended
 
     def kept() -> list[Any]:
         return [json.loads(line) for line in (place / "rows.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -80,13 +80,13 @@ def once(text: str, asked: Any) -> None:
     """Read one reply and show it in every way; nothing may be raised, nothing out of range come out."""
     from planner_eval.cli.execute_job import Asked, ExecuteJob, told
     from planner_eval.execution.program import Options
-    from planner_eval.execution.reply import Lines, Reply
     from planner_eval.execution.run import trace_of
-    from planner_eval.execution.sandbox import Sandbox
-    from planner_eval.execution.source import tool_source
-    from planner_eval.records.record import Record
-    from planner_eval.records.states import states_of
-    from planner_eval.verbs.running import Ran
+    from planner_eval.execution.run_records import Ran
+    from planner_eval.execution.sandbox.reply import Lines, Reply
+    from planner_eval.execution.sandbox.sandbox import Sandbox
+    from planner_eval.execution.tool_sources import tool_source
+    from planner_eval.reading.files.record import Record
+    from planner_eval.reading.files.task_fields import states_of
 
     read = Lines(asked, TOKEN, 10.0)
     trouble = read.all(text.encode("utf-8", "surrogatepass"))
@@ -114,7 +114,9 @@ def once(text: str, asked: Any) -> None:
 
 def in_workers(texts: list[str]) -> None:
     """Have tools write them, strictly and in one process; the plans beside must not notice."""
-    from planner_eval.execution import Limits, Sandbox, execute_many, tool_source
+    from planner_eval.execution.run import execute_many
+    from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
+    from planner_eval.execution.tool_sources import tool_source
     from planner_eval.plan.model import Call, Plan
 
     bare = [text.replace("\ud800", "") for text in texts]

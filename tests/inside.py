@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 from unittest import mock
 
-from planner_eval.dialects import table as notations
-from planner_eval.records import frameworks
+from planner_eval.reading.dialects import table as notations
+from planner_eval.reading.files import frameworks
 
 
 def planeval(

@@ -13,14 +13,14 @@ from random import Random
 from typing import Any
 
 from planner_eval.base.resources import folder
-from planner_eval.benchmarks.nestful.win import official_run
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.nestful.data import read_nestful
+from planner_eval.benchmarks.nestful.official import official_run
 from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.benchmarks.report import Run
-from planner_eval.datasets.nestful import read_nestful
-from planner_eval.datasets.sample import Sample
-from planner_eval.dialects.read import parse
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
 from planner_eval.plan.model import Plan
+from planner_eval.reading.dialects.read import parse
 from tests.vectors import read
 
 Change = Callable[[Sample, list[Any], Random], "str | None"]

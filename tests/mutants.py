@@ -42,7 +42,7 @@ from tests.conftest import ROOT, VARIABLE, reference_folder
 
 STORED = ROOT / "out" / "mutants"
 PACKAGE = "planner_eval"
-ROOMS = ("plan", "comparison", "metrics", "records", "dialects", "scoring")
+ROOMS = ("plan", "reading", "comparison", "results")
 """Where faults are planted if no module is named: the rooms whose figures and readings others build on."""
 
 FIRST = 3.0

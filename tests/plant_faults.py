@@ -10,9 +10,9 @@ from random import Random
 
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.catalogs.check import meant
-from planner_eval.dialects.plan import to_data
-from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, references
+from planner_eval.reading.dialects.notations.plan import to_data
+from planner_eval.reading.dialects.read import parse
 
 SYNONYMS = {
     "get": "retrieve", "search": "look_up", "find": "locate", "book": "reserve", "create": "make",

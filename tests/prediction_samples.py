@@ -9,12 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.resources import folder
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.registry import BENCHMARKS
-from planner_eval.datasets.sample import Sample
-from planner_eval.llm import Reply
-from planner_eval.prediction.pipeline import Act, Observed, Request, Steps
-from planner_eval.prediction.registry import PIPELINES
-from planner_eval.prediction.visible import OWN, Task, visible
+from planner_eval.models.pipelines.pipeline import OWN, Act, Observed, Request, Steps, Task, visible
+from planner_eval.models.pipelines.registry import PIPELINES
+from planner_eval.models.replies import Reply
 
 CATALOG: dict[str, tuple[str, dict[str, str]]] = {
     "Trams": ("trams of the town", {"stops": "place / after / line minutes", "ride": "to / / ticket"}),
@@ -123,6 +122,6 @@ def listed(*texts: str | Reply) -> Script:
 
 
 def tool_names(task: Task) -> Iterator[str]:
-    from planner_eval.prediction.offer import catalog_of
+    from planner_eval.models.pipelines.tool_lists import catalog_of
 
     yield from (tool.full_name for tool in catalog_of(task).tools)

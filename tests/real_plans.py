@@ -6,10 +6,10 @@ import json
 from functools import cache
 from pathlib import Path
 
-from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Plan
-from planner_eval.records.files import read_file
-from planner_eval.records.plans import read_plan
+from planner_eval.reading.dialects.read import parse
+from planner_eval.reading.files.files import read_file
+from planner_eval.reading.files.plans import read_plan
 
 
 @cache

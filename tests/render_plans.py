@@ -10,8 +10,8 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.comparison.diff import Diff, diff
-from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Edge, Plan, Ref, Unresolved
+from planner_eval.reading.dialects.read import parse
 from tests.conftest import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -10,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from planner_eval.comparison.align import Alignment, align, match
 from planner_eval.comparison.diff import diff
-from planner_eval.comparison.matching.assignment import _augment, assign
+from planner_eval.comparison.matching.align import Alignment, align, match
+from planner_eval.comparison.matching.likeness import _augment, assign
 from planner_eval.comparison.matching.names import Tool
-from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
-from planner_eval.comparison.matching.ranks import Ranks
-from planner_eval.dialects.read import parse
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, Ranks, Side
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
+from planner_eval.comparison.policy.rule import Rule
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Call, Plan, Ref, Value
-from planner_eval.policy import DEFAULT_POLICY, Policy, Terms
-from planner_eval.policy.rule import Rule
+from planner_eval.reading.dialects.read import parse
 from tests.build import edges
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 import planner_eval as pe
-from planner_eval.catalogs.parts import Parts
-from planner_eval.catalogs.schema import type_of
+from planner_eval.catalogs.json_schema.types import type_of
+from planner_eval.catalogs.values import Parts
 from tests.memory import slowness
 
 TEXT, NUMBER, MAYBE = {"type": "string"}, {"type": "integer"}, {"type": "null"}

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES, AnswerError, InputError, ParseError
-from planner_eval.dialects.read import locate
-from planner_eval.dialects.states import CUT, FAILED, REFUSED, stopped
 from planner_eval.plan.model import Plan
-from planner_eval.records.files import PlanFile, read_file
-from planner_eval.records.plans import read_plan
+from planner_eval.reading.dialects.conversations.api_answers import CUT, FAILED, REFUSED, stopped
+from planner_eval.reading.dialects.read import locate
+from planner_eval.reading.files.files import PlanFile, read_file
+from planner_eval.reading.files.plans import read_plan
 from tests.conftest import examples
 from tests.test_dialect_cases import FOLDER, printed, split
 

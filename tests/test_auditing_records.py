@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.auditing.agreement import Answer, agreeing, camps, outvoted
-from planner_eval.auditing.candidates import ambiguous, picks
-from planner_eval.auditing.finding import GoldFinding
-from planner_eval.auditing.twins import Item, differing
-from planner_eval.dialects.read import parse
+from planner_eval.comparison.policy.policy import Policy
+from planner_eval.comparison.policy.rule import Rule
+from planner_eval.curation.audit.agreement import Answer, agreeing, camps, outvoted
+from planner_eval.curation.audit.candidates import ambiguous, picks
+from planner_eval.curation.audit.twins import Item, differing
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.policy import Policy
-from planner_eval.policy.rule import Rule
+from planner_eval.reading.dialects.read import parse
+from planner_eval.results.findings import GoldFinding
 
 
 def items(*records: tuple[str, str, str]) -> list[Item]:

@@ -16,19 +16,31 @@ from hypothesis import strategies as st
 
 from planner_eval.base.errors import CODES, DatasetError, JudgeError
 from planner_eval.benchmarks.callnavi import score_corrected, score_official
-from planner_eval.benchmarks.callnavi.agreement import TABLE_4, correlation, over_questions, over_runs
 from planner_eval.benchmarks.callnavi.corrected import compare
-from planner_eval.benchmarks.callnavi.errors import error_rows, kinds_of
+from planner_eval.benchmarks.callnavi.data import read_callnavi
+from planner_eval.benchmarks.callnavi.details import (
+    TABLE_4,
+    correlation,
+    error_rows,
+    kinds_of,
+    over_questions,
+    over_runs,
+)
 from planner_eval.benchmarks.callnavi.reading import read_answer
-from planner_eval.benchmarks.callnavi.stability import edit_distance, election, frequencies, levenshtein_score
 from planner_eval.benchmarks.callnavi.tables import table1, table2
-from planner_eval.benchmarks.callnavi.verdicts import ALL_RIGHT, Verdict
+from planner_eval.benchmarks.callnavi.verdicts import (
+    ALL_RIGHT,
+    Verdict,
+    edit_distance,
+    election,
+    frequencies,
+    levenshtein_score,
+)
 from planner_eval.benchmarks.callnavi.washing import wash_json, wash_yaml
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.score import score_file
-from planner_eval.datasets.callnavi import read_callnavi
-from planner_eval.datasets.sample import Sample
-from planner_eval.llm import JudgeRequest, ScriptedJudge
-from planner_eval.llm.cache import Cache
+from planner_eval.models.cache import Cache
 from tests.conftest import ROOT
 from tests.inside import planeval
 

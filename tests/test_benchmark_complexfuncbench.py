@@ -15,16 +15,16 @@ import pytest
 from planner_eval.base.errors import CODES, DatasetError, InputError, ParseError
 from planner_eval.base.resources import folder
 from planner_eval.benchmarks import complexfuncbench
-from planner_eval.benchmarks.complexfuncbench import Settings, conversation, score_corrected, score_official
+from planner_eval.benchmarks.complexfuncbench import conversation, score_corrected, score_official
 from planner_eval.benchmarks.complexfuncbench.analysis import error_types
-from planner_eval.benchmarks.complexfuncbench.api import replay
+from planner_eval.benchmarks.complexfuncbench.calls import replay
+from planner_eval.benchmarks.complexfuncbench.conversation import RUNNERS
+from planner_eval.benchmarks.complexfuncbench.data import read_complexfuncbench
 from planner_eval.benchmarks.complexfuncbench.embedding import Trigrams, assign, similarities, tied
-from planner_eval.benchmarks.complexfuncbench.recorded import gold_prediction, read_turns
-from planner_eval.benchmarks.complexfuncbench.runners import RUNNERS
-from planner_eval.benchmarks.complexfuncbench.scoring import prepare
-from planner_eval.datasets.complexfuncbench import read_complexfuncbench
-from planner_eval.datasets.sample import Sample
-from planner_eval.llm import JudgeRequest, ScriptedJudge
+from planner_eval.benchmarks.complexfuncbench.official import gold_prediction, read_turns
+from planner_eval.benchmarks.complexfuncbench.turn import Settings, prepare
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from tests.complexfuncbench_turns import Vectors, exchanged, recorded
 
 SCORERS: tuple[Any, ...] = (score_official, score_corrected)

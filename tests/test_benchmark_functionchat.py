@@ -14,16 +14,17 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES, DatasetError, JudgeError
-from planner_eval.benchmarks.functionchat import matching, rules, score_corrected, score_official, tsv
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.functionchat import matching, rules, score_corrected, score_official
+from planner_eval.benchmarks.functionchat import official as tsv
 from planner_eval.benchmarks.functionchat.corrected import decide, read_last_word
-from planner_eval.benchmarks.functionchat.errors import MEANING, error_class
+from planner_eval.benchmarks.functionchat.data import FILES, read_functionchat
 from planner_eval.benchmarks.functionchat.official import judge_record
-from planner_eval.benchmarks.functionchat.payload import payload
+from planner_eval.benchmarks.functionchat.prompts import payload
 from planner_eval.benchmarks.functionchat.reading import read_answer
+from planner_eval.benchmarks.functionchat.rules import MEANING, error_class
 from planner_eval.benchmarks.functionchat.tables import table1, table2
-from planner_eval.datasets.functionchat import FILES, read_functionchat
-from planner_eval.datasets.sample import Sample
-from planner_eval.llm import JudgeRequest, ScriptedJudge
+from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from tests import inside
 from tests.conftest import ROOT
 from tests.vectors import read

@@ -14,19 +14,22 @@ import pytest
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks import nestful
-from planner_eval.benchmarks.nestful.challenges import challenges
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.nestful.corrected import UNWINNABLE, outcomes
-from planner_eval.benchmarks.nestful.f1 import macro
+from planner_eval.benchmarks.nestful.data import read_nestful
+from planner_eval.benchmarks.nestful.details import challenges
 from planner_eval.benchmarks.nestful.formats import READERS, read_answer
-from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
+from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL, is_win, official_run
+from planner_eval.benchmarks.nestful.official_metrics import (
+    alternate,
+    by_another_plan,
+    macro,
+    weighted_average,
+)
 from planner_eval.benchmarks.nestful.tables import dataset_table, figure6
-from planner_eval.benchmarks.nestful.trajectories import alternate, by_another_plan, weighted_average
-from planner_eval.benchmarks.nestful.win import is_win, official_run
 from planner_eval.benchmarks.report import Report
-from planner_eval.datasets.nestful import read_nestful
-from planner_eval.datasets.sample import Sample
-from planner_eval.execution import NestfulRunner
 from planner_eval.execution.answers import answers_match
+from planner_eval.execution.nestful import NestfulRunner
 from planner_eval.execution.tools.nestful_basic import OFFICIAL, SANE
 from tests.conftest import ROOT
 from tests.inside import planeval

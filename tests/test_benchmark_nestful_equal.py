@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.benchmarks.nestful import equal
-from planner_eval.benchmarks.nestful.equal import equal_calls
+from planner_eval.benchmarks.nestful import corrected_win
+from planner_eval.benchmarks.nestful.corrected_win import equal_calls
 from planner_eval.benchmarks.paired import paired
-from planner_eval.comparison.align import match
-from planner_eval.dialects.read import parse
+from planner_eval.comparison.matching.align import match
 from planner_eval.plan.canonical import compare
 from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.reading.dialects.read import parse
 from tests.build import edges
 from tests.conftest import examples
 from tests.plant import KINDS
@@ -31,7 +31,7 @@ def made(calls: Sequence[Call]) -> Plan:
 def by_search(pred: Plan, gold: Plan) -> int | None:
     if compare(pred, gold).same:
         return None
-    return equal._most_equal(pred, gold, match(pred, gold).alignment.pairs)
+    return corrected_win._most_equal(pred, gold, match(pred, gold).alignment.pairs)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
         asked.append(pred)
         return paired(pred, gold)
 
-    monkeypatch.setattr(equal, "paired", counted)
+    monkeypatch.setattr(corrected_win, "paired", counted)
     return asked
 
 

@@ -20,24 +20,23 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import indented
+from planner_eval.base.json_text import indented
 from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED
 from planner_eval.benchmarks import nestful
 from planner_eval.benchmarks.appbench import reading
 from planner_eval.benchmarks.callnavi.reading import _NOTHING, _api_yaml, _literal
 from planner_eval.benchmarks.callnavi.washing import _loader
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.functionchat.reading import plain_calls
-from planner_eval.benchmarks.nestful.f1 import mean
+from planner_eval.benchmarks.nestful.official_metrics import mean
 from planner_eval.benchmarks.nestful.reading import read_gold, read_prediction
 from planner_eval.benchmarks.paired import compared
 from planner_eval.benchmarks.report import Figure, SampleScore, report_data
-from planner_eval.comparison.align import match
-from planner_eval.datasets.sample import Sample
-from planner_eval.dialects import find as search
-from planner_eval.dialects.read import parse, unlinked
-from planner_eval.plan.canonical import same
+from planner_eval.comparison.matching.align import match
+from planner_eval.plan.canonical import outline, same
 from planner_eval.plan.model import Call
-from planner_eval.plan.outline import outline
+from planner_eval.reading.dialects.finding import find as search
+from planner_eval.reading.dialects.read import parse, unlinked
 from tests.inside import planeval
 
 CALL = {"name": "add", "label": "$var_1", "arguments": {"arg_0": 1, "arg_1": 2}}

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from planner_eval.benchmarks.registry import VARIANTS, benchmark
-from planner_eval.engine.answers import LOST, Seen, Sums, scorers_of
+from planner_eval.benchmarks.benchmark import VARIANTS
+from planner_eval.benchmarks.registry import benchmark
+from planner_eval.benchmarks.runs import LOST, Seen, Sums, scorers_of
 from tests.conftest import ROOT
 from tests.test_cli import planeval
 

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.benchmarks.benchmark import VARIANTS
+from planner_eval.benchmarks.datasets.published import published
 from planner_eval.benchmarks.details import details
-from planner_eval.benchmarks.registry import BENCHMARKS, VARIANTS, benchmark
-from planner_eval.benchmarks.replay import gold_text
+from planner_eval.benchmarks.gold import gold_text
+from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
 from planner_eval.benchmarks.score import Source, figure_rows, score_file, shown
-from planner_eval.datasets.published import published
-from planner_eval.execution import NestfulRunner
+from planner_eval.execution.nestful import NestfulRunner
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "data" / "samples"

@@ -11,24 +11,24 @@ import pytest
 
 from planner_eval.base.errors import InputError, LimitError, ParseError
 from planner_eval.base.limits import MAX_DIGITS
-from planner_eval.comparison.align import align
 from planner_eval.comparison.diff import diff, diff_any
-from planner_eval.comparison.matching.equal import TIES
+from planner_eval.comparison.explanation.sentences import WIDTH, calls_name, value_name
+from planner_eval.comparison.matching.align import TIES, align
 from planner_eval.comparison.matching.replaced import BUCKET
-from planner_eval.comparison.sentences import WIDTH, calls_name, value_name
-from planner_eval.dialects.read import parse, write
-from planner_eval.metrics.edit_distance import MOST, edit_distance
+from planner_eval.comparison.metrics.edit_distance import MOST, edit_distance
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Terms
 from planner_eval.plan.arithmetic import BITS, CHARS, DEPTH, compute
-from planner_eval.plan.link import MAX_DEPTH
+from planner_eval.plan.linking import MAX_DEPTH
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Terms
-from planner_eval.records import frames
-from planner_eval.records.broken import _TRIES, elements
-from planner_eval.records.doubts import repeated_ids
-from planner_eval.records.fields import HEAD, choose_content, choose_id, id_text
-from planner_eval.records.files import Record, read_data, read_file
-from planner_eval.records.frames import rows_of
-from planner_eval.records.several import read_path
+from planner_eval.reading.dialects.read import parse, write
+from planner_eval.reading.files import frames
+from planner_eval.reading.files.broken_json import _TRIES, elements
+from planner_eval.reading.files.fields import HEAD, choose_content, choose_id, id_text
+from planner_eval.reading.files.files import read_data, read_file
+from planner_eval.reading.files.frames import rows_of
+from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.several import read_path
+from planner_eval.reading.files.warnings import repeated_ids
 from tests.build import edges
 from tests.inside import planeval
 

@@ -16,11 +16,11 @@ from pydantic import BaseModel
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
-from planner_eval.catalogs.formats import FORMATS, WRITABLE, as_catalog, read_catalog, to_data
-from planner_eval.catalogs.schema import schema_of, type_of
+from planner_eval.catalogs.formats import FORMATS, WRITABLE, as_catalog, read_catalog_file, to_data
+from planner_eval.catalogs.json_schema.types import schema_of, type_of
+from planner_eval.catalogs.type_names import type_of_words
 from planner_eval.catalogs.values import fits, problem
-from planner_eval.catalogs.words import type_of_words
-from planner_eval.catalogs.writing import losses, renamed, written_names
+from planner_eval.catalogs.writers import losses, renamed, written_names
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
 
@@ -89,43 +89,43 @@ def test_every_case_is_listed() -> None:
 
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_a_format_is_recognised_and_read_and_may_be_named(name: str) -> None:
-    catalog = read_catalog(CASES / name)
+    catalog = read_catalog_file(CASES / name)
     assert [tool.signature() for tool in catalog.tools] == SIGNATURES[name]
     format = {"functions.py": "python", "own.json": "planeval"}.get(name) or name.split(".")[0].split("_")[0]
     assert format in FORMATS
-    assert read_catalog(CASES / name, format) == catalog
+    assert read_catalog_file(CASES / name, format) == catalog
 
 
 def test_conventions_come_with_the_format() -> None:
     for name in ("own.json", "appbench.json"):
-        catalog = read_catalog(CASES / name)
+        catalog = read_catalog_file(CASES / name)
         assert (catalog.text_values, catalog.holes, catalog.reports_all) == (True, ("?",), True)
-    assert read_catalog(CASES / "callnavi.json").holes == ("$$$",)
-    plain = read_catalog(CASES / "openai.json")
+    assert read_catalog_file(CASES / "callnavi.json").holes == ("$$$",)
+    plain = read_catalog_file(CASES / "openai.json")
     assert plain == Catalog(plain.tools, "openai.json")
 
 
 def test_what_is_said_of_tools_is_kept() -> None:
-    rate, ratio, notify = read_catalog(CASES / "functions.py").tools
+    rate, ratio, notify = read_catalog_file(CASES / "functions.py").tools
     assert rate.description == "What one currency costs in another."
     assert rate.parameters[0].description == "The currency that is bought, three letters."
     assert [each.description for each in ratio.parameters] == [
         "What is divided.", "What it is divided by.", "",
     ]  # fmt: skip
     assert notify.open
-    search, _, note = read_catalog(CASES / "mcp.json").tools
+    search, _, note = read_catalog_file(CASES / "mcp.json").tools
     assert (search.action, note.action) == (False, True)
-    assert read_catalog(CASES / "appbench.json").tools[1].action is True
-    place = read_catalog(CASES / "nestful_v1.json").tools[0].returns
+    assert read_catalog_file(CASES / "appbench.json").tools[1].action is True
+    place = read_catalog_file(CASES / "nestful_v1.json").tools[0].returns
     assert place.at(("place", "city")) == Type(("string",))
     assert place.at(("city",)) is None
 
 
 def test_overloads_and_apps_are_found() -> None:
-    catalog = read_catalog(CASES / "nestful_v1.json")
+    catalog = read_catalog_file(CASES / "nestful_v1.json")
     assert len(catalog.find("Send")) == 2
     assert len(catalog.find("Rates.Get")) == 1, "a name with a dot is first of all a name"
-    rates = read_catalog(CASES / "appbench.json")
+    rates = read_catalog_file(CASES / "appbench.json")
     assert rates.find("getrate", "Rates") == rates.find("Rates.getrate") == rates.find("getrate")
     assert rates.find("getrate", "Post") == ()
     assert rates.apps == ("Rates", "Post")
@@ -186,7 +186,7 @@ def test_a_bad_file_and_its_fault_are_named(tmp_path: Path, name: str, text: str
     if text is not None:
         path.write_text(text)
     with pytest.raises(CatalogError) as caught:
-        read_catalog(path)
+        read_catalog_file(path)
     assert said in str(caught.value)
     assert name in str(caught.value)
     assert "\n" not in str(caught.value).replace(said, "") or name == "list.yaml"
@@ -195,11 +195,11 @@ def test_a_bad_file_and_its_fault_are_named(tmp_path: Path, name: str, text: str
 def test_other_bad_input(tmp_path: Path) -> None:
     (tmp_path / "latin.json").write_bytes(b'[{"name": "caf\xe9"}]')
     wrong: list[tuple[Callable[[], Any], str]] = [
-        (lambda: read_catalog(tmp_path), "is a directory"),
-        (lambda: read_catalog(tmp_path / "latin.json"), "not UTF-8"),
+        (lambda: read_catalog_file(tmp_path), "is a directory"),
+        (lambda: read_catalog_file(tmp_path / "latin.json"), "not UTF-8"),
         (lambda: as_catalog([], "swagger"), "unknown catalog format 'swagger'"),
         (lambda: to_data(Catalog(), "python"), "cannot write"),
-        (lambda: read_catalog(""), "no catalog named"),
+        (lambda: read_catalog_file(""), "no catalog named"),
     ]
     for made, said in wrong:
         with pytest.raises(CatalogError, match=said):
@@ -303,7 +303,7 @@ def test_a_value_of_both_types_means_that_they_fit(one: Any, other: Any, value: 
 
 
 def test_the_tools_of_a_world_are_a_catalog() -> None:
-    catalog = read_catalog("world:appbench")
+    catalog = read_catalog_file("world:appbench")
     assert len(catalog) == 81
     (find,) = catalog.find("findbus")
     taken = "from_city: string, to_city: string, departure_date: date"

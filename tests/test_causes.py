@@ -14,14 +14,13 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.comparison.diff import Diff, diff
-from planner_eval.comparison.edits import Edit
-from planner_eval.comparison.mending import Argument, Mending
-from planner_eval.metrics import measure
+from planner_eval.comparison.explanation.edits import Edit
+from planner_eval.comparison.explanation.fixes import Argument, Mending
+from planner_eval.comparison.metrics import measure
+from planner_eval.comparison.rows import Row
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Plan
-from planner_eval.records.rows import Row
-from planner_eval.scoring.attribution import credits_of
-from planner_eval.scoring.credits import Credits
+from planner_eval.results.attribution import Credits, credits_of
 from tests.inside import planeval
 from tests.plant import KINDS, ROOTS
 from tests.test_diff import OURS

@@ -13,12 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.metrics.counts import Counts, Share
-from planner_eval.scoring.beta import quantile
-from planner_eval.scoring.chance import exchange_tests, sign_test
-from planner_eval.scoring.columns import Column, Unit
-from planner_eval.scoring.differences import differences
-from planner_eval.scoring.intervals import intervals, proportion
+from planner_eval.comparison.metrics.counts import Counts, Share
+from planner_eval.results.columns import Column, Unit
+from planner_eval.results.intervals import intervals, proportion, quantile
+from planner_eval.results.paired_tests import differences, exchange_tests, sign_test
 from tests import certainty
 from tests.certainty import SIZES
 from tests.conftest import ROOT

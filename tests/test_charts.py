@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.drawing.charts import Bars, Chart, Heat, Point, drawn, styled
+from planner_eval.results.drawing.charts import Bars, Chart, Heat, Point, drawn, styled
 from tests.prediction_samples import appbench_catalogue
 from tests.test_table import SAMPLES, planeval, predicted, scored
 

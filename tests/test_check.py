@@ -13,11 +13,11 @@ import pytest
 from planner_eval.base.errors import CODES
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check
-from planner_eval.catalogs.formats import as_catalog, read_catalog
-from planner_eval.dialects.read import locate, parse
+from planner_eval.catalogs.formats import as_catalog, read_catalog_file
 from planner_eval.plan.model import Call, Plan
-from planner_eval.records.files import read_file
-from planner_eval.records.plans import read_plan
+from planner_eval.reading.dialects.read import locate, parse
+from planner_eval.reading.files.files import read_file
+from planner_eval.reading.files.plans import read_plan
 
 GUEST = {"name": {"type": "string"}, "age": {"type": "integer"}}
 GUESTS = {"type": "object", "properties": GUEST, "required": ["name"]}
@@ -142,7 +142,7 @@ def test_an_answer_is_checked_and_uses_results() -> None:
 
 
 def test_of_variants_the_one_that_fits_counts() -> None:
-    catalog = read_catalog(Path(__file__).parent / "cases/catalogs/nestful_v1.json")
+    catalog = read_catalog_file(Path(__file__).parent / "cases/catalogs/nestful_v1.json")
     wrong = ["check.enum", "check.missing_argument"]
     for given, codes in (({"text": "", "urgent": True}, []), ({"text": "a"}, []), ({"kind": "smoke"}, wrong)):
         assert [each[0] for each in findings([call("Send", **given)], catalog)] == codes
@@ -164,7 +164,7 @@ def test_days_and_times_are_such_as_rfc_3339_writes(form: str, good: list[str], 
 
 
 def test_conventions_of_a_benchmark() -> None:
-    catalog = read_catalog(Path(__file__).parent / "cases/catalogs/appbench.json")
+    catalog = read_catalog_file(Path(__file__).parent / "cases/catalogs/appbench.json")
     text = "Rates: [rate = getrate(#base='EUR', #day='?', #amount='12', #kind='card')]\n"
     text += "Post: [send(#amount=rate, #at='25:00')]"
     assert [(e.code, e.call, e.argument) for e in check(parse(text), catalog)] == [("check.format", 1, "at")]
@@ -193,7 +193,7 @@ def counts(plans: Iterable[tuple[Plan, Catalog]]) -> dict[str, int]:
 
 
 def test_appbench_gold(reference: Path) -> None:
-    catalog = read_catalog(reference / "datasets/appbench/catalogue.json")
+    catalog = read_catalog_file(reference / "datasets/appbench/catalogue.json")
     mixed = {"enum": 16, "missing_argument": 78, "unknown_argument": 132, "unused_result": 187}
     for part, expected in {"ss": {}, "sm": {}, "ms": {"unused_result": 56}, "mm": mixed}.items():
         records = read_file(str(reference / f"datasets/appbench/test_{part}.json"), role="gold").records
@@ -212,7 +212,7 @@ NESTFUL = {
 @pytest.mark.parametrize("part", NESTFUL)
 def test_nestful_v1_gold(reference: Path, part: str) -> None:
     folder = reference / "datasets/nestful/v1"
-    catalog = read_catalog(folder / f"{part}-spec.json")
+    catalog = read_catalog_file(folder / f"{part}-spec.json")
     records = json.loads((folder / f"{part}-data.json").read_text())
     plans = [parse(record["output"], dialect="nestful") for record in records]
     assert counts((plan, catalog) for plan in plans) == NESTFUL[part]
@@ -242,7 +242,7 @@ CALLNAVI = {
 
 @pytest.mark.parametrize("domain", CALLNAVI)
 def test_callnavi_gold(reference: Path, domain: str) -> None:
-    catalog = read_catalog(reference / f"datasets/callnavi/APIs/{domain}.json")
+    catalog = read_catalog_file(reference / f"datasets/callnavi/APIs/{domain}.json")
     questions = json.loads((reference / f"datasets/callnavi/Questions/{domain}.json").read_text())
     plans = (truth_plan(question["ground_truth"]) for question in questions)
     assert counts((plan, catalog) for plan in plans) == CALLNAVI[domain]
@@ -255,7 +255,10 @@ def truth_plan(truth: dict[str, Any]) -> Plan:
 
 def test_complexfuncbench_example(reference: Path) -> None:
     folder = reference / "datasets/complexfuncbench"
-    names, exact = read_catalog(folder / "tool_info.json"), read_catalog(folder / "exact_match_values.json")
+    names, exact = (
+        read_catalog_file(folder / "tool_info.json"),
+        read_catalog_file(folder / "exact_match_values.json"),
+    )
     assert (len(names), len(exact)) == (48, 46)
     turns = json.loads((folder / "paper_example.json").read_text())["gold"]["conversations"]
     calls = [made for turn in turns for made in turn.get("function_call", ())]

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from planner_eval import __version__
+from planner_eval._version import __version__
 from planner_eval.cli import COMMANDS, cli
 from tests import inside
 from tests.conftest import ROOT

@@ -16,9 +16,9 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.cli import COMMANDS, cli
-from planner_eval.cli.numbers import Seconds
+from planner_eval.cli.options import Seconds
 from planner_eval.comparison.patch import make_patch
-from planner_eval.engine.run_file import run_text
+from planner_eval.results.runs.run_file import run_text
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.prediction_samples import appbench_catalogue
@@ -304,7 +304,7 @@ def test_every_option_of_every_command_has_a_row() -> None:
 
 
 def test_an_engine_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planner_eval.engine.ray.ray", None)
+    monkeypatch.setattr("planner_eval.results.runs.ray.ray", None)
     for option in ("--engine ray", "--address 10.0.0.1:6379"):
         done = called(shlex.split(f"diff pred.jsonl gold.jsonl {option}"))
         assert (done.code, done.out) == (2, "")

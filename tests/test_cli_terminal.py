@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 import pytest
 
-from planner_eval.cli import COMMANDS, cli, painting
-from planner_eval.records import rows
+from planner_eval.cli import COMMANDS, cli, terminal
+from planner_eval.comparison import rows
 from tests import inside
 from tests.conftest import ROOT
 from tests.terminal import on_terminal
@@ -86,11 +86,11 @@ main()
 
 
 @pytest.mark.parametrize(("argv", "place", "what"), [
-    (("diff", PRED, GOLD), "planner_eval.records.rows read_plan", "pairs"),
+    (("diff", PRED, GOLD), "planner_eval.comparison.rows read_plan", "pairs"),
     (("stats", GOLD), "planner_eval stats", "plans"),
     *(pytest.param(argv, place, what, marks=pytest.mark.more) for argv, place, what in (
         (("parse", PRED), "planner_eval parse", "plans"),
-        (("score", PRED, GOLD), "planner_eval.records.rows read_plan", "pairs"),
+        (("score", PRED, GOLD), "planner_eval.comparison.rows read_plan", "pairs"),
         (("convert", PRED, "--to", "json", "--loss"), "planner_eval parse", "plans"),
         (("check", PRED, "--catalog", "world:bank"), "planner_eval parse", "plans"))),
 ])  # fmt: skip
@@ -119,7 +119,7 @@ def test_a_large_file_is_said_to_be_read_and_what_is_quick_shows_no_count(tmp_pa
 
 
 def test_an_interrupt_says_how_much_was_done() -> None:
-    code = SLOW.format(module="planner_eval.engine.diff", name="told_row")
+    code = SLOW.format(module="planner_eval.results.runs.diff", name="told_row")
     shown = on_terminal("diff", PRED, GOLD, code=code, interrupt=r"\d of 13 pairs")
     assert shown.code == 130
     # Where the interrupt falls into the writing of the line, that stays, and what follows has one of its own.
@@ -133,8 +133,8 @@ def test_an_interrupt_says_how_much_was_done() -> None:
 
 IN_PARTS = """
 import click
-from planner_eval.cli import running as module
-from planner_eval.engine.run import run
+from planner_eval.cli import workers as module
+from planner_eval.results.runs.run import run
 from tests.engine_jobs import Echo, records
 module._SAY_EVERY = 1.0
 @click.command()
@@ -225,12 +225,12 @@ def test_every_command_has_color_and_every_state_a_colour() -> None:
     wrong = inside.planeval("render", GOLD, "--color", "loud")
     assert (wrong.returncode, "'loud' is not one of 'auto', 'always', 'never'" in wrong.stderr) == (2, True)
     assert "--color" in inside.planeval("render", GOLD, "--no-color").stderr
-    assert {state.replace("_", " ") for state in rows.STATES} <= set(painting.STATES)
+    assert {state.replace("_", " ") for state in rows.STATES} <= set(terminal.STATES)
     text = "call  status  value\nc1    ok      failed\nc2    failed  ok"
     states = "c1    \x1b[32mok\x1b[0m      failed\nc2    \x1b[31mfailed\x1b[0m  ok"
-    assert painting.tables(text) == f"\x1b[1mcall  status  value\x1b[0m\n{states}"
+    assert terminal.tables(text) == f"\x1b[1mcall  status  value\x1b[0m\n{states}"
     said = "call 1 (f): \x1b[31merror\x1b[0m: no f\x1b[2m [check.x]\x1b[0m"
-    assert painting.findings("call 1 (f): error: no f [check.x]") == said
+    assert terminal.findings("call 1 (f): error: no f [check.x]") == said
 
 
 DATA = (

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.metrics.counts import Counts, Share
-from planner_eval.records.rows import NO_ANSWER
-from planner_eval.scoring.chance import holm
-from planner_eval.scoring.compare import make_comparison, make_contrast
-from planner_eval.scoring.compare_formats import HEADS, WIDE, write_comparison
-from planner_eval.scoring.contrast import Contrast
-from planner_eval.scoring.scored import Scored
+from planner_eval.comparison.metrics.counts import Counts, Share
+from planner_eval.comparison.rows import NO_ANSWER
+from planner_eval.results.compare import make_comparison, make_contrast
+from planner_eval.results.contrast import Contrast
+from planner_eval.results.paired_tests import holm
+from planner_eval.results.scored import Scored
+from planner_eval.results.views.compare import HEADS, WIDE, write_comparison
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
 from tests.test_junit import checked, kind

@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from planner_eval.comparison.align import match
 from planner_eval.comparison.diff import explain
+from planner_eval.comparison.matching.align import match
+from planner_eval.comparison.metrics import METRICS, measure
 from planner_eval.comparison.patch import apply_patch, make_patch
-from planner_eval.comparison.structure_report import structure_data, structure_lines
-from planner_eval.metrics import METRICS, measure
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+from planner_eval.comparison.policy.rule import Rule
+from planner_eval.comparison.rows import structure_data, structure_lines
 from planner_eval.plan.canonical import compare, same
 from planner_eval.plan.digest import digest
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 from planner_eval.plan.statistics import stats
-from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
-from planner_eval.policy.rule import Rule
 from tests.build import edges
 from tests.conftest import ROOT, AsKept
 from tests.plant import KINDS

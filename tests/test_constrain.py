@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.prediction.constraint import Constraint, fields
-from planner_eval.prediction.setup import Setup
-from planner_eval.prediction.visible import Task
+from planner_eval.models.pipelines.constraint import Constraint, fields
+from planner_eval.models.pipelines.pipeline import Task
+from planner_eval.models.pipelines.setup import Setup
 from tests.grammar_walk import GbnfWalk, SchemaWalk
 from tests.modelserver import Answer, ModelServer, message
 from tests.test_predict import here as planeval
@@ -108,7 +108,7 @@ def test_nestful_and_appbench_are_held_to_their_own_notations() -> None:
 def test_an_answer_that_is_cut_stays_as_it_is() -> None:
     class Cut:
         async def complete(self, messages: Any, tools: Any = None, **sampling: Any) -> Any:
-            from planner_eval.llm import Reply
+            from planner_eval.models.replies import Reply
 
             assert sampling["response_format"]["json_schema"]["strict"]
             return Reply('{"calls": [{"name": "now", "argu', finish_reason="length")

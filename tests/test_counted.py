@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from planner_eval.curation.shrink.pairs import Size
+from planner_eval.curation.shrink.written_search import Part, Shrunk
 from planner_eval.plan.model import Plan
-from planner_eval.shrinking.pairs import Size
-from planner_eval.verbs.shrunk import Part, Shrunk
 from tests.conftest import ROOT
 
 ONE = re.compile(r"(?<![\w.,=#$×–\\/-])1 ([a-z]+s)\b(?! tools)")

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
+from planner_eval.benchmarks.datasets.schema import ToMakeFile
 from planner_eval.catalogs.formats import as_catalog
-from planner_eval.datasets.coverage import ASPECTS, Link, Pair, Slot, Touched, possible, small_shapes
-from planner_eval.datasets.schema import ToMakeFile
+from planner_eval.curation.coverage import ASPECTS, Link, Pair, Slot, Touched, possible, small_shapes
 from planner_eval.plan.digest import Classes
 from planner_eval.plan.model import Plan
 from tests.conftest import ROOT, examples

@@ -12,15 +12,17 @@ from typing import Any
 
 import pytest
 
-from planner_eval.base import jsontext
+from planner_eval.base import json_text
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits
-from planner_eval.base.quoted import TEXT, Branch, matches
-from planner_eval.dialects import blocks, cut, extent, python_calls, python_parts, repair
-from planner_eval.dialects.cut import left_open
-from planner_eval.dialects.extent import tokens
-from planner_eval.dialects.python_calls import read_calls
-from planner_eval.dialects.read import parse
+from planner_eval.base.text import TEXT, Branch, matches
+from planner_eval.reading.dialects import repairs
+from planner_eval.reading.dialects.finding import blocks, brackets, truncation
+from planner_eval.reading.dialects.finding.brackets import tokens
+from planner_eval.reading.dialects.finding.truncation import left_open
+from planner_eval.reading.dialects.programs import python_calls, python_long
+from planner_eval.reading.dialects.programs.python_calls import read_calls
+from planner_eval.reading.dialects.read import parse
 from tests.memory import measured, measures
 
 
@@ -112,17 +114,17 @@ def test_pieces_taken_whole_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     """Where brackets end, what stays open, what is mended: as where each bracket is a token of its own."""
 
     def found(text: str) -> tuple[Any, ...]:
-        open_ones = (extent.extent(text, 0), cut.left_open(text), cut._whole_items(text, 0))
-        return (*open_ones, repair._brackets(text), repair._loose_json(text))
+        open_ones = (brackets.extent(text, 0), truncation.left_open(text), truncation._whole_items(text, 0))
+        return (*open_ones, repairs._brackets(text), repairs._loose_json(text))
 
     random = Random(8)
     texts = ["".join(random.choices('""\'\\[[]]{{}}(),: \nax1', k=random.randrange(40))) for _ in range(6000)]
     rows = json.dumps([{"id": at, "a": [{"b": "x, {y"}, [at, None]], "c": {}} for at in range(3)])
     texts += [rows[:end] + more for end in range(1, 150) for more in ("", "}", "]", ", {", "'")]
     quick = [found(text) for text in texts]
-    for module in (extent, cut, repair):
+    for module in (brackets, truncation, repairs):
         monkeypatch.setattr(module, "tokens", lambda text, start, stop, levels=0: tokens(text, start, stop))
-    monkeypatch.setattr(repair, "_LOOSE", repair._LOOSE[1:])
+    monkeypatch.setattr(repairs, "_LOOSE", repairs._LOOSE[1:])
     assert [found(text) for text in texts] == quick
 
 
@@ -170,13 +172,13 @@ def test_empty_objects_are_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPa
 def test_a_long_list_of_calls_is_placed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What only counts the parts of a list moves no nodes; who looks for texts in it reads none anew."""
     made, moved = [], []
-    move, read = python_parts._move, python_parts.parsed
-    monkeypatch.setattr(python_parts, "_move", lambda *of: (moved.append(1), move(*of)))
-    monkeypatch.setattr(python_parts, "parsed", lambda text: (made.append(1), read(text))[1])
+    move, read = python_long._move, python_long.parsed
+    monkeypatch.setattr(python_long, "_move", lambda *of: (moved.append(1), move(*of)))
+    monkeypatch.setattr(python_long, "parsed", lambda text: (made.append(1), read(text))[1])
     text = "[" + ", ".join(["f(a=1)"] * 30_000) + "]"
     plan = parse(text)
     assert (len(plan), plan.calls[-1].span) == (30_000, (len(text) - 7, len(text) - 1))
-    parts = len(text) // python_parts.python_cuts.PART + 1
+    parts = len(text) // python_long.python_cuts.PART + 1
     assert 0 < len(moved) < parts
     assert len(made) < 2.5 * parts
 
@@ -197,7 +199,7 @@ def test_of_long_broken_lines_the_grammar_reads_what_is_broken(monkeypatch: pyte
 
 def test_too_many_brackets_that_something_closes_are_no_cut() -> None:
     """With 100,000 a text that is broken was said to be cut off at its end, and read twice."""
-    many = cut.DEEP + 2
+    many = truncation.DEEP + 2
     assert len(left_open("[" * many)) == many - 1
     assert left_open("[" * many + "}") == left_open("[}") == []
 
@@ -206,11 +208,11 @@ def test_a_quick_look_at_depth_passes_nothing_that_is_too_deep(monkeypatch: pyte
     random, passed = Random(7), 0
     for _ in range(5_000):
         text, most = "".join(random.choices('[]{}"\\xé\0', k=random.randrange(22))), random.randrange(6)
-        if jsontext._nests_little(text, most):
+        if json_text._nests_little(text, most):
             passed += 1
             with monkeypatch.context() as slowly:
-                slowly.setattr(jsontext, "_nests_little", lambda *_: False)
-                jsontext.check_depth(text, Limits(depth=most))
+                slowly.setattr(json_text, "_nests_little", lambda *_: False)
+                json_text.check_depth(text, Limits(depth=most))
     assert passed > 500
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
+from planner_eval.benchmarks.datasets.sample import gold_plan
 from planner_eval.benchmarks.registry import NAMES
-from planner_eval.datasets.gold import gold_plan
-from planner_eval.prediction.tasks import read_tasks
-from planner_eval.verbs.predicting import first_requests, prepare_run
+from planner_eval.models.predict.predict import first_requests, prepare_run
+from planner_eval.models.predict.tasks import read_tasks
 from tests import inside
 from tests.conftest import ROOT
 from tests.prediction_samples import appbench_catalogue

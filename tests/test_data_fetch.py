@@ -10,9 +10,18 @@ from pathlib import Path
 import pytest
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.datasets.fetch import Fetched, Options, fetch
-from planner_eval.datasets.published import Dataset, File, find, published, read
-from planner_eval.datasets.store import accepted, cache_folder, place, verify
+from planner_eval.benchmarks.datasets.fetch import Fetched, Options, fetch
+from planner_eval.benchmarks.datasets.published import (
+    Dataset,
+    File,
+    accepted,
+    cache_folder,
+    find,
+    place,
+    published,
+    read,
+    verify,
+)
 from tests.dataserver import Files, serving
 from tests.fuzz_endpoints import Answer, Server
 
@@ -209,7 +218,7 @@ def test_cache_folder_by_custom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 def test_a_server_that_drips_is_given_up(files: Files, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planner_eval.datasets.fetch.TIMEOUT", 0.2)
+    monkeypatch.setattr("planner_eval.benchmarks.datasets.fetch.TIMEOUT", 0.2)
     files.drip = 0.05
     with pytest.raises(DatasetError, match=r"the server sent \d bytes in 0.2 seconds; \d+ bytes are kept"):
         list(fetch(dataset(files, KNOWN), folder, FAST))
@@ -226,7 +235,7 @@ def test_a_server_without_a_body_is_given_up(
     said: str, how: str, why: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Status lines without end, a head that drips and what a redirect says were read for ever."""
-    monkeypatch.setattr("planner_eval.datasets.fetch.TIMEOUT", 0.2)
+    monkeypatch.setattr("planner_eval.benchmarks.datasets.fetch.TIMEOUT", 0.2)
     with Server() as server:
         server.set((Answer((said.encode(),), how),))
         data = replace(dataset(Files(folder), KNOWN), address=f"{server.url}/")

@@ -11,13 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval import parse
 from planner_eval.base.errors import CODES, DatasetError
-from planner_eval.datasets.appbench import read_appbench
-from planner_eval.datasets.formulas import Node, compute, plan_of_steps, plan_of_tree, read_steps, read_tree
-from planner_eval.datasets.mathqa import read_mathqa
-from planner_eval.datasets.nestful import decode_answer, read_nestful
-from planner_eval.datasets.sample import Sample
+from planner_eval.benchmarks.appbench.data import read_appbench
+from planner_eval.benchmarks.datasets.mathqa import (
+    Node,
+    compute,
+    plan_of_steps,
+    plan_of_tree,
+    read_mathqa,
+    read_steps,
+    read_tree,
+)
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.nestful.data import decode_answer, read_nestful
+from planner_eval.reading.parse import parse
 
 LINE = "shop, class = findshop(#name='Tom's #1')"
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval import dialects
 from planner_eval.base.errors import CODES, InputError
-from planner_eval.dialects import table
-from planner_eval.dialects.listing import page
-from planner_eval.dialects.read import parse, write
-from planner_eval.dialects.repair import MEANINGS
-from planner_eval.records import frameworks
-from planner_eval.records import own_rows as rows
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects import table
+from planner_eval.reading.dialects.listing import page
+from planner_eval.reading.dialects.read import parse, write
+from planner_eval.reading.dialects.repairs import MEANINGS
+from planner_eval.reading.files import frameworks
+from planner_eval.reading.files import user_rows as rows
 from tests.conftest import ROOT
 from tests.inside import planeval
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.dialects.proving import prove
-from planner_eval.dialects.shapes import SHAPES
-from planner_eval.dialects.table import table
-from planner_eval.dialects.templates import is_usual
+from planner_eval.reading.dialects.dialect import SHAPES
+from planner_eval.reading.dialects.listing import prove
+from planner_eval.reading.dialects.notations.json_rows import is_usual
+from planner_eval.reading.dialects.table import table
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_cli import planeval as fresh_planeval
@@ -150,7 +150,7 @@ def test_rows_of_an_installed_package_are_found(tmp_path: Path, folder: str) -> 
     (tmp_path / "own_rows.py").write_text(code)
     program = """
 import sys
-from planner_eval.dialects.table import own
+from planner_eval.reading.dialects.table import own
 before = [row.name for row in own()], "importlib.metadata" in sys.modules
 own.__globals__["_installed"].cache_clear()
 open(sys.argv[1], "w").write("[planner_eval.wrappers]\\nown = own_rows:rows\\n")

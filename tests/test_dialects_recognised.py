@@ -9,21 +9,21 @@ import sys
 
 import pytest
 
-from planner_eval import dialects
 from planner_eval.base.errors import LimitError
 from planner_eval.base.limits import Limits
-from planner_eval.dialects.find import find
-from planner_eval.dialects.read import parse
-from planner_eval.dialects.shapes import SHAPES
-from planner_eval.dialects.table import table
-from planner_eval.dialects.whole import read_whole
-from planner_eval.plan.link import link
+from planner_eval.plan.linking import link
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.dialect import SHAPES
+from planner_eval.reading.dialects.finding.find import find
+from planner_eval.reading.dialects.finding.whole_texts import read_whole
+from planner_eval.reading.dialects.read import parse
+from planner_eval.reading.dialects.table import table
 from tests.conftest import ROOT
 
 RECOGNISERS = {
     "detect.py": {"json"},
-    "find.py": {"appbench", "json", "code"},  # <<<code>>> is a section's name
-    "whole.py": {"appbench", "json"},
+    "finding/find.py": {"appbench", "json", "code"},  # <<<code>>> is a section's name
+    "finding/whole_texts.py": {"appbench", "json"},
     "read.py": {"json"},
 }
 """A file of the registry and the dialects it may name: what is left over, and the lines read in prose."""
@@ -31,7 +31,7 @@ RECOGNISERS = {
 
 @pytest.mark.parametrize("name", RECOGNISERS)
 def test_the_registry_names_no_dialect(name: str) -> None:
-    tree = ast.parse((ROOT / "planner_eval" / "dialects" / name).read_text(encoding="utf-8"))
+    tree = ast.parse((ROOT / "planner_eval" / "reading" / "dialects" / name).read_text(encoding="utf-8"))
     texts = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
     assert texts & set(dialects.names()) <= RECOGNISERS[name]
 
@@ -115,4 +115,4 @@ def test_recognising_imports_no_other_dialect(source: str, never: set[str]) -> N
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     calls, *modules = done.stdout.split()
     assert calls == "1"
-    assert not {f"planner_eval.dialects.{name}" for name in never}.intersection(modules)
+    assert not {f"planner_eval.reading.dialects.{name}" for name in never}.intersection(modules)

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval import dialects
 from planner_eval.base.errors import WriteError
-from planner_eval.dialects.read import parse, write
-from planner_eval.dialects.types import types_of
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Call, Plan
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.read import parse, write
+from planner_eval.reading.dialects.value_types import types_of
 from tests.inside import planeval
 from tests.real_plans import real_plans
 

@@ -17,20 +17,21 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base import resources
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.diff import EDITS, Diff, Place, diff
-from planner_eval.comparison.habits import told_lines
+from planner_eval.comparison.diff import Diff, diff
+from planner_eval.comparison.explanation.edits import EDITS, Place
+from planner_eval.comparison.explanation.repeats import told_lines
+from planner_eval.comparison.gold import terms_of
+from planner_eval.comparison.metrics import score
+from planner_eval.comparison.metrics.counts import Counts
 from planner_eval.comparison.patch import SCHEMA, apply_patch, make_patch
-from planner_eval.dialects.read import parse, write
-from planner_eval.drawing.overlay import diff_scene
-from planner_eval.metrics import score
-from planner_eval.metrics.counts import Counts
+from planner_eval.comparison.patch_files import read_patch_text
+from planner_eval.comparison.policy.policy import Policy
+from planner_eval.comparison.rows import Spans, diff_data
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
-from planner_eval.policy import Policy
-from planner_eval.records.gold import terms_of
-from planner_eval.records.patches import read_patches
-from planner_eval.records.rows import Spans, diff_data
-from planner_eval.scoring.row_formats import diff_text
+from planner_eval.reading.dialects.read import parse, write
+from planner_eval.results.drawing.overlay import diff_scene
+from planner_eval.results.views.rows import diff_text
 from tests.build import edges, plan
 from tests.conftest import ROOT
 from tests.inside import planeval
@@ -557,7 +558,7 @@ def test_an_optional_call_that_others_need_is_made_with_them(tmp_path: Path) -> 
 
 def test_two_patches_of_one_id_are_known_as_such() -> None:
     lines = [{"id": at, "operations": []} for at in ("a", "b", "a")]
-    found = read_patches("\n".join(map(json.dumps, lines)), "p.jsonl")
+    found = read_patch_text("\n".join(map(json.dumps, lines)), "p.jsonl")
     assert (found.repeated, sorted(found.by_id)) == (frozenset("a"), ["a", "b"])
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.policy import DEFAULT_POLICY
-from planner_eval.records.rows import Row, evaluate
-from planner_eval.scoring.diff_sums import DiffSums
-from planner_eval.verbs.evaluating import pair
+from planner_eval.comparison.evaluate import pair
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY
+from planner_eval.comparison.rows import Row, evaluate
+from planner_eval.results.pair_sums import DiffSums
 from tests import inside
 from tests.conftest import ROOT
 from tests.test_cli import planeval

@@ -11,9 +11,9 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.records.gold import doubts
-from planner_eval.records.storing import AS_USUAL, Store
-from planner_eval.verbs.reading import read
+from planner_eval.comparison.gold import doubts
+from planner_eval.reading.files.storing import AS_USUAL, Store
+from planner_eval.reading.parse import read
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_cli import planeval as started

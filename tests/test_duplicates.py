@@ -14,9 +14,9 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.datasets.questions import question_template, question_text
 from planner_eval.cli.data_duplicates import WAYS as OFFERED
-from planner_eval.datasets.duplicates import WAYS
-from planner_eval.datasets.questions import question_template, question_text
+from planner_eval.curation.duplicates import WAYS
 from planner_eval.plan.digest import MOST, Classes, digest
 from planner_eval.plan.model import Plan
 from tests.build import plan

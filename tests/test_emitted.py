@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.base.writing import write
+from planner_eval.base.output_files import write
 from tests.memory import PEAK, measures
 from tests.test_cli import planeval
 from tests.test_diff_runs import PRED

@@ -175,7 +175,7 @@ def test_the_fuzzer_sees_what_is_wrong(place: Path, raw: Server, monkeypatch: py
         raise KeyError("x")
 
     with monkeypatch.context() as wrong:
-        wrong.setattr("planner_eval.llm.client.read_completion", raises)
+        wrong.setattr("planner_eval.models.client.read_completion", raises)
         assert "KeyError" in str(tried(Case("flat", (honest(),)), "", None, place, raw))
     monkeypatch.setattr("tests.fuzz_endpoints.KEY", "samples asked")
     assert "the key is on the terminal" in str(tried(Case("flat", (honest(),)), "", None, place, raw))

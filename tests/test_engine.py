@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import InputError
-from planner_eval.engine.run import run
-from planner_eval.engine.run_file import read_run, write_run
+from planner_eval.results.runs.run import run
+from planner_eval.results.runs.run_file import read_run, write_run
 from tests.conftest import ROOT
 from tests.engine_jobs import Echo, records
 from tests.test_dialects_docs import OWN
@@ -320,7 +320,7 @@ def test_a_run_that_is_killed_goes_on_with_any_engine(sent: signal.Signals, tmp_
     process = start(ray="", **{**how, "seconds": 0.05})
     until(lambda: list(tmp_path.glob("run/parts/*.json")), 60)
     started = {one: Path(f"/proc/{one}/cmdline").read_bytes() for one in below(process.pid) if alive(one)}
-    found = [one for one, line in started.items() if b"planner_eval.engine.worker" in line]
+    found = [one for one, line in started.items() if b"planner_eval.results.runs.worker" in line]
     process.send_signal(sent)
     process.communicate(timeout=60)
     assert process.returncode == (130 if sent == signal.SIGTERM else -sent)

@@ -18,13 +18,16 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import ExecutionError
-from planner_eval.execution import Opaque, Options, Sandbox, Trace, execute, execute_many, tool_source
 from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import follow
-from planner_eval.execution.job import Manner, Program, Step
-from planner_eval.execution.program import compile_plan
+from planner_eval.execution.program import Options, compile_plan
 from planner_eval.execution.record import record_lines
-from planner_eval.execution.wire import decode, encode
+from planner_eval.execution.run import execute, execute_many
+from planner_eval.execution.sandbox.job import Manner, Program, Step
+from planner_eval.execution.sandbox.sandbox import Sandbox
+from planner_eval.execution.sandbox.wire import Opaque, decode, encode
+from planner_eval.execution.tool_sources import tool_source
+from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved, references
 from tests.inside import planeval
 

@@ -12,10 +12,11 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import ExecutionError
-from planner_eval.benchmarks.nestful.win import is_win, official_run
-from planner_eval.datasets.mathqa import read_mathqa
-from planner_eval.datasets.sample import Sample
-from planner_eval.execution import NestfulRunner, execute_many
+from planner_eval.benchmarks.datasets.mathqa import read_mathqa
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.nestful.official import is_win, official_run
+from planner_eval.execution.nestful import NestfulRunner
+from planner_eval.execution.run import execute_many
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
 
 TOOLS = [{"name": name, "output_parameters": {"result": {}}} for name in OFFICIAL]

@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.execution import Options, Sandbox, execute_many, tool_source
-from planner_eval.execution.collect import begin, collect
-from planner_eval.execution.load import execute_file
-from planner_eval.execution.program import Start, compile_plan
-from planner_eval.worlds import CallError, World
+from planner_eval.execution.program import Options, Start, compile_plan
+from planner_eval.execution.run import execute_many
+from planner_eval.execution.sandbox.sandbox import Sandbox
+from planner_eval.execution.tool_loading import begin, collect, execute_file
+from planner_eval.execution.tool_sources import tool_source
+from planner_eval.execution.worlds.definition import CallError
+from planner_eval.execution.worlds.world import World
 from tests.inside import planeval
 from tests.pages import Page
 from tests.test_cli import planeval as started

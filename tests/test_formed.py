@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import PairingError, PlanevalError
-from planner_eval.records.doubts import repeated_ids
-from planner_eval.records.files import PlanFile
-from planner_eval.records.pairing import pair, refuse_repeated_gold
-from planner_eval.records.rows import evaluate, row_data
-from planner_eval.records.several import by_name, read_path
+from planner_eval.comparison.rows import evaluate, row_data
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.pairing import pair, refuse_repeated_gold
+from planner_eval.reading.files.several import by_name, read_path
+from planner_eval.reading.files.warnings import repeated_ids
 from tests.conftest import ROOT, AsKept
 
 FILE = ROOT / "tests" / "cases" / "formed.jsonl"

@@ -19,9 +19,9 @@ import zstandard
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
-from planner_eval.records import frameworks
-from planner_eval.records.storing import Store
-from planner_eval.verbs.reading import read
+from planner_eval.reading.files import frameworks
+from planner_eval.reading.files.storing import Store
+from planner_eval.reading.parse import read
 from tests.conftest import ROOT
 from tests.inside import planeval
 

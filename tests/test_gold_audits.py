@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.auditing.audits import AUDITS, BESIDE
-from planner_eval.auditing.finding import CONFIDENCES
-from planner_eval.auditing.options import Offered, offered, read_options
-from planner_eval.auditing.subject import Subject
-from planner_eval.auditing.surplus import surplus
 from planner_eval.base.errors import CODES, InputError
-from planner_eval.engine.run_file import run_text
-from planner_eval.verbs.dataset_check import DatasetCheck
+from planner_eval.curation.audit.audits import AUDITS, BESIDE
+from planner_eval.curation.audit.outcome import Offered, offered, read_options
+from planner_eval.curation.audit.subject import Subject
+from planner_eval.curation.audit.surplus import surplus
+from planner_eval.curation.check_dataset import DatasetCheck
+from planner_eval.results.findings import CONFIDENCES
+from planner_eval.results.runs.run_file import run_text
 from tests.conftest import ROOT
 from tests.inside import planeval
 

@@ -20,10 +20,10 @@ from lark.exceptions import LarkError
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.decoding import texts, written
-from planner_eval.decoding.grammar import TARGETS, Grammar
-from planner_eval.decoding.wanted import DIALECTS
-from planner_eval.dialects import get
+from planner_eval.catalogs.grammars import rules, tokens
+from planner_eval.catalogs.grammars.grammar import TARGETS, Grammar
+from planner_eval.catalogs.grammars.plans import DIALECTS
+from planner_eval.reading.dialects import get
 from tests.grammar_walk import WALKS, drawn
 from tests.inside import planeval
 from tests.prediction_samples import appbench_catalogue
@@ -294,7 +294,7 @@ def test_the_bracket_of_a_listed_value_is_a_token_of_its_own(dialect: str) -> No
 
 
 def test_dates_are_those_that_there_are() -> None:
-    known = re.compile(written.regex(texts.date()))
+    known = re.compile(rules.regex(tokens.date()))
     real = {(date(1896, 1, 1) + timedelta(at)).isoformat() for at in range(9 * 365 + 2)}
     tried = {f"{y}-{m:02}-{d:02}" for y in range(1896, 1905) for m in range(14) for d in range(33)}
     assert {one for one in tried if known.fullmatch(one)} == real
@@ -310,7 +310,7 @@ def many(count: int) -> list[dict[str, Any]]:
 @pytest.mark.more
 @pytest.mark.parametrize("to", TARGETS)
 def test_a_large_catalog_gets_looser_references_and_a_larger_one_none(to: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr("planner_eval.decoding.grammar.LARGEST", 120_000)
+    monkeypatch.setattr("planner_eval.catalogs.grammars.grammar.LARGEST", 120_000)
     assert not pe.grammar(many(30), dialect="nestful", to=to, max_calls=4).may_break("reference.forward")
     large = pe.grammar(many(120), dialect="nestful", to=to)
     assert any("later call" in one.text for one in large.looser)

@@ -15,18 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval import dialects
 from planner_eval.base import grammar, resources
 from planner_eval.base.errors import InputError, LimitError, ParseError
-from planner_eval.base.jsontext import LARK_CHARS
+from planner_eval.base.json_text import LARK_CHARS
 from planner_eval.base.limits import Limits
-from planner_eval.dialects import nestful_tree as tree
-from planner_eval.dialects.javascript_tree import JavaScriptTransformer
-from planner_eval.dialects.nestful import _broken, _label, to_reference
-from planner_eval.dialects.python_tree import PythonTransformer
-from planner_eval.dialects.read import parse, write
-from planner_eval.plan.link import link
+from planner_eval.plan.linking import link
 from planner_eval.plan.model import Plan, RawPlan, RawRef, RawTemplate, references
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.notations import nestful_grammar as tree
+from planner_eval.reading.dialects.notations.nestful import _broken, _label, to_reference
+from planner_eval.reading.dialects.programs.grammars import JavaScriptTransformer, PythonTransformer
+from planner_eval.reading.dialects.read import parse, write
 from tests.conftest import ROOT, examples, reference_folder
 from tests.inside import planeval
 
@@ -250,7 +249,9 @@ def test_the_command_line_reads_records_and_says_what_has_no_grammar() -> None:
 
 
 def test_only_the_grammar_costs_an_import_of_lark() -> None:
-    code = "import sys; from planner_eval.dialects.read import parse; {}; print('lark' in sys.modules)"
+    code = (
+        "import sys; from planner_eval.reading.dialects.read import parse; {}; print('lark' in sys.modules)"
+    )
     for call, expected in ((f"parse({PLAN!r})", "False"), (f"parse({PLAN!r}, reader='grammar')", "True")):
         argv = [sys.executable, "-c", code.format(call)]
         done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=True)

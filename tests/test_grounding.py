@@ -15,16 +15,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from planner_eval.auditing.asked import Question
-from planner_eval.auditing.ground import FEW
-from planner_eval.auditing.grounding import CODES as FOUND
-from planner_eval.auditing.grounding import grounds, literals, ungrounded
-from planner_eval.auditing.heard import heard
 from planner_eval.base.errors import CODES
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.catalogs.formats import as_catalog
-from planner_eval.datasets.sample import Sample
-from planner_eval.dialects.read import parse
+from planner_eval.curation.audit.grounding import CODES as FOUND
+from planner_eval.curation.audit.grounding import grounds, literals, ungrounded
+from planner_eval.curation.audit.question import Question, heard
+from planner_eval.curation.audit.words import FEW
 from planner_eval.plan.model import Call, Plan, Ref, Template
+from planner_eval.reading.dialects.read import parse
 from tests.conftest import ROOT, AsKept, examples
 
 CASES = ROOT / "tests" / "cases"

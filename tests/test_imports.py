@@ -18,151 +18,139 @@ from tests.conftest import ROOT
 
 PACKAGE = ROOT / "planner_eval"
 
-ROOMS: dict[str, tuple[str, ...]] = {
-    "base": (),
-    "plan": ("base",),
-    "dialects": ("plan",),
-    "catalogs": ("plan",),
-    "policy": ("plan",),
-    "decoding": ("dialects", "catalogs"),
-    "comparison": ("policy", "dialects"),
-    "shrinking": ("comparison",),
-    "metrics": ("comparison",),
-    "traces": ("dialects",),
-    "records": ("dialects", "comparison"),
-    "execution": ("catalogs", "comparison"),
-    "worlds": ("execution", "records"),
-    "llm": ("base",),
-    "suggesting": ("catalogs", "comparison", "llm"),
-    "drawing": ("records", "execution"),
-    "datasets": ("metrics", "worlds", "llm", "drawing"),
-    "auditing": ("datasets",),
-    "scoring": ("auditing",),
-    "benchmarks": ("scoring",),
-    "engine": ("benchmarks",),
-    "prediction": ("engine", "decoding"),
-    "making": ("auditing", "prediction"),
-    "reports": ("engine",),
-    "verbs": ("prediction", "reports", "traces", "shrinking", "auditing", "suggesting", "making"),
-    "integrations": ("verbs",),
-    "cli": ("verbs",),
-}
-"""Each room may import from the rooms named, and from what those may; a room names only rooms above it."""
+ROOMS = (
+    "base",
+    "plan",
+    "reading",
+    "catalogs",
+    "comparison",
+    "execution",
+    "results",
+    "benchmarks",
+    "models",
+    "curation",
+    "integrations",
+    "cli",
+)
+"""Each room may import from those before it."""
 
 DEFERRED: dict[str, tuple[str, ...]] = {
-    "only arguments that a library wrote as Python text need it: 4 ms": ("dialects.python_data",),
+    "only arguments that a library wrote as Python text need it: 4 ms": (
+        "reading.dialects.programs.python_data",
+    ),
     "a text in free form alone needs them; finding takes 38 ms": (
-        "dialects.find",
-        "dialects.detect",
-        "dialects.held",
-        "dialects.inside",
+        "reading.dialects.finding.find",
+        "reading.dialects.detect",
+        "reading.dialects.finding.embedded_tokens",
+        "reading.dialects.finding.embedded_tokens",
     ),
     "conversations and answers of APIs alone need them: 3 and 40 ms": (
-        "dialects.talks",
-        "dialects.turns",
-        "dialects.wrappings",
+        "reading.dialects.conversations.wrappers",
+        "reading.dialects.conversations.turns",
+        "reading.dialects.conversations.wrappers",
     ),
     "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text": (
-        "dialects.table",
-        "dialects.shapes",
-        "records.own_rows",
+        "reading.dialects.table",
+        "reading.dialects.dialect",
+        "reading.files.user_rows",
     ),
     "a notation is loaded when it is first met: 4 to 15 ms each": (
-        "dialects.appbench",
-        "dialects.appbench_lines",
-        "dialects.called_text",
-        "dialects.javascript",
-        "dialects.python_calls",
-        "dialects.templates",
+        "reading.dialects.notations.appbench",
+        "reading.dialects.notations.appbench_lines",
+        "reading.dialects.programs.python_names",
+        "reading.dialects.programs.javascript",
+        "reading.dialects.programs.python_calls",
+        "reading.dialects.notations.json_rows",
     ),
     "only a shell that asks what may stand next needs it: 2 ms": ("cli.completion",),
-    "only traces need them: 4 ms": ("traces.findings", "traces.run"),
+    "only traces need them: 4 ms": ("reading.traces.findings", "reading.traces.run"),
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each": (
-        "dialects.asked",
-        "dialects.bare",
-        "plan.inferred",
-        "catalogs.signatures",
-        "dialects.plan",
-        "dialects.prompts",
-        "dialects.python_write",
-        "dialects.reference",
-        "dialects.types",
-        "dialects.written",
+        "reading.dialects.conversations.turns",
+        "reading.dialects.finding.answer_text",
+        "plan.inference",
+        "catalogs.tool_facts",
+        "reading.dialects.notations.plan",
+        "reading.dialects.conversations.prompts",
+        "reading.dialects.programs.python_write",
+        "reading.dialects.reference_reading",
+        "reading.dialects.value_types",
+        "reading.dialects.round_trip",
     ),
     "they are made with Lark, which takes 17 ms; errors and places alone need it": (
         "base.grammar",
-        "dialects.appbench_tree",
-        "base.jsonfaults",
-        "base.jsonplaces",
-        "dialects.framed_tree",
-        "dialects.javascript_tree",
-        "dialects.nestful_tree",
-        "dialects.python_tree",
+        "reading.dialects.notations.appbench_grammar",
+        "base.json_faults",
+        "base.json_places",
+        "reading.dialects.notations.framed_grammar",
+        "reading.dialects.programs.grammars",
+        "reading.dialects.notations.nestful_grammar",
+        "reading.dialects.programs.grammars",
     ),
     "only a policy with rules needs them: 1 and 4 ms of each diff": (
-        "comparison.matching.prepare",
+        "comparison.matching.rules",
         "comparison.matching.rules",
     ),
     "only plans that differ need them, with what finds words for that: 2 ms of each diff": (
-        "comparison.apart",
-        "comparison.explain",
+        "comparison.explanation.unlike_pairs",
+        "comparison.explanation.explain",
     ),
     "only --structure needs them: 2 ms of each diff": (
-        "comparison.structure_diff",
-        "comparison.structure_words",
+        "comparison.structure.diff",
+        "comparison.structure.diff",
     ),
     "only --compute needs it: 1 ms": ("plan.arithmetic",),
-    "only --differs needs it: 30 ms, with the benchmarks": ("verbs.shrink_benchmark",),
+    "only --differs needs it: 30 ms, with the benchmarks": ("curation.shrink.benchmark",),
     "only pairs that processes score, and runs that are kept, need it: 25 ms": (
-        "verbs.benchmark_compare",
-        "verbs.benchmark_runs",
-        "verbs.score_runs",
+        "benchmarks.runs",
+        "results.score_runs",
     ),
-    "only --runs needs it: 15 ms, with runs' folders": ("verbs.gold_votes",),
+    "only --runs needs it: 15 ms, with runs' folders": ("curation.audit.votes",),
     "only --patch needs it: 3 ms of each diff": ("comparison.patch",),
-    "only a CI's own forms need it: 5 ms of each diff, with OpenSSL": ("scoring.findings",),
+    "only a CI's own forms need it: 5 ms of each diff, with OpenSSL": ("results.findings",),
     "only --causes needs them: 3 ms of each score with what mends, 1 with what sums": (
-        "scoring.attribution",
-        "scoring.causes",
-        "scoring.causes_formats",
-        "scoring.credits",
+        "results.attribution",
+        "results.causes",
+        "results.views.causes",
+        "results.attribution",
     ),
     "only tables need it, which diff does not write for people": ("base.tables",),
     "only a schema that says more than types do needs them: 3 ms, 50 with jsonschema": (
-        "catalogs.judge",
-        "catalogs.vocabulary",
+        "catalogs.json_schema.validation",
+        "catalogs.json_schema.vocabulary",
     ),
     "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic": (
-        "catalogs.benchmarks",
-        "catalogs.python",
-        "catalogs.standard",
-        "catalogs.toolsets",
-        "catalogs.vendors",
-        "catalogs.writing",
+        "catalogs.sources.benchmarks",
+        "catalogs.sources.python",
+        "catalogs.sources.standard",
+        "catalogs.sources.benchmarks",
+        "catalogs.sources.vendors",
+        "catalogs.writers",
     ),
-    "texts with numbers of a prediction that goes wrong alone may be dates: 2 ms": ("policy.dates",),
+    "texts with numbers of a prediction that goes wrong alone may be dates: 2 ms": (
+        "comparison.policy.dates",
+    ),
     "a user's file is checked with pydantic, shipped ones by tests: 60 ms, with the models": (
-        "base.described",
-        "comparison.schema",
-        "dialects.row_schema",
-        "drawing.schema",
-        "llm.schema",
-        "policy.schema",
-        "records.schema",
-        "worlds.schema",
+        "base.schema_models",
+        "comparison.schemas",
+        "reading.dialects.schemas",
+        "results.drawing.schema",
+        "models.prices_schema",
+        "comparison.schemas",
+        "reading.files.schema",
+        "execution.worlds.schema",
     ),
-    "a file of one plan needs it not; taking apart what is broken: 0.4 ms": ("records.broken",),
-    "SQLite: 8 ms": ("llm.cache",),
-    "only a judge behind a server needs it: 3 ms, with what sends": ("llm.endpoint",),
+    "a file of one plan needs it not; taking apart what is broken: 0.4 ms": ("reading.files.broken_json",),
+    "SQLite: 8 ms": ("models.cache",),
+    "only a judge behind a server needs it: 3 ms, with what sends": ("models.judges",),
     "a policy by its name, a catalog's types, a world, where a verb is given one; 3, 4 and 20 ms": (
         "catalogs.formats",
-        "policy.file",
-        "worlds.source",
+        "comparison.policy.file",
+        "execution.worlds.source",
     ),
     "only a judge is asked with prompts: 6 ms": (
-        "benchmarks.callnavi.asking",
+        "benchmarks.callnavi.prompts",
         "benchmarks.functionchat.prompts",
-        "llm.templates",
+        "benchmarks.judge_prompts",
     ),
     "one benchmark of five is wanted: 25 to 55 ms each": (
         "benchmarks.appbench",
@@ -172,49 +160,43 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "benchmarks.nestful",
     ),
     "only answers that are run need it: 30 ms": ("execution.nestful",),
-    "one data set is wanted: 5 to 20 ms each": (
-        "datasets.appbench",
-        "datasets.callnavi",
-        "datasets.complexfuncbench",
-        "datasets.functionchat",
-        "datasets.nestful",
+    "files are read without it: 2 ms": ("benchmarks.datasets.published",),
+    "who downloads nothing asks no server: 25 ms, with urllib's": ("benchmarks.datasets.fetch",),
+    "only packed files, and only tables, need them: 1 and 2 ms": (
+        "reading.files.packed",
+        "reading.files.tables",
     ),
-    "files are read without it: 2 ms": ("datasets.store",),
-    "who downloads nothing asks no server: 25 ms, with urllib's": ("datasets.paced",),
-    "only packed files, and only tables, need them: 1 and 2 ms": ("records.packed", "records.tables"),
     "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite": (
-        "records.index",
-        "records.joined",
-        "records.shards",
-        "records.stored",
+        "reading.files.disk_index",
+        "reading.files.disk_pairs",
+        "reading.files.shards",
+        "reading.files.disk_records",
     ),
-    "a name of one word alone may be a data set: 7 ms": ("datasets.sources",),
     "one way of writing a drawing is wanted: 3 to 25 ms each": (
-        "drawing.boxes",
-        "drawing.child",
-        "drawing.dot",
-        "drawing.layout",
-        "drawing.listing",
-        "drawing.mermaid",
+        "results.drawing.terminal",
+        "results.drawing.child",
+        "results.drawing.dot",
+        "results.drawing.layout",
+        "results.drawing.terminal",
+        "results.drawing.mermaid",
     ),
     "a worker starts from here, and starts often: 1 to 27 ms each": (
-        "base.jsonfile",
+        "base.json_files",
         "execution.awaiting",
         "execution.bind",
-        "execution.server",
-        "execution.source",
+        "execution.sandbox.server",
+        "execution.tool_sources",
         "execution.tools.nestful_basic",
-        "execution.wire",
-        "records.plans",
-        "records.several",
-        "worlds.beginning",
-        "worlds.facts",
-        "worlds.reading",
+        "execution.sandbox.wire",
+        "reading.files.plans",
+        "reading.files.several",
+        "execution.worlds.facts",
+        "execution.worlds.reading",
     ),
     "every run of pytest loads the plugin, and few use it: 60 ms": (
-        "base.writing",
+        "base.output_files",
         "integrations.asserting",
-        "records.gold",
+        "comparison.gold",
         "base.errors",
     ),
     "--version answers without click, and only an error needs to be made printable": ("base.text", "cli"),
@@ -253,7 +235,6 @@ LATE_PACKAGES = {
     "http": 16,
     "importlib": 0.3,  # metadata alone takes 13
     "pathlib": 2,
-    "runpy": 0.2,
     "shutil": 2,  # with all that packs files
     "tempfile": 2,
     "tomllib": 1,
@@ -400,20 +381,13 @@ def room(name: str) -> str:
 
 
 def allowed(name: str) -> set[str]:
-    """The rooms that a room may import from: those of its row, and what those may."""
-    return {name}.union(*(allowed(below) for below in ROOMS[name]))
+    """The rooms that a room may import from: itself, and those before it."""
+    return {*ROOMS[: ROOMS.index(name) + 1]}
 
 
 # ---------------------------------------------------------------- rooms
 def test_every_module_is_in_a_room() -> None:
     assert {room(name) for name in MODULES} == {"", "__main__", "_version", *ROOMS}
-
-
-def test_a_room_names_only_rooms_above_it() -> None:
-    rooms = list(ROOMS)
-    assert [
-        (name, each) for name in rooms for each in ROOMS[name] if each not in rooms[: rooms.index(name)]
-    ] == []
 
 
 @pytest.mark.more
@@ -456,6 +430,20 @@ def test_nothing_beside_the_verbs_has_their_name() -> None:
     import planner_eval
 
     assert not {room(name) for name in MODULES}.intersection(planner_eval.__all__)
+
+
+def test_contributing_names_the_rooms_in_their_order_and_files_that_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE) == list(ROOMS)
+    questions = re.findall(r"^\| ([^|]+\?) \| ([^|]+) \|$", text, re.MULTILINE)
+    assert len(questions) >= 20
+    for question, answer in questions:
+        files = re.findall(r"`([\w/]+\.py)`", answer)
+        assert files, question
+        assert [file for file in files if not (PACKAGE / file).is_file()] == [], question
+    named = re.findall(r"`((?:planner_eval|tests|data|docs|viz|grammars)/[\w/.-]+\w)`", text)
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 # ---------------------------------------------------------------- circles

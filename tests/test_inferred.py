@@ -18,11 +18,11 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.tables import table
+from planner_eval.benchmarks.datasets.sources import open_sources
 from planner_eval.catalogs.formats import as_catalog
-from planner_eval.datasets.sources import open_sources
-from planner_eval.dialects.asked import asked
-from planner_eval.plan.inferred import infer_edges
+from planner_eval.plan.inference import infer_edges
 from planner_eval.plan.model import Call, Edge, Plan
+from planner_eval.reading.dialects.conversations.turns import asked
 from tests.conftest import ROOT
 from tests.inside import planeval
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsonfile import read_json, read_json_lines, value_of
+from planner_eval.base.json_files import read_json, read_json_lines, value_of
 from tests.inside import planeval
 
 PLAN = '[{"name": "f", "arguments": {"x": 1}}]'

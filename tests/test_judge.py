@@ -17,14 +17,16 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import InputError, JudgeError
+from planner_eval.benchmarks import judging
 from planner_eval.benchmarks.callnavi import prompts as callnavi
 from planner_eval.benchmarks.complexfuncbench import prompts as complexfuncbench
 from planner_eval.benchmarks.functionchat import prompts as functionchat
+from planner_eval.benchmarks.judging import JudgeReply, JudgeRequest, ScriptedJudge, Usage
 from planner_eval.benchmarks.registry import BENCHMARKS
-from planner_eval.llm import JudgeReply, JudgeRequest, ScriptedJudge, Usage, open_judge, prompts
-from planner_eval.llm.cache import Cache
-from planner_eval.llm.endpoint import Endpoint, Prices
-from planner_eval.verbs.benchmark import score_benchmark
+from planner_eval.benchmarks.score_benchmark import score_benchmark
+from planner_eval.models.cache import Cache
+from planner_eval.models.judges import Endpoint, open_judge
+from planner_eval.models.replies import Prices
 from tests import inside
 from tests.conftest import ROOT
 from tests.modelserver import Answer, ModelServer, message
@@ -219,13 +221,13 @@ def test_material_is_marked_as_data(request_: JudgeRequest) -> None:
 
 
 @pytest.mark.parametrize(("read", "text", "value"), [
-    (prompts.read_rating, "[[1]]", 1.0), (prompts.read_rating, "[[0.2]] or rather [[ 0.35 ]]", 0.35),
-    (prompts.read_rating, "[[1.01]]", None), (prompts.read_rating, "[[nan]] [[-1]]", None),
-    (prompts.read_scale, 'x {"score": 1} {"score": 0, "reason": "a { b"}', 0),
-    (prompts.read_scale, '{"score": 3}', None), (prompts.read_scale, '{"score": true}', None),
-    (prompts.read_scale, '{"score": "2"}', None), (prompts.read_scale, "{" * 100_000, None),
-    (prompts.read_equal, '{"is_equal": false}', False), (prompts.read_equal, '{"is_equal": "no"}', None),
-    (prompts.read_equal, "", None)
+    (judging.read_rating, "[[1]]", 1.0), (judging.read_rating, "[[0.2]] or rather [[ 0.35 ]]", 0.35),
+    (judging.read_rating, "[[1.01]]", None), (judging.read_rating, "[[nan]] [[-1]]", None),
+    (judging.read_scale, 'x {"score": 1} {"score": 0, "reason": "a { b"}', 0),
+    (judging.read_scale, '{"score": 3}', None), (judging.read_scale, '{"score": true}', None),
+    (judging.read_scale, '{"score": "2"}', None), (judging.read_scale, "{" * 100_000, None),
+    (judging.read_equal, '{"is_equal": false}', False), (judging.read_equal, '{"is_equal": "no"}', None),
+    (judging.read_equal, "", None)
 ])  # fmt: skip
 def test_answers_are_read_or_refused(read: Callable[[str], Any], text: str, value: Any) -> None:
     assert read(text) == value

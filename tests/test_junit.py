@@ -19,11 +19,10 @@ import pytest
 import yaml
 
 import planner_eval as pe
-from planner_eval.scoring.findings import Finding, grouped
-from planner_eval.scoring.github import MOST, SUMMARY, annotated, from_root
-from planner_eval.scoring.junit import Case, junit
-from planner_eval.scoring.report_formats import write_report
-from planner_eval.scoring.sarif import sarif
+from planner_eval.results.findings import Finding, grouped
+from planner_eval.results.views.ci import MAX_ANNOTATIONS, SUMMARY, annotated, from_root, sarif
+from planner_eval.results.views.junit import Case, junit
+from planner_eval.results.views.report import write_report
 from tests import inside
 from tests.conftest import ROOT
 
@@ -219,9 +218,11 @@ def test_one_plan_has_line_and_column() -> None:
 
 
 def test_at_most_ten_are_shown_those_of_the_worst_level_first() -> None:
-    found = [Finding("call.missing", f"f{at}", "is missing", record=str(at)) for at in range(MOST + 3)]
+    found = [
+        Finding("call.missing", f"f{at}", "is missing", record=str(at)) for at in range(MAX_ANNOTATIONS + 3)
+    ]
     lines = "".join(annotated(found, "said")).splitlines()
-    assert sum(line.startswith("::") for line in lines) == MOST
+    assert sum(line.startswith("::") for line in lines) == MAX_ANNOTATIONS
     assert lines[-2].startswith("3 more root causes: ")
     levels = enumerate(["note", "warning", "warning", "error"])
     found = [Finding("a", "", "", level, record=str(at)) for at, level in levels]
@@ -267,7 +268,7 @@ def test_the_summary_never_grows_beyond_what_github_takes(tmp_path: Path) -> Non
     assert done.returncode == 1
     assert SUMMARY * 0.9 < file.stat().st_size <= SUMMARY
     assert re.search(r"… [\d,]+ lines are left out: ", file.read_text().splitlines()[-1])
-    assert len(done.stdout.splitlines()) == MOST + 2
+    assert len(done.stdout.splitlines()) == MAX_ANNOTATIONS + 2
 
 
 def test_score_tells_thresholds_as_errors(pairs: tuple[Path, Path], tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.cli import COMMANDS, cli
-from planner_eval.execution import Sandbox
-from planner_eval.policy import Terms
+from planner_eval.comparison.policy.policy import Terms
+from planner_eval.execution.sandbox.sandbox import Sandbox
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_imports import imports, room
@@ -97,18 +97,25 @@ def test_each_command_calls_its_verb(command: str, monkeypatch: pytest.MonkeyPat
 
 
 ALLOWED = {
-    "auditing": "finding", "benchmarks": "details registry score", "catalogs": "formats unchecked writing",
-    "comparison": "contrast", "datasets": "fetch published questions store",
-    "dialects": ". detect find listing plan read turns", "drawing": ". child graphs plots runs themes",
-    "engine": "alone described diff inputs job large parquet ray rows run run_file stopping",
-    "execution": ". record source wire", "llm": ". counted prices", "making": "asking layouts presets texts",
-    "metrics": ". edit_distance", "plan": "model statistics summary words", "policy": ". file",
-    "prediction": "answers candidates constraint folder setup shots",
-    "records": "frameworks ids own_rows pairing rows several states", "reports": "question",
-    "scoring": "agreement_formats allowed compare compare_formats findings github junit limits "
-    "report_formats sarif table_formats told_rows",
-    "verbs": "benchmark_runs checking endpoints evaluating predicted_gold predicting questions reading "
-    "record_tools report_runs reporting running schemas suggesting table_runs",
+    "plan": "glossary model statistics",
+    "reading": "dialects dialects.conversations.turns dialects.detect dialects.finding.find "
+    "dialects.listing dialects.notations.plan dialects.read files.demonstrations files.fields "
+    "files.frameworks files.ids files.pairing files.several files.task_fields files.user_rows "
+    "parse",
+    "catalogs": "check_files formats json_schema.keywords record_tools writers",
+    "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file policy.policy "
+    "rows",
+    "execution": "program record run_records sandbox.sandbox sandbox.wire tool_sources",
+    "results": "compare drawing.child drawing.graphs drawing.overlay drawing.plots drawing "
+    "drawing.themes findings page.report runs.diff runs.inputs runs.job runs.pairs runs.ray "
+    "runs.row_files runs.run runs.run_file runs.signature runs.stopping runs.work thresholds "
+    "views.agreement views.ci views.compare views.junit views.report views.rows views.table",
+    "benchmarks": "benchmark datasets.fetch datasets.published datasets.questions details registry runs "
+    "score",
+    "models": "endpoints judges page_runs pipelines.candidates pipelines.constraint pipelines.setup "
+    "pipelines.shots predict.folder predict.predict predict.predicted_gold prices tables.runs",
+    "curation": "make.ask_questions make.asking make.layouts make.wishes suggest.suggest",
+    "integrations": "schemas",
 }  # fmt: skip
 """What a command may import beside the public verbs: nothing that reads, pairs, compares or runs plans."""
 
@@ -191,7 +198,7 @@ def test_of_two_equal_texts_one_is_read_and_rows_are_as_if_both_were(monkeypatch
         rows = [*pe.evaluate(texts, texts, reading=reading)]
         shared = [row.pred is row.gold for row in rows if row.diff is not None]
         with monkeypatch.context() as patched:
-            patched.setattr("planner_eval.records.rows._are_one", lambda *_: False)
+            patched.setattr("planner_eval.comparison.rows._are_one", lambda *_: False)
             apart = [*pe.evaluate(texts, texts, reading=reading)]
         assert any(shared)
         assert not any(row.pred is row.gold for row in apart if row.diff is not None)

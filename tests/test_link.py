@@ -15,17 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.base.errors import LimitError
-from planner_eval.base.jsontext import Repeated
-from planner_eval.dialects import nestful, plan
-from planner_eval.dialects.dialect import Data
-from planner_eval.dialects.nestful import REFERENCE, to_reference
+from planner_eval.base.json_text import Repeated
 from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import fresh, resolve
 from planner_eval.execution.program import tree
 from planner_eval.plan.arithmetic import compute
 from planner_eval.plan.canonical import compare, producers_of, same
 from planner_eval.plan.digest import digest
-from planner_eval.plan.link import link
+from planner_eval.plan.linking import link, moved
 from planner_eval.plan.model import (
     Edge,
     Plan,
@@ -39,10 +36,11 @@ from planner_eval.plan.model import (
     Unresolved,
     references,
 )
-from planner_eval.plan.rewire import moved
-from planner_eval.plan.shape import shape
-from planner_eval.plan.structure import argument_kinds, nesting_patterns
-from planner_eval.plan.walk import fold, holds, leaves, map_leaves
+from planner_eval.plan.structure import argument_kinds, nesting_patterns, shape
+from planner_eval.plan.values import fold, holds, leaves, map_leaves
+from planner_eval.reading.dialects.dialect import Data
+from planner_eval.reading.dialects.notations import nestful, plan
+from planner_eval.reading.dialects.notations.nestful import REFERENCE, to_reference
 from tests.conftest import ROOT, AsKept
 
 

@@ -16,16 +16,16 @@ from typing import Any
 
 import pytest
 
-from planner_eval import dialects
 from planner_eval.base.errors import WriteError
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.patch import make_patch
-from planner_eval.dialects.read import parse, write
+from planner_eval.comparison.rows import diff_data
 from planner_eval.plan.canonical import same
 from planner_eval.plan.digest import digest
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.records.rows import diff_data
-from planner_eval.scoring.row_formats import diff_text
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.read import parse, write
+from planner_eval.results.views.rows import diff_text
 from tests.build import edges
 from tests.conftest import ROOT
 from tests.performance.parsing import processor

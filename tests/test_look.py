@@ -8,13 +8,14 @@ from random import Random
 
 import pytest
 
-from planner_eval import dialects
 from planner_eval.base.limits import Limits
-from planner_eval.dialects import detect, find
-from planner_eval.dialects.detect import may_call
-from planner_eval.dialects.lines import Reader
-from planner_eval.dialects.python_ast import syntax
-from planner_eval.dialects.views import View
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects import detect
+from planner_eval.reading.dialects.detect import may_call
+from planner_eval.reading.dialects.finding import find
+from planner_eval.reading.dialects.finding.edited_text import View
+from planner_eval.reading.dialects.finding.fences import Reader
+from planner_eval.reading.dialects.programs.python_ast import syntax
 from tests.test_dialect_cases import CASES, split
 
 WORDS = (

@@ -19,18 +19,17 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.values import problem
+from planner_eval.curation.make.card import skeleton
+from planner_eval.curation.make.growing import Refused
+from planner_eval.curation.make.make import MadePlans
+from planner_eval.curation.make.record import Made
+from planner_eval.curation.make.skeletons import drawn, meets
+from planner_eval.curation.make.values import NOTHING, literal, worthless
+from planner_eval.curation.make.wishes import MOST_CALLS, wishes_of
 from planner_eval.execution.program import outcomes
 from planner_eval.execution.terms import symbolic
-from planner_eval.making.card import skeleton
-from planner_eval.making.growing import Refused
-from planner_eval.making.made import Made
-from planner_eval.making.skeletons import drawn, meets
-from planner_eval.making.values import NOTHING, literal
-from planner_eval.making.wishes import MOST_CALLS, wishes_of
-from planner_eval.making.worth import worthless
 from planner_eval.plan.digest import Classes
-from planner_eval.plan.shape import shape
-from planner_eval.verbs.making import MadePlans
+from planner_eval.plan.structure import shape
 from tests.conftest import examples
 
 NUMBER = Type(("integer", "number"))

@@ -16,9 +16,9 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.making.described import described
-from planner_eval.making.made import Made
-from planner_eval.verbs.questions import template_for
+from planner_eval.curation.make.ask_questions import template_for
+from planner_eval.curation.make.described import described
+from planner_eval.curation.make.record import Made
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.modelserver import Answer, ModelServer, message

@@ -17,17 +17,26 @@ from hypothesis import strategies as st
 
 from planner_eval.base import resources
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.align import Matching, match
 from planner_eval.comparison.diff import diff
-from planner_eval.comparison.structure_figures import structure_figures
-from planner_eval.metrics import DEFAULT_METRICS, METRICS, Facts, choose, measure, measure_none, score
-from planner_eval.metrics.counts import Counts, Share
-from planner_eval.metrics.edit_distance import edit_distance
-from planner_eval.metrics.order import ordered_calls
-from planner_eval.metrics.right import COUNTED, right_size
+from planner_eval.comparison.matching.align import Matching, match
+from planner_eval.comparison.metrics import (
+    COUNTED,
+    DEFAULT_METRICS,
+    METRICS,
+    choose,
+    measure,
+    measure_none,
+    right_size,
+    score,
+)
+from planner_eval.comparison.metrics.basic import ordered_calls
+from planner_eval.comparison.metrics.counts import Counts, Share
+from planner_eval.comparison.metrics.edit_distance import edit_distance
+from planner_eval.comparison.metrics.facts import Facts
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
+from planner_eval.comparison.policy.rule import Rule
+from planner_eval.comparison.structure.figures import structure_figures
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.policy import DEFAULT_POLICY, Policy, Terms
-from planner_eval.policy.rule import Rule
 from tests.build import edges, plan
 from tests.conftest import ROOT, examples
 from tests.inside import planeval

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import ModelError
-from planner_eval.llm import Model, Reply, ToolCall, Usage
-from planner_eval.llm.client import Client, _jitter
-from planner_eval.llm.kept import Kept
-from planner_eval.llm.replies import Prices
+from planner_eval.benchmarks.judging import Usage
+from planner_eval.models.cache import Kept
+from planner_eval.models.client import Client, _jitter
+from planner_eval.models.replies import Model, Prices, Reply, ToolCall
 from tests.modelserver import Answer, ModelServer, drip, endless, half, hang_up, message
 
 ASK = [{"role": "user", "content": "서울?"}]

@@ -21,20 +21,20 @@ from planner_eval.benchmarks.appbench.text import read_analysed_call, read_score
 from planner_eval.benchmarks.callnavi.official import READERS
 from planner_eval.benchmarks.complexfuncbench import official as cfb
 from planner_eval.benchmarks.complexfuncbench.calls import steps_of
-from planner_eval.benchmarks.complexfuncbench.recorded import read_turns
-from planner_eval.benchmarks.complexfuncbench.responses import Scores
-from planner_eval.benchmarks.complexfuncbench.runners import RUNNERS
-from planner_eval.benchmarks.complexfuncbench.scoring import Settings
+from planner_eval.benchmarks.complexfuncbench.conversation import RUNNERS
+from planner_eval.benchmarks.complexfuncbench.official import read_turns
+from planner_eval.benchmarks.complexfuncbench.prompts import Scores
+from planner_eval.benchmarks.complexfuncbench.turn import Settings
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.functionchat.data import FILES, read_functionchat
 from planner_eval.benchmarks.functionchat.official import judge_record, kept, match_item, part_scores
-from planner_eval.benchmarks.functionchat.verdicts import read_verdict
+from planner_eval.benchmarks.functionchat.scores import read_verdict
+from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.nestful.formats import read_answer
-from planner_eval.benchmarks.nestful.win import official_run
+from planner_eval.benchmarks.nestful.official import official_run
 from planner_eval.benchmarks.registry import benchmark
 from planner_eval.benchmarks.report import Figure, Report
-from planner_eval.datasets.functionchat import FILES, read_functionchat
-from planner_eval.datasets.sample import Sample
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
-from planner_eval.llm import JudgeRequest, ScriptedJudge
 from tests import complexfuncbench_turns as talks
 from tests.conftest import ROOT
 from tests.vectors import HALF

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.base.text import closest, did_you_mean, one_line, shortened
-from planner_eval.plan.topological import circles, generations, stuck
+from planner_eval.plan.graph import circles, generations, stuck
 from tests.conftest import ROOT
 from tests.inside import planeval
 
 PACKAGE = ROOT / "planner_eval"
 SAMPLES = ROOT / "data" / "samples"
 
-WORKER = ("execution/core.py", "execution/wire.py")
+WORKER = ("execution/core.py", "execution/sandbox/wire.py")
 """They run in the confined worker, which may import neither our modules nor json."""
 
 
@@ -40,7 +40,7 @@ def graph(needs: list[list[int]]) -> nx.DiGraph:
 
 
 @pytest.mark.parametrize(("pattern", "files"), [
-    (r"heappop\(|waiting\[\w+\] -= 1|waits\[\w+\] -= 1|\blow\[\w+\] =", {"plan/topological.py"}),
+    (r"heappop\(|waiting\[\w+\] -= 1|waits\[\w+\] -= 1|\blow\[\w+\] =", {"plan/graph.py"}),
     ("get_close_matches", {"base/text.py", WORKER[0]}), (r"\] \+ [\"']…[\"']", {"base/text.py", WORKER[1]}),
     (
         r'"(text|table)", "(json|md)", "(jsonl|csv)", |"svg", "png"',
@@ -126,8 +126,11 @@ def test_each_command_writes_what_it_wrote(argv: tuple[str, ...], choice: str) -
 
 
 def test_users_files_are_decoded_by_one_reader() -> None:
-    rooms = ("records", "verbs", "scoring", "catalogs", "datasets", "worlds")
-    plain = {file for file in sources(r"json\.loads?\(") if file.partition("/")[0] in rooms}
-    ours = {"datasets/published.py", "scoring/row_lines.py", "scoring/selftest.py"}
-    ours |= {"records/index.py", "records/lines.py"}  # an index, and rows of a table that were written down
-    assert plain == ours | {"worlds/replay.py"}, "files of our own, and a copy of a value"
+    places = ("reading/files", "results", "catalogs", "benchmarks/datasets", "execution/worlds")
+    plain = {file for file in sources(r"json\.loads?\(") if file.rpartition("/")[0] in places}
+    ours = {"benchmarks/datasets/published.py", "results/scored.py", "results/selftest.py"}
+    ours |= {
+        "reading/files/disk_index.py",
+        "reading/files/lines.py",
+    }  # an index, and rows that were written down
+    assert plain == ours | {"execution/worlds/replay.py"}, "files of our own, and a copy of a value"

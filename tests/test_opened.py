@@ -7,8 +7,8 @@ import re
 import pytest
 
 import planner_eval as pe
-from planner_eval import dialects
 from planner_eval.base.errors import ParseError
+from planner_eval.reading import dialects
 
 F = '{"name": "f", "arguments": {"a": 1}}'
 OPENER = re.compile(

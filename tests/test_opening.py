@@ -200,7 +200,7 @@ def test_a_pipe_without_end_stops_at_the_limit(tmp_path: Path) -> None:
                 file.write(line)
 
     threading.Thread(target=write, daemon=True).start()
-    limit = "from planner_eval.records import opening; opening.STREAM_LIMIT = 5_000_000"
+    limit = "from planner_eval.reading.files import opening; opening.STREAM_LIMIT = 5_000_000"
     done = limited(limit, "stats", str(pipe))
     assert (done.returncode, "gives more than 5,000,000 bytes" in done.stderr) == (2, True)
 
@@ -461,7 +461,7 @@ def test_a_table_in_memory_is_a_list_of_records(kind: str) -> None:
 
 
 def test_tables_that_are_several_or_without_end_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from planner_eval.records import frames
+    from planner_eval.reading.files import frames
 
     splits = {"train": FakeDataset(PREDS), "test": FakeDataset(PREDS)}
     with pytest.raises(pe.PlanevalError, match="holds several tables: take one of 'train', 'test'"):

@@ -14,22 +14,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval import compare_structure
 from planner_eval.base import resources
 from planner_eval.base.errors import InputError, PolicyError
 from planner_eval.comparison.diff import diff, diff_any
-from planner_eval.comparison.edits import EDITS
-from planner_eval.dialects.read import parse
-from planner_eval.metrics import DEFAULT_METRICS, METRICS, score
-from planner_eval.metrics.counts import Counts, Tally
+from planner_eval.comparison.evaluate import compare_structure
+from planner_eval.comparison.explanation.edits import EDITS
+from planner_eval.comparison.gold import read_gold, terms_of
+from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, score
+from planner_eval.comparison.metrics.counts import Counts, Tally
+from planner_eval.comparison.policy.file import load_policy, policy_of, presets
+from planner_eval.comparison.policy.idle_rules import idle
+from planner_eval.comparison.policy.policy import NAMES, NO_TERMS, ORDERS, Policy, Terms, fits
+from planner_eval.comparison.policy.rule import COMPARE, NOTHING, Rule
+from planner_eval.comparison.policy.values import LEAVES
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
-from planner_eval.policy import NAMES, NO_TERMS, ORDERS, Policy, Terms, fits
-from planner_eval.policy.file import load_policy, policy_of, presets
-from planner_eval.policy.idle import idle
-from planner_eval.policy.rule import COMPARE, NOTHING, Rule
-from planner_eval.policy.values import LEAVES
-from planner_eval.records.files import Record
-from planner_eval.records.gold import read_gold, terms_of
+from planner_eval.reading.dialects.read import parse
+from planner_eval.reading.files.record import Record
 from tests.build import edges, plan
 from tests.conftest import ROOT, examples
 from tests.inside import planeval

@@ -20,11 +20,11 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import InputError, ModelError
 from planner_eval.base.resources import folder
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.registry import BENCHMARKS
-from planner_eval.datasets.sample import Sample
-from planner_eval.llm import Reply, ToolCall
-from planner_eval.prediction.tasks import read_tasks
-from planner_eval.verbs.endpoints import Endpoint
+from planner_eval.models.endpoints import Endpoint
+from planner_eval.models.predict.tasks import read_tasks
+from planner_eval.models.replies import Reply, ToolCall
 from tests import inside
 from tests.conftest import ROOT
 from tests.modelserver import Answer, ModelServer, drip, half, hang_up, message

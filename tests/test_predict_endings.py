@@ -12,8 +12,8 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
-from planner_eval.llm import Reply
-from planner_eval.prediction.shots import Shots
+from planner_eval.models.pipelines.shots import Shots
+from planner_eval.models.replies import Reply
 from tests.conftest import ROOT
 from tests.modelserver import Answer, ModelServer, message
 from tests.pages import Page

@@ -13,25 +13,25 @@ from typing import Any
 
 import pytest
 
-from planner_eval import dialects
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder
-from planner_eval.datasets.sample import Sample
-from planner_eval.dialects.read import parse
-from planner_eval.execution import Sandbox, tool_source
-from planner_eval.llm import Reply, ToolCall
-from planner_eval.llm.kept import request_text
-from planner_eval.prediction.candidates import Choice, gold_tools
-from planner_eval.prediction.notation import shown as example_of
-from planner_eval.prediction.pipeline import Observed, Request
-from planner_eval.prediction.prepare import Prepared, prepare
-from planner_eval.prediction.published import messages_of
-from planner_eval.prediction.reading import read_reply, read_step
-from planner_eval.prediction.registry import PIPELINES, USUAL, pipeline
-from planner_eval.prediction.setup import Example, Setup, our_prompts, read_prompts
-from planner_eval.prediction.shots import SHOWN, Shots
-from planner_eval.prediction.tasks import Tasks
-from planner_eval.prediction.visible import OWN, visible
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.execution.sandbox.sandbox import Sandbox
+from planner_eval.execution.tool_sources import tool_source
+from planner_eval.models.cache import request_text
+from planner_eval.models.pipelines.candidates import Choice, gold_tools
+from planner_eval.models.pipelines.pipeline import OWN, Observed, Request, visible
+from planner_eval.models.pipelines.published import messages_of
+from planner_eval.models.pipelines.registry import PIPELINES, USUAL, pipeline
+from planner_eval.models.pipelines.replies import read_reply, read_step
+from planner_eval.models.pipelines.setup import Example, Setup, our_prompts, read_prompts
+from planner_eval.models.pipelines.shots import SHOWN, Shots
+from planner_eval.models.pipelines.tool_lists import shown as example_of
+from planner_eval.models.predict.prepare import Prepared, prepare
+from planner_eval.models.predict.tasks import Tasks
+from planner_eval.models.replies import Reply, ToolCall
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.read import parse
 from tests import prediction_samples as made
 from tests.conftest import ROOT
 from tests.memory import slowness

@@ -20,12 +20,12 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, PlanevalError
 from planner_eval.base.limits import Limits
-from planner_eval.dialects import python_cuts, python_parts
-from planner_eval.dialects.python_ast import follow
-from planner_eval.dialects.read import parse
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan, Ref
-from planner_eval.plan.walk import map_leaves
+from planner_eval.plan.values import map_leaves
+from planner_eval.reading.dialects.programs import python_long
+from planner_eval.reading.dialects.programs.python_ast import follow
+from planner_eval.reading.dialects.read import parse
 from tests.memory import measured, measures
 from tests.test_dialect_cases import split
 
@@ -156,11 +156,11 @@ def calls(found: ast.Module, text: str) -> Any:
 
 @pytest.mark.parametrize("part", [20, 40])
 def test_the_tree_in_parts_is_that_of_the_whole(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(python_cuts, "PART", part)
+    monkeypatch.setattr(python_long, "PART", part)
     programs, cut = Programs(part), 0
     for _ in range(50):
         text = programs.text()
-        whole, parts = tree(ast.parse, text), tree(python_parts.in_parts, text)
+        whole, parts = tree(ast.parse, text), tree(python_long.in_parts, text)
         assert (whole is None) == (parts is None), text
         if whole is None or parts is None:
             continue
@@ -168,14 +168,14 @@ def test_the_tree_in_parts_is_that_of_the_whole(part: int, monkeypatch: pytest.M
         assert ast.dump(parts, include_attributes=True) == ast.dump(whole, include_attributes=True), text
         assert calls(parts, text) == calls(whole, text), text
         assert len(parts.body) == len(whole.body)
-        assert python_parts.are_expressions(parts.body) == python_parts.are_expressions(whole.body)
+        assert python_long.are_expressions(parts.body) == python_long.are_expressions(whole.body)
     assert cut > 15
 
 
 @pytest.mark.parametrize("tail", ["f(a=", "f(a='x", "x = = 2", "if x:\nf()", "f(a=1))", "f(0xg)"])
 def test_what_is_wrong_is_said_in_its_place(tail: str) -> None:
     said = []
-    for read in (ast.parse, python_parts.in_parts):
+    for read in (ast.parse, python_long.in_parts):
         with pytest.raises(SyntaxError) as found:
             read("x = f(a=1)\n" * 3_000 + tail)
         said.append((found.value.msg, found.value.lineno, found.value.offset))
@@ -228,7 +228,7 @@ def test_data_is_what_the_tree_says(kind: str, monkeypatch: pytest.MonkeyPatch) 
         text = f"f(a={data})" + "\n" * 20_000 + "f(a=1)"
         found = read(text)
         with monkeypatch.context() as slowly:
-            slowly.setattr(python_parts._Made, "_read", lambda _: None)
+            slowly.setattr(python_long._Made, "_read", lambda _: None)
             assert read(text) == found, few
 
 

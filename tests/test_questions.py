@@ -19,18 +19,16 @@ from hypothesis import strategies as st
 
 from planner_eval.base.errors import CODES, InputError, ModelError
 from planner_eval.catalogs.catalog import Parameter, Tool, Type
-from planner_eval.cli.questions import Questions, code_of, questioning
-from planner_eval.dialects.read import parse
-from planner_eval.llm import Reply
-from planner_eval.llm.replies import ToolCall
-from planner_eval.making.asking import NoQuestion, Wanted, fence, opening, question, read_verdict
-from planner_eval.making.described import described
-from planner_eval.making.grounded import grounding_of
-from planner_eval.making.lacking import MOST_TOLD, lacks, longest
-from planner_eval.making.made import Made
+from planner_eval.cli.data_make import Questions, code_of, questioning
+from planner_eval.curation.make.ask_questions import ask_for, template_for
+from planner_eval.curation.make.asking import NoQuestion, Wanted, fence, opening, question, read_verdict
+from planner_eval.curation.make.described import described
+from planner_eval.curation.make.lacking import MOST_TOLD, grounding_of, lacks, longest
+from planner_eval.curation.make.record import Made
+from planner_eval.models.pipelines.pipeline import Outcome, Request
+from planner_eval.models.replies import Reply, ToolCall
 from planner_eval.plan.model import Call, Edge, Plan, Ref, Unresolved
-from planner_eval.prediction.pipeline import Outcome, Request
-from planner_eval.verbs.questions import ask_for, template_for
+from planner_eval.reading.dialects.read import parse
 from tests.modelserver import Answer, ModelServer, hang_up, message
 from tests.test_hostile_output import HOSTILE, TERMINAL
 

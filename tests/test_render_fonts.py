@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.drawing.themes import names
-from planner_eval.drawing.widths import width
+from planner_eval.results.drawing.labels import width
+from planner_eval.results.drawing.themes import names
 from tests.conftest import ROOT
 from tests.render_plans import SVG, bounds
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from planner_eval.comparison.diff import diff
-from planner_eval.dialects.read import parse
-from planner_eval.drawing import Drawable, render
-from planner_eval.drawing.graphs import Shapes, shapes_scene
-from planner_eval.drawing.runs import run_scene
 from planner_eval.execution.trace import CallTrace, Failure, Trace
 from planner_eval.plan.model import Call, Edge, Plan, Ref
+from planner_eval.reading.dialects.read import parse
+from planner_eval.results.drawing import Drawable, render
+from planner_eval.results.drawing.graphs import Shapes, shapes_scene
+from planner_eval.results.drawing.overlay import run_scene
 from tests.conftest import ROOT
 from tests.render_plans import demo
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.drawing import render, render_many
-from planner_eval.drawing.dot import MAX_BYTES, fit
-from planner_eval.drawing.labels import visible
-from planner_eval.drawing.mermaid import WIDE, escaped
 from planner_eval.plan.model import Plan
+from planner_eval.results.drawing import render, render_many
+from planner_eval.results.drawing.dot import MAX_BYTES, fit
+from planner_eval.results.drawing.labels import visible
+from planner_eval.results.drawing.mermaid import WIDE, escaped
 from tests.conftest import examples
 from tests.render_plans import HOSTILE, SVG, hostile_plan
 

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.drawing import child, render, render_many
-from planner_eval.drawing.layout import draw_many
 from planner_eval.plan.model import Call, Plan
+from planner_eval.results.drawing import child, render, render_many
+from planner_eval.results.drawing.layout import draw_many
 from tests.conftest import ROOT
 from tests.render_plans import demo, dense
 
@@ -95,7 +95,7 @@ def test_threads_draw_side_by_side() -> None:
 
 KEPT = """
 import os, sys, threading, time
-from planner_eval.drawing import child, render
+from planner_eval.results.drawing import child, render
 from planner_eval.plan.model import Call, Plan
 plan = Plan((Call("c1", "f"),))
 drawn = render(plan)

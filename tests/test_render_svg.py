@@ -16,12 +16,11 @@ import planner_eval as pe
 from planner_eval.base.errors import RenderError
 from planner_eval.base.text import shortened
 from planner_eval.comparison.diff import Diff, diff
-from planner_eval.drawing import FORMATS, Drawable, render, render_many
-from planner_eval.drawing.overlay import diff_scene
-from planner_eval.drawing.places import DIFF_ROLES, in_written_order
-from planner_eval.drawing.scene import ROW, Box, Scene, flat_rows
-from planner_eval.drawing.themes import names, theme
 from planner_eval.plan.model import Call, Plan
+from planner_eval.results.drawing import FORMATS, Drawable, render, render_many
+from planner_eval.results.drawing.overlay import DIFF_ROLES, diff_scene, in_written_order
+from planner_eval.results.drawing.scene import ROW, Box, Scene, flat_rows
+from planner_eval.results.drawing.themes import names, theme
 from tests.conftest import examples
 from tests.inside import planeval
 from tests.render_plans import SVG, demo, outline
@@ -149,7 +148,7 @@ def test_a_notebook_tells_what_nothing_can_draw(monkeypatch: pytest.MonkeyPatch)
     def refused(*_args: object, **_how: object) -> None:
         raise RenderError("nothing here draws svg")
 
-    monkeypatch.setattr("planner_eval.drawing.notebook._drawn", refused)
+    monkeypatch.setattr("planner_eval.results.page.notebook._drawn", refused)
     for shown in (plan, found):
         assert shown._repr_svg_() is None
         said = shown._repr_html_() or ""

@@ -15,12 +15,12 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import RenderError
-from planner_eval.drawing.labels import visible
-from planner_eval.drawing.overlay import diff_scene
-from planner_eval.reports.notebook import SCRIPTS as IN_NOTEBOOKS
-from planner_eval.reports.page import SCRIPTS
-from planner_eval.verbs.readings import Reading
-from planner_eval.verbs.reporting import Shown, report
+from planner_eval.comparison.reading import Reading
+from planner_eval.results.drawing.labels import visible
+from planner_eval.results.drawing.overlay import diff_scene
+from planner_eval.results.page.notebook import SCRIPTS as IN_NOTEBOOKS
+from planner_eval.results.page.page import SCRIPTS
+from planner_eval.results.page.report import Shown, report
 from tests.browser import launched, opened
 from tests.conftest import ROOT
 from tests.render_plans import HOSTILE
@@ -344,7 +344,7 @@ def no_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_args: object, **_how: object) -> None:
         raise RenderError("nothing here draws svg")
 
-    monkeypatch.setattr("planner_eval.drawing.notebook._drawn", refused)
+    monkeypatch.setattr("planner_eval.results.page.notebook._drawn", refused)
 
 
 INSERTED = """text => {

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.integrations.reward_parts import WRONG_AT_MOST, Verdicts, Weights, weights_of
+from planner_eval.plan.linking import plan_of
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.plan.rewire import plan_of
+from planner_eval.reading import dialects
 from tests.conftest import ROOT
 
 TOOLS = ("f", "g", "h")
@@ -235,7 +236,7 @@ def test_marks_names_and_thoughts_are_no_words(completion: str) -> None:
 
 def test_what_we_write_ourselves_has_no_words_around_it() -> None:
     plan = pe.parse('a = f(x=1, z="It is a word")\nb = g(y=a.k, l=[1,{"k":"v"}])\nh(q=b)')
-    for name in pe.dialects.names():
+    for name in dialects.names():
         try:
             text = pe.write(plan, name)
         except pe.PlanevalError:  # it cannot say all of this

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.comparison.align import match
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.mending import Mending
-from planner_eval.integrations.reward_judging import Judged
+from planner_eval.comparison.explanation.fixes import Mending
+from planner_eval.comparison.matching.align import match
+from planner_eval.comparison.metrics.facts import Facts
 from planner_eval.integrations.reward_parts import Weights, _copies, _without
-from planner_eval.metrics.facts import Facts
+from planner_eval.integrations.rewarding import Judged
+from planner_eval.plan.linking import plan_of
 from planner_eval.plan.model import Call, Plan, Unresolved
-from planner_eval.plan.rewire import plan_of
-from planner_eval.plan.walk import holds
+from planner_eval.plan.values import holds
 from tests.test_reward_laws import NEAR, REWARD, TOOLS, WEIGHTS, plans
 
 

@@ -22,9 +22,12 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import ExecutionError
-from planner_eval.execution import Limits, Sandbox, channel, execute, execute_many, syscalls, tool_source
-from planner_eval.execution.lockdown import prepared_filter, restrict_syscalls
-from planner_eval.execution.namespaces import _UNSHARE
+from planner_eval.execution.run import execute, execute_many
+from planner_eval.execution.sandbox import channel, syscalls
+from planner_eval.execution.sandbox.lockdown import prepared_filter, restrict_syscalls
+from planner_eval.execution.sandbox.namespaces import _UNSHARE
+from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
+from planner_eval.execution.tool_sources import tool_source
 from planner_eval.plan.model import Call, Plan, Ref
 from tests.inside import planeval as inside
 from tests.sandbox.run_beside import SECONDS as BESIDE
@@ -100,7 +103,7 @@ def scene() -> Iterator[Scene]:
 
 def python_for(user: int) -> str | None:
     """A Python that the user may start, new enough for the package; None where there is none."""
-    check = "import sys; sys.path.insert(0, sys.argv[1]); import planner_eval.execution.sandbox"
+    check = "import sys; sys.path.insert(0, sys.argv[1]); import planner_eval.execution.sandbox.sandbox"
     who: Any = {"user": user, "group": user, "extra_groups": []}
     for candidate in (sys.executable, "/usr/local/bin/python3", "/usr/bin/python3"):
         command = [candidate, "-c", check, str(HERE.parents[1])]

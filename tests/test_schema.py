@@ -14,31 +14,29 @@ from typing import Any
 import jsonschema
 import pytest
 
-from planner_eval.base.described import Described
 from planner_eval.base.errors import PlanevalError
-from planner_eval.cli.schema import SCHEMAS
+from planner_eval.base.schema_models import Described
+from planner_eval.benchmarks.datasets.published import Dataset, File
+from planner_eval.benchmarks.datasets.schema import DatasetEntry, DatasetsFile, FileEntry, ToMakeFile
 from planner_eval.comparison import patch as patches
 from planner_eval.comparison.diff import diff
+from planner_eval.comparison.gold import read_gold
 from planner_eval.comparison.patch import apply_patch, make_patch
-from planner_eval.comparison.schema import PatchFile
-from planner_eval.datasets.published import Dataset, File
-from planner_eval.datasets.schema import DatasetEntry, DatasetsFile, FileEntry, ToMakeFile
-from planner_eval.dialects import table
-from planner_eval.dialects.read import parse
-from planner_eval.dialects.row_schema import Row
-from planner_eval.drawing.schema import RoleEntry, ThemeFile
-from planner_eval.drawing.themes import Role, Theme, theme
-from planner_eval.llm.prices import read_prices
-from planner_eval.policy.file import load_policy, read_settings
-from planner_eval.policy.rule import Rule
-from planner_eval.policy.schema import RuleEntry
-from planner_eval.records import own_rows
-from planner_eval.records.files import Record
-from planner_eval.records.gold import read_gold
-from planner_eval.records.record import GOLD_TERMS
-from planner_eval.records.schema import GoldRecord
-from planner_eval.scoring.schema import ComparisonData, ContrastData, EffectsData, ReportData
-from planner_eval.worlds import load
+from planner_eval.comparison.policy.file import load_policy, read_settings
+from planner_eval.comparison.policy.rule import Rule
+from planner_eval.comparison.schemas import PatchFile, RuleEntry
+from planner_eval.execution.worlds.reading import load
+from planner_eval.integrations.schemas import SCHEMAS
+from planner_eval.models.prices import read_prices
+from planner_eval.reading.dialects import table
+from planner_eval.reading.dialects.read import parse
+from planner_eval.reading.dialects.schemas import Row
+from planner_eval.reading.files import user_rows
+from planner_eval.reading.files.record import GOLD_TERMS, Record
+from planner_eval.reading.files.schema import GoldRecord
+from planner_eval.results.drawing.schema import RoleEntry, ThemeFile
+from planner_eval.results.drawing.themes import Role, Theme, theme
+from planner_eval.results.schema import ComparisonData, ContrastData, EffectsData, ReportData
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_imports import third_party
@@ -269,7 +267,7 @@ def file(folder: Path, data: Any) -> str:
 
 
 def read_wrappers(data: Any, folder: Path) -> None:
-    own_rows.parse(tomllib.loads(Path(file(folder, data)).read_text(encoding="utf-8")), "own.toml")
+    user_rows.parse(tomllib.loads(Path(file(folder, data)).read_text(encoding="utf-8")), "own.toml")
 
 
 def read_record(data: Any, _folder: Path) -> None:

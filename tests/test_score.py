@@ -15,23 +15,23 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, PolicyError
-from planner_eval.dialects.read import parse
-from planner_eval.metrics import DEFAULT_METRICS
-from planner_eval.metrics.counts import Counts, Share
-from planner_eval.policy import Policy
-from planner_eval.policy.rule import Rule
-from planner_eval.policy.unused import Names
-from planner_eval.records.files import read_file
-from planner_eval.records.pairing import pair
-from planner_eval.records.rows import JUDGED, STATES, evaluate
-from planner_eval.scoring import selftest
-from planner_eval.scoring.compare import make_contrast, mistaken_scene
-from planner_eval.scoring.contrast import Comparison
-from planner_eval.scoring.report import Report, figures, make_report
-from planner_eval.scoring.report_formats import report_data, write_report
-from planner_eval.scoring.scored import Scored, scored_row
-from planner_eval.scoring.selftest import ask_command, ask_ourselves
-from planner_eval.scoring.totals import columns_of, totals_of
+from planner_eval.comparison.metrics import DEFAULT_METRICS
+from planner_eval.comparison.metrics.counts import Counts, Share
+from planner_eval.comparison.policy.policy import Policy
+from planner_eval.comparison.policy.rule import Rule
+from planner_eval.comparison.policy.unused_rules import Names
+from planner_eval.comparison.rows import JUDGED, STATES, evaluate
+from planner_eval.reading.dialects.read import parse
+from planner_eval.reading.files.files import read_file
+from planner_eval.reading.files.pairing import pair
+from planner_eval.results import selftest
+from planner_eval.results.compare import make_contrast, mistaken_scene
+from planner_eval.results.contrast import Comparison
+from planner_eval.results.report import Report, figures, make_report
+from planner_eval.results.scored import Scored, scored_row
+from planner_eval.results.selftest import ask_command, ask_ourselves
+from planner_eval.results.totals import columns_of, totals_of
+from planner_eval.results.views.report import report_data, write_report
 from tests.inside import planeval
 from tests.test_compare import lines as write
 
@@ -157,7 +157,7 @@ def test_a_strict_score_reads_a_refused_prediction_once(monkeypatch: pytest.Monk
     pred, gold = ["[{'name': 'f', 'arguments': {}}", "f()"], ["f()", "f()"]
     strict = pe.Reading(repair=False)
     assert [row.mended is not None for row in pe.evaluate(pred, gold, reading=strict)] == [True, False]
-    monkeypatch.setattr("planner_eval.records.rows.mended", lambda *_, **__: pytest.fail("read once more"))
+    monkeypatch.setattr("planner_eval.comparison.rows.mended", lambda *_, **__: pytest.fail("read once more"))
     assert pe.score(pred, gold, reading=strict).states() == {"same": 1, "cut": 1}
 
 

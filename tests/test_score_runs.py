@@ -15,9 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.engine.run_file import read_run, write_run
-from planner_eval.plan.statistics import Stats
-from planner_eval.plan.summary import FIGURES, Sums, summarise
+from planner_eval.plan.statistics import FIGURES, Stats, Sums, summarise
+from planner_eval.results.runs.run_file import read_run, write_run
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_cli import planeval as started

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from planner_eval.cli.settings import Settings
-from planner_eval.policy.file import line_of, lines_of
+from planner_eval.comparison.policy.file import line_of, lines_of
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_dialects_own import FORMS

@@ -10,11 +10,11 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import AnswerError, ParseError
-from planner_eval.dialects.plan import to_data
-from planner_eval.dialects.wrappings import KINDS
 from planner_eval.plan.model import Plan
-from planner_eval.records.fields import ANSWER_FIELDS, GOLD_FIELDS, ID_FIELDS, LATE_FIELDS, LATE_GOLD
-from planner_eval.records.shapes import RECORD, SHAPES, VALUE
+from planner_eval.reading.dialects.conversations.wrappers import KINDS
+from planner_eval.reading.dialects.notations.plan import to_data
+from planner_eval.reading.files.fields import ANSWER_FIELDS, GOLD_FIELDS, ID_FIELDS, LATE_FIELDS, LATE_GOLD
+from planner_eval.reading.files.shapes import RECORD, SHAPES, VALUE
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_answers import CASES

@@ -19,17 +19,16 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import AbsentError, InputError, ParseError
+from planner_eval.benchmarks.datasets.sample import gold_plan, holds_plan
 from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
 from planner_eval.comparison.diff import diff
-from planner_eval.datasets.gold import gold_plan, holds_plan
-from planner_eval.dialects.read import parse
+from planner_eval.curation.shrink.pairs import Pair, bare, size, size_of, weight_of
+from planner_eval.curation.shrink.search import cut, groups, shrink, smaller
+from planner_eval.curation.shrink.shrink import shrink as shrink_written
+from planner_eval.curation.shrink.values import places
 from planner_eval.plan.model import Plan, Ref
-from planner_eval.shrinking.pairs import Pair, bare, size, size_of, weight_of
-from planner_eval.shrinking.smallest import shrink, smaller
-from planner_eval.shrinking.texts import cut, groups
-from planner_eval.shrinking.values import places
-from planner_eval.verbs.shrinking import shrink as shrink_written
+from planner_eval.reading.dialects.read import parse
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
 from tests.property.test_comparison_laws import plans

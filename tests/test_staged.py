@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from planner_eval.engine.job import Pair, Part
-from planner_eval.engine.staged import SIZE, TOGETHER, staged
-from planner_eval.engine.work import work
-from planner_eval.records.record import Record
+from planner_eval.reading.files.record import Record
+from planner_eval.results.runs.job import Pair, Part
+from planner_eval.results.runs.staged import SIZE, TOGETHER, staged
+from planner_eval.results.runs.work import work
 
 from .engine_jobs import Echo, Sums
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from planner_eval.base.tables import table
-from planner_eval.datasets.sources import short_names
+from planner_eval.benchmarks.datasets.sources import short_names
+from planner_eval.plan.glossary import FIGURES, KINDS, PATTERNS, SCOPES, SHAPES, explained
 from planner_eval.plan.statistics import Stats
 from planner_eval.plan.structure import KINDS as COUNTED
-from planner_eval.plan.words import FIGURES, KINDS, PATTERNS, SCOPES, SHAPES, explained
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_cli import planeval as started

@@ -18,16 +18,17 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, PlanevalError
-from planner_eval.engine.large import unchanged
-from planner_eval.records import decided, fields, lines, pairing
-from planner_eval.records.doubts import doubts, repeated_ids
-from planner_eval.records.files import PlanFile, Record, read_file
-from planner_eval.records.gold import doubts as gold_doubts
-from planner_eval.records.origins import origin_of, refuse_changed
-from planner_eval.records.pairing import refuse_repeated_gold
-from planner_eval.records.several import by_name, read_path
-from planner_eval.records.storing import IN_MEMORY, Store, is_stored
-from planner_eval.verbs.evaluating import pair
+from planner_eval.comparison.evaluate import pair
+from planner_eval.comparison.gold import doubts as gold_doubts
+from planner_eval.reading.files import decisions, fields, lines, pairing
+from planner_eval.reading.files.files import PlanFile, read_file
+from planner_eval.reading.files.origins import origin_of, refuse_changed
+from planner_eval.reading.files.pairing import refuse_repeated_gold
+from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.several import by_name, read_path
+from planner_eval.reading.files.storing import IN_MEMORY, Store, is_stored
+from planner_eval.reading.files.warnings import doubts, repeated_ids
+from planner_eval.results.runs.pairs import unchanged
 from tests.conftest import ROOT
 from tests.test_formed import drawn
 
@@ -150,7 +151,7 @@ def drawn_folders(tmp_path: Path, seed: int) -> Drawn:
 def test_stored_records_are_those_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, draw: Callable[..., Drawn], head: int, prefix: int
 ) -> None:
-    for module in (fields, decided, lines):
+    for module in (fields, decisions, lines):
         monkeypatch.setattr(module, "HEAD", head)
     monkeypatch.setattr(lines, "_PREFIX", prefix)
     by_index = 0
@@ -208,8 +209,8 @@ def test_a_folder_may_hold_more_files_than_a_process_may_have_open(tmp_path: Pat
     code = """
 import resource, planner_eval as pe
 from pathlib import Path
-from planner_eval.records.storing import Store, is_sharded
-from planner_eval.verbs.evaluating import pair
+from planner_eval.reading.files.storing import Store, is_sharded
+from planner_eval.comparison.evaluate import pair
 resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))
 found = pair(Path('pred'), Path('gold'), store=Store(limit=0))
 assert is_sharded(found.pred.records)
@@ -344,9 +345,9 @@ def test_other_processes_read_the_same(tmp_path: Path) -> None:
 import multiprocessing
 from pathlib import Path
 import planner_eval as pe
-from planner_eval.records.files import read_file
-from planner_eval.records.storing import Store
-from planner_eval.verbs.evaluating import pair
+from planner_eval.reading.files.files import read_file
+from planner_eval.reading.files.storing import Store
+from planner_eval.comparison.evaluate import pair
 from tests.test_stored import told
 reading = pe.Reading(infer=True, turn="last")
 found = pair(Path("p.jsonl"), Path("g.jsonl"), reading=reading, store=Store(limit=0))
@@ -380,8 +381,8 @@ def test_the_temporary_folder_is_removed_by_its_owner(tmp_path: Path, end: str) 
     kept.mkdir()
     code = f"""
 import os, signal, sys, time
-from planner_eval.records.files import read_file
-from planner_eval.records.storing import Store
+from planner_eval.reading.files.files import read_file
+from planner_eval.reading.files.storing import Store
 found = read_file({str(path)!r}, store=Store(limit=0))
 assert os.listdir({str(kept)!r}), 'it lies there'
 {ENDS[end]}

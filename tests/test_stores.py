@@ -12,8 +12,8 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.engine.job import JSON
-from planner_eval.engine.parquet import read_rows, write_rows
+from planner_eval.results.runs.job import JSON
+from planner_eval.results.runs.row_files import read_rows, write_rows
 from tests import inside
 from tests.conftest import ROOT
 from tests.test_cli import planeval
@@ -108,7 +108,7 @@ def test_a_run_goes_on_in_the_store_it_was_begun_in(tmp_path: Path) -> None:
 
 DIES = """
 import os, shutil, sys
-from planner_eval.engine import folder
+from planner_eval.results.runs import folder
 from planner_eval.cli import run
 def dies(self, job, parts, check, join=folder.RunFolder.join):
     shutil.copytree(self.parts, sys.argv.pop())

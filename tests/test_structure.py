@@ -14,17 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.comparison.align import match
-from planner_eval.comparison.structure_diff import Link, Moved, structure_of
-from planner_eval.comparison.structure_figures import Sides, StructureFigures, structure_figures
-from planner_eval.dialects.read import parse
-from planner_eval.metrics import Counts, Share, measure
-from planner_eval.plan import adjacency, structure
+from planner_eval.comparison.matching.align import match
+from planner_eval.comparison.metrics import measure
+from planner_eval.comparison.metrics.counts import Counts, Share
+from planner_eval.comparison.policy.policy import NO_TERMS, Terms
+from planner_eval.comparison.structure.diff import Link, Moved, structure_of
+from planner_eval.comparison.structure.figures import Sides, StructureFigures, structure_figures
+from planner_eval.plan import graph as adjacency
+from planner_eval.plan import structure
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.plan.shape import EXACT, shape
-from planner_eval.plan.statistics import Stats, stats
-from planner_eval.plan.summary import FIGURES, INFERRED, summarise
-from planner_eval.policy import NO_TERMS, Terms
+from planner_eval.plan.statistics import FIGURES, INFERRED, Stats, stats, summarise
+from planner_eval.plan.structure import EXACT, shape
+from planner_eval.reading.dialects.read import parse
 from tests.build import edges
 from tests.conftest import examples
 from tests.inside import planeval
@@ -250,7 +251,7 @@ def test_blocks_of_the_closure_add_up(plan: Plan, block: int) -> None:
     matching = match(plan, plan)
     whole = measure(matching, ["transitive_dependencies"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("planner_eval.comparison.structure_figures.BLOCK", block)
+        patch.setattr("planner_eval.comparison.structure.figures.BLOCK", block)
         assert measure(matching, ["transitive_dependencies"]) == whole
 
 

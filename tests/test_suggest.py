@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import InputError, JudgeError
 from planner_eval.base.resources import folder
+from planner_eval.benchmarks.datasets.sample import gold_plan
+from planner_eval.benchmarks.judging import ScriptedJudge
 from planner_eval.benchmarks.registry import benchmark
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
-from planner_eval.datasets.gold import gold_plan
-from planner_eval.llm import ScriptedJudge
+from planner_eval.curation.suggest.faults import faults, keyed
+from planner_eval.curation.suggest.fixes import Tools
+from planner_eval.curation.suggest.names import alike
+from planner_eval.curation.suggest.search import LOOKED_AT, Suggested, suggested, written
+from planner_eval.curation.suggest.suggest import asking
+from planner_eval.models.pipelines.pipeline import as_catalog
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
-from planner_eval.prediction.visible import as_catalog
-from planner_eval.suggesting.asking import asking
-from planner_eval.suggesting.faults import faults, keyed
-from planner_eval.suggesting.mends import Tools
-from planner_eval.suggesting.names import alike
-from planner_eval.suggesting.search import LOOKED_AT, Suggested, suggested, written
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
 from tests.memory import slowness

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
+from planner_eval.curation.suggest.search import Suggested
 from planner_eval.plan.model import Call, Plan
-from planner_eval.suggesting.search import Suggested
 from tests.conftest import examples
 
 LEAST = 0.6

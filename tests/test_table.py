@@ -17,15 +17,16 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.judging import JudgeReply, JudgeRequest
 from planner_eval.benchmarks.layouts import UNITS, layouts
 from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
-from planner_eval.engine.run_file import read_run, write_run
-from planner_eval.llm import JudgeReply, JudgeRequest, Reply
-from planner_eval.metrics.counts import Share
-from planner_eval.prediction.tasks import read_tasks
-from planner_eval.scoring.table_formats import latex_text, write_table
-from planner_eval.scoring.tabled import Head, Measured, Table, make_table
-from planner_eval.verbs.table_sources import Remembered
+from planner_eval.comparison.metrics.counts import Share
+from planner_eval.models.predict.tasks import read_tasks
+from planner_eval.models.replies import Reply
+from planner_eval.models.tables.sources import Remembered
+from planner_eval.results.runs.run_file import read_run, write_run
+from planner_eval.results.table import Head, Measured, Table, make_table
+from planner_eval.results.views.table import latex_text, write_table
 from tests import inside
 from tests.conftest import ROOT
 

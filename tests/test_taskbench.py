@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.dialects.read import parse
-from planner_eval.metrics import score
-from planner_eval.metrics.counts import Counts
-from planner_eval.policy import Policy
+from planner_eval.comparison.metrics import score
+from planner_eval.comparison.metrics.counts import Counts
+from planner_eval.comparison.policy.policy import Policy
+from planner_eval.reading.dialects.read import parse
 from tests.conftest import examples
 from tests.inside import planeval
 

@@ -14,13 +14,12 @@ from typing import Any
 
 import pytest
 
-from planner_eval.comparison.align import match
-from planner_eval.comparison.contrast import marked
 from planner_eval.comparison.diff import diff, explain
-from planner_eval.comparison.habits import Line, told_lines
-from planner_eval.comparison.sentences import WIDTH
+from planner_eval.comparison.explanation.repeats import Line, told_lines
+from planner_eval.comparison.explanation.sentences import WIDTH, marked
+from planner_eval.comparison.matching.align import match
 from planner_eval.plan.model import Call, Plan
-from planner_eval.scoring.row_formats import MOST, diff_text
+from planner_eval.results.views.rows import MOST, diff_text
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_compared import COUNT, POLICIES, pair

@@ -12,17 +12,16 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.dialects.read import parse
-from planner_eval.metrics import DEFAULT_METRICS
-from planner_eval.metrics.counts import Counts, Share, Tally
-from planner_eval.policy.rule import NOTHING
-from planner_eval.records.rows import JUDGED, STATES, Row
-from planner_eval.scoring.columns import Column, exact_sum
-from planner_eval.scoring.report import UNSAID, make_report, report_of
-from planner_eval.scoring.report_formats import write_report
-from planner_eval.scoring.row_lines import Lines, StoredRows, line_of, row_data, row_of
-from planner_eval.scoring.scored import Scored
-from planner_eval.scoring.totals import Totals, totals_of
+from planner_eval.comparison.metrics import DEFAULT_METRICS
+from planner_eval.comparison.metrics.counts import Counts, Share, Tally
+from planner_eval.comparison.policy.rule import NOTHING
+from planner_eval.comparison.rows import JUDGED, STATES, Row
+from planner_eval.reading.dialects.read import parse
+from planner_eval.results.columns import Column, exact_sum
+from planner_eval.results.report import UNSAID, make_report, report_of
+from planner_eval.results.scored import Lines, Scored, StoredRows, line_of, row_data, row_of
+from planner_eval.results.totals import Totals, totals_of
+from planner_eval.results.views.report import write_report
 
 METRICS = ("exact", "calls", "order_tau", "similarity")
 

@@ -14,11 +14,11 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError
-from planner_eval.records.files import PlanFile, read_file
-from planner_eval.records.storing import IN_MEMORY, Store
-from planner_eval.traces.lacks import path_of
-from planner_eval.traces.path import critical_path
-from planner_eval.traces.run import Run, Span, run_of
+from planner_eval.reading.files.files import PlanFile, read_file
+from planner_eval.reading.files.storing import IN_MEMORY, Store
+from planner_eval.reading.traces.critical_path import critical_path
+from planner_eval.reading.traces.findings import path_of
+from planner_eval.reading.traces.run import Run, Span, run_of
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_stored import damaged, tried
@@ -687,8 +687,8 @@ def drawn(random: Random) -> bytes:
 
 @pytest.mark.parametrize("head", [2, 1_000])
 def test_large_files_of_spans_are_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: int) -> None:
-    for module in ("fields", "decided", "items", "lines"):
-        monkeypatch.setattr(f"planner_eval.records.{module}.HEAD", head)
+    for module in ("fields", "decisions", "items", "lines"):
+        monkeypatch.setattr(f"planner_eval.reading.files.{module}.HEAD", head)
     random, grouped = Random(7), 0
     for _ in range(100):
         path = tmp_path / random.choice(("t.jsonl", "t.json", "t.txt"))

@@ -10,10 +10,10 @@ import pytest
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits
-from planner_eval.dialects.many import refuse_many
-from planner_eval.dialects.read import parse
-from planner_eval.dialects.table import table
-from planner_eval.dialects.unread import unread
+from planner_eval.reading.dialects.finding.call_limit import refuse_many
+from planner_eval.reading.dialects.finding.unread_calls import unread
+from planner_eval.reading.dialects.read import parse
+from planner_eval.reading.dialects.table import table
 from tests.inside import planeval
 from tests.memory import measured, measures
 from tests.test_dialect_cases import CASES, split

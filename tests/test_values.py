@@ -17,11 +17,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner_eval.comparison.diff import diff
+from planner_eval.comparison.policy.dates import dates, times
+from planner_eval.comparison.policy.file import load_policy
+from planner_eval.comparison.policy.policy import Policy
+from planner_eval.comparison.policy.rule import Rule
+from planner_eval.comparison.policy.values import LEAVES, blankless, casefold, numbers
 from planner_eval.plan.model import Call, Plan
-from planner_eval.policy import Policy
-from planner_eval.policy.file import load_policy
-from planner_eval.policy.rule import Rule
-from planner_eval.policy.values import LEAVES, blankless, casefold, dates, numbers, times
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
 

@@ -20,13 +20,25 @@ from hypothesis import strategies as st
 
 from planner_eval.base.errors import ExecutionError, InputError
 from planner_eval.catalogs.formats import as_catalog
-from planner_eval.dialects.read import parse
-from planner_eval.execution import execute
+from planner_eval.execution.run import execute
+from planner_eval.execution.worlds.database import typed, untyped
+from planner_eval.execution.worlds.definition import (
+    CallError,
+    Definition,
+    MissingArgument,
+    NotFound,
+    Refused,
+    TooLong,
+    UnknownApi,
+    WrongType,
+)
+from planner_eval.execution.worlds.facts import facts_of
+from planner_eval.execution.worlds.reading import load, read, world_catalog
+from planner_eval.execution.worlds.replay import Replay
+from planner_eval.execution.worlds.source import world_source
+from planner_eval.execution.worlds.world import World
 from planner_eval.plan.model import Call, Plan
-from planner_eval.worlds import CallError, Definition, Replay, World, facts_of, load, read, world_source
-from planner_eval.worlds.definition import MissingArgument, NotFound, Refused, TooLong, UnknownApi, WrongType
-from planner_eval.worlds.reading import world_catalog
-from planner_eval.worlds.typed import typed, untyped
+from planner_eval.reading.dialects.read import parse
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
 from tests.world_calls import table
@@ -187,8 +199,8 @@ def test_the_state_is_what_changed(appbench: World) -> None:
 
 def test_the_same_seed_and_facts_give_the_same_bytes_in_any_process() -> None:
     code = (
-        "import hashlib, sys; from planner_eval.dialects.read import parse\n"
-        "from planner_eval.worlds import World, facts_of\n"
+        "import hashlib, sys; from planner_eval.reading.dialects.read import parse\n"
+        "from planner_eval.execution.worlds import World, facts_of\n"
         f"facts = facts_of([parse({PLAN!r}, dialect='appbench')])\n"
         "print(*[hashlib.sha256(World(n, seed=s, facts=facts).dump().encode()).hexdigest()"
         " for n in ('appbench', 'bank') for s in (0, 1)])"
@@ -331,7 +343,7 @@ def test_a_python_world_runs_in_the_worker_only(tmp_path: Path) -> None:
 
 
 def test_the_docs_name_every_key_and_count() -> None:
-    from planner_eval.worlds.schema import ApiEntry, TableEntry, WorldFile
+    from planner_eval.execution.worlds.schema import ApiEntry, TableEntry, WorldFile
 
     keys = {key for model in (ApiEntry, TableEntry, WorldFile) for key in model.known_keys()}
     for key in keys - {"name", "about"}:

@@ -13,11 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.worlds import CallError, World, facts_of, load
-from planner_eval.worlds.acting import rows
-from planner_eval.worlds.database import quoted
-from planner_eval.worlds.definition import Api, MissingArgument, NotFound, Refused, UnknownArgument
-from planner_eval.worlds.facts import without
+from planner_eval.execution.worlds.acting import rows
+from planner_eval.execution.worlds.database import quoted
+from planner_eval.execution.worlds.definition import (
+    Api,
+    CallError,
+    MissingArgument,
+    NotFound,
+    Refused,
+    UnknownArgument,
+)
+from planner_eval.execution.worlds.facts import facts_of, without
+from planner_eval.execution.worlds.reading import load
+from planner_eval.execution.worlds.world import World
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
 from tests.world_calls import table, working

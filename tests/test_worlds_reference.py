@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.catalogs.formats import read_catalog
-from planner_eval.execution import execute, execute_many
+from planner_eval.catalogs.formats import read_catalog_file
+from planner_eval.execution.run import execute, execute_many
+from planner_eval.execution.worlds.definition import CallError, Definition
+from planner_eval.execution.worlds.facts import facts_of
+from planner_eval.execution.worlds.generic import extend
+from planner_eval.execution.worlds.reading import load, verify
+from planner_eval.execution.worlds.source import world_source
+from planner_eval.execution.worlds.world import World
 from planner_eval.plan.model import Call, Plan
-from planner_eval.worlds import CallError, World, facts_of, load, world_source
-from planner_eval.worlds.definition import Definition
-from planner_eval.worlds.generic import extend
-from planner_eval.worlds.verifying import verify
 from tests.real_plans import real_plans
 
 BROKEN = {("mm", n) for n in (12, 16, 36, 49, 58, *range(169, 200))}
@@ -66,7 +68,7 @@ def test_one_world_holds_the_facts_of_all_plans(reference: Path) -> None:
 
 
 def test_the_world_offers_what_the_catalogue_lists(reference: Path) -> None:
-    catalogue = read_catalog(reference / "datasets/appbench/catalogue.json")
+    catalogue = read_catalog_file(reference / "datasets/appbench/catalogue.json")
     world = load("appbench")
     assert len(world.apis) == len(catalogue) == 81
     listed = json.loads((reference / "datasets/appbench/catalogue.json").read_text())["apps"]
@@ -89,7 +91,7 @@ def test_the_world_offers_what_the_catalogue_lists(reference: Path) -> None:
 
 
 def test_the_bank_has_the_functions_of_its_catalogue(reference: Path) -> None:
-    bank, catalogue = load("bank"), read_catalog(reference / "datasets/callnavi/APIs/bank.json")
+    bank, catalogue = load("bank"), read_catalog_file(reference / "datasets/callnavi/APIs/bank.json")
     assert set(bank.apis) == {tool.name for tool in catalogue.tools}
     for tool in catalogue.tools:
         api = bank.apis[tool.name]
@@ -101,7 +103,7 @@ def test_all_of_callnavi_as_generic_worlds(reference: Path) -> None:
     """All 1,084 gold calls against worlds derived from the catalogues alone, placeholders as they stand."""
     done: Counter[str] = Counter()
     for path in sorted((reference / "datasets/callnavi/Questions").glob("*.json")):
-        catalogue = read_catalog(path.parents[1] / "APIs" / path.name)
+        catalogue = read_catalog_file(path.parents[1] / "APIs" / path.name)
         world = World(extend(Definition(path.stem), catalogue), seed=2)
         for truth in (question["ground_truth"] for question in json.loads(path.read_text())):
             calls = list(zip(truth["API"], truth["parameters"] or [{}] * len(truth["API"]), strict=True))

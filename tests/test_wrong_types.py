@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.datasets.fetch import Options
-from planner_eval.llm import Reply
+from planner_eval.benchmarks.datasets.fetch import Options
+from planner_eval.models.replies import Reply
 from tests.conftest import ROOT
 
 WRONG = (3, [1], "zz", -1, object(), 1.5, {"zz": 3}, b"zz", True, [object()], float("nan"), {3: 4})

@@ -20,25 +20,25 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.tables import table
+from planner_eval.benchmarks.appbench.apps import official_components
 from planner_eval.benchmarks.appbench.evaluation import FIGURES
 from planner_eval.benchmarks.appbench.text import OfficialCall, read_scored_call, split_answer
-from planner_eval.benchmarks.appbench.topology import official_components
 from planner_eval.benchmarks.complexfuncbench import official as cfb
 from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure
-from planner_eval.benchmarks.complexfuncbench.recorded import read_turns
-from planner_eval.benchmarks.complexfuncbench.responses import Scores
-from planner_eval.benchmarks.complexfuncbench.runners import RUNNERS
+from planner_eval.benchmarks.complexfuncbench.conversation import RUNNERS
+from planner_eval.benchmarks.complexfuncbench.official import read_turns
+from planner_eval.benchmarks.complexfuncbench.prompts import Scores
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.functionchat.matching import match_call
 from planner_eval.benchmarks.functionchat.official import judge_record, kept, part_scores
-from planner_eval.benchmarks.functionchat.payload import acceptable_text
-from planner_eval.benchmarks.functionchat.verdicts import read_verdict
+from planner_eval.benchmarks.functionchat.prompts import acceptable_text
+from planner_eval.benchmarks.functionchat.scores import read_verdict
+from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.nestful.formats import read_answer
-from planner_eval.benchmarks.nestful.win import official_run
+from planner_eval.benchmarks.nestful.official import official_run
 from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
 from planner_eval.benchmarks.report import Figure, Report, SampleScore
-from planner_eval.datasets.sample import Sample
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
-from planner_eval.llm import JudgeRequest, ScriptedJudge
 from tests.complexfuncbench_turns import OUTCOME, Vectors, pair, possible, published, recorded, with_normal
 from tests.conftest import SKIP_REASON, reference_folder
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner_eval.worlds import World
-from planner_eval.worlds.database import quoted
-from planner_eval.worlds.definition import Api
-from planner_eval.worlds.typed import untyped
+from planner_eval.execution.worlds.database import quoted, untyped
+from planner_eval.execution.worlds.definition import Api
+from planner_eval.execution.worlds.world import World
 
 TEXT = {
     "paymentMethod": "debit", "payment_method": "debit card", "newPIN": "4321", "format": "PDF",

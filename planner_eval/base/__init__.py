@@ -1,1 +1,1 @@
-"""What every room may use: errors, shipped files, text, tables, JSON text with its places."""
+"""What every room may use: errors, limits, text, JSON with positions, tables, shipped files."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 TYPE_CHECKING = False  # typing's own costs start-up, and every command comes here
+
 if TYPE_CHECKING:
     from collections.abc import Collection
+
 
 TABBED = "tsv"
 """A benchmark's own result file, of tab-separated columns; tables of ours are CSV."""

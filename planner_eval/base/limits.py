@@ -6,8 +6,8 @@ import re
 from typing import TypeAlias
 
 from planner_eval.base.errors import LimitError
-from planner_eval.base.named import NamedTuple
-from planner_eval.base.quoted import TEXT, Branch, matches
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import TEXT, Branch, matches
 
 Span: TypeAlias = tuple[int, int]
 """Characters [start, end) of the text a plan was read from."""

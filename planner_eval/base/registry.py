@@ -7,9 +7,11 @@ rooms, says who answers.
 from __future__ import annotations
 
 TYPE_CHECKING = False  # typing's own would add to the time that --version takes
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
 
 _PLACES: dict[str, str] = {}
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 

@@ -1,1 +1,1 @@
-"""The five published benchmarks: their scores as coded, and as their papers define them."""
+"""The published benchmarks: their data, and their scores as coded and as their papers define them."""

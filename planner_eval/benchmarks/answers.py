@@ -1,21 +1,26 @@
-"""Which answer belongs to which sample: by id or by position, and what is left over."""
+"""Which answer belongs to which sample, and answers scored each for itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from operator import add
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
-from planner_eval.base.quick import quick
-from planner_eval.records.doubts import repeated_ids
-from planner_eval.records.several import read_path
+from planner_eval.base.frozen import quick
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
+from planner_eval.reading.files.several import read_path
+from planner_eval.reading.files.warnings import repeated_ids
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.benchmark import Benchmark
-    from planner_eval.datasets.sample import Sample
-    from planner_eval.records.files import Record
+    from planner_eval.reading.files.record import Record
 
 
+# ----------------------------------------------------------------------
+# Which answer belongs to which sample: by id or by position, and what is left over.
 @quick
 class Answer:
     """One record of a file of answers.
@@ -182,7 +187,7 @@ def match(
         InputError: there is nothing to match; no answer's id is a sample's; or answers without ids are
             more or fewer than the samples.
 
-    >>> from planner_eval.datasets.sample import Sample
+    >>> from planner_eval.benchmarks.datasets.sample import Sample
     >>> found = match([Answer("x", "b"), Answer("y", "z")], [Sample("a"), Sample("b")])
     >>> [text for _, text in found.records], found.missing, found.unknown
     (['', 'x'], ('a',), ('z',))
@@ -266,3 +271,65 @@ def _by_id(
 
 def _broken(answers: Sequence[Answer]) -> tuple[str, ...]:
     return tuple(f"{answer.where}: {answer.error}" for answer in answers if answer.error)
+
+
+# ----------------------------------------------------------------------
+# Answers scored each for itself: what a variant makes of one, and of all of them together.
+#
+# What is found out about an answer is little, and that of two answers is often the same: so it can be made
+# in
+# several processes and held of a great many answers, where answers and plans could not.
+Found: TypeAlias = Sequence[tuple[str, Any]]
+"""The id of each sample and what was found out about its answer; it may be gone through again."""
+
+
+def fields_of(record: Any) -> list[Any]:
+    """A dataclass as JSON data: the values of its fields."""
+    return [getattr(record, field.name) for field in fields(record)]
+
+
+def _itself(data: Any) -> Any:
+    return data
+
+
+class Scorer(NamedTuple):
+    """How a variant of a benchmark scores answers one by one.
+
+    Args:
+        one: What is found out about an answer: numbers and texts in tuples and dataclasses.
+        row: The row of a sample's id and what was found out; but for the id it is the same for the same.
+        figures: The figures of all.
+        known: What was found out, of the JSON data that it became.
+        data: What of it has to become JSON data in a way of its own.
+    """
+
+    one: Callable[[Sample, str], Any]
+    row: Callable[[str, Any], SampleScore]
+    figures: Callable[[Found], Iterable[Figure]]
+    known: Callable[[Any], Any] = _itself
+    data: Callable[[Any], Any] = fields_of
+
+
+def report_of(benchmark: str, variant: str, scorer: Scorer, records: Records) -> Report:
+    """The report of answers that are scored one by one."""
+    results = [(sample.id, scorer.one(sample, text)) for sample, text in records]
+    rows = tuple([scorer.row(*result) for result in results])
+    return Report(benchmark, variant, len(results), tuple(scorer.figures(results)), rows)
+
+
+def added(rows: Iterable[Sequence[int]], size: int) -> list[int]:
+    """The sum of each column of whole numbers.
+
+    >>> added([(1, 2), (3, 4)], 2), added([], 2)
+    ([4, 6], [0, 0])
+    """
+    total, block = [0] * size, []
+    for row in rows:
+        block.append(row)
+        if len(block) == _BLOCK:
+            total = list(map(add, total, map(sum, zip(*block, strict=True))))
+            block.clear()
+    return list(map(add, total, map(sum, zip(*block, strict=True)))) if block else total
+
+
+_BLOCK = 1_000

@@ -18,15 +18,16 @@ from planner_eval.base.errors import InputError
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from planner_eval.benchmarks.apart import Scorer
+    from planner_eval.benchmarks.answers import Scorer
     from planner_eval.benchmarks.charts import ChartOf
+    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.judge_prompts import PromptFile
+    from planner_eval.benchmarks.judging import Judge
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.catalogs.catalog import Catalog
-    from planner_eval.datasets.sample import Sample
-    from planner_eval.llm import Judge
-    from planner_eval.llm.templates import PromptFile
     from planner_eval.plan.model import Plan
+
 
 VARIANTS = ("official", "corrected")
 """As the published code computes it; as the paper defines it."""

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
 from planner_eval.benchmarks.answers import Answered
-from planner_eval.drawing.charts import Chart, Point
-from planner_eval.metrics.counts import Share
-from planner_eval.scoring.columns import Column
-from planner_eval.scoring.intervals import intervals, proportion
+from planner_eval.comparison.metrics.counts import Share
+from planner_eval.results.columns import Column
+from planner_eval.results.drawing.charts import Chart, Point
+from planner_eval.results.intervals import intervals, proportion
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.benchmark import Benchmark
+    from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.report import Figure, Report, Run, SampleScore
     from planner_eval.benchmarks.score import Scored
-    from planner_eval.datasets.sample import Sample
 
 
 class Result(NamedTuple):

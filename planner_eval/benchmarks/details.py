@@ -1,4 +1,4 @@
-"""What papers show beside their main figures: by part of the data, by structure, by kind of error.
+"""What papers show beside their main figures, and where the two variants of a benchmark disagree.
 
 CallNavi's difficulties, FunctionChat-Bench's output types and ComplexFuncBench's domains, errors,
 parameters and steps are among the figures themselves.
@@ -7,7 +7,12 @@ parameters and steps are among the figures themselves.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
+from planner_eval.benchmarks.compare import SOLVED
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.score import same_value, value_of
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Answered
@@ -15,6 +20,9 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Report, Run
     from planner_eval.benchmarks.score import Scored
 
+
+# ----------------------------------------------------------------------
+# What papers show beside their main figures: by part of the data, by structure, by kind of error.
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -64,3 +72,41 @@ def by_part(reports: Mapping[str, Mapping[str, Report]]) -> Rows:
                 row = rows.setdefault(figure.name, {"figure": figure.name})
                 row[columns[-1]] = figure.error or figure.value
     return [{column: row.get(column) for column in columns} for row in rows.values()]
+
+
+# ----------------------------------------------------------------------
+# Where the two variants of a benchmark disagree about one answer.
+Differing: TypeAlias = "dict[str, tuple[Any, Any]]"
+"""Figure → what either variant has there, the official one first."""
+
+
+def differing(benchmark: Benchmark, sample: Sample, text: str, options: Mapping[str, str]) -> Differing:
+    """The figures of one answer alone that the two variants do not share, whether it is solved first.
+
+    A figure that only one variant has is none of them, nor is one in words: who decided, or why.
+
+    Args:
+        benchmark: The benchmark; without a judge, and without running answers.
+        sample: What was asked.
+        text: What a model answered.
+        options: The benchmark's own options.
+
+    >>> from planner_eval.benchmarks.registry import benchmark
+    >>> sample = Sample("a", gold={"API": ["f"], "parameters": [{"x": "1"}]})
+    >>> text = '{"API": ["f"], "parameters": [{"x": "1", "y": "2"}]}'
+    >>> differing(benchmark("callnavi"), sample, text, {})["ast"]
+    (1.0, 0.0)
+    """
+    how: dict[str, Any] = dict(options)
+    official, corrected = (benchmark.score(name, [(sample, text)], **how).rows[0] for name in VARIANTS)
+    differences: Differing = {}
+    if official.ok != corrected.ok:
+        differences[SOLVED] = (official.ok, corrected.ok)
+    corrected_figures = {figure.name: figure for figure in corrected.figures}
+    for figure in official.figures:
+        other = corrected_figures.get(figure.name)
+        if other is None or isinstance(figure.value, str) or isinstance(other.value, str):
+            continue
+        if not same_value(figure, other):
+            differences[figure.name] = (value_of(figure), value_of(other))
+    return differences

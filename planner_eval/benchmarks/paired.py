@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from planner_eval.base.quick import quick
-from planner_eval.comparison.align import match
+from planner_eval.base.frozen import quick
+from planner_eval.comparison.matching.align import match
 from planner_eval.plan.canonical import Key, value_key
+from planner_eval.plan.linking import plan_of
 from planner_eval.plan.model import Arguments, Plan, Value
-from planner_eval.plan.rewire import plan_of
-from planner_eval.plan.walk import map_leaves
+from planner_eval.plan.values import map_leaves
 
 Keys: TypeAlias = "dict[tuple[str, int], Key]"
 """What stands for each argument, by its name and which of that name it is."""
@@ -49,7 +49,7 @@ def compared(pred: Plan, gold: Plan) -> list[Match] | None:
 
     Calls of another name stand for none.
 
-    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.reading.dialects.read import parse
     >>> pred, gold = parse("a = f(#x='1')\nb = g(#y=a)"), parse("a = f(#x='2')\nb = g(#y=a)")
     >>> [match.equal for match in compared(pred, gold)], compared(gold, gold)
     ([False, True], None)
@@ -135,7 +135,7 @@ def with_leaves(plan: Plan, change: Callable[[int, Value], Value]) -> Plan:
         plan: A linked plan.
         change: From a call's position and a leaf to what stands in its place.
 
-    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.reading.dialects.read import parse
     >>> from planner_eval.plan.model import Ref
     >>> plan = parse("a = f()\nb = g(#x='a')")
     >>> with_leaves(plan, lambda at, leaf: Ref(0, ("a",)) if leaf == "a" else leaf).edges

@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.arguments import NAME, expect
 from planner_eval.base.errors import InputError
-from planner_eval.base.given import NAME, expect
 from planner_eval.base.text import closest
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, Option
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Catalog
+
 
 __all__ = ["BENCHMARKS", "NAMES", "VARIANTS", "Benchmark", "Option", "benchmark", "catalog_reader"]
 

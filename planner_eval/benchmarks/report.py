@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.base.jsontext import indented
-from planner_eval.base.quick import quick
+from planner_eval.base.frozen import quick
+from planner_eval.base.json_text import indented
 from planner_eval.base.ratios import f1_parts
 
 if TYPE_CHECKING:
-    from planner_eval.datasets.sample import Sample
+    from planner_eval.benchmarks.datasets.sample import Sample
+
 
 Records: TypeAlias = "Iterable[tuple[Sample, str]]"
 """What is scored: samples, each with the text that a model answered."""

@@ -11,23 +11,99 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.jsontext import indented
+from planner_eval.base.json_text import indented
 from planner_eval.base.tables import table
 from planner_eval.base.text import counted
 from planner_eval.benchmarks.answers import Matched, match, read_answers
-from planner_eval.benchmarks.gold import gold_samples
-from planner_eval.benchmarks.prompting import prompted
-from planner_eval.benchmarks.registry import VARIANTS, Benchmark, benchmark
+from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
+from planner_eval.benchmarks.datasets.published import published
+from planner_eval.benchmarks.gold import gold_folders, gold_samples
+from planner_eval.benchmarks.registry import benchmark
 from planner_eval.benchmarks.report import report_data, row_texts
 
 if TYPE_CHECKING:
+    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.judge_prompts import Template
+    from planner_eval.benchmarks.judging import Judge
     from planner_eval.benchmarks.report import Figure, Report, Run, SampleScore
-    from planner_eval.datasets.sample import Sample
-    from planner_eval.llm import Judge
 
+
+# ----------------------------------------------------------------------
+# With which prompts a benchmark's judge is asked: the published ones, others of the user's, or our own.
+OWN = "own prompts, not the published ones"
+
+
+class Asking(NamedTuple):
+    """A judge with its prompts.
+
+    Args:
+        judge: Who is asked; None for nobody.
+        said: Which prompts it is asked with, in words; "" without a judge.
+    """
+
+    judge: Judge | None
+    said: str
+
+
+def prompted(
+    benchmark: Benchmark, judge: Judge | None, folder: str | None, gold: str, *, cache: str | None = None
+) -> Asking:
+    """The judge with the prompts of a folder, else those that lie beside the data, else our own.
+
+    Args:
+        benchmark: Whose questions they are.
+        judge: Who is asked; None for nobody.
+        folder: Where the files of prompts lie; None for beside the data.
+        gold: Where the data is, as for :func:`.gold.gold_samples`.
+        cache: The cache folder, where it is not the usual one.
+
+    Raises:
+        InputError: a file that is wanted is not in the folder, or is no prompt; or there is a folder and
+            no judge.
+    """
+    if judge is None or benchmark.prompt_files is None:
+        if folder is not None:
+            raise InputError("a folder of prompts is for a judge, and there is none")
+        return Asking(judge, "")
+    from planner_eval.benchmarks.judge_prompts import Prompted, has_templates, read_templates
+
+    file_names = benchmark.prompt_files()
+    data_folders = gold_folders(benchmark, gold, cache=cache)
+    folders = (
+        [Path(folder)] if folder is not None else [p for p in data_folders if has_templates(p, file_names)]
+    )
+    if not folders:
+        return Asking(judge, OWN)
+    if not folders[0].is_dir():
+        raise InputError(f"{folders[0]} is no folder, expected one of prompts")
+    templates = read_templates(folders[0], file_names)
+    return Asking(Prompted(judge, templates), _said(benchmark, folders[0], templates))
+
+
+def _said(benchmark: Benchmark, folder: Path, templates: Mapping[str, Template]) -> str:
+    """The files and their checksum, and whether they are the published ones."""
+    names = ", ".join(template.name for template in templates.values())
+    sets = [dataset for dataset in published().values() if dataset.benchmark == benchmark.name]
+    checksums = {file.path: file.sha256 for dataset in sets for file in dataset.files}
+    if all(checksums.get(template.name) == template.sha256 for template in templates.values()):
+        return f"the published prompts ({names})"
+    from hashlib import sha256
+
+    digest = sha256("".join(template.sha256 for template in templates.values()).encode()).hexdigest()[:12]
+    note = (
+        ", which are not the published ones"
+        if all(template.name in checksums for template in templates.values())
+        else ""
+    )
+    return f"the prompts of {folder}{note} ({names}; {digest})"
+
+
+# ----------------------------------------------------------------------
+# A file of answers scored under a benchmark: official and corrected figures in two columns, with notes.
 _SHOWN = 5
 _NAMED = 3
 
@@ -181,7 +257,7 @@ def looks_like(bench: Benchmark, text: str) -> str | None:
     start = text.lstrip()[:1]
     if not bench.notations or not start:
         return None
-    from planner_eval.dialects.detect import likeliest
+    from planner_eval.reading.dialects.detect import likeliest
 
     notation = likeliest(text[:20_000])
     # A text of no notation is taken for JSON; plain words are an answer in every benchmark.

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.plan.model import WHOLE_RESULT, Path, Value
 
 if TYPE_CHECKING:
-    from planner_eval.catalogs.judge import Judge
+    from planner_eval.catalogs.json_schema.validation import Judge
+
 
 KINDS = ("null", "boolean", "integer", "number", "string", "array", "object")
 """The kinds of JSON Schema."""

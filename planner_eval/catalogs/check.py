@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from planner_eval.base.text import closest
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
-from planner_eval.catalogs.parts import Parts, Wrong, where
-from planner_eval.catalogs.values import fits
+from planner_eval.catalogs.values import Parts, Wrong, fits, where
 from planner_eval.plan.model import (
     WHOLE_RESULT,
     Call,
@@ -26,7 +25,8 @@ from planner_eval.plan.model import (
 )
 
 if TYPE_CHECKING:
-    from planner_eval.catalogs.judge import Judge
+    from planner_eval.catalogs.json_schema.validation import Judge
+
 
 _SHOWN = 60
 _WARNED = ("check.format", "check.undecided")

@@ -16,7 +16,7 @@ import click
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import PlanevalError
-from planner_eval.base.writing import silence
+from planner_eval.base.output_files import silence
 from planner_eval.cli.targets import say
 from planner_eval.cli.terminal import interrupted, with_color
 

@@ -7,9 +7,9 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import WRITTEN
 from planner_eval.base.text import counted
-from planner_eval.cli.limits import check_limit
 from planner_eval.cli.options import emit, note, output, threshold, written
 from planner_eval.cli.sources import refuse_stdin_twice
+from planner_eval.cli.tally import check_limit
 
 
 @click.command("agree")
@@ -48,7 +48,7 @@ def command(
     code: 0 compared, 1 below a threshold of --fail-under, or records left over, 2 usage, 3 nothing could be
     compared.
     """
-    from planner_eval.scoring.agreement_formats import write_agreement
+    from planner_eval.results.views.agreement import write_agreement
 
     limits = [threshold(text) for text in fail_under]
     refuse_stdin_twice(first, second)

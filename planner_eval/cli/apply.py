@@ -15,8 +15,9 @@ from planner_eval.cli.options import dialect_option, emit, note, outputs, readin
 from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans, refuse_stdin_twice
 
 if TYPE_CHECKING:
-    from planner_eval.records.files import PlanFile, Record
-    from planner_eval.records.patches import Patched, Patches
+    from planner_eval.comparison.patch_files import Patched, Patches
+    from planner_eval.reading.files.files import PlanFile
+    from planner_eval.reading.files.record import Record
 
 
 @click.command("apply")

@@ -17,6 +17,7 @@ from planner_eval.cli.options import dialect_option, emit, note, output, outputs
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Tool
 
+
 _FORMAT = click.option(
     "--catalog-format", metavar="FORMAT", help="The file's format; recognised when left out."
 )
@@ -79,7 +80,7 @@ def convert(file: str, target: str, catalog_format: str | None, loss: bool, outp
     Exit code: 0 written, 2 usage, 3 not written.
     """
     from planner_eval.catalogs.formats import to_data
-    from planner_eval.catalogs.writing import losses, renamed
+    from planner_eval.catalogs.writers import losses, renamed
 
     catalog = pe.read_catalog(file, catalog_format)
     dropped = losses(catalog, target)

@@ -16,18 +16,19 @@ from planner_eval.base.tables import table_pieces
 from planner_eval.base.text import counted, did_you_mean, encodable, printable
 from planner_eval.cli.ci import emit_findings, findings_in
 from planner_eval.cli.options import Applies, computing, emit, note, output, reading, refuse_idle, written
-from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
-from planner_eval.cli.working import PlansJob, joined, plans_of
-from planner_eval.records.ids import spoken
+from planner_eval.cli.workers import PlansJob, Running, joined, plans_of, running
+from planner_eval.reading.files.ids import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from planner_eval.catalogs.catalog import Catalog
-    from planner_eval.engine.job import Pair
     from planner_eval.plan.model import Diagnostic, Plan
-    from planner_eval.records.files import PlanFile, Record
+    from planner_eval.reading.files.files import PlanFile
+    from planner_eval.reading.files.record import Record
+    from planner_eval.results.runs.job import Pair
+
 
 _REMARKS = 5
 _LEVELS = ("error", "warning", "info")
@@ -96,7 +97,7 @@ def command(
     missing spans, and the critical path (--level info).
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
-    from planner_eval.catalogs.unchecked import remarks
+    from planner_eval.catalogs.json_schema.keywords import remarks
 
     refuse_idle([Applies(("catalog_format",), bool(catalogs), "to a catalog, and none is given")])
     catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
@@ -125,7 +126,8 @@ def command(
 
 def _refuse_plans(sources: list[PlanFile]) -> None:
     """Without a catalog plans alone have nothing to be held against; the first records tell a file."""
-    from planner_eval.verbs.checking import HEAD, can_check
+    from planner_eval.catalogs.check_files import can_check
+    from planner_eval.reading.files.fields import HEAD
 
     for source in sources:
         first = next((r for r in source.records if r.error is None), None)
@@ -192,8 +194,8 @@ class _CheckJob(PlansJob):
 
     def rows(self, pairs: Iterable[Pair], fold: _Found) -> Iterator[str]:
         """A line a plan: its findings."""
-        from planner_eval.scoring.findings import finding_of_check
-        from planner_eval.verbs.record_tools import tools_of_record
+        from planner_eval.catalogs.record_tools import tools_of_record
+        from planner_eval.results.findings import finding_of_check
 
         for record, _ in pairs:
             if record is not None:
@@ -226,8 +228,8 @@ def _checked(
     record: Record, name: str, catalog: Catalog | None, how: dict[str, Any], **which: Any
 ) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
-    from planner_eval.dialects.read import locate
-    from planner_eval.verbs.checking import data_of, empty_trace, shown, trace_of
+    from planner_eval.catalogs.check_files import data_of, empty_trace, shown, trace_of
+    from planner_eval.reading.dialects.read import locate
 
     try:
         plan = locate(pe.parse(record, **how))

@@ -11,13 +11,13 @@ from planner_eval.cli.options import emit, note
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from planner_eval.scoring.findings import Finding
-    from planner_eval.scoring.junit import Case
+    from planner_eval.results.findings import Finding
+    from planner_eval.results.views.junit import Case
 
 
 def findings_in(lines: Iterable[str]) -> list[Finding]:
     """The findings of a job's lines, each a JSON list of them."""
-    from planner_eval.scoring.findings import Finding
+    from planner_eval.results.findings import Finding
 
     return [Finding(*data) for line in lines if line for data in json.loads(line)]
 
@@ -36,11 +36,11 @@ def emit_findings(
     """
     root = os.environ.get("GITHUB_WORKSPACE")
     if form == "sarif":
-        from planner_eval.scoring.sarif import sarif
+        from planner_eval.results.views.ci import sarif
 
         emit(sarif(findings, root), output)
         return
-    from planner_eval.scoring.github import annotated, summary
+    from planner_eval.results.views.ci import annotated, summary
 
     emit(annotated(findings, headline, root), output)
     append_summary(summary(findings, headline, title))
@@ -48,7 +48,7 @@ def emit_findings(
 
 def append_summary(lines: Iterable[str]) -> None:
     """Append Markdown to the summary of GitHub's step, where there is one, as far as it may grow."""
-    from planner_eval.scoring.github import SUMMARY, within
+    from planner_eval.results.views.ci import SUMMARY, within
 
     file = os.environ.get("GITHUB_STEP_SUMMARY")
     if not file:
@@ -79,9 +79,9 @@ def emit_cases(
         more: The summary's text, as Markdown.
         limited: Whether thresholds alone decide, so that what else failed is an error; else pairs warn.
     """
-    from planner_eval.scoring.findings import findings_of_case
-    from planner_eval.scoring.github import annotated
-    from planner_eval.scoring.junit import NOTHING_SAID
+    from planner_eval.results.findings import findings_of_case
+    from planner_eval.results.views.ci import annotated
+    from planner_eval.results.views.junit import NOTHING_SAID
 
     hard = ("repeated", "threshold", *NOTHING_SAID)
     levels = ((case, "error" if limited or case.code in hard else "warning") for case in cases)

@@ -25,19 +25,7 @@ from planner_eval.cli.options import (
     seed_option,
     written,
 )
-from planner_eval.cli.pairs import READING, in_parts, missing, say_unjudged, scored_pairs
-from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.predicted import (
-    answers_of,
-    benchmark_of,
-    gold_of,
-    is_predicted,
-    reading_of,
-    same_samples,
-    those_asked,
-)
-from planner_eval.cli.running import AS_USUAL
-from planner_eval.cli.runs import is_run, of_benchmark, refuse_torn
+from planner_eval.cli.pairs import READING, chosen_policy, in_parts, missing, say_unjudged, scored_pairs
 from planner_eval.cli.score import OWN, PAGE
 from planner_eval.cli.score_benchmark import (
     Published,
@@ -47,16 +35,30 @@ from planner_eval.cli.score_benchmark import (
     refuse_idle_options,
     scoring_options,
 )
-from planner_eval.cli.sources import read_sides, refuse_stdin_twice
+from planner_eval.cli.sources import (
+    answers_of,
+    benchmark_of,
+    gold_of,
+    is_predicted,
+    is_run,
+    of_benchmark,
+    read_sides,
+    reading_of,
+    refuse_stdin_twice,
+    refuse_torn,
+    same_samples,
+    those_asked,
+)
 from planner_eval.cli.terminal import counted
+from planner_eval.cli.workers import AS_USUAL
 
 if TYPE_CHECKING:
-    from planner_eval.llm.counted import Counted
-    from planner_eval.prediction.folder import Predicted
-    from planner_eval.records.files import PlanFile
-    from planner_eval.scoring.allowed import Allowed
-    from planner_eval.scoring.contrast import Comparison
-    from planner_eval.scoring.junit import Case
+    from planner_eval.models.judges import Counted
+    from planner_eval.models.predict.folder import Predicted
+    from planner_eval.reading.files.files import PlanFile
+    from planner_eval.results.contrast import Comparison
+    from planner_eval.results.thresholds import Allowed
+    from planner_eval.results.views.junit import Case
 
 
 @click.command("compare")
@@ -160,7 +162,7 @@ def command(
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed, "cluster": cluster}
         comparison = pe.compare(predictions, golds, reading=how, names=names, progress=counted(), **chosen)
-    from planner_eval.scoring.compare import unjudged
+    from planner_eval.results.compare import unjudged
 
     problems, cases = _held(comparison, allowed)
     _emit(comparison, form, output, metrics, cases, all_figures=every)
@@ -219,7 +221,7 @@ def _page(
 ) -> int:
     """Write a page of two systems, pair by pair."""
     from planner_eval.cli.report import diff_command, page_of_runs, paged, tell
-    from planner_eval.verbs.reporting import AS_USUAL as ALL_PAIRS
+    from planner_eval.results.page.report import AS_USUAL as ALL_PAIRS
 
     refuse_idle(
         [
@@ -299,7 +301,7 @@ def _allowed(text: str) -> Allowed:
     Raises:
         InputError: the margin is no number from 0 on.
     """
-    from planner_eval.scoring.allowed import Allowed
+    from planner_eval.results.thresholds import Allowed
 
     metric, sign, margin = text.partition(":")
     try:
@@ -313,8 +315,8 @@ def _allowed(text: str) -> Allowed:
 
 def _held(comparison: Comparison, allowed: Sequence[Allowed]) -> tuple[list[str], list[Case]]:
     """What is worse than the user allows, and each allowance and system as a test case."""
-    from planner_eval.scoring.allowed import not_worse
-    from planner_eval.scoring.junit import limit_case
+    from planner_eval.results.thresholds import not_worse
+    from planner_eval.results.views.junit import limit_case
 
     problems, cases = [], []
     for contrast in comparison.contrasts:
@@ -336,7 +338,7 @@ def _emit(
     *,
     all_figures: bool,
 ) -> None:
-    from planner_eval.scoring.compare_formats import compare_cases, write_comparison
+    from planner_eval.results.views.compare import compare_cases, write_comparison
 
     metric_names = [line.name for line in comparison.contrasts[0].lines] if all_figures else metrics
     if form == CI[0]:
@@ -380,7 +382,7 @@ def _names(files: Sequence[str]) -> list[str]:
 
 
 def _draw(comparison: Comparison, file: str) -> None:
-    from planner_eval.drawing import render
-    from planner_eval.scoring.compare import mistaken_scene
+    from planner_eval.results.compare import mistaken_scene
+    from planner_eval.results.drawing import render
 
     emit(render(mistaken_scene(comparison), format=of_suffix(file, DRAWN) or "svg"), file)

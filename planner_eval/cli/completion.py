@@ -11,19 +11,19 @@ from planner_eval.base.errors import CODES
 
 
 def _dialects() -> Iterable[str]:
-    from planner_eval.dialects import names
+    from planner_eval.reading.dialects import names
 
     return names()
 
 
 def _policies() -> Iterable[str]:
-    from planner_eval.policy.file import presets
+    from planner_eval.comparison.policy.file import presets
 
     return presets()
 
 
 def _themes() -> Iterable[str]:
-    from planner_eval.drawing.themes import names
+    from planner_eval.results.drawing.themes import names
 
     return names()
 
@@ -35,7 +35,7 @@ def _benchmarks() -> Iterable[str]:
 
 
 def _metrics() -> Iterable[str]:
-    from planner_eval.metrics import METRICS
+    from planner_eval.comparison.metrics import METRICS
 
     return METRICS
 
@@ -51,7 +51,7 @@ def _codes() -> Iterable[str]:
 
 
 def _datasets() -> Iterable[str]:
-    from planner_eval.datasets.published import published
+    from planner_eval.benchmarks.datasets.published import published
 
     return published()
 

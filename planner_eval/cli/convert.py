@@ -13,16 +13,15 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.formats import NOTATED
 from planner_eval.base.text import encodable
 from planner_eval.cli.options import computing, dialect_option, emit, note, outputs, reading
-from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.tally import Tally, losses_said
-from planner_eval.cli.working import PlansJob, joined, plans_of
+from planner_eval.cli.workers import PlansJob, Running, joined, plans_of, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from planner_eval.engine.job import Pair
-    from planner_eval.records.files import Record
+    from planner_eval.reading.files.record import Record
+    from planner_eval.results.runs.job import Pair
 
 
 @click.command("convert")
@@ -56,8 +55,8 @@ def command(
     Notations without types say texts, and what --catalog types.
     Exit code: 0 all written, 1 some not, 2 usage, 3 none.
     """
-    from planner_eval import dialects
-    from planner_eval.verbs.reading import types_of
+    from planner_eval.reading import dialects
+    from planner_eval.reading.parse import types_of
 
     dialects.get(target)
     sources = read_plans(files, **fields)

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from planner_eval.datasets.fetch import Accept, Progress
-    from planner_eval.datasets.published import Dataset, File
+    from planner_eval.benchmarks.datasets.fetch import Accept, Progress
+    from planner_eval.benchmarks.datasets.published import Dataset, File
 
 
 @click.group("data")
@@ -108,9 +108,8 @@ def fetch(
     Files that are there already are left alone, broken downloads are continued, and only files with the
     published checksum are kept. NAME is a data set of 'planeval data list', or 'all'.
     """
-    from planner_eval.datasets.fetch import Options
-    from planner_eval.datasets.published import find, published
-    from planner_eval.datasets.store import place
+    from planner_eval.benchmarks.datasets.fetch import Options
+    from planner_eval.benchmarks.datasets.published import find, place, published
 
     refuse_idle([Applies(("mirror",), source is None, "without --source, which downloads nothing")])
     datasets = list(published().values()) if names == ("all",) else [find(name) for name in names]
@@ -180,8 +179,7 @@ def show(
     """Say what a data set is and where it lies, or show samples as JSON."""
     refuse_idle([Applies(("samples",), not wanted, "without --id, which names one sample")])
     if not samples and not wanted:
-        from planner_eval.datasets.published import find
-        from planner_eval.datasets.store import place
+        from planner_eval.benchmarks.datasets.published import find, place
 
         dataset = find(name)
         card = _card(dataset, place(dataset, cache=cache, source=source))

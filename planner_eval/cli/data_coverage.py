@@ -17,8 +17,8 @@ from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counted as counter
 
 if TYPE_CHECKING:
-    from planner_eval.datasets.coverage import Aspect
-    from planner_eval.verbs.coverage import Coverage
+    from planner_eval.curation.coverage import Aspect, Coverage
+
 
 _WIDE = 100
 

@@ -18,9 +18,9 @@ from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counted as counter
 
 if TYPE_CHECKING:
-    from planner_eval.datasets.duplicates import Alike
-    from planner_eval.records.record import Record
-    from planner_eval.verbs.duplicates import AlikeRecords, Counted, Duplicates
+    from planner_eval.curation.duplicates import Alike, AlikeRecords, Counted, Duplicates
+    from planner_eval.reading.files.record import Record
+
 
 WAYS = ("same", "template", "words", "query", "values", "plan")
 """What --by takes, the closest first."""

@@ -10,7 +10,7 @@ import planner_eval as pe
 from planner_eval.base.formats import WHOLE
 from planner_eval.base.tables import table
 from planner_eval.cli.options import emit, output, wrappers, written
-from planner_eval.records.frameworks import layout_rows
+from planner_eval.reading.files.frameworks import layout_rows
 
 
 @click.command("dialects")
@@ -22,7 +22,7 @@ def command(name: str | None, form: str, output: str | None) -> int:
     """List the dialects and the frameworks whose files are known, or show one dialect with its example."""
     entries = pe.list_dialects(name)
     if form == "md" and name is None:
-        from planner_eval.dialects.listing import page
+        from planner_eval.reading.dialects.listing import page
 
         emit(page(), output)
         return 0

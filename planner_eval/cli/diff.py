@@ -3,35 +3,122 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 import planner_eval as pe
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.formats import CI, DRAWN, WRITTEN, of_suffix
 from planner_eval.cli.ci import emit_findings, findings_in
-from planner_eval.cli.diff_rows import draw_each, draw_pair, effects_of, say_distance, say_effects
-from planner_eval.cli.drawing import Look, drawing, is_folder
-from planner_eval.cli.numbers import Seconds
-from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given, written
-from planner_eval.cli.pairs import in_parts, missing, pairs
-from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.running import Running, running, store_option
-from planner_eval.cli.runs import as_begun, refuse_absent, refuse_runs
-from planner_eval.cli.sources import ids, read_sides, tell_of_facts
-from planner_eval.cli.terminal import counting
-from planner_eval.cli.working import Done, working
+from planner_eval.cli.drawing import Look, Named, draw_one, drawing, is_folder, write_folder
+from planner_eval.cli.options import Applies, Seconds, emit, note, outputs, refuse_idle, was_given, written
+from planner_eval.cli.pairs import chosen_policy, in_parts, missing, pairs
+from planner_eval.cli.sources import as_begun, ids, read_sides, refuse_absent, refuse_runs, tell_of_facts
+from planner_eval.cli.terminal import colorful, counting
+from planner_eval.cli.workers import Done, Running, running, store_option, working
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from planner_eval.comparison.evaluate import Paired
+    from planner_eval.comparison.policy.policy import Policy
+    from planner_eval.comparison.rows import Row
+    from planner_eval.reading.files.record import Record
+    from planner_eval.results.pair_sums import DiffSums
+    from planner_eval.results.runs.diff import DiffJob, Effects
 
-    from planner_eval.engine.diff import DiffJob, Effects
-    from planner_eval.policy import Policy
-    from planner_eval.records.rows import Row
-    from planner_eval.scoring.diff_sums import DiffSums
-    from planner_eval.verbs.evaluating import Paired
 
+# ----------------------------------------------------------------------
+# What `planeval diff` does with pairs beside telling of them: drawings, reports, effects, distances.
+def draw_pair(rows: Sequence[Row], form: str, look: Look, output: str | None) -> bytes:
+    """The drawing of one pair."""
+    diffs = [row.diff for row in rows if row.diff is not None]
+    if len(rows) != 1:
+        raise InputError(
+            f"{len(rows)} pairs do not fit one drawing: name one with --id, or a directory with -o"
+        )
+    if not diffs:
+        raise InputError(f"there is nothing to draw: {rows[0].error or rows[0].state.replace('_', ' ')}")
+    return draw_one(diffs[0], "text" if form == "listing" else form, look, output)
+
+
+def draw_each(rows: Sequence[Row], form: str, look: Look, output: str) -> None:
+    """A drawing a pair into a folder; a pair that could not be compared is told."""
+    from pathlib import Path
+
+    from planner_eval.comparison.rows import STATES
+    from planner_eval.results.drawing.child import Drawing
+
+    form = "text" if form == "listing" else form
+    diffs = (row.diff for row in rows if row.diff is not None)
+    drawings = pe.render_many(diffs, format=form, color=colorful(output), **look._asdict())
+
+    def drawn() -> Iterator[Named]:
+        for row in rows:
+            message = (
+                f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).partition(chr(10))[0]}"
+            )
+            yield Named(row.id, row.id, next(drawings) if row.diff is not None else Drawing(error=message))
+
+    write_folder(drawn(), Path(output), form, len(rows), "pairs")
+
+
+def effects_of(
+    tools: Any, initial: str | None, records: Sequence[Record], *, values: bool = False
+) -> Effects:
+    """What runs the two plans of a pair, from the state of gold's record, else of the prediction's.
+
+    Args:
+        tools: The tools.
+        initial: Where the user says that states are.
+        records: The records that may hold one.
+        values: Say what each call came to.
+    """
+    from planner_eval.comparison.rows import STATES
+    from planner_eval.execution.run_records import initial_of
+    from planner_eval.reading.files.task_fields import states_of
+
+    states = states_of(initial, records)
+    unknown = {"verdict": "unknown", "results_same": False}
+    unknown |= dict.fromkeys(("state_same", "outputs_seen", "reached"))
+
+    def effects(row: Row, pred: Record | None, gold: Record | None) -> Mapping[str, Any]:
+        if row.pred is None or row.gold is None:
+            return {**unknown, "said": f"unknown: {STATES[row.state]}"}
+        try:
+            initial_states = [initial_of(states, record, tools) for record in (gold, pred)]
+        except (InputError, ParseError) as error:
+            return {**unknown, "said": f"unknown: {error}"}
+        if initial_states[0] is not None and initial_states[1] not in (None, initial_states[0]):
+            return {**unknown, "said": "unknown: the two records begin in different states"}
+        started = initial_states[0] if initial_states[0] is not None else initial_states[1]
+        outcome = pe.compare_effects(row.pred, row.gold, tools, initial=started)
+        return {**outcome.to_dict(), "values": outcome.values()} if values else outcome.to_dict()
+
+    return effects
+
+
+def say_effects(rows: Sequence[Row], *, many: bool) -> None:
+    """Say what the plans of each pair come to, beside what has no room for it."""
+    for row in rows:
+        note(f"{row.id + ': ' if many else ''}{row.in_effect}")
+
+
+def say_distance(rows: Sequence[Row], seconds: float) -> None:
+    """Say the graph edit distance of one pair."""
+    from planner_eval.comparison.metrics.edit_distance import distance_of
+
+    if rows[0].diff is not None and rows[0].diff.matching is not None:
+        distance = distance_of(rows[0].diff.matching, timeout=seconds)
+        bound = (
+            "proved" if distance.proved else f"at most: the search was stopped after {distance.seconds:.1f} s"
+        )
+        note(f"graph edit distance {distance.value:g} ({bound})")
+
+
+# ----------------------------------------------------------------------
+# planeval diff: is the prediction the gold plan, and if not, what differs.
 SHOWN = ("listing", "boxes", *DRAWN)
 REPORT = "html"
 PATCHED = ("json", "jsonl", "text", None)
@@ -95,9 +182,9 @@ def command(
     make no difference.
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
-    from planner_eval.engine.large import is_large
-    from planner_eval.scoring.told_rows import told_rows
-    from planner_eval.verbs.evaluating import refuse_unknown_names
+    from planner_eval.comparison.evaluate import refuse_unknown_names
+    from planner_eval.results.runs.pairs import is_large
+    from planner_eval.results.views.rows import told_rows
 
     if gold is None:
         refuse_runs(pred)
@@ -186,8 +273,8 @@ def _job(
     gold_named: bool,
 ) -> DiffJob:
     """What is compared and how it is told; a run keeps JSON lines of all pairs."""
-    from planner_eval.engine.diff import DiffJob
-    from planner_eval.scoring.told_rows import PATCH, Told
+    from planner_eval.results.runs.diff import DiffJob
+    from planner_eval.results.views.rows import PATCH, Told
 
     form = PATCH if shape.patch else "" if shape.pictured else "jsonl" if shape.run else shape.form
     row_format = Told(form, shape.many or shape.run, places, structure, each)
@@ -207,11 +294,11 @@ def _with_rows(
 
 def _kept(paired: Paired, folder: str | None, store: str | None) -> dict[str, Any]:
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
-    from planner_eval.engine.large import unchanged
+    from planner_eval.results.runs.pairs import unchanged
 
     run_options: dict[str, Any] = {"unchanged": unchanged(paired.pred, paired.gold)}
     if folder is not None:
-        from planner_eval.engine.inputs import input_of, inputs_of
+        from planner_eval.results.runs.inputs import input_of, inputs_of
 
         tables = click.get_current_context().meta.get("wrappers", ())
         wrappers = [input_of("wrappers", name) for name in tables]

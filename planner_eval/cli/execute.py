@@ -16,25 +16,21 @@ from planner_eval.base.formats import DRAWN, RECORDS
 from planner_eval.base.text import counted
 from planner_eval.cli.drawing import Look, draw_one, drawing, is_folder
 from planner_eval.cli.execute_job import KEPT, Asked, ExecuteJob, told, unread
-from planner_eval.cli.numbers import Seconds
-from planner_eval.cli.options import Applies, emit, note, outputs, reading, refuse_idle, written
+from planner_eval.cli.options import Applies, Seconds, emit, note, outputs, reading, refuse_idle, written
 from planner_eval.cli.requesting import binding as passing
 from planner_eval.cli.requesting import confining
-from planner_eval.cli.running import Running, running, store_option
-from planner_eval.cli.runs import as_begun
-from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans, tell_of_facts
+from planner_eval.cli.sources import as_begun, chosen, dataset_places, ids, read_plans, tell_of_facts
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counting
-from planner_eval.cli.working import Done, working
-from planner_eval.engine.alone import Alone
-from planner_eval.engine.large import is_large
+from planner_eval.cli.workers import Done, Running, running, store_option, working
+from planner_eval.results.runs.pairs import Alone, is_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.execution import ToolSource
-    from planner_eval.records.files import PlanFile
-    from planner_eval.verbs.running import Ran
+    from planner_eval.execution.run_records import Ran
+    from planner_eval.execution.tool_sources import ToolSource
+    from planner_eval.reading.files.files import PlanFile
 
 
 _Used: TypeAlias = "list[tuple[str, str]]"
@@ -156,8 +152,8 @@ def command(
             f"{source.name} holds {len(source.records):,} plans, and one drawing holds one: name a record "
             "with --id"
         )
-    from planner_eval.execution import Options
-    from planner_eval.records.states import states_of
+    from planner_eval.execution.program import Options
+    from planner_eval.reading.files.task_fields import states_of
 
     states = states_of(initial, source.records)
     manner = Options(binding, concurrency, retries, backoff, arguments=trace, state=state)
@@ -201,10 +197,10 @@ def command(
 
 def _over_seeds(source: PlanFile, spec: str, form: str, output: str | None, **how: Any) -> int:
     """Run the plans in several worlds, and tell how often each is carried out."""
-    from planner_eval.cli.execute_seeds import code, judged, told
+    from planner_eval.cli.execute_job import code, format_seeds, judged
 
     judgement = judged(source, spec, **how)
-    emit(told(judgement, form), output)
+    emit(format_seeds(judgement, form), output)
     return code(judgement)
 
 
@@ -263,7 +259,7 @@ def _together(
     job: ExecuteJob, source: PlanFile, record: str | None, ran: list[Ran], used: _Used, *, quiet: bool
 ) -> Iterator[Done]:
     """Run all plans with the same workers, some of them ahead; what is done when interrupted is told."""
-    from planner_eval.engine.large import unchanged
+    from planner_eval.results.runs.pairs import unchanged
 
     how, total = job.how, len(source.records)
     check = unchanged(source, used=[name for _, name in used])
@@ -312,7 +308,7 @@ def _tell_of_cut(record: str) -> None:
 
 def _used(tools: ToolSource, facts: str | None, initial: str | None) -> _Used:
     """The files that tools and their states are made of, each with what it is for."""
-    from planner_eval.execution.source import own_files
+    from planner_eval.execution.tool_sources import own_files
 
     supplied_files = (("facts", facts), ("initial", initial))
     existing_files = [
@@ -323,8 +319,8 @@ def _used(tools: ToolSource, facts: str | None, initial: str | None) -> _Used:
 
 def _said(how: Asked, settings: dict[str, Any]) -> dict[str, Any]:
     """All that decides the rows of a run, as JSON data; files are known by what is in them."""
-    from planner_eval.engine.described import described
-    from planner_eval.engine.rows import digest_of
+    from planner_eval.results.runs.signature import described
+    from planner_eval.results.runs.work import digest_of
 
     data = {name: value for name, value in how.tools.data.items() if name != "path"}
     digest = digest_of(repr(described(data)).encode("utf-8", "backslashreplace"))
@@ -343,11 +339,11 @@ def _kept(
     used: _Used,
 ) -> dict[str, Any]:
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
-    from planner_eval.engine.large import unchanged
+    from planner_eval.results.runs.pairs import unchanged
 
     run_options: dict[str, Any] = {"unchanged": unchanged(source, used=[name for _, name in used])}
     if is_folder(output):
-        from planner_eval.engine.inputs import input_of, inputs_of
+        from planner_eval.results.runs.inputs import input_of, inputs_of
 
         read = used + [("read", path) for path in how.allow_read if os.path.isfile(path)]
         inputs = [*inputs_of("plans", source), *(input_of(role, path) for role, path in read)]
@@ -359,7 +355,7 @@ def _kept(
 # ---------------------------------------------------------------- writing
 def _drawn(ran: Ran, form: str, look: Look, output: str | None) -> bytes:
     """The plan of one record with what became of each call."""
-    from planner_eval.drawing.runs import run_scene
+    from planner_eval.results.drawing.overlay import run_scene
 
     if ran.plan is None or ran.trace is None:
         raise InputError(f"there is nothing to draw: {ran.error}")

@@ -1,25 +1,32 @@
-"""Plans run with tools as a job: a row a plan, and how they ended."""
+"""Plans run with tools as a job: a row a plan, how they ended, and how often over several seeds."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import planner_eval as pe
 from planner_eval.base.tables import json_array, table_pieces
 from planner_eval.base.text import counted, one_line
-from planner_eval.cli.working import Again, joined
+from planner_eval.cli.workers import Again, joined
 
 if TYPE_CHECKING:
-    from planner_eval.engine.job import Pair
-    from planner_eval.execution import Options, ToolSource, Trace
-    from planner_eval.records.files import Record
-    from planner_eval.records.states import States
-    from planner_eval.verbs.running import Ran
+    from planner_eval.execution.program import Options
+    from planner_eval.execution.run_records import Ran
+    from planner_eval.execution.tool_sources import ToolSource
+    from planner_eval.execution.trace import Trace
+    from planner_eval.reading.files.files import PlanFile
+    from planner_eval.reading.files.record import Record
+    from planner_eval.reading.files.task_fields import States
+    from planner_eval.results.runs.job import Pair
 
+
+# ----------------------------------------------------------------------
+# Plans run with tools as a job: a row a plan, and how they ended.
 KEPT = "rows"
 """The form of a run's own rows."""
 
@@ -148,8 +155,8 @@ class ExecuteJob(NamedTuple):
         return {**self.said}
 
     def columns(self) -> dict[str, Any]:
-        """The types of a row's keys, see :func:`planner_eval.engine.parquet.write_rows`."""
-        from planner_eval.engine.job import JSON
+        """The types of a row's keys, see :func:`planner_eval.results.runs.row_files.write_rows`."""
+        from planner_eval.results.runs.job import JSON
 
         texts = dict.fromkeys(("calls", "ended", "answer", "state", "turns", "layers"), JSON)
         return {
@@ -173,7 +180,7 @@ class ExecuteJob(NamedTuple):
             pairs: The records.
             fold: The sums.
         """
-        from planner_eval.execution import Limits, Sandbox
+        from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 
         how = self.how
         limits = Limits(seconds=how.timeout, read=how.allow_read)
@@ -300,8 +307,92 @@ def _states(trace: Trace) -> list[str]:
 
 
 def _shown(value: Any, width: int = 60) -> str:
-    from planner_eval.execution.wire import Opaque, bounded_text
+    from planner_eval.execution.sandbox.wire import Opaque, bounded_text
 
     return one_line(
         f"<{value.type}> {value.text}" if type(value) is Opaque else bounded_text(value, 4 * width), width
     )
+
+
+# ----------------------------------------------------------------------
+# Plans judged over several seeds of a world: how often each is carried out.
+@dataclass(slots=True)
+class Judged:
+    """How often a plan is carried out; ``problems`` counts what its calls failed of."""
+
+    record: str
+    seeds: int
+    ok: int = 0
+    failed_at: int | None = None
+    problems: Counter[str] = field(default_factory=Counter)
+    error: str | None = None
+
+    def add(self, seed: int, trace: Trace) -> None:
+        """Add what became of the plan in the world of a seed."""
+        if trace.ok:
+            self.ok += 1
+            return
+        self.failed_at = seed if self.failed_at is None else self.failed_at
+        self.problems.update({call.error.kind for call in trace.failed if call.error is not None})
+        if trace.ended is not None:
+            self.problems.update({trace.ended.kind} - {e.error.kind for e in trace.failed if e.error})
+
+    def row(self) -> dict[str, Any]:
+        """The same as a row; ``failed_at`` is the first seed at which it is not carried out."""
+        problems = ", ".join(f"{kind} {count}" for kind, count in sorted(self.problems.items()))
+        return {
+            "record": self.record,
+            "ok": self.ok,
+            "seeds": self.seeds,
+            "failed_at": self.failed_at,
+            "problems": problems if self.error is None else f"unreadable: {self.error.splitlines()[0]}",
+        }
+
+
+def judged(
+    source: PlanFile,
+    spec: str,
+    *,
+    seeds: int,
+    facts: str | None,
+    isolation: str | None,
+    timeout: float,
+    options: Options,
+    dialect: str | None,
+    initial: Any,
+) -> list[Judged]:
+    """Run each plan in the worlds of the seeds 0, 1 … and count."""
+    judgements = [Judged(record.name, seeds) for record in source.records]
+    for seed in range(seeds):
+        tools = pe.tool_source(spec, seed=str(seed), facts=facts)
+        runs = pe.execute(
+            source,
+            tools,
+            isolation=isolation,
+            timeout=timeout,
+            options=options,
+            dialect=dialect,
+            initial=initial,
+        )
+        for judgement, ran in zip(judgements, runs, strict=True):
+            if ran.trace is None:
+                judgement.error = ran.error or "no plan"
+            else:
+                judgement.add(seed, ran.trace)
+    return judgements
+
+
+def format_seeds(judgements: list[Judged], form: str) -> Iterator[str]:
+    """The rows in a form, in pieces."""
+    rows = [j.row() for j in judgements]
+    if form in ("json", "jsonl"):
+        texts = [json.dumps(row, ensure_ascii=False) for row in rows]
+        return json_array(texts) if form == "json" else iter(["\n".join(texts)])
+    return table_pieces(rows, form)
+
+
+def code(judgements: list[Judged]) -> int:
+    """The command's exit code: 0 where every plan is carried out at every seed."""
+    if all(j.error is not None for j in judgements):
+        return 3
+    return int(any(j.ok < j.seeds for j in judgements))

@@ -1,4 +1,4 @@
-"""Options and habits that commands share."""
+"""Options that commands share."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import wraps
+from math import isfinite
 from typing import Any
 
 import click
@@ -14,13 +15,14 @@ from click.core import ParameterSource
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import of_suffix
-from planner_eval.base.named import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.output_files import write
 from planner_eval.base.text import json_safe, printable
-from planner_eval.base.writing import write
-from planner_eval.cli.streams import write_out
 from planner_eval.cli.targets import Target, form_of, refuse_targets, say
-from planner_eval.cli.terminal import clear, painted
+from planner_eval.cli.terminal import clear, painted, write_out
 
+# ----------------------------------------------------------------------
+# Options and habits that commands share.
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -52,7 +54,7 @@ def dialect_option(flag: str, name: str, **how: Any) -> Decorator:
 
     def check_dialect(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
         if value is not None:
-            from planner_eval.dialects import get
+            from planner_eval.reading.dialects import get
 
             get(value)
         return value
@@ -148,7 +150,7 @@ def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
     def add(context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
         context.meta["wrappers"] = files
         for file in files:
-            from planner_eval.records.own_rows import add_file
+            from planner_eval.reading.files.user_rows import add_file
 
             add_file(file)
 
@@ -348,3 +350,35 @@ def threshold(text: str) -> Threshold:
     if not math.isfinite(least):
         raise InputError(f"--fail-under {text!r}: expected METRIC=NUMBER, e.g. exact=0.9")
     return Threshold(name.strip(), least)
+
+
+# ----------------------------------------------------------------------
+# Numbers that options give.
+class Number(click.FloatRange):
+    """A number in a range; ``nan`` and ``inf`` are none, though Python takes them for numbers."""
+
+    _words = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number.
+
+        Raises:
+            click.BadParameter: it is none.
+        """
+        number = float(super().convert(value, param, ctx))
+        if not isfinite(number):
+            self.fail(f"{value!r} is no {self._words}", param, ctx)
+        return number
+
+
+class Seconds(Number):
+    """A time in seconds.
+
+    Args:
+        zero: Whether it may be 0.
+    """
+
+    _words = "number of seconds"
+
+    def __init__(self, *, zero: bool = False) -> None:
+        super().__init__(min=0, min_open=not zero)

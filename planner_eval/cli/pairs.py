@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 import planner_eval as pe
 from planner_eval.base.text import one_line
@@ -19,15 +20,46 @@ from planner_eval.cli.options import (
     repairing,
     strictly,
 )
-from planner_eval.cli.policy import policy_option
 from planner_eval.cli.sources import dataset_places
 from planner_eval.cli.terminal import counted
 
 if TYPE_CHECKING:
-    from planner_eval.cli.running import Running
-    from planner_eval.scoring.totals import Totals
-    from planner_eval.verbs.evaluating import Paired
+    from planner_eval.cli.workers import Running
+    from planner_eval.comparison.evaluate import Paired
+    from planner_eval.comparison.policy.policy import Policy
+    from planner_eval.results.totals import Totals
 
+
+# ----------------------------------------------------------------------
+# The option that says how values compare.
+def policy_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.settings`."""
+    return click.option(
+        "--policy",
+        metavar="NAME|FILE",
+        help="How values compare: default, strict, lenient, a benchmark's name, or a TOML file. "
+        "When left out: as planeval.toml or pyproject.toml of the project says, else default.",
+    )(command)
+
+
+def chosen_policy(name: str | None) -> Policy:
+    """The policy that the option or the project's settings name, or the default."""
+    from planner_eval.comparison.policy.policy import DEFAULT_POLICY
+
+    if name is None:
+        return DEFAULT_POLICY
+    from planner_eval.comparison.policy.file import load_policy, read_policy
+
+    if click.get_current_context().get_parameter_source("policy") is not ParameterSource.DEFAULT_MAP:
+        return load_policy(name)
+    from pathlib import Path
+
+    # The project's settings serve more files than those of one run: what these lack is no error.
+    return read_policy(Path(name), settings=True, unknown=note)
+
+
+# ----------------------------------------------------------------------
+# The options of commands that set predictions beside gold plans.
 READING = (
     "dialect", "id_field", "text_field", "gold_dialect", "gold_id_field", "gold_text_field",
     "by", "turn", "repair", "compute", "infer", "cache", "folder",
@@ -61,7 +93,7 @@ def in_parts(running: Running, paired: Paired, **run_options: Any) -> dict[str, 
         paired: The pairs.
         run_options: Of a run that is kept its folder, and in what that keeps the rows.
     """
-    from planner_eval.engine.large import is_large
+    from planner_eval.results.runs.pairs import is_large
 
     if running.wanted or run_options or is_large(paired.pred, paired.gold):
         return {"jobs": 0, **run_options, **running.options()}

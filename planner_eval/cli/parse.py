@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,20 +14,72 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import one_line, printable
 from planner_eval.cli.options import computing, emit, inferring, note, output, reading, written
-from planner_eval.cli.places import places_data, places_said
-from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.tally import Tally
-from planner_eval.cli.working import PlansJob, joined, plans_of
+from planner_eval.cli.workers import PlansJob, Running, joined, plans_of, running
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from planner_eval.engine.job import Pair
-    from planner_eval.plan.model import Call, Diagnostic, Plan
-    from planner_eval.records.files import Record
+    from planner_eval.base.limits import Span
+    from planner_eval.plan.model import Call, Diagnostic, Plan, Value
+    from planner_eval.reading.files.record import Record
+    from planner_eval.results.runs.job import Pair
 
 
+# ----------------------------------------------------------------------
+# Where the grammar found calls, arguments and references, in words and as data.
+def places_said(plan: Plan, call: Call) -> Iterator[str]:
+    """A line for the call and one an argument, places as line:column-column, the last one past the end.
+
+    ``total at 2:38-62, ← add at 2:49-60``
+    """
+    from planner_eval.plan.model import Ref, references
+
+    text = plan.text or ""
+    if call.span is not None:
+        yield f"at {_span_text(text, call.span)}"
+    for (name, value), span in zip(call.arguments, call.spans, strict=False):
+        phrases = [f"{name} at {_span_text(text, span)}"]
+        for _, ref in references(value):
+            if ref.span is not None:
+                producer = plan.calls[ref.call].id if isinstance(ref, Ref) else f"?{ref.name}"
+                phrases.append(f"← {producer} at {_span_text(text, ref.span)}")
+        yield ", ".join(phrases)
+
+
+def _span_text(text: str, span: Span) -> str:
+    (line, column), (last, end) = _place(text, span[0]), _place(text, span[1])
+    return f"{line}:{column}-{end}" if line == last else f"{line}:{column}-{last}:{end}"
+
+
+def _place(text: str, offset: int) -> tuple[int, int]:
+    """The line and the column, counted from 1."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def places_data(call: Call) -> dict[str, Any]:
+    """A call's places as JSON data: characters [start, end) of the text, null where they are not known."""
+    spans = call.spans or (None,) * len(call.arguments)
+    return {
+        "id": call.id,
+        "span": call.span,
+        "arguments": [
+            {"name": name, "span": span, "references": list(_references(value))}
+            for (name, value), span in zip(call.arguments, spans, strict=True)
+        ],
+    }
+
+
+def _references(value: Value) -> Iterator[dict[str, Any]]:
+    from planner_eval.plan.model import references
+
+    for path, ref in references(value):
+        yield {"at": path, "span": ref.span}
+
+
+# ----------------------------------------------------------------------
+# planeval parse: read plans, and say in which notation, why, and what was ignored.
 @click.command("parse")
 @click.argument("files", nargs=-1, required=True, metavar="FILE|DATASET...")
 @reading
@@ -64,7 +117,7 @@ def command(
     searched for; a notation without a grammar is an error that names those with one. Structure in a
     record is written as JSON first, and its places are those of that text.
     """
-    from planner_eval.verbs.reading import inferring, signatures_of, types_of
+    from planner_eval.reading.parse import inferring, signatures_of, types_of
 
     options: dict[str, Any] = {"repair": repair, "compute": compute, "tools": catalog and types_of(catalog)}
     if infer and catalog:
@@ -129,7 +182,7 @@ def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
     """Why the notation was taken."""
     if dialect is not None and record.dialect is None:
         return "as you said"
-    from planner_eval.dialects.turns import reason_of
+    from planner_eval.reading.dialects.conversations.turns import reason_of
 
     if record.dialect is not None:
         return "as the data set says"
@@ -139,10 +192,10 @@ def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
     if reason is not None:
         return reason
     if not isinstance(record.source, str):
-        from planner_eval.dialects.detect import detect_data
+        from planner_eval.reading.dialects.detect import detect_data
 
         return detect_data(record.source).reason
-    from planner_eval.dialects.find import find
+    from planner_eval.reading.dialects.finding.find import find
 
     repaired = any(note.code.startswith("repair.") for note in plan.diagnostics)
     return find(record.source, DEFAULT_LIMITS, repair=repaired).reason
@@ -188,8 +241,8 @@ def _said(diagnostic: Diagnostic, text: str) -> str:
 
 
 def _shown(value: Any, plan: Plan) -> str:
-    from planner_eval.dialects.plan import value_data
     from planner_eval.plan.model import Ref, Template, Unresolved
+    from planner_eval.reading.dialects.notations.plan import value_data
 
     if isinstance(value, (Ref, Unresolved)):
         name = plan.calls[value.call].id if isinstance(value, Ref) else f"?{value.name}"
@@ -206,7 +259,7 @@ def _line(named: bool, record: Record, data: dict[str, Any]) -> str:
 
 
 def _data(record: Record, plan: Plan, *, grammar: bool) -> dict[str, Any]:
-    from planner_eval.dialects.plan import to_data
+    from planner_eval.reading.dialects.notations.plan import to_data
 
     data = {
         "dialect": plan.dialect,
@@ -229,7 +282,7 @@ def _mended(record: Record, options: dict[str, Any]) -> Plan | None:
 
 
 def _failed(error: Any, form: str, head: str, mended: Plan | None) -> str | dict[str, Any]:
-    from planner_eval.dialects.plan import to_data
+    from planner_eval.reading.dialects.notations.plan import to_data
 
     if form == "text":
         lines = [f"{head}: {error}"]

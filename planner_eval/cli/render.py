@@ -17,14 +17,21 @@ from planner_eval.base.formats import DRAWN, PICTURES
 from planner_eval.base.text import counted, printable
 from planner_eval.cli.drawing import Look, Named, drawing, is_folder, say, write_folder
 from planner_eval.cli.options import Applies, emit, inferring, note, outputs, reading, refuse_idle, written
-from planner_eval.cli.runs import refuse_runs
-from planner_eval.cli.sources import chosen, dataset_places, ids, refuse_idle_places, refuse_stdin_twice
+from planner_eval.cli.sources import (
+    chosen,
+    dataset_places,
+    ids,
+    refuse_idle_places,
+    refuse_runs,
+    refuse_stdin_twice,
+)
 from planner_eval.cli.terminal import colorful, counting
 
 if TYPE_CHECKING:
-    from planner_eval.datasets.sources import Read, Source
-    from planner_eval.drawing.child import Drawing
+    from planner_eval.benchmarks.datasets.sources import Read, Source
     from planner_eval.plan.model import Plan
+    from planner_eval.results.drawing.child import Drawing
+
 
 FORMATS = ("text", "boxes", *DRAWN)
 BINARY = ("png", "pdf")
@@ -124,7 +131,7 @@ def _with_plans(reads: Iterable[Read], empty: list[Read]) -> Iterator[Read]:
 
 def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[Named]:
     """Each record with its drawing; one that cannot be read has a drawing that says why."""
-    from planner_eval.drawing.child import Drawing
+    from planner_eval.results.drawing.child import Drawing
 
     waiting: deque[Read] = deque()
 

@@ -10,34 +10,31 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.cli.options import (
-    Applies,
-    bundled,
-    emit,
-    note,
-    outputs,
-    refuse_idle,
-)
-from planner_eval.cli.pairs import READING, in_parts, missing, say_unjudged, scored_pairs
-from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.predicted import (
+from planner_eval.cli.options import Applies, bundled, emit, note, outputs, refuse_idle
+from planner_eval.cli.pairs import READING, chosen_policy, in_parts, missing, say_unjudged, scored_pairs
+from planner_eval.cli.sources import (
     answers_of,
     gold_of,
     is_predicted,
+    is_run,
+    peeked,
+    read_sides,
     reading_of,
+    refuse_absent,
+    refuse_stdin_twice,
+    refuse_torn,
     same_samples,
     those_asked,
 )
-from planner_eval.cli.running import AS_USUAL, Running, running
-from planner_eval.cli.runs import is_run, peeked, refuse_absent, refuse_torn
-from planner_eval.cli.sources import read_sides, refuse_stdin_twice
+from planner_eval.cli.workers import AS_USUAL, Running, running
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from planner_eval.scoring.report import Report
-    from planner_eval.verbs.evaluating import Paired
-    from planner_eval.verbs.reporting import Shown, Told
+    from planner_eval.comparison.evaluate import Paired
+    from planner_eval.results.page.report import Shown, Told
+    from planner_eval.results.report import Report
+
 
 LOOK = ("title", "query", "texts", "only", "limit", "page_theme")
 """Options that say what a page shows."""
@@ -184,7 +181,7 @@ def page_of_runs(
         cluster: What says in which cluster a pair lies; as the runs did when left out.
         causes: Find what each root cause costs, also where the runs did not.
     """
-    from planner_eval.verbs.report_runs import of_run, report_run
+    from planner_eval.models.page_runs import of_run, report_run
 
     stored_runs = [of_run(folder, policy) for folder in runs]
     first = stored_runs[0]
@@ -294,14 +291,14 @@ def shown_pairs(command: Sequence[str] | None, *, failures: bool) -> Shown:
         command: The command that shows one pair, up to its id.
         failures: List only pairs that are not the same.
     """
-    from planner_eval.verbs.reporting import Shown
+    from planner_eval.results.page.report import Shown
 
     return Shown(failures=failures, command=command)
 
 
 def shown_of(look: Look, command: Any) -> Shown:
     """What a page shows, as the library takes it."""
-    from planner_eval.verbs.reporting import Shown
+    from planner_eval.results.page.report import Shown
 
     return Shown(
         look.title, look.query, look.texts, look.only is not None, look.limit, look.page_theme, command

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from planner_eval.cli.numbers import Seconds
-from planner_eval.cli.options import Decorator
+from planner_eval.cli.options import Decorator, Seconds
 from planner_eval.cli.targets import Target
 
 

@@ -10,7 +10,7 @@ import planner_eval as pe
 from planner_eval.base.formats import of_suffix
 from planner_eval.base.tables import table
 from planner_eval.cli.options import emit, outputs
-from planner_eval.verbs.schemas import SCHEMAS
+from planner_eval.integrations.schemas import SCHEMAS
 
 
 @click.command("schema")

@@ -11,10 +11,8 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import CI, TABBED, WRITTEN
 from planner_eval.base.text import counted
-from planner_eval.cli.charting import Charted, charting
 from planner_eval.cli.ci import emit_cases
-from planner_eval.cli.drawing import is_folder
-from planner_eval.cli.limits import check_limit
+from planner_eval.cli.drawing import Charted, charting, is_folder
 from planner_eval.cli.options import (
     Applies,
     Threshold,
@@ -26,19 +24,7 @@ from planner_eval.cli.options import (
     threshold,
     written,
 )
-from planner_eval.cli.pairs import READING, in_parts, missing, say_unjudged, scored_pairs
-from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.predicted import (
-    answers_of,
-    benchmark_of,
-    gold_of,
-    is_predicted,
-    reading_of,
-    those_asked,
-    unanswered,
-)
-from planner_eval.cli.running import Running, running, store_option
-from planner_eval.cli.runs import as_begun, is_run, of_benchmark, refuse_absent, refuse_runs, refuse_torn
+from planner_eval.cli.pairs import READING, chosen_policy, in_parts, missing, say_unjudged, scored_pairs
 from planner_eval.cli.score_benchmark import (
     Published,
     benchmark_options,
@@ -46,11 +32,30 @@ from planner_eval.cli.score_benchmark import (
     score_benchmark,
     tell_run,
 )
-from planner_eval.cli.sources import read_sides, refuse_stdin_twice
+from planner_eval.cli.sources import (
+    answers_of,
+    as_begun,
+    benchmark_of,
+    gold_of,
+    is_predicted,
+    is_run,
+    of_benchmark,
+    read_sides,
+    reading_of,
+    refuse_absent,
+    refuse_runs,
+    refuse_stdin_twice,
+    refuse_torn,
+    those_asked,
+    unanswered,
+)
+from planner_eval.cli.tally import check_limit
+from planner_eval.cli.workers import Running, running, store_option
 
 if TYPE_CHECKING:
-    from planner_eval.scoring.junit import Case
-    from planner_eval.scoring.report import About, Report
+    from planner_eval.results.report import About, Report
+    from planner_eval.results.views.junit import Case
+
 
 PAGE = "html"
 """The format that shows all pairs as well, see :mod:`planner_eval.cli.report`."""
@@ -281,8 +286,8 @@ def _tell(
     only: bool,
 ) -> int:
     """Write a report, and say what else is to be known of it: the command's exit code."""
-    from planner_eval.metrics import METRICS
-    from planner_eval.scoring.report_formats import left_out, report_cases, write_report
+    from planner_eval.comparison.metrics import METRICS
+    from planner_eval.results.views.report import left_out, report_cases, write_report
 
     checked = [check_limit(limit, report.figure(limit.name), lower=_lower(limit)) for limit in limits]
     metric_names = METRICS if all_figures else metrics
@@ -324,7 +329,7 @@ def _said(report: Report) -> str:
 
 def _left_out(about: About) -> list[Case]:
     """Records that were left out for the id of an earlier one: the command does not pass with them."""
-    from planner_eval.scoring.junit import Case
+    from planner_eval.results.views.junit import Case
 
     message = "left out: an earlier record has its id"
     return [
@@ -336,6 +341,6 @@ def _left_out(about: About) -> list[Case]:
 
 
 def _lower(limit: Threshold) -> bool:
-    from planner_eval.metrics import METRICS
+    from planner_eval.comparison.metrics import METRICS
 
     return METRICS[limit.name.partition(".")[0]].lower

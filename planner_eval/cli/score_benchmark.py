@@ -13,25 +13,24 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import CI, TABBED
-from planner_eval.base.named import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.tables import table
 from planner_eval.base.text import counted
-from planner_eval.cli.charting import Charted
 from planner_eval.cli.ci import emit_cases
-from planner_eval.cli.drawing import is_folder
-from planner_eval.cli.limits import Checked, check_limit
+from planner_eval.cli.drawing import Charted, is_folder
 from planner_eval.cli.options import Applies, Threshold, bundled, emit, note, refuse_idle
-from planner_eval.cli.running import Running
+from planner_eval.cli.tally import Checked, check_limit
 from planner_eval.cli.targets import Target
+from planner_eval.cli.workers import Running
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from planner_eval.benchmarks.registry import Benchmark
+    from planner_eval.benchmarks.benchmark import Benchmark
     from planner_eval.benchmarks.report import SampleScore
     from planner_eval.benchmarks.score import Scored
-    from planner_eval.llm.counted import Counted
-    from planner_eval.scoring.junit import Case
+    from planner_eval.models.judges import Counted
+    from planner_eval.results.views.junit import Case
 
 
 class Published(NamedTuple):
@@ -222,7 +221,7 @@ def tell_run(
     failures: bool,
 ) -> int:
     """Tell again what a run keeps that was scored under a benchmark: the command's exit code."""
-    from planner_eval.verbs.benchmark_runs import kept_benchmark
+    from planner_eval.benchmarks.runs import kept_benchmark
 
     refuse_idle([Applies(("only",), form != "json", "to other formats: --format json has every record")])
     if form == TABBED:
@@ -240,7 +239,7 @@ def _pieces(scored: Scored, pred: str, form: str, limits: list[Case], failures: 
     if form == TABBED:
         yield scored.result_file()
     elif form == "junit":
-        from planner_eval.scoring.junit import junit
+        from planner_eval.results.views.junit import junit
 
         yield junit(_cases(scored, pred, limits, failures))
     else:
@@ -287,7 +286,7 @@ def rare_collection() -> None:
 @contextmanager
 def scoring_options(bench: Benchmark, published: Published) -> Iterator[dict[str, Any]]:
     """What the verbs take of the user's options: variants, judge, runner and the benchmark's own."""
-    from planner_eval.benchmarks.registry import VARIANTS
+    from planner_eval.benchmarks.benchmark import VARIANTS
 
     variants = (
         VARIANTS if published.official is None else ("official",) if published.official else ("corrected",)
@@ -405,8 +404,7 @@ def _judge(published: Published) -> Counted | None:
         return None
     from pathlib import Path
 
-    from planner_eval.llm import open_judge
-    from planner_eval.llm.counted import Counted
+    from planner_eval.models.judges import Counted, open_judge
 
     cache = Path(published.judge_cache) if published.judge_cache else None
     return Counted(
@@ -422,7 +420,7 @@ def _runner(bench: Benchmark, published: Published) -> AbstractContextManager[An
 
 def _cases(scored: Scored, pred: str, limits: list[Case], failures: bool) -> list[Case]:
     """A test case a threshold and a record: whether it counts as solved under the last variant."""
-    from planner_eval.scoring.junit import Case, outcome
+    from planner_eval.results.views.junit import Case, outcome
 
     variant, report = list(scored.reports.items())[-1]
     file = "standard input" if pred == "-" else pred

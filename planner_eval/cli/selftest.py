@@ -10,14 +10,13 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
-from planner_eval.cli.numbers import Seconds
-from planner_eval.cli.options import Applies, emit, output, refuse_idle, written
-from planner_eval.cli.policy import chosen_policy, policy_option
+from planner_eval.cli.options import Applies, Seconds, emit, output, refuse_idle, written
+from planner_eval.cli.pairs import chosen_policy, policy_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from planner_eval.scoring.selftest import PairVerdict
+    from planner_eval.results.selftest import PairVerdict
 
 
 @click.command("selftest")

@@ -128,7 +128,7 @@ def _options(path: str) -> dict[str, Any]:
     """The options that a file of settings stands in for, with the values that commands take."""
     from pathlib import Path
 
-    from planner_eval.policy.file import read_settings
+    from planner_eval.comparison.policy.file import read_settings
 
     settings = read_settings(Path(path))
     options: dict[str, Any] = {}

@@ -9,23 +9,21 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.jsontext import indented
+from planner_eval.base.json_text import indented
+from planner_eval.base.output_files import write
 from planner_eval.base.text import counted as so_many
 from planner_eval.base.text import printable
-from planner_eval.base.writing import write
 from planner_eval.cli.drawing import is_folder
-from planner_eval.cli.numbers import Seconds
-from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given, written
-from planner_eval.cli.pairs import written_pairs
-from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.runs import refuse_runs
-from planner_eval.cli.sources import ids, read_sides, refuse_stdin_twice
+from planner_eval.cli.options import Applies, Seconds, emit, note, outputs, refuse_idle, was_given, written
+from planner_eval.cli.pairs import chosen_policy, written_pairs
+from planner_eval.cli.sources import ids, read_sides, refuse_runs, refuse_stdin_twice
 from planner_eval.cli.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.verbs.shrunk import Part, Shrunk
+    from planner_eval.curation.shrink.written_search import Part, Shrunk
+
 
 _PLANS = (
     "turn", "wrappers", "repair", "compute", "dialect", "gold_dialect", "gold_id_field", "gold_text_field",
@@ -122,7 +120,7 @@ def command(
     Exit code: 0 the smallest, 1 tries or time ran out before that, or the command does not answer the same
     each time, 2 usage, 3 the pair does not show it, 130 interrupted; whatever was found is written.
     """
-    from planner_eval.engine.stopping import Ending
+    from planner_eval.results.runs.stopping import Ending
 
     _refuse_idle(differs is not None, form, output)
     refuse_stdin_twice(pred, gold)

@@ -1,7 +1,8 @@
-"""The options of commands that take files and published data sets."""
+"""The options of commands that take files, published data sets, and folders of runs."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,17 +10,117 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 import planner_eval as pe
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted
+from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.options import Applies, Decorator, note, refuse_idle
-from planner_eval.cli.runs import refuse_runs
 from planner_eval.cli.terminal import tell_reading
 
 if TYPE_CHECKING:
-    from planner_eval import Reading
-    from planner_eval.datasets.sources import Source
-    from planner_eval.execution import ToolSource
-    from planner_eval.prediction.folder import Predicted
-    from planner_eval.records.files import PlanFile
+    from planner_eval.benchmarks.datasets.sources import Source
+    from planner_eval.comparison.reading import Reading
+    from planner_eval.execution.tool_sources import ToolSource
+    from planner_eval.models.predict.folder import Predicted
+    from planner_eval.reading.files.files import PlanFile
 
+
+# ----------------------------------------------------------------------
+# Folders of runs, where a command takes files of plans.
+_FILE = "run.json"
+
+
+def is_run(path: str) -> bool:
+    """Whether a path is the folder of a run."""
+    return os.path.lexists(os.path.join(path, _FILE))
+
+
+def refuse_torn(path: str) -> None:
+    """Refuse a folder that holds parts of a run, and nothing tells of which.
+
+    Raises:
+        InputError: says so.
+    """
+    if os.path.isdir(os.path.join(path, "parts")):
+        from planner_eval.results.runs.run_file import left_alone
+
+        if problem := left_alone(path):
+            raise problem
+
+
+def refuse_absent(path: str) -> None:
+    """Refuse a folder that is named and is not there, where it may have been meant as a run.
+
+    Raises:
+        InputError: says so.
+    """
+    if os.path.dirname(path) and not os.path.lexists(path) and not any(mark in path for mark in "*?["):
+        raise InputError(f"there is no file or folder {path}")
+
+
+def peeked(path: str) -> dict[str, Any]:
+    """What a run says of itself, of any kind; nothing where it is none, or cannot be read."""
+    try:
+        with open(os.path.join(path, _FILE), encoding="utf-8") as stream:
+            data = json.load(stream)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def of_benchmark(path: str) -> bool:
+    """Whether a path is the folder of a run that was scored under a benchmark."""
+    options = peeked(path).get("options")
+    return isinstance(options, dict) and "benchmark" in options
+
+
+def refuse_runs(*names: str) -> None:
+    """Refuse the folder of a run where files of plans are wanted, and say what to name instead.
+
+    Raises:
+        InputError: one of the names is such a folder.
+    """
+    for name in filter(is_run, names):
+        data = peeked(name)
+        kind, operands = data.get("kind"), data.get("given") or ()
+        if kind == "predict":
+            message = f"its answers are {os.path.join(name, 'rows.jsonl')}"
+        elif kind == "score":
+            hint = f"; what it was made of is {operands[0]}" if operands else ""
+            message = (
+                f"planeval score {name} tells it again, and planeval compare takes it beside other runs, "
+            )
+            message += f"without --gold{hint}"
+        else:
+            message = "what it was made of is " + (
+                " and ".join(map(str, operands)) if operands else "not said in it"
+            )
+        raise InputError(f"{name} is the folder of a run, and files of plans are wanted here: {message}")
+
+
+def as_begun(output: str | None, *names: str) -> tuple[str, ...]:
+    """Names of files as the command gave them that began the run in a folder, where these are the same files.
+
+    Rows name files; so a run that goes on under another spelling leaves the same bytes.
+
+    Args:
+        output: The folder, where it is one.
+        names: What is named now.
+    """
+    operands = peeked(output).get("given") if output is not None and is_folder(output) else None
+    if not isinstance(operands, list) or len(operands) != len(names):
+        return names
+    return tuple(was if _same(was, now) else now for was, now in zip(operands, names, strict=True))
+
+
+def _same(previous: Any, other: str) -> bool:
+    try:
+        return isinstance(previous, str) and os.path.samefile(previous, other)
+    except OSError:
+        return False
+
+
+# ----------------------------------------------------------------------
+# The options of commands that take files and published data sets.
 T = TypeVar("T")
 
 
@@ -60,7 +161,7 @@ def read_sides(
         tell_reading(name)
         files.append(how.answers(name))
     if predicted:
-        from planner_eval.prediction.answers import answers_read
+        from planner_eval.models.predict.predicted_gold import answers_read
 
         strict = how.repair is False
         files = [
@@ -69,7 +170,7 @@ def read_sides(
         ]
     tell_reading(gold)
     if predicted:
-        from planner_eval.verbs.predicted_gold import read_run_golds
+        from planner_eval.models.predict.predicted_gold import read_run_golds
 
         golds = read_run_golds(predicted[0], gold, how)
     else:
@@ -218,7 +319,7 @@ def chosen(
     Raises:
         InputError: no record has one of the ids; says which is closest.
     """
-    from planner_eval.records.pairing import refuse_unknown
+    from planner_eval.reading.files.pairing import refuse_unknown
 
     all_ids: set[str] = set()
     selected = []
@@ -230,3 +331,96 @@ def chosen(
                 selected.append(thing)
     refuse_unknown(wanted_ids, all_ids, names)
     return selected
+
+
+# ----------------------------------------------------------------------
+# Folders in which planeval predict keeps answers, where a command takes files of answers.
+def is_predicted(path: str) -> bool:
+    """Whether a path is the folder of a run that asked a model."""
+    return peeked(path).get("kind") == "predict"
+
+
+def answers_of(path: str, *, repeated: bool = False) -> Predicted:
+    """What such a folder keeps; says how many samples could not be asked, and how many answers do not count.
+
+    Args:
+        path: The folder.
+        repeated: All answers to a sample count, as for CallNavi's stability.
+    """
+    from planner_eval.models.predict.folder import predicted
+    from planner_eval.models.predict.predicted_gold import further
+
+    run = predicted(path)
+    missing, noun, lack = run.unasked, "sample", "without a whole answer"
+    if repeated and run.repeat > 1:
+        missing, noun, lack = run.lost, "answer", "not whole"
+    if missing:
+        counts = "count as wrong" if run.form == "own" else "count as they are"
+        note(f"{path}: {counted(missing, noun)} {lack} {counts}")
+    if not repeated and (message := further(run)):
+        note(f"{path}: {message}")
+    return run
+
+
+def unanswered(run: Predicted | None) -> int:
+    """Say of a run of which every request failed that there is nothing to evaluate; the exit code, else 0."""
+    if run is None or not run.failed or run.failed < len(run.ids) * run.repeat:
+        return 0
+    note(f"{run.folder}: no request was answered: these figures say nothing of the model")
+    return 3
+
+
+def benchmark_of(run: Predicted) -> str | None:
+    """The benchmark under which such answers are scored; None for tasks of one's own."""
+    return None if run.form == "own" else run.form
+
+
+def gold_of(run: Predicted, named: str | None) -> str:
+    """The gold of such answers: what the user names, else where the samples came from.
+
+    Raises:
+        InputError: the user has to name it.
+    """
+    from planner_eval.models.predict import folder
+
+    return folder.gold_of(run, named)
+
+
+def reading_of(how: Reading, runs: Sequence[Predicted]) -> Reading:
+    """How files are read, with the cache folder of the data sets that were asked where none is named."""
+    cache = runs[0].cache if runs else None
+    return how._replace(cache=cache) if how.cache is None and cache is not None else how
+
+
+def same_samples(runs: Sequence[Predicted]) -> None:
+    """Refuse runs that were not asked the same.
+
+    Raises:
+        InputError: says which two differ, and how.
+    """
+    first = runs[0]
+    for other in runs[1:]:
+        problem = f"{first.folder} and {other.folder} cannot be compared"
+        if first.form != other.form:
+            raise InputError(f"{problem}: they are of {first.form} and {other.form}")
+        if unshared := first.ids ^ other.ids:
+            lacking = other if min(unshared) in first.ids else first
+            raise InputError(
+                f"{problem}: {lacking.folder} was not asked {min(unshared)!r}, and {len(unshared) - 1:,} "
+                "more samples are in one of them alone; ask both the same, with --id or --limit"
+            )
+        unlike = [id for id, task in first.tasks.items() if other.tasks.get(id, task) != task]
+        if unlike:
+            raise InputError(
+                f"{problem}: {len(unlike):,} of their questions differ, that of {unlike[0]!r} first"
+            )
+
+
+def those_asked(golds: PlanFile, run: Predicted) -> PlanFile:
+    """The gold plans that were asked for; says how many others do not count."""
+    from planner_eval.models.predict.predicted_gold import golds_asked
+
+    chosen, total = golds_asked(golds, run), len(golds.records)
+    if len(chosen.records) != total:
+        note(f"{len(chosen.records):,} of {total:,} gold plans were asked for; the others do not count")
+    return chosen

@@ -23,25 +23,28 @@ from planner_eval.cli.options import (
     refuse_idle,
     written,
 )
-from planner_eval.cli.running import Running, running, store_option
-from planner_eval.cli.runs import as_begun, refuse_runs
-from planner_eval.cli.sources import dataset_places, refuse_idle_places, refuse_stdin_twice
+from planner_eval.cli.sources import (
+    as_begun,
+    dataset_places,
+    refuse_idle_places,
+    refuse_runs,
+    refuse_stdin_twice,
+)
 from planner_eval.cli.stats_job import Found, StatsJob, unread
-from planner_eval.cli.stats_pictures import Pictures
-from planner_eval.cli.stats_tables import (
+from planner_eval.cli.stats_views import (
+    Pictures,
     each_table,
     paper_blocks,
     summaries_json,
     summary_blocks,
     words_table,
 )
-from planner_eval.cli.working import working
-from planner_eval.engine.alone import Alone
-from planner_eval.engine.large import is_large
+from planner_eval.cli.workers import Running, running, store_option, working
+from planner_eval.results.runs.pairs import Alone, is_large
 
 if TYPE_CHECKING:
-    from planner_eval.datasets.sources import Source
-    from planner_eval.records.files import Record
+    from planner_eval.benchmarks.datasets.sources import Source
+    from planner_eval.reading.files.record import Record
 
 
 @click.command("stats")
@@ -163,11 +166,11 @@ def _kept(
     names: Sequence[str], sources: Sequence[Source], output: str | None, store: str | None, *, inferred: bool
 ) -> dict[str, Any]:
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
-    from planner_eval.engine.large import unchanged
+    from planner_eval.results.runs.pairs import unchanged
 
     how: dict[str, Any] = {"unchanged": unchanged(*(s.file for s in sources if s.file is not None))}
     if is_folder(output):
-        from planner_eval.engine.inputs import data_input, inputs_of
+        from planner_eval.results.runs.inputs import data_input, inputs_of
 
         inputs = [
             entry

@@ -9,14 +9,15 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import planner_eval as pe
-from planner_eval.plan.summary import Sums
+from planner_eval.plan.statistics import Sums
 
 if TYPE_CHECKING:
-    from planner_eval.datasets.sources import Reader
-    from planner_eval.drawing.graphs import Shapes, ToolGraph
-    from planner_eval.engine.job import Pair
+    from planner_eval.benchmarks.datasets.sources import Reader
     from planner_eval.plan.model import Plan
     from planner_eval.plan.statistics import Stats
+    from planner_eval.results.drawing.graphs import Shapes, ToolGraph
+    from planner_eval.results.runs.job import Pair
+
 
 GRAPHS = {"tool_graph": "tool", "app_graph": "app"}
 """Options that draw a graph, and of what."""
@@ -44,7 +45,7 @@ class SourceSums:
         self.shapes: Shapes | None = None
         self.graphs: dict[str, ToolGraph] = {}
         if drawn:
-            from planner_eval.drawing.graphs import Shapes, ToolGraph
+            from planner_eval.results.drawing.graphs import Shapes, ToolGraph
 
             if "shapes" in drawn:
                 self.shapes = Shapes.of(stored["shapes"]) if data else Shapes()
@@ -147,9 +148,9 @@ class StatsJob(NamedTuple):
         return {**self.said, "titles": list(self.titles), "drawn": list(self.drawn)}
 
     def columns(self) -> dict[str, Any]:
-        """The types of a row's keys, see :func:`planner_eval.engine.parquet.write_rows`."""
-        from planner_eval.engine.job import JSON
+        """The types of a row's keys, see :func:`planner_eval.results.runs.row_files.write_rows`."""
         from planner_eval.plan.statistics import Stats
+        from planner_eval.results.runs.job import JSON
 
         of = {"tuple[str, ...]": [str], "dict[int, int]": JSON, "dict[str, int]": JSON, "int": int}
         return {

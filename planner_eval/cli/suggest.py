@@ -9,25 +9,26 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CatalogError, JudgeError, ParseError
-from planner_eval.base.jsontext import indented
+from planner_eval.base.json_text import indented
 from planner_eval.base.tables import table
 from planner_eval.base.text import counted, encodable, one_line, printable
-from planner_eval.cli.numbers import Number
-from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
+from planner_eval.cli.options import Applies, Number, emit, note, output, reading, refuse_idle, written
 from planner_eval.cli.requesting import waiting
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counting
-from planner_eval.records.ids import spoken
+from planner_eval.reading.files.ids import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from planner_eval.llm.counted import Counted
-    from planner_eval.llm.protocol import Judge, JudgeReply, JudgeRequest
-    from planner_eval.records.files import PlanFile, Record
-    from planner_eval.suggesting.mends import Tools
-    from planner_eval.suggesting.search import Faulty, Suggested
+    from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
+    from planner_eval.curation.suggest.fixes import Tools
+    from planner_eval.curation.suggest.search import Faulty, Suggested
+    from planner_eval.models.judges import Counted
+    from planner_eval.reading.files.files import PlanFile
+    from planner_eval.reading.files.record import Record
+
 
 _WIDE = 300
 _DEADLINE, _RETRIES = 60.0, 2
@@ -156,7 +157,7 @@ class _Offered:
     """The tools of each record: those that the user names, else those that the record brings."""
 
     def __init__(self, named: tuple[str, ...], format: str | None) -> None:
-        from planner_eval.verbs.suggesting import pooled, tools_of
+        from planner_eval.curation.suggest.suggest import pooled, tools_of
 
         self._make = tools_of
         self._all = tools_of(pe.read_catalog(named, format)) if named else None
@@ -215,9 +216,8 @@ def _judge(
 ) -> Counted:
     from pathlib import Path
 
-    from planner_eval.llm import open_judge
-    from planner_eval.llm.counted import Counted
-    from planner_eval.llm.prices import price_of, read_prices
+    from planner_eval.models.judges import Counted, open_judge
+    from planner_eval.models.prices import price_of, read_prices
 
     cost = price_of(model, read_prices(Path(prices)), prices) if prices is not None else None
     judge = open_judge(
@@ -233,11 +233,11 @@ def _judge(
 
 def _question(query: str | None, source: PlanFile) -> Callable[[Record], str | None]:
     """What gives a record's question."""
-    from planner_eval.datasets.questions import question_text
+    from planner_eval.benchmarks.datasets.questions import question_text
 
     if query is None:
         return lambda record: question_text(getattr(record.source, "query", None))
-    from planner_eval.reports.question import question_field
+    from planner_eval.reading.files.task_fields import question_field
 
     name, notes = question_field(query, source)
     for message in notes:

@@ -9,7 +9,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import TABLED
-from planner_eval.cli.charting import Charted, charting
+from planner_eval.cli.drawing import Charted, charting
 from planner_eval.cli.options import (
     Applies,
     cluster_option,
@@ -30,8 +30,8 @@ from planner_eval.cli.score_benchmark import (
 )
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.registry import Benchmark
-    from planner_eval.scoring.tabled import Table
+    from planner_eval.benchmarks.benchmark import Benchmark
+    from planner_eval.results.table import Table
 
 
 @click.command("table")
@@ -81,7 +81,7 @@ def command(
             Applies(("bare",), form in ("text", "md", "tex"), "to --format text, md and tex"),
         ]
     )
-    from planner_eval.verbs.table_runs import told
+    from planner_eval.models.tables.runs import told
 
     rare_collection()
     named = _named(runs)
@@ -142,7 +142,7 @@ def _benchmark(form: str | None, published: Published) -> Benchmark | None:
 
 
 def _tell(result_table: Table, form: str, output: str | None, *, bare: bool) -> int:
-    from planner_eval.scoring.table_formats import write_table
+    from planner_eval.results.views.table import write_table
 
     emit(write_table(result_table, form, intervals=not bare), output)
     if not result_table.filled:

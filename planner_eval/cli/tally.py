@@ -1,17 +1,23 @@
-"""How many plans of a file could be read, and in which notations, in the words of diff and score."""
+"""How many plans of a file could be read, and whether figures reach thresholds, in words."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.cli.options import Threshold
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from planner_eval.base.errors import ParseError
     from planner_eval.plan.model import Plan
+    from planner_eval.results.views.junit import Case
 
 
+# ----------------------------------------------------------------------
+# How many plans of a file could be read, and in which notations, in the words of diff and score.
 class Tally:
     """Counts plans as they are read.
 
@@ -46,7 +52,7 @@ class Tally:
 
     def missed(self, error: ParseError) -> str:
         """Count one that was not; gives the state that it is in."""
-        from planner_eval.records.rows import unread_state
+        from planner_eval.comparison.rows import unread_state
 
         state = unread_state(error)
         self.states[state] += 1
@@ -64,7 +70,7 @@ class Tally:
 
     def __str__(self) -> str:
         """``13 plans: 12 read (7 appbench, 5 nestful), 1 unreadable``."""
-        from planner_eval.records.rows import STATES
+        from planner_eval.comparison.rows import STATES
 
         total = self.read + self.unread
         named = f" ({_counts(self.dialects)})" if self.dialects else ""
@@ -82,3 +88,41 @@ def losses_said(losses: Counter[str]) -> str:
     """What was lost, to follow what was written: ``; 3 losses (2 loss.answer, 1 loss.app)``."""
     total = losses.total()
     return f"; {total:,} loss{'es' * (total != 1)} ({_counts(losses)})" if total else ""
+
+
+# ----------------------------------------------------------------------
+# Thresholds of ``--fail-under``: whether figures reach them, in words and as test cases.
+class Checked(NamedTuple):
+    """A threshold beside the figure.
+
+    Args:
+        limit: The threshold.
+        met: The figure reaches it.
+        said: The figure and what is expected, in words.
+    """
+
+    limit: Threshold
+    met: bool
+    said: str
+
+    def case(self, file: str) -> Case:
+        """The threshold as a test case."""
+        from planner_eval.results.views.junit import limit_case
+
+        name = f"{self.limit.name}={self.limit.least:g}"
+        return limit_case(name, met=self.met, said=self.said, file=file)
+
+
+def check_limit(limit: Threshold, value: Any, *, lower: bool = False, of: str = "") -> Checked:
+    """Whether a figure reaches a threshold.
+
+    Args:
+        limit: The threshold.
+        value: The figure; what is no number does not exist.
+        lower: Less is better, so that the threshold is the most that is allowed.
+        of: What the figure is of, in words.
+    """
+    from planner_eval.results.thresholds import reach
+
+    name = f"{limit.name} ({of})" if of else limit.name
+    return Checked(limit, *reach(name, value, limit.least, lower=lower))

@@ -11,7 +11,7 @@ import click
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import NAMED, of_suffix
-from planner_eval.base.writing import refusal, silence
+from planner_eval.base.output_files import refusal, silence
 
 SETTINGS = ("planeval.toml", "pyproject.toml")
 """Files that every command may read."""
@@ -135,7 +135,7 @@ def _is_read(context: click.Context, option: click.Parameter, name: str, file: s
 
 
 def _listed(name: str) -> tuple[str, ...]:
-    from planner_eval.records.several import list_files
+    from planner_eval.reading.files.several import list_files
 
     try:
         listing = list_files(name)
@@ -145,7 +145,7 @@ def _listed(name: str) -> tuple[str, ...]:
 
 
 def _cache(context: click.Context) -> str:
-    from planner_eval.datasets.store import cache_folder
+    from planner_eval.benchmarks.datasets.published import cache_folder
 
     return str(cache_folder(context.params.get("cache")))
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cache
 
-from planner_eval.base.named import NamedTuple
-from planner_eval.base.quick import quick
+from planner_eval.base.frozen import quick
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.registry import service
-from planner_eval.comparison.align import Alignment, Matching, match
-from planner_eval.comparison.causes import order_by_cause
-from planner_eval.comparison.edits import EDITS, Edit, Place
-from planner_eval.comparison.others import NO_OTHERS, Others, other_values
-from planner_eval.comparison.sentences import nothing_read
+from planner_eval.comparison.explanation.alternatives import NO_OTHERS, Others, other_values
+from planner_eval.comparison.explanation.causes import order_by_cause
+from planner_eval.comparison.explanation.edits import EDITS, Edit, Place
+from planner_eval.comparison.explanation.sentences import nothing_read
+from planner_eval.comparison.matching.align import Alignment, Matching, match
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.plan.model import Edge, Path, Plan
-from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 
 __all__ = ["EDITS", "CallRole", "Diff", "EdgeRole", "Edit", "Place", "diff", "diff_any", "explain"]
 
@@ -213,7 +213,7 @@ def diff(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms =
         The difference; ``diff.same`` says whether the plans mean the same. Its plans are those that
         were compared: a policy may take inlined calls out or merge repeats.
 
-    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.reading.dialects.read import parse
     >>> found = diff(parse("a = f(#x='1')\ng(#y=a)"), parse("a = f(#x='2')\ng(#y=a)"))
     >>> [(edit.code, edit.message) for edit in found.edits]
     [('argument.value', 'f (call 1): argument \'x\' is "1", gold gives "2"')]
@@ -235,7 +235,7 @@ def explain(matching: Matching, alternatives: Others = NO_OTHERS) -> Diff:
     """The edits for a matching that is known already.
 
     Args:
-        matching: What :func:`planner_eval.comparison.align.match` gave.
+        matching: What :func:`planner_eval.comparison.matching.align.match` gave.
         alternatives: Values that other gold plans have in the place of this one's, which sentences name.
     """
     if matching.pairing is None and not matching.misplaced:
@@ -253,8 +253,8 @@ def explain(matching: Matching, alternatives: Others = NO_OTHERS) -> Diff:
 @cache
 def _telling() -> tuple[Callable[[Matching], Matching], Callable[[Matching, Others], list[Edit]]]:
     """What finds partners and words for plans that differ; an import inside a function costs at each call."""
-    from planner_eval.comparison.apart import as_told
-    from planner_eval.comparison.explain import find_edits
+    from planner_eval.comparison.explanation.explain import find_edits
+    from planner_eval.comparison.explanation.unlike_pairs import as_told
 
     return as_told, find_edits
 

@@ -21,11 +21,11 @@ from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.edits import Edit
-from planner_eval.dialects.json_calls import arguments_data
-from planner_eval.dialects.plan import to_data, value_data
-from planner_eval.dialects.read import parse
+from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.plan.model import Call, Plan, Unresolved, Value, references
+from planner_eval.reading.dialects.notations.json_calls import arguments_data
+from planner_eval.reading.dialects.notations.plan import to_data, value_data
+from planner_eval.reading.dialects.read import parse
 
 SCHEMA = "planeval.patch/1"
 
@@ -223,7 +223,7 @@ def apply_patch(plan: Plan, patch: Any) -> Plan:
     """
     if not isinstance(patch, dict) or patch.get("schema") != SCHEMA:
         raise InputError(f"this is no patch: expected an object with the schema {SCHEMA!r}")
-    from planner_eval.comparison.schema import PatchFile
+    from planner_eval.comparison.schemas import PatchFile
 
     PatchFile.check(patch, "the patch")
     return applied(plan, patch["operations"])

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from typing import Any
 
-    from planner_eval.execution.effects import compare_effects
+    from planner_eval.execution.effects import compare_plan_effects as compare_effects
     from planner_eval.execution.nestful import NestfulRunner
     from planner_eval.execution.program import Options
-    from planner_eval.execution.repeat import pass_k
     from planner_eval.execution.run import execute, execute_many
-    from planner_eval.execution.sandbox import Limits, Sandbox
-    from planner_eval.execution.source import ToolSource, tool_source
+    from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
+    from planner_eval.execution.sandbox.wire import Opaque
     from planner_eval.execution.terms import same_meaning, symbolic
-    from planner_eval.execution.trace import CallTrace, Failure, Trace
-    from planner_eval.execution.wire import Opaque
+    from planner_eval.execution.tool_sources import ToolSource, tool_source
+    from planner_eval.execution.trace import CallTrace, Failure, Trace, pass_k
+
 
 _HOMES = {
-    "Limits": "sandbox",
+    "Limits": "sandbox.sandbox",
     "NestfulRunner": "nestful",
-    "Sandbox": "sandbox",
+    "Sandbox": "sandbox.sandbox",
     "Options": "program",
     "Trace": "trace",
     "CallTrace": "trace",
     "Failure": "trace",
-    "Opaque": "wire",
-    "ToolSource": "source",
-    "tool_source": "source",
+    "Opaque": "sandbox.wire",
+    "ToolSource": "tool_sources",
+    "tool_source": "tool_sources",
     "execute": "run",
     "execute_many": "run",
-    "pass_k": "repeat",
+    "pass_k": "trace",
     "same_meaning": "terms",
     "symbolic": "terms",
     "compare_effects": "effects",

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
+
 if TYPE_CHECKING:
     from typing import Any
 

@@ -7,20 +7,21 @@ confines nothing: that is `lockdown`'s work.
 
 from __future__ import annotations
 
-from _collections_abc import Mapping  # collections itself would double what a worker imports
+from _collections_abc import Mapping
 from time import perf_counter, sleep
 
 from planner_eval.execution.bind import CallFailed, call
-from planner_eval.execution.job import Program, Row
 from planner_eval.execution.printed import kind_of, message_of, place_of
+from planner_eval.execution.sandbox.job import Program, Row
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeAlias
 
-    from planner_eval.execution.job import Problem, Tree
     from planner_eval.execution.printed import Printed
+    from planner_eval.execution.sandbox.job import Problem, Tree
 
     Take: TypeAlias = Callable[[int, list[str | int]], Any]
     """From a reference, a call's position and a path, to the value."""
@@ -159,7 +160,7 @@ def resolve(tree: Tree, take: Take) -> Any:
 def _as_text(value: Any) -> str:
     if isinstance(value, str):
         return value
-    from planner_eval.execution.wire import encode
+    from planner_eval.execution.sandbox.wire import encode
 
     return encode(value) if isinstance(value, (bool, type(None), list, dict)) else str(value)
 

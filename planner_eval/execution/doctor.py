@@ -1,17 +1,25 @@
-"""What isolation this machine offers: each level tried, each layer as it was found."""
+"""What this installation and this machine can do, the isolation that it offers included."""
 
 from __future__ import annotations
 
+import platform
+import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import NamedTuple
 
+from planner_eval._version import __version__
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution.program import compile_plan
-from planner_eval.execution.sandbox import REQUIRED, Sandbox
-from planner_eval.execution.source import tool_source
+from planner_eval.execution.sandbox.sandbox import REQUIRED, Sandbox
+from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import Layer
 from planner_eval.plan.model import Call, Plan
 
 
+# ----------------------------------------------------------------------
+# What isolation this machine offers: each level tried, each layer as it was found.
 @dataclass(frozen=True, slots=True)
 class LevelReport:
     """One level, tried.
@@ -48,3 +56,70 @@ def examine(level: str) -> LevelReport:
             return LevelReport(level, False, box.layers, str(error))
         ended = reply.ended
         return LevelReport(level, ended is None, box.layers, "" if ended is None else str(ended))
+
+
+# ----------------------------------------------------------------------
+# What this installation and this machine can do.
+_PACKAGES = {
+    "pygraphviz": "svg, png and pdf without a dot program (extra: draw)",
+    "netext": "boxes in the terminal (extra: terminal)",
+    "matplotlib": "plots (extra: plot)",
+    "openai": "models that judge or answer (extra: llm)",
+    "sentence_transformers": "embeddings (extra: embed)",
+    "zstandard": "files packed with zstd, before Python 3.14 (extra: zstd)",
+    "pyarrow": "Parquet (extra: parquet)",
+    "ray": "runs on many machines (extra: ray)",
+}
+
+
+class Found(NamedTuple):
+    """One thing that was looked for.
+
+    Args:
+        what: A package, a program, a level of isolation, or a layer of one.
+        there: Whether it is there, or works.
+        found: What was found, or what it is for.
+    """
+
+    what: str
+    there: bool
+    found: str
+
+
+def doctor() -> tuple[Found, ...]:
+    """Try what depends on the machine: isolation layer by layer, and the packages that are optional.
+
+    >>> [found.there for found in doctor() if found.what == "planner_eval"]
+    [True]
+    """
+    return (*_versions(), *_isolation(), *_packages())
+
+
+def _versions() -> Iterator[Found]:
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
+    yield Found("planner_eval", True, __version__)
+    yield Found("Python", True, f"{python} on {system}")
+
+
+_WORKS = {
+    "strict": "works",
+    "process": "works; plans share one interpreter: none is protected from those before it",
+}
+
+
+def _isolation() -> Iterator[Found]:
+    for level in ("strict", "process"):
+        report = examine(level)
+        yield Found(f"isolation {level}", report.available, report.reason or _WORKS[level])
+        for layer, available, detail in report.layers:
+            requirement = "asked for" if report.required(layer) else "used where it is"
+            yield Found(f"  {layer}", available, f"{detail} ({requirement})")
+    yield Found("isolation inline", True, "no isolation: only for tools of your own")
+
+
+def _packages() -> Iterator[Found]:
+    for package, use in _PACKAGES.items():
+        yield Found(package, find_spec(package) is not None, use)
+    dot = shutil.which("dot")
+    yield Found("dot", dot is not None, dot or "Graphviz's program; pygraphviz serves as well")

@@ -8,26 +8,31 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.arguments import expect_or_none, of
 from planner_eval.base.text import shortened
-from planner_eval.comparison.align import align
+from planner_eval.comparison.matching.align import align
 from planner_eval.comparison.matching.rules import Rules
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.execution.program import Options, Start, outcomes, running_order
 from planner_eval.execution.run import execute_many
-from planner_eval.execution.sandbox import Sandbox
-from planner_eval.execution.source import tool_source
+from planner_eval.execution.sandbox.sandbox import Sandbox
+from planner_eval.execution.sandbox.wire import Opaque
+from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import CallTrace, Trace
-from planner_eval.execution.wire import Opaque
 from planner_eval.plan.canonical import same as same_plan
 from planner_eval.plan.model import Call, Plan
-from planner_eval.plan.walk import fold
-from planner_eval.policy import DEFAULT_POLICY
+from planner_eval.plan.values import fold
+from planner_eval.reading.parse import Source, parse
 
 if TYPE_CHECKING:
-    from planner_eval.policy import Policy
+    from planner_eval.comparison.policy.policy import Policy
 
     Same = Callable[[Call, Any, Any], bool]
 
 
+# ----------------------------------------------------------------------
+# Two plans run side by side: do they come to the same, and where do their values part?
 @dataclass(frozen=True, slots=True)
 class Parting:
     """The first place where two runs differ.
@@ -163,7 +168,7 @@ class Effects:
         return "; ".join(filter(None, ("different", where, state, reached)))
 
 
-def compare_effects(
+def compare_plan_effects(
     pred: Plan,
     gold: Plan,
     tools: Any,
@@ -190,7 +195,7 @@ def compare_effects(
     Raises:
         ExecutionError: as for `execute`.
 
-    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.reading.dialects.read import parse
     >>> add = '[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 3}}]'
     >>> multiply = '[{"name": "multiply", "arguments": {"arg_0": 1, "arg_1": 5.0}}]'
     >>> compare_effects(parse(add), parse(multiply), "nestful", isolation="inline").same
@@ -365,3 +370,43 @@ def _plain(value: Any) -> Any:
         return value if value is None or isinstance(value, (str, bool, int, float)) else repr(value)
 
     return fold(value, leaf, fields=lambda members: {str(key): item for key, item in members.items()})
+
+
+# ----------------------------------------------------------------------
+# Two plans run side by side.
+def compare_effects(
+    pred: Source,
+    gold: Source,
+    tools: Any,
+    *,
+    policy: AnyPolicy | None = None,
+    isolation: str | None = None,
+    options: Options | None = None,
+    initial: Any = None,
+) -> Effects:
+    """Run two plans with the same tools, each from the tools' first state, and compare what comes out.
+
+    Args:
+        pred: The prediction: a plan, its text or data, or the path of its file, ``Path("pred.json")``.
+        gold: What was wanted, likewise.
+        tools: As for :func:`execute`.
+        policy: How values compare; its rules see a call's value as its argument ``"result"``.
+        isolation: As for :func:`execute`.
+        options: As for :func:`execute`; the state is asked for in any case.
+        initial: The state in which the tools begin, for both, as JSON data; their own when left out.
+
+    Returns:
+        Whether the plans agree in effect, and where they part; ``str()`` of it says so in words.
+
+    Raises:
+        ExecutionError: as for :func:`execute`.
+
+    >>> add = '[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 2}}]'
+    >>> multiply = '[{"name": "multiply", "arguments": {"arg_0": 2, "arg_1": 2}}]'
+    >>> str(compare_effects(add, multiply, "nestful"))
+    'the same'
+    """
+    expect_or_none(of(Options, "Options(…) of planner_eval.execution.program"), options=options)
+    chosen = None if policy is None else policy_of(policy)
+    how: dict[str, Any] = {"policy": chosen, "isolation": isolation, "options": options, "initial": initial}
+    return compare_plan_effects(parse(pred), parse(gold), tools, **how)

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from planner_eval.base.quick import quick
-from planner_eval.execution.job import Manner, Program, Step
-from planner_eval.execution.reply import Reply
-from planner_eval.execution.sandbox import Limits, Sandbox
-from planner_eval.execution.source import tool_source
+from planner_eval.base.frozen import quick
+from planner_eval.execution.sandbox.job import Manner, Program, Step
+from planner_eval.execution.sandbox.reply import Reply
+from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
+from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import Failure
 
 if TYPE_CHECKING:
-    from planner_eval.execution.job import Tree
+    from planner_eval.execution.sandbox.job import Tree
+
 
 SECONDS = 10.0
 """The benchmark's own limit for one sample."""

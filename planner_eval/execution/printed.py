@@ -8,8 +8,10 @@ import sys
 from _thread import get_ident
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
+
 if TYPE_CHECKING:
     from typing import Any
+
 
 OF_CALL, OF_RUN = 2_000, 100_000
 """How many characters are kept of what one call prints, and all calls of one plan together."""

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.execution.job import Manner, Program, Step
+from planner_eval.execution.sandbox.job import Manner, Program, Step
+from planner_eval.plan.graph import generations as topological
+from planner_eval.plan.graph import stuck
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
-from planner_eval.plan.topological import generations as topological
-from planner_eval.plan.topological import stuck
 
 if TYPE_CHECKING:
-    from planner_eval.execution.job import Tree
+    from planner_eval.execution.sandbox.job import Tree
+
 
 _SCALARS = frozenset({type(None), bool, int, float, str})
 

@@ -8,11 +8,11 @@ from typing import Any
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import follow, fresh, resolve
-from planner_eval.execution.job import Program, Row
 from planner_eval.execution.program import Options, Start, compile_plan, running_order, tree
-from planner_eval.execution.reply import Reply
-from planner_eval.execution.sandbox import Limits, Sandbox
-from planner_eval.execution.source import tool_source
+from planner_eval.execution.sandbox.job import Program, Row
+from planner_eval.execution.sandbox.reply import Reply
+from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
+from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import CallTrace, Failure, Trace
 from planner_eval.plan.model import Plan
 

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.text import shortened
 from planner_eval.execution.program import outcomes, producers, running_order
-from planner_eval.plan.bag import Bag
 from planner_eval.plan.canonical import Key, Numbered, same
-from planner_eval.plan.model import Path, Plan, Ref, Unresolved, Value, references
-from planner_eval.plan.walk import fold, leaves
+from planner_eval.plan.model import Bag, Path, Plan, Ref, Unresolved, Value, references
+from planner_eval.plan.values import fold, leaves
 
 WIDTH = 200
 """The most characters of a term's text; the digest beside it is of the whole term."""
@@ -93,7 +92,7 @@ def symbolic(
     Returns:
         Terms, final and dead calls, duplicated work, and the literals that reach what comes out.
 
-    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.reading.dialects.read import parse
     >>> found = symbolic(parse("a = f(#x='1')\nb = f(#x='1')\ng(#y=a)\nh(#z=b)"), answer="last")
     >>> found.terms[3], found.dead, found.duplicated
     ("h(z=f(x='1').b)", (0, 2), ((0, 1),))

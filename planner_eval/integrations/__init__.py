@@ -1,1 +1,1 @@
-"""Where people already work: small modules over the public verbs, each for one package, imported by name."""
+"""Where people already work: small modules over the public functions, each for one package."""

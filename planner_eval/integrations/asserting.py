@@ -8,19 +8,19 @@ from math import isfinite
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.text import counted, printable, shortened
-from planner_eval.metrics import METRICS, choose
+from planner_eval.comparison.evaluate import Paired, pair, rows_of
+from planner_eval.comparison.gold import sure_gold, words_for_plans
+from planner_eval.comparison.metrics import METRICS, choose
+from planner_eval.comparison.policy.resolve import AnyPolicy
+from planner_eval.comparison.reading import Reading
+from planner_eval.comparison.rows import STATES, Row
 from planner_eval.plan.model import Plan
-from planner_eval.records.files import PlanFile
-from planner_eval.records.gold import sure_gold, words_for_plans
-from planner_eval.records.rows import STATES, Row
-from planner_eval.scoring.limits import reach
-from planner_eval.scoring.report import Report
-from planner_eval.scoring.row_formats import explanation
-from planner_eval.verbs.evaluating import Paired, pair, rows_of
-from planner_eval.verbs.policies import AnyPolicy
-from planner_eval.verbs.reading import Source, gold_record, is_empty, no_text, only_record
-from planner_eval.verbs.readings import Reading
-from planner_eval.verbs.scoring import score
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.parse import Source, gold_record, is_empty, no_text, only_record
+from planner_eval.results.report import Report
+from planner_eval.results.score import score
+from planner_eval.results.thresholds import reach
+from planner_eval.results.views.rows import explanation
 
 _LINES = 40
 """Lines of a plan that are shown."""

@@ -23,7 +23,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from planner_eval.integrations.verdict import UNJUDGED, GoldError, judge, wanted
-from planner_eval.records.record import BESIDE_GOLD
+from planner_eval.reading.files.record import BESIDE_GOLD
 
 
 @metric

@@ -8,8 +8,8 @@ from typing import Any
 from mlflow.entities import Feedback, Trace
 from mlflow.genai.scorers import Scorer
 
-from planner_eval.dialects.spans import tools_run
 from planner_eval.integrations.verdict import judge
+from planner_eval.reading.dialects.conversations.spans import tools_run
 
 
 class PlanSame(Scorer):

@@ -18,8 +18,9 @@ import pytest
 import planner_eval as pe
 
 if TYPE_CHECKING:
-    from planner_eval.verbs.policies import AnyPolicy
-    from planner_eval.verbs.reading import Source
+    from planner_eval.comparison.policy.resolve import AnyPolicy
+    from planner_eval.reading.parse import Source
+
 
 FLAG = "--planeval-update"
 _WRITTEN = "planeval_golden"
@@ -114,7 +115,7 @@ class GoldenPlan:
         """Write the golden plan, unless it says the same already."""
         __tracebackhide__ = True
         from planner_eval.base.errors import InputError
-        from planner_eval.base.writing import refusal, write
+        from planner_eval.base.output_files import refusal, write
         from planner_eval.integrations.asserting import compared
 
         plan = compared(pred, "[]", policy).pred
@@ -140,8 +141,8 @@ class GoldenPlan:
 
 def _why_not(pred: Source, policy: AnyPolicy, file: Path) -> str | None:
     """Why a prediction cannot be kept as the golden plan; None where it can."""
+    from planner_eval.comparison.gold import words_for_gold
     from planner_eval.integrations.asserting import compared, said_of
-    from planner_eval.records.gold import words_for_gold
 
     row = compared(pred, "[]", policy)
     if row.pred is None:

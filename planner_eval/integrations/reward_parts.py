@@ -1,23 +1,31 @@
-"""What a compared answer is worth, part by part and call by call: pure functions over one comparison."""
+"""What a compared answer is worth, part by part: pure functions over one comparison."""
 
 from __future__ import annotations
 
+import json
+import keyword
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from planner_eval.base.errors import InputError
-from planner_eval.base.limits import Span
-from planner_eval.base.named import NamedTuple
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.lazy_regex import later
+from planner_eval.base.limits import Limits, Span
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
-from planner_eval.comparison.align import Matching, match
 from planner_eval.comparison.diff import Diff
-from planner_eval.metrics.counts import Counts
-from planner_eval.metrics.facts import Facts
+from planner_eval.comparison.matching.align import Matching, match
+from planner_eval.comparison.metrics.counts import Counts
+from planner_eval.comparison.metrics.facts import Facts
 from planner_eval.plan.canonical import value_key
+from planner_eval.plan.linking import moved, plan_of, with_arguments
 from planner_eval.plan.model import Plan
-from planner_eval.plan.rewire import moved, plan_of, with_arguments
+from planner_eval.reading.dialects.finding.answer_text import bare
+from planner_eval.reading.dialects.finding.prose import blank
+from planner_eval.reading.dialects.read import locate, parse
 
+# ----------------------------------------------------------------------
+# What a compared answer is worth, part by part and call by call: pure functions over one comparison.
 WRONG_AT_MOST = 0.95
 """What an answer is worth at most that does not mean the same as gold, however little is wrong."""
 
@@ -113,10 +121,10 @@ def parts_of(matching: Matching) -> dict[str, float | None]:
     else one; the others are too much. So nothing that is added earns but what is right itself.
 
     Args:
-        matching: What :func:`planner_eval.comparison.align.match` gave.
+        matching: What :func:`planner_eval.comparison.matching.align.match` gave.
 
-    >>> from planner_eval.comparison.align import match
-    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.comparison.matching.align import match
+    >>> from planner_eval.reading.dialects.read import parse
     >>> parts_of(match(parse("f(#x='1')\ng(#y='2')"), parse("f(#x='1')")))
     {'calls': 0.6666666666666666, 'arguments': 0.6666666666666666, 'references': None, 'structure': None}
     """
@@ -166,7 +174,7 @@ def calls_of(comparison: Diff, verdicts: Verdicts) -> tuple[CallReward, ...]:
         verdicts: What right and wrong calls, and consequences, are worth.
 
     >>> from planner_eval.comparison.diff import diff
-    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.reading.dialects.read import parse
     >>> both = parse("g(#y='7')\nh(#x='1')"), parse("a = f()\ng(#y=a)\nh(#x='2')")
     >>> [call.verdict for call in calls_of(diff(*both), Verdicts())]
     ['consequence', 'wrong']
@@ -263,3 +271,98 @@ def _structure(facts: Facts, extra: int) -> Counts:
         if p in partner and c in partner and (free or p < c or partner[p] >= partner[c])
     }
     return Counts(len(mapped & gold_edges), len(pred_edges) + extra, len(gold_edges))
+
+
+# ----------------------------------------------------------------------
+# Whether words stand around the calls of a completion, however few, and wherever.
+_STRICT = frozenset(
+    {"json", "plan", "hermes", "mistral", "llama-json", "functionary-v3.1", "anthropic-xml", "pythonic"}
+)
+"""Notations in which nothing but calls, what names their results, and marks has a place. In others words
+are part of the notation: thoughts of ReAct, plans of ReWOO, comments of programs."""
+
+_MARK = later(r"```\w*+|</?+[\w:|\uff5c\u2581.=+\-]{1,40}+/?+>|\[/?+[A-Z_]{1,40}+\]")
+"""A fence, a tag or a token: nothing that could be a sentence, for it holds no space."""
+
+_NAMING = later(r"(?m)^[ \t]*+(?:[-*]|\d++[.)])?+[ \t]*+(?:[\w.]++[ \t]*+=[ \t]*+)?+(?:await\b)?+|#[^\n]*+")
+"""What stands before a call on its line, and comments."""
+
+_LETTER = later(r"[^\W\d_]")
+
+_ALONE = later(r"(?m)^[ \t;*]*+([^\W\d]\w*+(?:[ \t.,:]++[^\W\d]\w*+)*+)[.,!?:*]*+[ \t]*+$")
+"""A line of words, which Python may take for an expression: ``Sure.``, ``Yes, done``; bold ones too."""
+
+_BOUND = later(r"\b([^\W\d]\w*+)[ \t]*+=")
+
+
+def has_words(plan: Plan, source: Any, dialect: str | None, limits: Limits) -> bool:
+    """Whether words stand around the calls, thoughts and chat tokens aside.
+
+    What a chat's message says beside the calls that it lists is none: APIs give both.
+
+    Args:
+        plan: The plan of the completion.
+        source: The completion.
+        dialect: The notation that is asked for.
+        limits: Bounds on what is read.
+    """
+    noted = _noted(plan)
+    if not isinstance(source, str):
+        return noted
+    text = bare(source)
+    if noted and _ignored(text, source, dialect, limits):
+        return True
+    if not plan.calls or plan.dialect not in (*_STRICT, "code"):
+        return False
+    if plan.dialect == "code":
+        return _alone(_beside(plan, text))
+    return not _is_json(text) and _LETTER.search(_NAMING.sub(" ", _beside(plan, text))) is not None
+
+
+def _ignored(text: str, source: str, dialect: str | None, limits: Limits) -> bool:
+    """Whether text is ignored that is no mark, thought or chat token."""
+    left = _MARK.sub(lambda match: blank(match[0]), text)
+    try:
+        return left == source or _noted(parse(left, dialect=dialect, limits=limits))
+    except ParseError:
+        return True
+
+
+def _noted(plan: Plan) -> bool:
+    return any(note.code == "find.text" for note in plan.diagnostics)
+
+
+def _is_json(text: str) -> bool:
+    inside = text.strip().removeprefix("```json").removesuffix("```").strip()
+    if inside[:1] not in ("[", "{"):
+        return False
+    try:
+        json.loads(inside)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _beside(plan: Plan, text: str) -> str:
+    """What stands outside of the calls, without marks; nothing where it is not known where they stand."""
+    spans = [call.span for call in plan.calls]
+    if None in spans:
+        spans = [call.span for call in locate(plan).calls]
+    known_spans = sorted(span for span in spans if span is not None)
+    if len(known_spans) < len(spans):
+        return ""
+    segments, position = [], 0
+    for start, end in known_spans:
+        segments.append(text[position:start])
+        position = max(position, end)
+    return _MARK.sub(" ", ";".join([*segments, text[position:]]))
+
+
+def _alone(text: str) -> bool:
+    """Whether a line of a program is nothing but words, none of them Python's or the name of a result."""
+    bound = set(_BOUND.findall(text))
+    lines = ([word.rstrip(".,:") for word in match[1].split()] for match in _ALONE.finditer(text))
+    return any(
+        not any(keyword.iskeyword(word) or word.partition(".")[0] in bound for word in words)
+        for words in lines
+    )

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.named import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import counted
+from planner_eval.comparison.gold import sure_gold
 from planner_eval.integrations.asserting import compared
-from planner_eval.records.files import Record
-from planner_eval.records.gold import sure_gold
-from planner_eval.verbs.reading import gold_record, no_text, only_record
+from planner_eval.reading.files.record import Record
+from planner_eval.reading.parse import gold_record, no_text, only_record
 
 _SHOWN = 10
 """Root causes that a reason tells."""

@@ -9,16 +9,29 @@ are told apart only by who uses them; then :mod:`planner_eval.plan.isomorphism` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from math import isnan
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from planner_eval.plan.bag import Bag
+from planner_eval.plan.graph import circles, generations
 from planner_eval.plan.isomorphism import DIFFERENT, Coloured, Verdict, find_mapping
-from planner_eval.plan.model import Arguments, Call, Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.topological import circles, generations
+from planner_eval.plan.linking import SMALL
+from planner_eval.plan.model import (
+    Arguments,
+    Bag,
+    Call,
+    Plan,
+    RawPlan,
+    RawRef,
+    Ref,
+    Template,
+    Unresolved,
+    Value,
+)
 
+# ----------------------------------------------------------------------
+# When two plans mean the same, decided by numbers that stand for calls.
 Key: TypeAlias = Any
 """Something hashable that stands for a value: equal keys, equal values."""
 
@@ -341,3 +354,64 @@ def producers_of(value: Value, numbers: Sequence[int | None] = ()) -> Iterator[i
     elif kind is Template:
         for piece in value.parts:
             yield from producers_of(piece)
+
+
+# ----------------------------------------------------------------------
+# What of a plan's calls is known before its references are followed: enough to tell most plans apart.
+_REFERENCE = ("reference",)
+_BOOLS = {True: ("true",), False: ("false",)}
+
+
+def outline(raw: RawPlan) -> dict[Hashable, int] | None:
+    """How often each call is made, every reference counting as any other; likewise the answer.
+
+    Plans of different outlines do not mean the same, whatever their references mean.
+
+    Args:
+        raw: The calls as they were read.
+
+    Returns:
+        None where an argument is more than a word, a small whole number or a reference: only
+        :func:`planner_eval.plan.linking.link` says whether a plan may hold it, and what it means.
+
+    >>> from planner_eval.plan.model import RawCall
+    >>> outline(RawPlan((RawCall("f", (("b", 2), ("a", RawRef("x")))),)))
+    {(None, 'f', ('a', ('reference',)), ('b', 2)): 1}
+    """
+    counts: dict[Hashable, int] = {}
+    for call in raw.calls:
+        outlined = _outlined(call.arguments)
+        if outlined is None:
+            return None
+        key = (call.app, call.name, *outlined)
+        counts[key] = counts.get(key, 0) + 1
+    if raw.answer:
+        outlined = _outlined(raw.answer)
+        if outlined is None:
+            return None
+        counts["answer", *outlined] = 1
+    return counts
+
+
+def _outlined(arguments: Arguments) -> list[Any] | None:
+    items: list[Any] = []
+    for item in arguments:
+        value = item[1]
+        kind = type(value)
+        if kind is str or value is None:
+            items.append(item)
+        elif kind is RawRef:
+            items.append((item[0], _REFERENCE))
+        elif kind is int and -SMALL < value < SMALL:
+            items.append(item)
+        elif kind is bool:
+            items.append((item[0], _BOOLS[value]))
+        else:
+            return None
+    if len(items) > 1:
+        items.sort(key=_name)
+    return items
+
+
+def _name(item: tuple[str, Any]) -> str:
+    return item[0]

@@ -8,7 +8,7 @@ from typing import Any
 from planner_eval.plan.canonical import LEFT_OUT, Key, Numbered, compare
 from planner_eval.plan.isomorphism import consumers
 from planner_eval.plan.model import Arguments, Plan, Ref, Value
-from planner_eval.plan.walk import fold, holds
+from planner_eval.plan.values import fold, holds
 
 BUDGET = 100_000
 """How many steps a search among equal calls may take (about a tenth of a second) where plans are classed."""

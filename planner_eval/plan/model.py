@@ -1,6 +1,6 @@
 """The shapes that everything else speaks: a call as written, a call as meant, a plan.
 
-``RawCall`` is faithful to the text; ``planner_eval.plan.link.link`` turns raw calls into a ``Plan``.
+``RawCall`` is faithful to the text; ``planner_eval.plan.linking.link`` turns raw calls into a ``Plan``.
 Nothing here reads or writes, and importing it costs little more than dataclasses.
 
 A *value* is JSON data (None, bool, int, float, str, list, dict with string keys) whose leaves may
@@ -15,15 +15,17 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from planner_eval.base.frozen import quick
 from planner_eval.base.limits import Span
-from planner_eval.base.named import NamedTuple
-from planner_eval.base.quick import quick
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.registry import service
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
+# ----------------------------------------------------------------------
+# The shapes that everything else speaks: a call as written, a call as meant, a plan.
 Path: TypeAlias = tuple[str | int, ...]
 """A way into a value: field names and list positions, outermost first; () is the whole value."""
 
@@ -335,7 +337,7 @@ def to_networkx(plan: Plan) -> nx.MultiDiGraph[int]:
         producer to consumer, keyed by (argument, place), with ``argument``, ``at``, ``path`` and
         ``inferred``.
 
-    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.reading.dialects.read import parse
     >>> parse("a = f(#x='1')\nb = g(#y=a)").graph.edges[0, 1, ("y", ())]["path"]
     ('a',)
     """
@@ -355,3 +357,9 @@ def to_networkx(plan: Plan) -> nx.MultiDiGraph[int]:
             inferred=edge.inferred,
         )
     return graph
+
+
+# ----------------------------------------------------------------------
+# A list whose order carries no meaning.
+class Bag(list[Any]):
+    """A list whose order carries no meaning: what stands for it puts what stands for its items in order."""

@@ -1,13 +1,16 @@
-"""The structure figures of one plan in one record; apart, so that a comparison does not load them."""
+"""Structure figures of one plan and of many."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
 
 from planner_eval.plan.model import Plan
-from planner_eval.plan.shape import shape
 from planner_eval.plan.structure import (
+    KINDS,
     argument_kinds,
     components,
     critical_path,
@@ -15,10 +18,13 @@ from planner_eval.plan.structure import (
     fan_out,
     nesting_patterns,
     scope,
+    shape,
     topological_generations,
 )
 
 
+# ----------------------------------------------------------------------
+# The structure figures of one plan in one record; apart, so that a comparison does not load them.
 @dataclass(frozen=True, slots=True)
 class Stats:
     """The structure figures of one plan; see the functions of the same names.
@@ -59,7 +65,7 @@ class Stats:
 def stats(plan: Plan) -> Stats:
     r"""All structure figures of one plan.
 
-    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.reading.dialects.read import parse
     >>> s = stats(parse("a = f(#x='1')\nb = g(#y=a)"))
     >>> s.calls, s.depth, s.width, s.critical_path
     (2, 2, 1, ('c1', 'c2'))
@@ -93,3 +99,180 @@ def stats(plan: Plan) -> Stats:
         scope=scope(plan),
         inferred=sum(edge.inferred for edge in plan.edges),
     )
+
+
+# ----------------------------------------------------------------------
+# Structure figures of many plans: counts, averages, distributions, the commonest shapes.
+FIGURES = (
+    "calls", "apps", "tools", "arguments", "references", "edges", "components", "depth", "width",
+    "max_fan_in", "max_fan_out", "reused", "parallel_scale", "sequential_scale", "roots", "sinks",
+)  # fmt: skip
+"""The figures of a plan that are numbers, in the order of a report."""
+
+INFERRED = "inferred"
+"""One more of them, where edges were inferred."""
+
+_EVERY = (*FIGURES, INFERRED)
+_COUNTED = ("patterns", "argument_kinds", "shapes", "scopes")
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """One figure over many plans.
+
+    Args:
+        name: One of :data:`FIGURES`.
+        total: Its sum.
+        mean: Its average, None for no plans.
+        median: Its median, None for no plans.
+        max: Its largest value, None for no plans.
+        distribution: Value → number of plans, in ascending order.
+    """
+
+    name: str
+    total: int
+    mean: float | None
+    median: float | None
+    max: int | None
+    distribution: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Structure figures of many plans.
+
+    Args:
+        plans: How many.
+        unread: Plans that could not be read; they are in no other figure.
+        figures: The figures of a plan that are numbers.
+        fan_in: Number of producers → number of calls, in ascending order.
+        fan_out: Number of consumers → number of calls, in ascending order.
+        argument_kinds: Kind → number of arguments, in the order of :data:`.structure.KINDS`.
+        patterns: Nesting pattern → how often, the commonest first.
+        shapes: Shape → number of plans, the commonest first.
+        scopes: Scope → number of plans whose calls all name an app, the commonest first.
+    """
+
+    plans: int
+    unread: int
+    figures: tuple[Distribution, ...]
+    fan_in: dict[int, int]
+    fan_out: dict[int, int]
+    argument_kinds: dict[str, int]
+    patterns: dict[str, int]
+    shapes: dict[str, int]
+    scopes: dict[str, int]
+
+    def figure(self, name: str) -> Distribution:
+        """The figure of a name of :data:`FIGURES`, or :data:`INFERRED` where edges were."""
+        return self.figures[(*FIGURES, INFERRED).index(name)]
+
+
+class Sums:
+    """What the figures of many plans come to; sums of parts, put together, are those of the whole, exactly.
+
+    Args:
+        data: What :meth:`data` gave.
+    """
+
+    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+        figures: Mapping[str, Any] = data or {}
+        self.plans: int = figures.get("plans", 0)
+        self.unread: int = figures.get("unread", 0)
+        spread = figures.get("figures") or [()] * len(_EVERY)
+        self.figures = [Counter[int](dict(pairs)) for pairs in spread]
+        self.fan_in = Counter[int](dict(figures.get("fan_in", ())))
+        self.fan_out = Counter[int](dict(figures.get("fan_out", ())))
+        self.counts = {name: Counter[str](figures.get(name)) for name in _COUNTED}
+
+    def add(self, stats: Stats) -> None:
+        """Add the figures of a plan."""
+        self.plans += 1
+        for name, counts in zip(_EVERY, self.figures, strict=True):
+            counts[getattr(stats, name)] += 1
+        self.fan_in.update(stats.fan_in)
+        self.fan_out.update(stats.fan_out)
+        self.counts["patterns"].update(stats.patterns)
+        self.counts["argument_kinds"].update(stats.argument_kinds)
+        self.counts["shapes"][stats.shape] += 1
+        if stats.scope is not None:
+            self.counts["scopes"][stats.scope] += 1
+
+    def extend(self, other: Sums) -> None:
+        """Add the sums over other plans."""
+        self.plans += other.plans
+        self.unread += other.unread
+        for own_counts, other_counts in zip(self.figures, other.figures, strict=True):
+            own_counts.update(other_counts)
+        self.fan_in.update(other.fan_in)
+        self.fan_out.update(other.fan_out)
+        for name, counts in self.counts.items():
+            counts.update(other.counts[name])
+
+    def data(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        return {
+            "plans": self.plans,
+            "unread": self.unread,
+            "figures": [list(counts.items()) for counts in self.figures],
+            "fan_in": list(self.fan_in.items()),
+            "fan_out": list(self.fan_out.items()),
+            **self.counts,
+        }
+
+    def summary(self, *, inferred: bool = False) -> Summary:
+        """The figures, as :func:`summarise` gives them."""
+        names = _EVERY if inferred else FIGURES
+        kinds = self.counts["argument_kinds"]
+        return Summary(
+            self.plans,
+            self.unread,
+            tuple(_figure(name, counts) for name, counts in zip(names, self.figures, strict=False)),
+            dict(sorted(self.fan_in.items())),
+            dict(sorted(self.fan_out.items())),
+            {kind: kinds[kind] for kind in KINDS if kinds[kind]},
+            _ranked(self.counts["patterns"]),
+            _ranked(self.counts["shapes"]),
+            _ranked(self.counts["scopes"]),
+        )
+
+
+def summarise(stats: Iterable[Stats], *, unread: int = 0, inferred: bool = False) -> Summary:
+    r"""Sum up the figures of many plans.
+
+    Args:
+        stats: One a plan.
+        unread: How many more plans could not be read.
+        inferred: Edges were inferred, and it is said how many.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> from planner_eval.plan.statistics import stats
+    >>> s = summarise([stats(parse("a = f(#x='1')\nb = g(#y=a)")), stats(parse("h(#z='2')"))])
+    >>> s.figures[0].total, s.figures[0].mean, s.shapes
+    (3, 1.5, {'(())': 1, '()': 1})
+    """
+    sums = Sums()
+    for row in stats:
+        sums.add(row)
+    sums.unread = unread
+    return sums.summary(inferred=inferred)
+
+
+def _figure(name: str, counts: Counter[int]) -> Distribution:
+    spread = dict(sorted(counts.items()))
+    plans, total = counts.total(), sum(value * count for value, count in spread.items())
+    if not plans:
+        return Distribution(name, 0, None, None, None, spread)
+    mean = total / plans if total % plans else total // plans
+    low, high = _place(spread, (plans - 1) // 2), _place(spread, plans // 2)
+    median = low if plans % 2 else (low + high) / 2
+    return Distribution(name, total, mean, median, max(spread), spread)
+
+
+def _place(spread: Mapping[int, int], rank: int) -> int:
+    """The value that stands at a place, counted from 0, when all are in order."""
+    return next(value for value, end in zip(spread, accumulate(spread.values()), strict=True) if rank < end)
+
+
+def _ranked(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

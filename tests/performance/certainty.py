@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from planner_eval.metrics.counts import Counts
-from planner_eval.scoring.chance import sign_test
-from planner_eval.scoring.columns import Column
-from planner_eval.scoring.differences import differences
+from planner_eval.comparison.metrics.counts import Counts
+from planner_eval.results.columns import Column
+from planner_eval.results.paired_tests import differences, sign_test
 from tests.certainty import KINDS, METHODS, PERFECT, SIZES
 
 TIMES = 1_000

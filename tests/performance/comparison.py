@@ -18,13 +18,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from planner_eval.base.resources import folder
-from planner_eval.comparison.align import match
 from planner_eval.comparison.diff import diff
-from planner_eval.dialects.plan import to_data
-from planner_eval.metrics import DEFAULT_METRICS, measure
+from planner_eval.comparison.matching.align import match
+from planner_eval.comparison.metrics import DEFAULT_METRICS, measure
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.scoring.selftest import ask_ourselves
+from planner_eval.reading.dialects.notations.plan import to_data
+from planner_eval.results.selftest import ask_ourselves
 from tests.build import edges
 from tests.conftest import reference_folder
 from tests.plant import KINDS, topological

@@ -11,10 +11,10 @@ from functools import lru_cache
 from itertools import pairwise, product, starmap
 from typing import NamedTuple
 
-from planner_eval import dialects
 from planner_eval.base.errors import PlanevalError, WriteError
-from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.read import parse
 from tests.performance.parsing import WIDE, plan_of, processor
 
 SIZES = (20_000, 40_000, 80_000, 160_000, 320_000)

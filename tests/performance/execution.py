@@ -12,10 +12,9 @@ from statistics import median
 from types import SimpleNamespace
 from typing import Any
 
-from planner_eval.benchmarks.nestful.win import is_win
-from planner_eval.execution import NestfulRunner
-from planner_eval.execution.channel import _flags
-from planner_eval.execution.nestful import compile_calls
+from planner_eval.benchmarks.nestful.official import is_win
+from planner_eval.execution.nestful import NestfulRunner, compile_calls
+from planner_eval.execution.sandbox.channel import _flags
 from tests.conftest import ROOT
 
 ROUNDS = 5

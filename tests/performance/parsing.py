@@ -10,10 +10,10 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 
-from planner_eval import dialects
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
-from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.read import parse
 from tests.performance.timing import ratio
 
 SIZE = 100_000
@@ -77,7 +77,7 @@ def throughput() -> Iterable[tuple[str, str, str]]:
 
 def fast_paths() -> Iterable[tuple[str, str, str]]:
     """The fast path against the Lark grammar on the same text."""
-    from planner_eval.dialects.appbench_lines import read_fast, read_grammar
+    from planner_eval.reading.dialects.notations.appbench_lines import read_fast, read_grammar
 
     texts = [plan_of(2_000, "appbench")] * 50
     ours, other, times = ratio(
@@ -94,8 +94,8 @@ def fast_paths() -> Iterable[tuple[str, str, str]]:
             3,
         )
         yield f"{SHAPES[name]}: {loader} against grammar", f"{times:.1f} ×", ""
-    from planner_eval.dialects.python_calls import read_calls
-    from planner_eval.dialects.python_calls import read_grammar as python_grammar
+    from planner_eval.reading.dialects.programs.python_calls import read_calls
+    from planner_eval.reading.dialects.programs.python_calls import read_grammar as python_grammar
 
     text = plan_of(20_000, "pythonic")
     ours, other, times = ratio(lambda: read_calls(text, DEFAULT_LIMITS), lambda: python_grammar(text), 3)

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 
 from planner_eval.comparison.diff import Diff, diff
-from planner_eval.drawing import render, render_many
 from planner_eval.plan.model import Call, Edge, Plan, Ref
+from planner_eval.results.drawing import render, render_many
 from tests.performance.timing import seconds
 from tests.render_plans import dense
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from planner_eval.verbs.reporting import Shown, report
+from planner_eval.results.page.report import Shown, report
 from tests.performance.timing import processor_seconds
 
 SIZES = (800, 20_000, 100_000)

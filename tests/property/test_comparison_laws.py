@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from planner_eval.comparison import align
 from planner_eval.comparison.diff import diff
-from planner_eval.metrics import METRICS, measure, score
-from planner_eval.metrics.counts import Share
+from planner_eval.comparison.matching import align
+from planner_eval.comparison.metrics import METRICS, measure, score
+from planner_eval.comparison.metrics.counts import Share
 from planner_eval.plan.canonical import compare, same
 from planner_eval.plan.digest import digest
 from planner_eval.plan.model import Call, Plan, Ref

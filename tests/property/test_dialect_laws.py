@@ -16,24 +16,24 @@ from hypothesis import strategies as st
 
 import planner_eval.base
 import planner_eval.plan
-from planner_eval import dialects
 from planner_eval.base.errors import ParseError, PlanevalError
-from planner_eval.base.jsonfaults import refused
-from planner_eval.base.jsonplaces import scanned
-from planner_eval.base.jsontext import WORDS, Located, Places, loads, parse_located
+from planner_eval.base.json_faults import refused
+from planner_eval.base.json_places import scanned
+from planner_eval.base.json_text import WORDS, Located, Places, loads, parse_located
 from planner_eval.base.limits import Limits
-from planner_eval.dialects.appbench_lines import read_fast
-from planner_eval.dialects.appbench_lines import read_grammar as appbench_grammar
-from planner_eval.dialects.framed import grammar_error, pattern
-from planner_eval.dialects.named import terminals as named_terminals
-from planner_eval.dialects.python_ast import follow, syntax
-from planner_eval.dialects.python_calls import read_grammar
-from planner_eval.dialects.read import parse, write
-from planner_eval.dialects.repair import repairs
-from planner_eval.dialects.sections import terminals as section_terminals
-from planner_eval.dialects.table import table
-from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import RawCall
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.finding.edited_text import Edit, View
+from planner_eval.reading.dialects.notations.appbench_lines import read_fast
+from planner_eval.reading.dialects.notations.appbench_lines import read_grammar as appbench_grammar
+from planner_eval.reading.dialects.notations.framed import grammar_error, pattern
+from planner_eval.reading.dialects.notations.named import terminals as named_terminals
+from planner_eval.reading.dialects.notations.sections import terminals as section_terminals
+from planner_eval.reading.dialects.programs.python_ast import follow, syntax
+from planner_eval.reading.dialects.programs.python_calls import read_grammar
+from planner_eval.reading.dialects.read import parse, write
+from planner_eval.reading.dialects.repairs import repairs
+from planner_eval.reading.dialects.table import table
 from tests.conftest import examples
 from tests.fuzz import PIECES, once, seeds
 
@@ -265,7 +265,7 @@ ATTACKS = [
 def _import_all() -> None:
     """What reading imports when it comes to it, for an import runs a module's code by the same functions."""
     for room in (planner_eval.base, planner_eval.plan, dialects):
-        for found in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
+        for found in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
             importlib.import_module(found.name)
     for name in dialects.names():
         parse(dialects.get(name).example, dialect=name)

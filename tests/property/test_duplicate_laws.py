@@ -8,12 +8,12 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.datasets.duplicates import WAYS, Item, Keys, alike, clusters, groups, shared
-from planner_eval.datasets.questions import question_template, question_words
+from planner_eval.benchmarks.datasets.questions import question_template, question_words
+from planner_eval.curation.duplicates import WAYS, Item, Keys, alike, clusters, groups, shared
 from planner_eval.plan.canonical import same
 from planner_eval.plan.digest import Classes
 from planner_eval.plan.model import Plan, Ref, Unresolved, Value
-from planner_eval.plan.walk import map_leaves
+from planner_eval.plan.values import map_leaves
 from tests.plant import topological
 from tests.property.test_comparison_laws import arguments_reversed, plans
 

@@ -12,16 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.comparison import align
-from planner_eval.comparison.align import Matching, match
 from planner_eval.comparison.diff import explain
-from planner_eval.metrics import METRICS, Facts, measure
-from planner_eval.metrics.counts import Share
-from planner_eval.metrics.edit_distance import _Costs, distance_of, edit_distance
+from planner_eval.comparison.matching import align
+from planner_eval.comparison.matching.align import Matching, match
+from planner_eval.comparison.metrics import METRICS, measure
+from planner_eval.comparison.metrics.counts import Share
+from planner_eval.comparison.metrics.edit_distance import _Costs, distance_of, edit_distance
+from planner_eval.comparison.metrics.facts import Facts
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.plan.canonical import value_key
 from planner_eval.plan.isomorphism import DIFFERENT
 from planner_eval.plan.model import Call, Plan
-from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from tests import test_compared, test_tangled
 from tests.build import plan
 from tests.conftest import examples

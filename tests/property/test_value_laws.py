@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.benchmarks.complexfuncbench.embedding import Trigrams, assign
-from planner_eval.benchmarks.complexfuncbench.recorded import replayed
+from planner_eval.benchmarks.complexfuncbench.official import replayed
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.registry import benchmark
-from planner_eval.datasets.sample import Sample
 from tests.conftest import examples
 
 WORDS = st.text("abé1 .-", max_size=5)

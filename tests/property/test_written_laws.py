@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval import dialects
 from planner_eval.base.errors import WriteError
-from planner_eval.dialects.detect import signs
-from planner_eval.dialects.find import without_thoughts
-from planner_eval.dialects.loss import write_lossy
-from planner_eval.dialects.read import parse, write
-from planner_eval.dialects.table import table
-from planner_eval.dialects.types import types_of
 from planner_eval.plan.canonical import same
+from planner_eval.plan.linking import plan_of
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
-from planner_eval.plan.rewire import plan_of
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.detect import signs
+from planner_eval.reading.dialects.finding.find import without_thoughts
+from planner_eval.reading.dialects.read import parse, write
+from planner_eval.reading.dialects.round_trip import write_lossy
+from planner_eval.reading.dialects.table import table
+from planner_eval.reading.dialects.value_types import types_of
 from tests.conftest import examples
 
 # Texts with the special tokens of chat templates are left out: those are blanked wherever they stand.

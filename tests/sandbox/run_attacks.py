@@ -10,7 +10,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from planner_eval.base.errors import ExecutionError
-from planner_eval.execution import Limits, Sandbox, execute, tool_source
+from planner_eval.execution.run import execute
+from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
+from planner_eval.execution.tool_sources import tool_source
 from planner_eval.plan.model import Call, Plan
 
 

@@ -1,5 +1,5 @@
 // The data of the page: the head at once, the index when the page opens, pairs by the thousand when asked for.
-// planner_eval/reports/ packs it in columns, the pairs in the order of their gold plans, which are kept once;
+// planner_eval/results/page/ packs it in columns, the pairs in the order of their gold plans, which are kept once;
 // index() and detail(k) give the shapes that the rest of the script sees.
 
 const KEPT_PACKS = 8;  // unpacked packs that stay in memory
@@ -111,7 +111,7 @@ function wordsOfValue(value) {
   return value === null || typeof value !== "object" ? JSON.stringify(value) : "";
 }
 
-/** What the marks of a side stand for in an edit's words: planner_eval/reports/told.py says the same of them. */
+/** What the marks of a side stand for in an edit's words: planner_eval/results/page/lines.py says the same of them. */
 function fillsOf(call, argument, plan) {
   if (call === NO_PLACE) return ["", "", "", "", ""];
   const name = argumentAt(call, argument, plan), given = givenAt(call, plan);
@@ -132,7 +132,7 @@ function placeAt(call, argument, plan, span) {
 const nameOf = call => call[0].slice(call[0].lastIndexOf(".") + 1);
 const lengthOf = text => (/[\ud800-\udbff]/.test(text) ? [...text].length : text.length);
 
-/** About where a call or an argument stands in a text; planner_eval/reports/told.py guesses the same. */
+/** About where a call or an argument stands in a text; planner_eval/results/page/lines.py guesses the same. */
 function guessed(text, calls, call, argument) {
   let at = 0, begin = 0;
   for (const one of calls.slice(0, call + 1)) {

@@ -18,12 +18,13 @@ from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json
 from planner_eval.benchmarks.details import by_part, part_reports, parts
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.apart import Scorer
+    from planner_eval.benchmarks.answers import Scorer
     from planner_eval.benchmarks.charts import ChartOf
+    from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
-    from planner_eval.datasets.sample import Sample
     from planner_eval.plan.model import Plan
+
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -47,13 +48,13 @@ def score_corrected(records: Records) -> Report:
 
 
 def _read(folder: Path) -> Iterator[Sample]:
-    from planner_eval.datasets.appbench import read_appbench
+    from planner_eval.benchmarks.appbench.data import read_appbench
 
     return read_appbench(folder)
 
 
 def _read_file(path: Path) -> Iterator[Sample]:
-    from planner_eval.datasets.appbench import read_appbench
+    from planner_eval.benchmarks.appbench.data import read_appbench
 
     name_match = re.fullmatch(r"test_(\w+)\.json", path.name)
     if not name_match:
@@ -62,7 +63,7 @@ def _read_file(path: Path) -> Iterator[Sample]:
 
 
 def _answer_text(content: Any) -> str:
-    from planner_eval.dialects.appbench import decided_text, first_step_text
+    from planner_eval.reading.dialects.notations.appbench import decided_text, first_step_text
 
     if isinstance(content, dict) and _FIRST_STEP in content:
         return first_step_text(content["text"], content[_FIRST_STEP])
@@ -79,7 +80,7 @@ def _gold_text(sample: Sample) -> str:
 
 
 def _gold_of(sample: Sample, plan: Plan) -> Any:
-    from planner_eval.benchmarks.appbench.rewritten import gold_of
+    from planner_eval.benchmarks.appbench.reading import gold_of
 
     return gold_of(sample, plan)
 
@@ -99,7 +100,7 @@ def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
 def _details(scored: Scored, run: Run | None) -> Details:
     """The figures of each part, Table 4, Figure 4, and the APIs of Table 8 in answers."""
     from planner_eval.benchmarks.appbench.apps import used_apis
-    from planner_eval.benchmarks.appbench.counting import outcomes
+    from planner_eval.benchmarks.appbench.corrected import outcomes
     from planner_eval.benchmarks.appbench.tables import figure4, table4
 
     yield Table("By part", by_part(part_reports(scored, run)))
@@ -130,7 +131,7 @@ def _apart(variant: str, _options: Mapping[str, Any]) -> Scorer:
 
 
 def _charts() -> Mapping[str, ChartOf]:
-    from planner_eval.benchmarks.appbench.charts import CHARTS
+    from planner_eval.benchmarks.appbench.tables import CHARTS
 
     return CHARTS
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from planner_eval.benchmarks.apart import added
+from planner_eval.benchmarks.answers import added
 from planner_eval.benchmarks.appbench.evaluation import Side, expand_city, f1, same_value
 from planner_eval.benchmarks.appbench.text import read_analysed_call
 from planner_eval.benchmarks.report import Figure

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from planner_eval.benchmarks.apart import added
+from planner_eval.benchmarks.answers import added
 from planner_eval.benchmarks.appbench.text import read_scored_call
 from planner_eval.benchmarks.report import Figure
 

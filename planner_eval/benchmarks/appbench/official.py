@@ -7,11 +7,11 @@ from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from planner_eval.benchmarks.apart import Found, Scorer, report_of
+from planner_eval.benchmarks.answers import Found, Scorer, report_of
 from planner_eval.benchmarks.appbench import analysis, evaluation
 from planner_eval.benchmarks.appbench.text import split_answer
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
-from planner_eval.datasets.sample import Sample
 
 _MALFORMED = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What reading a gold record raises that lacks fields or holds others than the released ones."""
@@ -37,7 +37,7 @@ def score_official(records: Records) -> Report:
 
     Source: repository ruleGreen/AppBench at 81539ee.
 
-    >>> from planner_eval.datasets.sample import Sample
+    >>> from planner_eval.benchmarks.datasets.sample import Sample
     >>> line = "seats = buytickets(#city='Reno')"
     >>> gold = {"used_app": ["Movies"], "api_results": [line], "result_arguments": [["seats"]],
     ...         "user_aware_arguments": {}}

@@ -1,4 +1,4 @@
-"""Plans of AppBench made comparable: what the answer says, apart from spelling that carries no meaning."""
+"""Plans of AppBench made comparable, and gold rewritten for another plan."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
-from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import loads
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.frozen import quick
+from planner_eval.base.json_text import loads
 from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED
-from planner_eval.base.quick import quick
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.paired import with_leaves
-from planner_eval.dialects.appbench_lines import read_fast
-from planner_eval.dialects.find import without_thoughts
-from planner_eval.dialects.read import parse
-from planner_eval.plan.link import link
+from planner_eval.comparison.policy.values import numbers
+from planner_eval.plan.linking import link
 from planner_eval.plan.model import Call, Plan, RawCall, RawPlan, RawRef, Ref, Unresolved, Value
-from planner_eval.plan.walk import map_leaves
-from planner_eval.policy.values import numbers
+from planner_eval.plan.values import map_leaves
+from planner_eval.reading.dialects.finding.find import without_thoughts
+from planner_eval.reading.dialects.notations.appbench_lines import read_fast
+from planner_eval.reading.dialects.read import parse, write
 
+# ----------------------------------------------------------------------
+# Plans of AppBench made comparable: what the answer says, apart from spelling that carries no meaning.
 _BULLET = re.compile(r"\s*(?:[-*•]|\d{1,4}[.)])\s+")
 _CALL = re.compile(r"\w\(")
 _NAMES = re.compile(r"\s*(\w++)\s*+:\s*+\[[^(=]*+=\s*+([^\W\d][\w.]*+)\(")
@@ -334,3 +337,34 @@ def _output(chosen: Sequence[Mapping[str, str]], _: int, leaf: Value) -> Value:
     if isinstance(leaf, Ref) and leaf.path and leaf.path[0] in chosen[leaf.call]:
         return Ref(leaf.call, (chosen[leaf.call][str(leaf.path[0])], *leaf.path[1:]))
     return leaf
+
+
+# ----------------------------------------------------------------------
+# Gold of AppBench for another plan.
+def gold_of(sample: Sample, plan: Plan) -> dict[str, Any]:
+    """The gold of a sample whose right answer would be another plan: its lines, and what stands beside.
+
+    Args:
+        sample: The sample.
+        plan: The plan.
+
+    Raises:
+        WriteError: its record cannot say what the plan says.
+    """
+    text = write(plan, "appbench") if plan.calls else ""
+    lines = text.split("\n") if plan.calls else []
+    apps = [call.app or "" for call in plan.calls]
+    if len(lines) != len(apps) or not all(apps):
+        raise WriteError("a gold record of AppBench has a line a call, and an app each")
+    calls = parse(text, dialect="appbench").calls if plan.calls else ()
+
+    def named(leaf: Any) -> Any:
+        return str(leaf.path[0]) if isinstance(leaf, Ref) and leaf.path else leaf
+
+    return {
+        **sample.gold,
+        "used_app": apps,
+        "used_api": [{call.name: {k: map_leaves(named, v) for k, v in call.arguments}} for call in calls],
+        "result_arguments": [list(call.returns) for call in calls],
+        "api_results": [line[len(app) + 3 : -1] for app, line in zip(apps, lines, strict=True)],
+    }

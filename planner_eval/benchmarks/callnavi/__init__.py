@@ -14,14 +14,15 @@ from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, as_json, has
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.apart import Scorer
+    from planner_eval.benchmarks.answers import Scorer
     from planner_eval.benchmarks.charts import ChartOf
+    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.judge_prompts import PromptFile
+    from planner_eval.benchmarks.judging import Judge
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
-    from planner_eval.datasets.sample import Sample
-    from planner_eval.llm import Judge
-    from planner_eval.llm.templates import PromptFile
     from planner_eval.plan.model import Plan
+
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -50,13 +51,13 @@ def score_corrected(
 
 
 def _read(folder: Path) -> Iterator[Sample]:
-    from planner_eval.datasets.callnavi import read_callnavi
+    from planner_eval.benchmarks.callnavi.data import read_callnavi
 
     return read_callnavi(folder)
 
 
 def _read_file(path: Path) -> Iterator[Sample]:
-    from planner_eval.datasets.callnavi import DOMAINS, read_callnavi
+    from planner_eval.benchmarks.callnavi.data import DOMAINS, read_callnavi
 
     if path.parent.name != "Questions" or path.stem not in DOMAINS:
         raise DatasetError(
@@ -71,7 +72,7 @@ def _answer_text(content: Any) -> str:
 
 
 def _gold_of(sample: Sample, plan: Plan) -> Any:
-    from planner_eval.benchmarks.callnavi.rewritten import gold_of
+    from planner_eval.benchmarks.callnavi.reading import gold_of
 
     return gold_of(sample, plan)
 
@@ -112,7 +113,7 @@ def _apart(variant: str, options: Mapping[str, Any]) -> Scorer | None:
 
 
 def _charts() -> Mapping[str, ChartOf]:
-    from planner_eval.benchmarks.callnavi.charts import CHARTS
+    from planner_eval.benchmarks.callnavi.tables import CHARTS
 
     return CHARTS
 

@@ -25,10 +25,10 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import pairs_of
+from planner_eval.base.json_text import pairs_of
 from planner_eval.base.text import counted
 from planner_eval.base.text import shown as in_short
-from planner_eval.benchmarks.apart import Found, Scorer, report_of
+from planner_eval.benchmarks.answers import Found, Scorer, report_of
 from planner_eval.benchmarks.callnavi.official import (
     DIFFICULTIES,
     TASKS,
@@ -50,12 +50,12 @@ from planner_eval.benchmarks.callnavi.verdicts import (
     Verdict,
 )
 from planner_eval.benchmarks.callnavi.washing import read_json, read_yaml
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
-from planner_eval.datasets.sample import Sample
 from planner_eval.plan.model import Value
 
 if TYPE_CHECKING:
-    from planner_eval.llm import Judge
+    from planner_eval.benchmarks.judging import Judge
 
 
 class Compared(NamedTuple):
@@ -151,7 +151,7 @@ def _found(
         calls = _repaired_by(judge, text, sample.tools, notation)
     rating = None
     if judge is not None:
-        from planner_eval.benchmarks.callnavi.asking import ask_clean_rating
+        from planner_eval.benchmarks.callnavi.prompts import ask_clean_rating
 
         rating = ask_clean_rating(judge, sample.gold, text if calls is None else shown(calls))
     verdict = Verdict(error=answer.code) if calls is None else judge_calls(gold, calls)
@@ -167,7 +167,7 @@ def _no_calls(sample: Sample, reason: str) -> str:
 
 
 def _repaired_by(judge: Judge, text: str, tools: Any, notation: str) -> Calls | None:
-    from planner_eval.benchmarks.callnavi.asking import ask_repair
+    from planner_eval.benchmarks.callnavi.prompts import ask_repair
 
     value = ask_repair(judge, text, tools, read_json if notation == "json" else read_yaml)
     try:

@@ -2,19 +2,229 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from planner_eval.base.errors import ParseError
+from planner_eval.base.json_text import pairs_of
 from planner_eval.benchmarks.benchmark import Details, Table
-from planner_eval.benchmarks.callnavi.agreement import PUBLISHED, TABLE_4, correlation, over_questions
-from planner_eval.benchmarks.callnavi.errors import error_rows
-from planner_eval.benchmarks.callnavi.stability import frequencies
+from planner_eval.benchmarks.callnavi.corrected import judge_calls
+from planner_eval.benchmarks.callnavi.official import DIFFICULTIES, gold_problem
+from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
 from planner_eval.benchmarks.callnavi.tables import QUESTIONS
+from planner_eval.benchmarks.callnavi.verdicts import PLACEHOLDER, frequencies
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.report import Records, Report
+from planner_eval.plan.model import Value
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.report import Report, SampleScore
+    from planner_eval.benchmarks.report import SampleScore
     from planner_eval.benchmarks.score import Scored
 
+
+# ----------------------------------------------------------------------
+# The kinds of errors that CallNavi's paper finds in answers: hallucination, formatting, logic.
+#
+# Source: the paper, appendix F. It counts none of them and no code was published: what counts is said here.
+KINDS = {
+    "hallucination": "F.1: calls an API that is not on the list",
+    "format": "F.2: not as asked for, as it stands",
+    "logic: order": "F.3: gold's calls in another order",
+    "logic: steps": "F.3: leaves calls of gold out",
+    "logic: values": "F.3: a later call lacks a value of an earlier one",
+    "other": "none of these, and not gold's calls",
+}
+"""A kind of error → what counts; one answer can show several, but for the last."""
+
+
+def kinds_of(
+    sample: Sample, text: str, *, task: str = "parameters", notation: str = "json"
+) -> frozenset[str]:
+    """The kinds of errors of one answer; none of an answer that is right and as asked for.
+
+    An API counts as invented where neither the question's list nor its gold has it. Calls are left out where
+    more of gold's are missing than others stand for them. A later call lacks a value where the argument is a
+    placeholder in gold and not there.
+
+    Args:
+        sample: The question, whose gold record can be read.
+        text: What the model answered.
+        task: ``"parameters"``, or ``"routing"``: names alone.
+        notation: ``"json"`` or ``"yaml"``.
+
+    >>> gold = {"API": ["list", "pay"], "parameters": [{}, {"to": "$$$"}]}
+    >>> sample = Sample("q", tools=[{"name": "list"}, {"name": "pay"}], gold=gold)
+    >>> sorted(kinds_of(sample, 'So: {"API": ["list"], "parameters": [{}]}'))
+    ['format', 'logic: steps']
+    """
+    gold_calls = calls_of(sample.gold)
+    if task == "routing":
+        names = read_route(text)
+        well_formed, calls = names is not None and "```" not in text, None
+        right = names == gold_calls[0]
+    else:
+        answer = read_answer(text, notation=notation)
+        well_formed, calls = answer.valid, answer.calls
+        names = None if calls is None else calls[0]
+        right = calls is not None and judge_calls(gold_calls, calls).ast
+    kinds = set() if well_formed else {"format"}
+    if names is not None and not right:
+        kinds |= _wrong(sample, gold_calls, names, calls)
+    return frozenset(kinds)
+
+
+def _wrong(sample: Sample, gold_calls: Calls, names: list[str], calls: Calls | None) -> set[str]:
+    gold, _ = gold_calls
+    kinds = set()
+    if listed := _listed(sample):
+        kinds |= {"hallucination"} if set(names) - listed - set(gold) else set()
+    missing, extra = Counter(gold) - Counter(names), Counter(names) - Counter(gold)
+    if names != gold and not missing and not extra:
+        kinds.add("logic: order")
+    if missing.total() > extra.total():
+        kinds.add("logic: steps")
+    if names == gold and calls is not None and _lacks_values(gold_calls, calls):
+        kinds.add("logic: values")
+    return kinds or {"other"}
+
+
+def _listed(sample: Sample) -> set[str]:
+    """The names on the question's list; none where it has no list that can be read."""
+    tools = sample.tools if isinstance(sample.tools, list) else []
+    return {tool["name"] for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)}
+
+
+def _lacks_values(gold_calls: Calls, calls: Calls) -> bool:
+    """Whether a call after the first lacks an argument that holds a placeholder in gold."""
+    pairs = list(zip(gold_calls[1], calls[1], strict=True))[1:]
+    return any(_is_open(value) and name not in pred for gold, pred in pairs for name, value in pairs_of(gold))
+
+
+def _is_open(value: Value) -> bool:
+    if isinstance(value, dict):
+        return any(map(_is_open, value.values()))
+    return any(map(_is_open, value)) if isinstance(value, list) else value == PLACEHOLDER
+
+
+def error_rows(records: Records, *, task: str = "parameters", notation: str = "json") -> list[dict[str, Any]]:
+    """How many answers show each kind of error, by difficulty.
+
+    Args:
+        records: Samples with the text that a model answered.
+        task: As for :func:`kinds_of`.
+        notation: As for :func:`kinds_of`.
+
+    Returns:
+        A row a kind; then those without any error, and all of which gold can be read.
+    """
+    counts: dict[str, Counter[str]] = {name: Counter() for name in (*KINDS, "no error", "answers")}
+    for sample, text in records:
+        if gold_problem(sample):
+            continue
+        try:
+            kinds = kinds_of(sample, text, task=task, notation=notation)
+        except ParseError:
+            continue  # a gold record with lists of other things than names and objects
+        levels = ("all", str(sample.extra.get("difficulty")))
+        for kind in (*(kinds or ("no error",)), "answers"):
+            counts[kind].update(levels)
+    columns = (*DIFFICULTIES, "all")
+    return [
+        {"error": kind, **{column: by_column[column] for column in columns}, "note": KINDS.get(kind, "")}
+        for kind, by_column in counts.items()
+    ]
+
+
+# ----------------------------------------------------------------------
+# How far CallNavi's judge and its AST match agree: Pearson's correlation.
+#
+# Source: the paper, section 6.4: 0.934 between "GPT Score" and "All Avg." of "Parameter AST Match" over the
+# models of Table 4.
+TABLE_4 = {
+    "GPT4o": (0.711, 0.913),
+    "GPT4o mini": (0.710, 0.908),
+    "Gemini 1.5 Flash": (0.604, 0.876),
+    "LLAMA3.1 70B": (0.245, 0.583),
+    "CommandR 35B": (0.134, 0.400),
+    "Gemma2 27B": (0.181, 0.476),
+    "Mistral-Small 22B": (0.160, 0.417),
+    "Phi3 14B": (0.015, 0.082),
+    "Mistral-Nemo 12B": (0.222, 0.524),
+    "Gemma2 9B": (0.182, 0.488),
+    "LLAMA3.1 8B": (0.162, 0.422),
+    "xLAM-fc 7B": (0.229, 0.554),
+    "nemotron-mini 4B": (0.047, 0.271),
+    "LLAMA3.2 3B": (0.042, 0.353),
+    "Phi3.5 3B": (0.0, 0.002),
+    "NexusRaven 13B": (0.124, 0.254),
+    "Gorilla v2 7B": (0.329, 0.518),
+}
+"""Table 4's models with their AST match, average of all, and their GPT score, as printed."""
+PUBLISHED = ("0.934", "4.40e-08")
+"""The correlation that section 6.4 prints, and its p."""
+_LEAST = 3
+"""With two points the correlation is 1 or -1, whatever they are."""
+
+
+class Correlation(NamedTuple):
+    """Pearson's correlation.
+
+    Args:
+        n: Pairs that it was computed from.
+        r: The coefficient; None with fewer than three pairs, or where one side is the same everywhere.
+        p: How likely one as far from 0 is where there is none; None with r.
+    """
+
+    n: int
+    r: float | None = None
+    p: float | None = None
+
+
+def correlation(pairs: Iterable[tuple[float, float]]) -> Correlation:
+    """Pearson's correlation of two columns.
+
+    >>> found = correlation(TABLE_4.values())
+    >>> f"{found.r:.3f}", f"{found.p:.2e}"
+    ('0.934', '4.40e-08')
+    >>> correlation([(1.0, 0.5), (1.0, 0.2), (1.0, 0.1)])
+    Correlation(n=3, r=None, p=None)
+    """
+    pair_list = list(pairs)
+    if len(pair_list) < _LEAST or any(len(set(column)) < 2 for column in zip(*pair_list, strict=True)):
+        return Correlation(len(pair_list))
+    from scipy.stats import pearsonr
+
+    first_column, second_column = zip(*pair_list, strict=True)
+    result = pearsonr(first_column, second_column)
+    return Correlation(len(pair_list), float(result.statistic), float(result.pvalue))
+
+
+def over_questions(report: Report) -> Correlation:
+    """The judge's rating and the AST match of each question that has both."""
+    return correlation(_pairs(report))
+
+
+def over_runs(reports: Iterable[Report]) -> Correlation:
+    """The GPT score and the AST match over all of each run, one a model, as the paper has it."""
+    pairs = []
+    for report in reports:
+        ast, gpt = report.value("ast_overall"), report.value("gpt")
+        if isinstance(ast, float | int) and isinstance(gpt, float | int):
+            pairs.append((float(ast), float(gpt)))
+    return correlation(pairs)
+
+
+def _pairs(report: Report) -> Iterable[tuple[float, float]]:
+    for row in report.rows:
+        values = {figure.name: figure.value for figure in row.figures}
+        ast, gpt = values.get("ast"), values.get("gpt")
+        if isinstance(ast, float | int) and isinstance(gpt, float | int):
+            yield float(ast), float(gpt)
+
+
+# ----------------------------------------------------------------------
+# The further tables of a CallNavi score: by domain, kinds of errors, judge and AST match, freq@k.
 _SHARES = ("gpt", "election", "levenshtein")
 """Figures that questions can be without; the mean is over those that have them."""
 

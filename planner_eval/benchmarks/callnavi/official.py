@@ -15,9 +15,15 @@ from itertools import compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.benchmarks.apart import Found, Scorer, report_of
-from planner_eval.benchmarks.callnavi.stability import answers_by_sample, election, levenshtein_score
-from planner_eval.benchmarks.callnavi.verdicts import Verdict, judge_parameters, judge_route
+from planner_eval.benchmarks.answers import Found, Scorer, report_of
+from planner_eval.benchmarks.callnavi.verdicts import (
+    Verdict,
+    answers_by_sample,
+    election,
+    judge_parameters,
+    judge_route,
+    levenshtein_score,
+)
 from planner_eval.benchmarks.callnavi.washing import (
     Reader,
     Washed,
@@ -26,11 +32,12 @@ from planner_eval.benchmarks.callnavi.washing import (
     wash_json,
     wash_yaml,
 )
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
-from planner_eval.datasets.sample import Sample
 
 if TYPE_CHECKING:
-    from planner_eval.llm import Judge
+    from planner_eval.benchmarks.judging import Judge
+
 
 DIFFICULTIES = ("easy", "medium", "hard")
 DIVISORS = {"overall": 729, "easy": 456, "medium": 188, "hard": 85}
@@ -126,7 +133,7 @@ def _judged(
     washed = wash(text)
     value, rating = washed.value, None
     if judge is not None and not washed.valid and not washed.error:
-        from planner_eval.benchmarks.callnavi.asking import ask_repair
+        from planner_eval.benchmarks.callnavi.prompts import ask_repair
 
         value = ask_repair(judge, text, sample.tools, read)
     problem = gold_problem(sample)
@@ -134,7 +141,7 @@ def _judged(
         return washed, Verdict(error=problem), None
     verdict = judge_parameters(sample.gold, value, sort_keys=notation == "yaml")
     if judge is not None:
-        from planner_eval.benchmarks.callnavi.asking import ask_rating
+        from planner_eval.benchmarks.callnavi.prompts import ask_rating
 
         rating = ask_rating(judge, sample.gold, value)
     return washed, verdict, rating

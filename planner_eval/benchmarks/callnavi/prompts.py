@@ -1,4 +1,4 @@
-"""What CallNavi's paper asks a judge for: repairing an answer, and rating one.
+"""What CallNavi asks a judge for: repairing an answer, and rating one.
 
 The prompts are our own. The published ones stand inside code; who has copied their text into files uses them
 (:data:`FILES`).
@@ -6,12 +6,16 @@ The prompts are our own. The published ones stand inside code; who has copied th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from planner_eval.llm.prompts import request
-from planner_eval.llm.protocol import JudgeRequest
-from planner_eval.llm.templates import PromptFile
+from planner_eval.base.errors import JudgeError
+from planner_eval.benchmarks.callnavi.washing import Reader
+from planner_eval.benchmarks.judge_prompts import PromptFile
+from planner_eval.benchmarks.judging import Judge, JudgeRequest, read_rating, request
 
+# ----------------------------------------------------------------------
+# What CallNavi's paper asks a judge for: repairing an answer, and rating one.
 _RATE = """You compare the tool calls that a model predicted with the correct ones.
 Look at two things: are the same tools called in the same order, and does every call have the same \
 arguments with the same values? An argument whose correct value is "$$$" is not known yet; any value is fine.
@@ -51,3 +55,62 @@ def repair(text: str, tools: Any) -> JudgeRequest:
     """
     material = {"Tools": tools, "Answer": text}
     return request("callnavi.repair", _REPAIR, material, fields={"tools": tools, "answer": text})
+
+
+# ----------------------------------------------------------------------
+# What CallNavi asks a model for: repairing an answer, and rating one.
+#
+# Source: paper sections 5.1 (repair) and 5.2 (GPT score).
+ATTEMPTS = 3
+"""How often a rating is asked for before the answer counts as unrated."""
+
+
+def ask_repair(judge: Judge, text: str, tools: Any, read: Reader) -> Any:
+    """The data of the judge's repair of an unparsable answer; ``{}`` where that fails too.
+
+    >>> from planner_eval.benchmarks.callnavi.washing import read_json
+    >>> from planner_eval.benchmarks.judging import ScriptedJudge
+    >>> ask_repair(ScriptedJudge(lambda request: '{"API": []}'), "pay()", None, read_json)
+    {'API': []}
+    """
+    try:
+        return read(judge.ask(repair(text, tools)).text).value
+    except JudgeError:
+        return {}
+
+
+def ask_rating(judge: Judge, gold: Any, predicted: Any) -> float | str:
+    """The judge's rating read as the published code reads it, or the exception it would end with.
+
+    All square brackets are deleted and the rest must be a number, of any size.
+
+    >>> from planner_eval.benchmarks.judging import ScriptedJudge
+    >>> ask_rating(ScriptedJudge(lambda request: "[[0.5]]"), {}, {})
+    0.5
+    >>> ask_rating(ScriptedJudge(lambda request: "about 0.5"), {}, {})
+    "ValueError: could not convert string to float: 'about 0.5'"
+    """
+    try:
+        text = judge.ask(rating(gold, predicted)).text
+        return float(text.replace("[", "").replace("]", ""))
+    except (JudgeError, ValueError) as problem:
+        return f"{type(problem).__name__}: {problem}"
+
+
+def ask_clean_rating(judge: Judge, gold: Any, predicted: Any) -> float | None:
+    """The judge's rating, 0 to 1, asked for again where there is none; None in the end.
+
+    >>> from planner_eval.benchmarks.judging import ScriptedJudge
+    >>> judge = ScriptedJudge(lambda request: "[[0.5]]" if request.attempt else "[[7]]")
+    >>> ask_clean_rating(judge, {}, {})
+    0.5
+    """
+    request = rating(gold, predicted)
+    for attempt in range(ATTEMPTS):
+        try:
+            value = read_rating(judge.ask(replace(request, attempt=attempt)).text)
+        except JudgeError:
+            return None
+        if value is not None:
+            return value
+    return None

@@ -1,4 +1,4 @@
-"""An answer to CallNavi as a plan: strictly where it is what was asked for, else by careful repair.
+"""An answer to CallNavi as a plan, and gold for another plan.
 
 Source: paper section 5.1: an answer that is not valid is repaired before its structure is judged.
 """
@@ -14,14 +14,17 @@ from types import NoneType
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import BLANK, as_object, pairs_of
+from planner_eval.base.frozen import quick
+from planner_eval.base.json_text import BLANK, as_object, pairs_of
 from planner_eval.base.limits import DEFAULT_LIMITS
-from planner_eval.base.quick import quick
 from planner_eval.benchmarks.callnavi.washing import read_yaml
-from planner_eval.dialects.find import without_thoughts
-from planner_eval.dialects.read import parse
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.plan.model import Call, Plan
+from planner_eval.reading.dialects.finding.find import without_thoughts
+from planner_eval.reading.dialects.read import parse, write
 
+# ----------------------------------------------------------------------
+# An answer to CallNavi as a plan: strictly where it is what was asked for, else by careful repair.
 MAX_LITERAL_CHARS = 256 * 2**10
 """Longer texts are not tried as Python literals: the parser needs 400 times their size."""
 _QUOTES = ("'", '"', "`")
@@ -304,3 +307,18 @@ def read_route(text: str) -> list[str] | None:
             return names
     names = [_unquoted(name.strip()) for name in body.removeprefix("[").removesuffix("]").split(",")]
     return names if all(name.isidentifier() for name in names) else None
+
+
+# ----------------------------------------------------------------------
+# Gold of CallNavi for another plan.
+def gold_of(sample: Sample, plan: Plan) -> Any:
+    """The gold of a sample whose right answer would be another plan: its APIs and their parameters.
+
+    Args:
+        sample: The sample.
+        plan: The plan.
+
+    Raises:
+        WriteError: its record cannot say what the plan says.
+    """
+    return json.loads(write(plan, "callnavi"))

@@ -1,18 +1,26 @@
-"""The paper's tables of the data, each printed cell beside the recomputed one.
+"""The tables and charts of CallNavi's paper, each printed cell beside the recomputed one.
 
 Source: CallNavi paper, Tables 1 (its own row) and 2.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.charts import ChartOf, System, own_figure, point
 from planner_eval.benchmarks.report import Cell
+from planner_eval.comparison.metrics.counts import Share
+from planner_eval.results.drawing.charts import Bars, Chart, Point
 
 if TYPE_CHECKING:
-    from planner_eval.datasets.sample import Sample
+    from planner_eval.benchmarks.datasets.sample import Sample
 
+
+# ----------------------------------------------------------------------
+# The paper's tables of the data, each printed cell beside the recomputed one.
 _COLUMNS = ("API Functions", "Questions", "Easy", "Medium", "Hard")
 _TABLE_2 = {
     "bank": ("Banking", 91, 115, 70, 28, 17),
@@ -129,3 +137,39 @@ def _has_later_placeholder(sample: Sample) -> bool:
         d.code in ("dataset.placeholder", "dataset.placeholder_nested") and (d.call or 0) > 0
         for d in sample.extra.get("diagnostics", ())
     )
+
+
+# ----------------------------------------------------------------------
+# CallNavi's stability over repeated answers, as bars.
+#
+# Source: CallNavi paper, Table 7 (appendix D); it has no such figure.
+_FIGURES = {"election": "election", "levenshtein": "Levenshtein"}
+
+
+def stability(systems: Sequence[System]) -> Chart:
+    """Election and Levenshtein stability, means over the questions."""
+    series = {system.name: tuple(_point(system, name) for name in _FIGURES) for system in systems}
+    across = "stability score (questions)"
+    return Chart(
+        "callnavi-7", (Bars("", tuple(_FIGURES.values()), across, "mean over questions (%)", series),)
+    )
+
+
+def _point(system: System, name: str) -> Point:
+    shares: dict[str, Share | None] = defaultdict(lambda: None)
+    for row in system.report.rows:
+        shares[row.id] = own_figure(row, name)
+    mean_point = point(shares.values())
+    if name == "levenshtein" and mean_point.value is None:
+        raise InputError(
+            f"{system.name}: callnavi-7 shows how stable repeated answers are, and no question has two: "
+            "planeval predict --repeat 5 asks for them"
+        )
+    return mean_point
+
+
+CHARTS = {
+    "callnavi-7": ChartOf(
+        "stability of repeated answers", "Table 7", stability, settings={"task": "stability"}
+    )
+}

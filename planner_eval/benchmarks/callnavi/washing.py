@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from planner_eval.base.jsontext import BLANK, loaded
-from planner_eval.base.quick import quick
+from planner_eval.base.frozen import quick
+from planner_eval.base.json_text import BLANK, loaded
 
 MAX_JSON_CHARS = 16 * 2**20
 """Longer JSON texts are refused, and counted as unreadable."""

@@ -14,12 +14,13 @@ from planner_eval.benchmarks.benchmark import Benchmark, Option, all_have
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.charts import ChartOf
-    from planner_eval.benchmarks.complexfuncbench.scoring import Settings
     from planner_eval.benchmarks.complexfuncbench.tables import table3
+    from planner_eval.benchmarks.complexfuncbench.turn import Settings
+    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.judge_prompts import PromptFile
+    from planner_eval.benchmarks.judging import Judge
     from planner_eval.benchmarks.report import Cell, Records, Report
-    from planner_eval.datasets.sample import Sample
-    from planner_eval.llm import Judge
-    from planner_eval.llm.templates import PromptFile
+
 
 __all__ = ["BENCHMARK", "Settings", "score_corrected", "score_official", "table3"]
 
@@ -31,7 +32,7 @@ _RUNNER = Option(
 def __getattr__(name: str) -> Any:
     """Load what needs more than the scores' entries on first use."""
     if name == "Settings":
-        from planner_eval.benchmarks.complexfuncbench.scoring import Settings
+        from planner_eval.benchmarks.complexfuncbench.turn import Settings
 
         return Settings
     if name == "table3":
@@ -45,40 +46,40 @@ def score_official(
     records: Records, *, runner: str = _RUNNER.default, settings: Settings | None = None
 ) -> Report:
     """The published figures of recorded conversations; see :func:`.official.score_official`."""
-    from planner_eval.benchmarks.complexfuncbench import official, scoring
+    from planner_eval.benchmarks.complexfuncbench import official, turn
 
-    return official.score_official(records, runner=runner, settings=settings or scoring.DEFAULTS)
+    return official.score_official(records, runner=runner, settings=settings or turn.DEFAULTS)
 
 
 def score_corrected(records: Records, *, settings: Settings | None = None) -> Report:
     """The paper's figures under the same names; see :func:`.corrected.score_corrected`."""
-    from planner_eval.benchmarks.complexfuncbench import corrected, scoring
+    from planner_eval.benchmarks.complexfuncbench import corrected, turn
 
-    return corrected.score_corrected(records, settings=settings or scoring.DEFAULTS)
+    return corrected.score_corrected(records, settings=settings or turn.DEFAULTS)
 
 
 def _official(records: Records, *, judge: Judge | None = None, **options: str) -> Report:
     """The judge is one of the settings here."""
-    from planner_eval.benchmarks.complexfuncbench.scoring import Settings
+    from planner_eval.benchmarks.complexfuncbench.turn import Settings
 
     return score_official(records, settings=Settings(judge=judge), **options)
 
 
 def _corrected(records: Records, *, judge: Judge | None = None) -> Report:
-    from planner_eval.benchmarks.complexfuncbench.scoring import Settings
+    from planner_eval.benchmarks.complexfuncbench.turn import Settings
 
     return score_corrected(records, settings=Settings(judge=judge))
 
 
 def _read(path: Path) -> Iterator[Sample]:
     """Of a folder or of one file."""
-    from planner_eval.datasets.complexfuncbench import read_complexfuncbench
+    from planner_eval.benchmarks.complexfuncbench.data import read_complexfuncbench
 
     return read_complexfuncbench(path)
 
 
 def _gold_text(sample: Sample) -> str:
-    from planner_eval.benchmarks.complexfuncbench.recorded import gold_prediction
+    from planner_eval.benchmarks.complexfuncbench.official import gold_prediction
 
     return gold_prediction(sample.gold)
 
@@ -96,7 +97,7 @@ def _prompt_files() -> Mapping[str, PromptFile]:
 
 
 def _charts() -> Mapping[str, ChartOf]:
-    from planner_eval.benchmarks.complexfuncbench.charts import CHARTS
+    from planner_eval.benchmarks.complexfuncbench.tables import CHARTS
 
     return CHARTS
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planner_eval.benchmarks.complexfuncbench.equality import argument_key
+from planner_eval.benchmarks.complexfuncbench.matching import argument_key
 from planner_eval.benchmarks.complexfuncbench.turn import Judged
 
 ERROR_TYPES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")

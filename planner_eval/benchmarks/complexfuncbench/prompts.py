@@ -1,4 +1,4 @@
-"""What ComplexFuncBench's paper asks a judge for: final answers, and like calls.
+"""What ComplexFuncBench asks a judge for: final answers, and like calls.
 
 The prompts are our own. The published ones stand inside code; who has copied their text into files uses them
 (:data:`FILES`).
@@ -6,13 +6,17 @@ The prompts are our own. The published ones stand inside code; who has copied th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from planner_eval.llm.prompts import request
-from planner_eval.llm.protocol import JudgeRequest
-from planner_eval.llm.templates import PromptFile
+from planner_eval.benchmarks.complexfuncbench.calls import FunctionCall
+from planner_eval.benchmarks.complexfuncbench.matching import Functions, Same, never_same
+from planner_eval.benchmarks.judge_prompts import PromptFile
+from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest, read_equal, read_scale, request
 
+# ----------------------------------------------------------------------
+# What ComplexFuncBench's paper asks a judge for: final answers, and like calls.
 _COMPLETE = """You judge how completely an answer covers what a user asked.
 2: every part of the request is answered. 1: some parts are answered, others are missing. \
 0: none is answered, or the answer only asks back or gives up.
@@ -66,3 +70,84 @@ def same_call(tool: Any, predicted: Any, gold: Any) -> JudgeRequest:
     material = {"Tool": tool, "Predicted call": predicted, "Correct call": gold}
     fields = {"tool": tool, "predicted": predicted, "gold": gold}
     return request("complexfuncbench.same_call", _SAME, material, fields=fields)
+
+
+# ----------------------------------------------------------------------
+# The final answer's completeness and correctness, 0 to 2, as a judge sees them.
+#
+# Source: ComplexFuncBench paper, section 3.2; what the judge is shown follows the published code.
+TRIES = 10
+"""How often the published code asks before it gives a score up."""
+
+FAILED = -1
+EMPTY = -2
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What the judge said of a final answer.
+
+    Args:
+        complete: 0, 1 or 2; -1 where the judge gave no usable answer, -2 for an empty answer, None
+            where there was none to judge or no judge.
+        correct: The same.
+    """
+
+    complete: int | None = None
+    correct: int | None = None
+
+
+def score_response(
+    conversations: Sequence[Mapping[str, Any]], response: str | None, judge: Judge | None
+) -> Scores:
+    """Both scores of a final answer.
+
+    Args:
+        conversations: The annotated conversation: its first message is the query; correctness is
+            judged against all of it but the last message, not against the model's own talk.
+        response: The model's final text; None where it gave none.
+        judge: Who judges; None for nobody.
+    """
+    if response is None or judge is None:
+        return Scores()
+    if not response:
+        return Scores(EMPTY, EMPTY)
+    query = str(conversations[0].get("content", "")) if conversations else ""
+    complete = completeness(query, response)
+    correct = correctness(conversations[:-1], response)
+    return Scores(_ask(judge, complete), _ask(judge, correct))
+
+
+def _ask(judge: Judge, request: JudgeRequest) -> int:
+    for attempt in range(TRIES):
+        score = read_scale(_reply(judge, request, attempt).text)
+        if score is not None:
+            return score
+    return FAILED
+
+
+def _reply(judge: Judge, request: JudgeRequest, attempt: int) -> JudgeReply:
+    return judge.ask(replace(request, attempt=attempt))
+
+
+def same_by(judge: Judge | None, functions: Functions) -> Same:
+    """Model-based matching through a judge; without one no two calls match.
+
+    Args:
+        judge: Who decides.
+        functions: The sample's functions by name; the judge is shown the called one.
+
+    Source: ComplexFuncBench paper, section 3.1 "LLM-based Matching".
+    """
+    if judge is None:
+        return never_same
+
+    def same(prediction: FunctionCall, gold: FunctionCall) -> bool:
+        request = same_call(functions.get(gold["name"]), prediction, gold)
+        for attempt in range(TRIES):
+            equal = read_equal(_reply(judge, request, attempt).text)
+            if equal is not None:
+                return equal
+        return False
+
+    return same

@@ -14,14 +14,15 @@ from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.apart import Scorer
+    from planner_eval.benchmarks.answers import Scorer
     from planner_eval.benchmarks.charts import ChartOf
+    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.judge_prompts import PromptFile
+    from planner_eval.benchmarks.judging import Judge
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
-    from planner_eval.datasets.sample import Sample
-    from planner_eval.llm import Judge
-    from planner_eval.llm.templates import PromptFile
     from planner_eval.plan.model import Plan
+
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -41,13 +42,13 @@ def score_corrected(records: Records, *, judge: Judge | None = None) -> Report:
 
 
 def _read(folder: Path) -> Iterator[Sample]:
-    from planner_eval.datasets.functionchat import read_functionchat
+    from planner_eval.benchmarks.functionchat.data import read_functionchat
 
     return read_functionchat(folder)
 
 
 def _read_file(path: Path) -> Iterator[Sample]:
-    from planner_eval.datasets.functionchat import FILES, read_functionchat
+    from planner_eval.benchmarks.functionchat.data import FILES, read_functionchat
 
     subsets = [subset for subset, name in FILES.items() if name == path.name]
     if not subsets:
@@ -70,7 +71,7 @@ def _gold_text(sample: Sample) -> str | None:
 
 
 def _gold_of(sample: Sample, plan: Plan) -> Any:
-    from planner_eval.benchmarks.functionchat.rewritten import gold_of
+    from planner_eval.benchmarks.functionchat.reading import gold_of
 
     return gold_of(sample, plan)
 
@@ -89,13 +90,13 @@ def _prompt_files() -> Mapping[str, PromptFile]:
 
 
 def _result_file(records: Records, judge: Judge | None) -> str:
-    from planner_eval.benchmarks.functionchat.tsv import result_file
+    from planner_eval.benchmarks.functionchat.official import result_file
 
     return result_file(records, judge)
 
 
 def _details(scored: Scored, _run: Run | None) -> Details:
-    from planner_eval.benchmarks.functionchat.errors import error_rows
+    from planner_eval.benchmarks.functionchat.rules import error_rows
 
     yield Table("why items do not pass, by the right kind of turn (section 6.2)", error_rows(scored))
 
@@ -111,7 +112,7 @@ def _apart(variant: str, options: Mapping[str, Any]) -> Scorer:
 
 
 def _charts() -> Mapping[str, ChartOf]:
-    from planner_eval.benchmarks.functionchat.charts import CHARTS
+    from planner_eval.benchmarks.functionchat.tables import CHARTS
 
     return CHARTS
 

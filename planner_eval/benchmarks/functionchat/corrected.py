@@ -24,18 +24,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError
-from planner_eval.benchmarks.apart import Found, Scorer, report_of
+from planner_eval.benchmarks.answers import Found, Scorer, report_of
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.functionchat.data import FILES, OUTPUT_TYPES
 from planner_eval.benchmarks.functionchat.official import figure, judge_request, sample_problem
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
 from planner_eval.benchmarks.functionchat.rules import rule
-from planner_eval.benchmarks.functionchat.scores import macro, totals
-from planner_eval.benchmarks.functionchat.verdicts import FAIL, PASS
+from planner_eval.benchmarks.functionchat.scores import FAIL, PASS, macro, totals
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
-from planner_eval.datasets.functionchat import FILES, OUTPUT_TYPES
-from planner_eval.datasets.sample import Sample
 
 if TYPE_CHECKING:
-    from planner_eval.llm import Judge
+    from planner_eval.benchmarks.judging import Judge
+
 
 ATTEMPTS = 3
 """How often a verdict is asked for before an item counts as undecided."""

@@ -11,8 +11,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from planner_eval.base.jsontext import loaded
-from planner_eval.base.quick import quick
+from planner_eval.base.frozen import quick
+from planner_eval.base.json_text import loaded
 
 GOLD_ALONE = "61c8df42060accee"
 """Digest of the sentence of the released data which says that gold alone is right."""

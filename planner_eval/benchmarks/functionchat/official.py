@@ -1,4 +1,4 @@
-"""FunctionChat-Bench's scores as its published code computes them.
+"""FunctionChat-Bench's scores as its published code computes them, and its report file.
 
 Calls are compared with gold first; what does not pass, and every other kind of answer, goes to a judge.
 The judge is asked with the published prompts where the user has their files, else with prompts of our own,
@@ -14,27 +14,34 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.base.errors import JudgeError
-from planner_eval.base.jsontext import loaded
-from planner_eval.base.quick import quick
-from planner_eval.benchmarks.apart import Found, Scorer, report_of
+from planner_eval.base.errors import InputError, JudgeError
+from planner_eval.base.frozen import quick
+from planner_eval.base.json_text import loaded
+from planner_eval.benchmarks.answers import Found, Scorer, report_of
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.functionchat.data import FILES
 from planner_eval.benchmarks.functionchat.matching import FAILED, SKIPPED, Exact, match_call
-from planner_eval.benchmarks.functionchat.payload import acceptable_text, request
+from planner_eval.benchmarks.functionchat.prompts import acceptable_text, model_request
 from planner_eval.benchmarks.functionchat.scores import (
+    FAIL,
+    PASS,
     Scores,
     common_scores,
     dialog_scores,
+    is_decided,
     macro,
+    read_verdict,
     singlecall_scores,
     totals,
 )
-from planner_eval.benchmarks.functionchat.verdicts import FAIL, PASS, is_decided, read_verdict
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
-from planner_eval.datasets.sample import Sample
 
 if TYPE_CHECKING:
-    from planner_eval.llm import Judge
+    from planner_eval.benchmarks.judging import Judge
 
+
+# ----------------------------------------------------------------------
+# FunctionChat-Bench's scores as its published code computes them.
 PARTS = {"singlecall": singlecall_scores, "dialog": dialog_scores, "calldecision": common_scores}
 """The parts of the benchmark and how each is tallied."""
 MAX_CHARS = 16 * 2**20
@@ -180,7 +187,7 @@ def judge_request(sample: Sample, output: Any) -> Any:
     """What the judge is asked about one answer."""
     from planner_eval.benchmarks.functionchat.prompts import verdict
 
-    request_data = request(sample)
+    request_data = model_request(sample)
     fields = {
         "tools": request_data["tools"],
         "query": request_data["messages"],
@@ -273,3 +280,121 @@ def _row(identity: str, judged: Kept) -> SampleScore:
 def _row_figures(verdict: str | None, by: str, error: str | None) -> tuple[Figure, ...]:
     """The figures of a row; most rows are judged as another is."""
     return figure("verdict", verdict, error), figure("by", by)
+
+
+# ----------------------------------------------------------------------
+# FunctionChat-Bench's report file, written and read: one line of tab-separated columns an item.
+#
+# Source: repository kakao/FunctionChat-Bench at cb32af3; the paper's Figure 2 shows one line of it.
+_MIDDLE = ("ground_truth", "acceptable_arguments", "model_output", "reasoning")
+COLUMNS = {
+    "singlecall": ("serial_num", "is_pass", "tools_type", *_MIDDLE, "query", "tools"),
+    "dialog": ("serial_num", "is_pass", "type_of_output", *_MIDDLE, "query", "tools"),
+    "calldecision": (
+        *("serial_num", "is_pass", "category", "type_of_output"),
+        *_MIDDLE,
+        *("input_messages", "tools"),
+    ),
+}
+"""The columns of each part's report."""
+
+
+def header(subset: str) -> str:
+    r"""The first line; it ends with a tab.
+
+    >>> header("dialog").split("\t")[:3]
+    ['#serial_num', 'is_pass', 'type_of_output']
+    """
+    return "#" + "".join(f"{name}\t" for name in COLUMNS[subset])
+
+
+def row(judged: Judged) -> str:
+    """The line of one item.
+
+    An answer that went to the judge is written without the ids of its calls, as published. For an
+    answer without a verdict ``is_pass`` holds the error; the published code writes no file then.
+    """
+    cells = _cells(judged)
+    return "".join(f"{cells[name]}\t" for name in COLUMNS[judged.sample.extra["part"]]).strip()
+
+
+def report(subset: str, judged: Iterable[Judged]) -> str:
+    """The whole file of one part."""
+    lines = [header(subset), *(row(record) for record in judged if record.sample.extra.get("part") == subset)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def result_file(records: Records, judge: Judge | None) -> str:
+    """The report of answers as the published code writes it, a file for each part of the benchmark.
+
+    Args:
+        records: Samples of one part, each with what a model answered.
+        judge: Decides what exact matching does not.
+
+    Raises:
+        InputError: there are items of several parts.
+    """
+    record_list = list(records)
+    subsets = list(dict.fromkeys(str(sample.extra.get("part")) for sample, _ in record_list))
+    if len(subsets) != 1:
+        files = ", ".join(FILES[subset] for subset in subsets if subset in FILES)
+        raise InputError(
+            f"there are items of {' and '.join(subsets)}, and the published code writes a file for each "
+            f"part: give one of {files} as the gold"
+        )
+    return report(subsets[0], [judge_record(sample, text, judge=judge) for sample, text in record_list])
+
+
+class Reported(NamedTuple):
+    """One line of a report.
+
+    Args:
+        line: Its number, counted from 1.
+        id: The item, as our samples are called.
+        verdict: ``"pass"``, ``"fail"``, or None where it is neither.
+    """
+
+    line: int
+    id: str
+    verdict: str | None
+
+
+def read_report(text: str) -> Iterator[Reported]:
+    r"""The items of a report with their verdicts.
+
+    >>> list(read_report("#serial_num\tis_pass\ttools_type\t\n7\tpass\texact\t{}\n"))
+    [Reported(line=2, id='singlecall-7-exact', verdict='pass')]
+    """
+    lines = text.split("\n")
+    columns = lines[0].rstrip("\r").removeprefix("#").rstrip("\t").split("\t")
+    subset = (
+        "singlecall" if "tools_type" in columns else "calldecision" if "category" in columns else "dialog"
+    )
+    for number, line in enumerate(lines[1:], 2):
+        if line.strip():
+            cells = dict(zip(columns, line.split("\t"), strict=False))
+            name, verdict = f"{subset}-{cells.get('serial_num')}", cells.get("is_pass")
+            name += f"-{cells.get('tools_type')}" if subset == "singlecall" else ""
+            yield Reported(number, name, verdict if is_decided(verdict) else None)
+
+
+def _cells(judged: Judged) -> dict[str, Any]:
+    request_data = model_request(judged.sample)
+    tidy = without_ids if judged.by == "judge" else (lambda message: message)
+    json_fields = {
+        "ground_truth": tidy(request_data["ground_truth"]),
+        "acceptable_arguments": request_data["acceptable_arguments"],
+        "model_output": tidy(judged.output) if judged.output is not None else None,
+        "reasoning": {"reasoning": judged.text},
+        "query": request_data["messages"],
+        "input_messages": request_data["messages"],
+        "tools": request_data["tools"],
+    }
+    cells: dict[str, Any] = {
+        name: json.dumps(value, ensure_ascii=False) for name, value in json_fields.items()
+    }
+    cells["serial_num"] = request_data["serial_num"]
+    cells["is_pass"] = judged.error if judged.verdict is None else judged.verdict
+    for name in ("tools_type", "type_of_output", "category"):
+        cells[name] = request_data.get(name)
+    return cells

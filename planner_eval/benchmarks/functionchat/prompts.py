@@ -1,17 +1,21 @@
-"""What FunctionChat-Bench's paper asks a judge for: pass or fail, by kind of turn.
+"""What FunctionChat-Bench asks the model under test and the judge.
 
 The prompts are our own; the published files take their place where the user has them (:data:`FILES`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from planner_eval.llm.prompts import request
-from planner_eval.llm.protocol import JudgeRequest
-from planner_eval.llm.templates import PromptFile
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.judge_prompts import PromptFile
+from planner_eval.benchmarks.judging import JudgeRequest, request
 
+# ----------------------------------------------------------------------
+# What FunctionChat-Bench's paper asks a judge for: pass or fail, by kind of turn.
 _VERDICT = """You decide whether an assistant's turn in a conversation with tools is right.
 {criterion}
 Explain your reasoning first, step by step. Then write your decision, pass or fail, on a line of its \
@@ -62,3 +66,64 @@ def verdict(output_type: str, material: Mapping[str, Any], fields: Mapping[str, 
     """
     instructions = _VERDICT.format(criterion=_CRITERIA[output_type])
     return request(f"functionchat.{output_type}", instructions, material, temperature=0.1, fields=fields)
+
+
+# ----------------------------------------------------------------------
+# The requests that FunctionChat-Bench sends to the model under test, as its code writes them.
+#
+# Source: repository kakao/FunctionChat-Bench at cb32af3.
+TOOLS_TYPES = ("all", "4_close", "4_random", "8_close", "8_random")
+"""What the published option accepts; ``exact`` exists in the data, and is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """The requests of one part, or the exception with which the published code refuses to write them."""
+
+    requests: tuple[dict[str, Any], ...] = ()
+    error: str | None = None
+
+
+def payload(samples: Iterable[Sample], *, tools_type: str = "all", temperature: float = 0.1) -> Payload:
+    """The requests for the samples.
+
+    Args:
+        samples: Of the FunctionChat reader.
+        tools_type: Which single calls: those with this kind of tool list, or ``"all"``.
+        temperature: For the model under test.
+
+    >>> payload([], tools_type="exact").error
+    "ValueError: tools_type must be one of ['all', '4_close', '4_random', '8_close', '8_random']."
+    """
+    if tools_type not in TOOLS_TYPES:
+        return Payload(error=f"ValueError: tools_type must be one of {list(TOOLS_TYPES)}.")
+    selected = (s for s in samples if tools_type in ("all", s.extra.get("tools_type", "all")))
+    return Payload(tuple(model_request(sample, temperature) for sample in selected))
+
+
+def model_request(sample: Sample, temperature: float = 0.1) -> dict[str, Any]:
+    """The request for one sample, keys in the published order."""
+    extra = sample.extra
+    common = {
+        "serial_num": extra["serial_num"],
+        "messages": extra["messages"],
+        "tools": sample.tools,
+        "temperature": temperature,
+        "tool_choice": "auto",
+        "ground_truth": sample.gold,
+        "acceptable_arguments": acceptable_text(extra["acceptable_arguments"]),
+    }
+    if extra["part"] == "singlecall":
+        return common | {"tools_type": extra["tools_type"]}
+    if extra["part"] == "dialog":
+        return common | {"type_of_output": extra["type_of_output"]}
+    return common | {"category": sample.category, "type_of_output": extra["type_of_output"]}
+
+
+def acceptable_text(acceptable: Any) -> Any:
+    """The alternatives as the request holds them: an object becomes JSON text.
+
+    >>> acceptable_text({"city": "Seoul"})
+    '{"city": "Seoul"}'
+    """
+    return json.dumps(acceptable, ensure_ascii=False) if isinstance(acceptable, dict) else acceptable

@@ -1,4 +1,4 @@
-"""An answer in FunctionChat-Bench as what it says: calls, and words for the user."""
+"""An answer in FunctionChat-Bench as what it says, and gold for another plan."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from math import isfinite
 from types import NoneType
 from typing import Any
 
-from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import as_object, loaded, loads_if_json
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.frozen import quick
+from planner_eval.base.json_text import as_object, loaded, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, check_calls
-from planner_eval.base.quick import quick
+from planner_eval.benchmarks.benchmark import as_json
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.functionchat.official import MAX_CHARS
-from planner_eval.dialects.json_calls import arguments_of
-from planner_eval.dialects.read import parse
-from planner_eval.plan.link import SMALL, link
-from planner_eval.plan.model import Arguments, Call, RawCall, RawPlan
+from planner_eval.plan.linking import SMALL, link
+from planner_eval.plan.model import Arguments, Call, Plan, RawCall, RawPlan
+from planner_eval.reading.dialects.notations.json_calls import arguments_of
+from planner_eval.reading.dialects.read import parse, write
 
 
+# ----------------------------------------------------------------------
+# An answer in FunctionChat-Bench as what it says: calls, and words for the user.
 @quick
 class AssistantTurn:
     """One turn of an assistant.
@@ -223,3 +227,27 @@ def _of_text(text: str) -> AssistantTurn:
         calls = ()
     content = "" if calls else text.strip()
     return AssistantTurn(calls, content, message={"role": "assistant", "content": text})
+
+
+# ----------------------------------------------------------------------
+# Gold of FunctionChat-Bench for another plan.
+def gold_of(sample: Sample, plan: Plan) -> dict[str, Any]:
+    """The gold of a sample whose right answer would be another plan: a call, or a message of calls.
+
+    Args:
+        sample: The sample.
+        plan: The plan.
+
+    Raises:
+        WriteError: its record cannot say what the plan says.
+    """
+    calls = [
+        {"name": call["name"], "arguments": as_json(call["arguments"])}
+        for call in json.loads(write(plan, "json"))
+    ]
+    if "tool_calls" in sample.gold:
+        tool_calls = [{"id": "random_id", "type": "function", "function": call} for call in calls]
+        return {**sample.gold, "tool_calls": tool_calls}
+    if len(calls) != 1:
+        raise WriteError("gold of a single call is one call")
+    return calls[0]

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, all_have
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.apart import Scorer
+    from planner_eval.benchmarks.answers import Scorer
     from planner_eval.benchmarks.charts import ChartOf
+    from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
-    from planner_eval.datasets.sample import Sample
-    from planner_eval.execution import NestfulRunner
+    from planner_eval.execution.nestful import NestfulRunner
     from planner_eval.plan.model import Plan
+
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -46,13 +47,13 @@ def score_corrected(records: Records, *, model: str = _MODEL.default, run: Run |
 
 
 def _read(folder: Path) -> Iterator[Sample]:
-    from planner_eval.datasets.nestful import read_nestful
+    from planner_eval.benchmarks.nestful.data import read_nestful
 
     return read_nestful(folder)
 
 
 def _read_file(path: Path) -> Iterator[Sample]:
-    from planner_eval.datasets.nestful import FIRST, read_nestful
+    from planner_eval.benchmarks.nestful.data import FIRST, read_nestful
 
     for subset, name in FIRST.items():
         if path.name == f"{name.rpartition('/')[2]}-data.json":
@@ -61,7 +62,7 @@ def _read_file(path: Path) -> Iterator[Sample]:
 
 
 def _gold_of(sample: Sample, plan: Plan) -> Any:
-    from planner_eval.benchmarks.nestful.rewritten import gold_of
+    from planner_eval.benchmarks.nestful.reading import gold_of
 
     return gold_of(sample, plan)
 
@@ -95,7 +96,7 @@ def _apart(variant: str, options: Mapping[str, Any]) -> Scorer:
 
 
 def _charts() -> Mapping[str, ChartOf]:
-    from planner_eval.benchmarks.nestful.charts import CHARTS
+    from planner_eval.benchmarks.nestful.tables import CHARTS
 
     return CHARTS
 

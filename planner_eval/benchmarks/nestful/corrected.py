@@ -15,16 +15,14 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.quick import quick
-from planner_eval.benchmarks.apart import Found, Scorer, report_of
-from planner_eval.benchmarks.nestful.corrected_win import wins
-from planner_eval.benchmarks.nestful.equal import equal_calls
-from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
+from planner_eval.base.frozen import quick
+from planner_eval.benchmarks.answers import Found, Scorer, report_of
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.nestful.corrected_win import equal_calls, wins
+from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL, absence_note, absent_functions
 from planner_eval.benchmarks.nestful.reading import Reading, read_gold, read_prediction
-from planner_eval.benchmarks.nestful.win import absence_note, absent_functions
 from planner_eval.benchmarks.paired import shared
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, f1, ratio
-from planner_eval.datasets.sample import Sample
 from planner_eval.plan.model import Plan
 
 
@@ -103,7 +101,7 @@ def score_corrected(records: Records, *, model: str = DEFAULT_MODEL, run: Run | 
 
     Source: the paper, section 4.3.
 
-    >>> from planner_eval.datasets.sample import Sample
+    >>> from planner_eval.benchmarks.datasets.sample import Sample
     >>> import json
     >>> calls = [{"name": "now", "label": "$var_1", "arguments": {}}]
     >>> extra = [{"name": "ping", "label": "$var_0", "arguments": {}}, *calls]

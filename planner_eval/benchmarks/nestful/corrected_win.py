@@ -1,4 +1,4 @@
-"""NESTful's win as its paper defines it: every call is valid, and running them gives the gold answer.
+"""NESTful's win and its equal calls as the paper defines them.
 
 Source: the paper, section 4.3. The published code passes values by position in written order, takes a
 failed run for the answer False, which equals a gold 0, fails on the older layouts of tool specs, and rounds
@@ -7,18 +7,25 @@ what comes out to the decimals that gold has, so that 0.14 is 0.1.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
-from planner_eval.benchmarks.nestful.specs import usual_layout
-from planner_eval.benchmarks.nestful.win import Outcome, outcome_of
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.nestful.official import Outcome, outcome_of
+from planner_eval.benchmarks.nestful.reading import usual_layout
+from planner_eval.benchmarks.paired import Match, keyed, matches_of, paired, shared
 from planner_eval.benchmarks.report import Run
-from planner_eval.datasets.sample import Sample
+from planner_eval.comparison.matching.names import Tool, like, respelled
 from planner_eval.execution.answers import answers_match, is_rounded
-from planner_eval.plan.model import Plan, Ref, Unresolved, Value
-from planner_eval.plan.walk import holds
+from planner_eval.plan.canonical import compare
+from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
+from planner_eval.plan.values import holds
 
 
+# ----------------------------------------------------------------------
+# NESTful's win as its paper defines it: every call is valid, and running them gives the gold answer.
 def wins(plan: Plan, sample: Sample, run: Run, gold: Plan | None = None) -> bool:
     """Whether a plan's calls are all valid and lead to the gold answer.
 
@@ -32,8 +39,8 @@ def wins(plan: Plan, sample: Sample, run: Run, gold: Plan | None = None) -> bool
             that are called, for most samples have many more.
         gold: The gold plan, run where only rounding makes a result the gold answer; without it none does.
 
-    >>> from planner_eval.benchmarks.nestful.win import official_run
-    >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.benchmarks.nestful.official import official_run
+    >>> from planner_eval.reading.dialects.read import parse
     >>> tools = [{"name": "less", "parameters": {"a": {}, "b": {}}, "output_parameters": {"result": {}}}]
     >>> sample = Sample("a", tools=tools, extra={"gold_answer": 0.1})
     >>> run = official_run({"less": lambda a, b: a - b})
@@ -116,3 +123,180 @@ def _resolvable(value: Value, position: int, outputs: list[str]) -> bool:
         output = outputs[value.call] if value.call < position else ""
         return bool(output) and value.path in ((), (output,))
     return not holds(value, (Ref, Unresolved))
+
+
+# ----------------------------------------------------------------------
+# How many calls of an answer are equal to the calls of gold that they stand for.
+#
+# Which stands for which is for a search, :mod:`planner_eval.comparison.matching.align`; calls of one tool
+# stand for one
+# another so that the most calls are equal. The number alone is mostly known without a search.
+def equal_calls(pred: Plan, gold: Plan) -> int | None:
+    r"""How many calls are equal to those of gold that they stand for; None where the plans mean the same.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> pred, gold = parse("a = f(#x='1')\nb = f(#y=a)"), parse("a = f(#x='2')\nb = f(#y=a)")
+    >>> equal_calls(pred, gold), equal_calls(gold, gold)
+    (1, None)
+    """
+    if pred is gold:
+        return None
+    if not pred.answer and not gold.answer:
+        comparison = compare(pred, gold, ordered=False)
+        if comparison.same:
+            if not _has_early(pred) or (_has_early(gold) and compare(pred, gold).same):
+                return None
+            return len(gold)
+        number = _as_written(pred, gold) if comparison.proved else None
+        if number is not None:
+            return number
+    pairs = paired(pred, gold)
+    return None if pairs is None else _most_equal(pred, gold, pairs)
+
+
+_MOST_EXCHANGES = 5_000
+"""Exchanges of partners that are tried."""
+
+
+def _most_equal(pred: Plan, gold: Plan, pairs: Sequence[tuple[int, int]]) -> int:
+    """The most equal calls of this pairing and of those that exchanging partners of one tool leads to."""
+    partners = dict(pairs)
+    number = _count_equal(pred, gold, partners)
+    if len(pred) * len(gold) > _MOST_EXCHANGES:
+        return number
+    bound = shared(_blank_calls(pred), _blank_calls(gold))
+    tools = enumerate(_tools(pred)), enumerate(_tools(gold))
+    exchanges = [(p, g) for (p, tool), (g, other) in product(*tools) if tool == other]
+    attempts, improved = 0, True
+    while improved and number < bound and attempts < _MOST_EXCHANGES:
+        improved = False
+        for pred_index, gold_index in exchanges:
+            if partners.get(pred_index) != gold_index:
+                attempts += 1
+                changed = _exchanged(partners, pred_index, gold_index)
+                count = _count_equal(pred, gold, changed)
+                if count > number:
+                    partners, number, improved = changed, count, True
+    return number
+
+
+def _exchanged(partners: dict[int, int], pred: int, gold: int) -> dict[int, int]:
+    """The partners where these two are ones; who had gold's gets what the other had."""
+    changed = {p: g for p, g in partners.items() if g != gold}
+    former = next((p for p, g in partners.items() if g == gold), None)
+    if former is not None and pred in partners:
+        changed[former] = partners[pred]
+    changed[pred] = gold
+    return changed
+
+
+def _count_equal(pred: Plan, gold: Plan, partners: Mapping[int, int]) -> int:
+    return sum(match.equal for match in matches_of(pred, gold, partners.items()))
+
+
+def _blank_calls(plan: Plan) -> list[Any]:
+    """The calls with what they refer to left out."""
+    blank = [0] * len(plan)
+    return [(call.app, call.name, frozenset(keyed(call.arguments, blank).items())) for call in plan.calls]
+
+
+def _has_early(plan: Plan) -> bool:
+    """Whether a call is written before one that it needs, which is wrong unless gold writes it so too."""
+    return any(edge.producer > edge.consumer for edge in plan.edges)
+
+
+def _as_written(pred: Plan, gold: Plan) -> int | None:
+    """The number for plans of which no order makes one the other, where calls as they are written tell it.
+
+    The search pairs as many calls of one tool as there can be. Of the pairings that do so it finds one of the
+    least cost: the number of arguments of pairs that differ, of which one that refers to a call without a
+    partner, for gold's of another tool that has none either, counts a quarter. That calls paired as they are
+    written cost the least, and that all pairings of that cost have as many equal calls, is seen
+
+    - where nothing differs, and all calls of one plan have partners: then in no such pairing anything does;
+    - where one argument differs, and all calls have partners: if none did the plans would be the same, and
+      one makes one pair unequal;
+    - where all calls of pred have partners, and what differs are values that no call of gold's tool has under
+      that name: these differ in every pairing, so in one of that cost nothing else does;
+    - where nothing differs but that one call has a name that gold does not know, like that of gold's at its
+      place. What refers to it counts a quarter in every pairing, so in one of that cost nothing else differs,
+      and gold's refers there to the one call that is left over, which is of that like name. By their names
+      these two become partners in the end, so that what refers to them is right.
+    """
+    pred_tools, gold_tools = _tools(pred), _tools(gold)
+    pairs = _places(pred, gold)
+    renamed = [(pred_tools[p], gold_tools[g]) for p, g in pairs if pred_tools[p] != gold_tools[g]]
+    equal_size = len(pred_tools) == len(gold_tools)
+    if respelled(pred_tools, gold_tools) or (
+        renamed and not (equal_size and _is_renamed(renamed, gold_tools))
+    ):
+        return None
+    matches = matches_of(pred, gold, pairs)
+    wrong = [match for match in matches if not match.equal]
+    if not wrong:
+        return len(matches)
+    if renamed or len(pred_tools) > len(gold_tools):
+        return None
+    differing = [_differing(match) for match in wrong]
+    single_difference = equal_size and sum(map(len, differing)) == 1
+    if single_difference or all(
+        map(set.issubset, differing, [_unheard(pred.calls[match.pred], gold) for match in wrong])
+    ):
+        return len(matches) - len(wrong)
+    return None
+
+
+def _tools(plan: Plan) -> list[Tool]:
+    return [Tool(call.app, call.name) for call in plan.calls]
+
+
+def _places(pred: Plan, gold: Plan) -> list[tuple[int, int]]:
+    """The calls at like places; what one plan has more stands where the two begin to differ."""
+    pred_calls, gold_calls = pred.calls, gold.calls
+    common = range(min(len(pred_calls), len(gold_calls)))
+    surplus = len(pred_calls) - len(gold_calls)
+    if not surplus:
+        return list(zip(common, common, strict=True))
+    differing = (
+        index
+        for index in common
+        if pred_calls[index].name != gold_calls[index].name
+        or pred_calls[index].arguments != gold_calls[index].arguments
+    )
+    start = next(differing, len(common))
+    return [
+        (index, index) if index < start else (index + max(0, surplus), index + max(0, -surplus))
+        for index in common
+    ]
+
+
+def _is_renamed(renamed: list[tuple[Tool, Tool]], gold_tools: list[Tool]) -> bool:
+    """Whether one call is of a name that gold does not know, but like that of gold's at its place."""
+    (pred_tool, gold_tool), *remaining = renamed
+    return (
+        not remaining
+        and pred_tool not in gold_tools
+        and pred_tool.name != gold_tool.name
+        and like(pred_tool.name, gold_tool.name)
+    )
+
+
+def _differing(match: Match) -> set[Any]:
+    """The arguments of two partners that differ."""
+    return {name for name, _ in match.given.items() ^ match.wanted.items()}
+
+
+def _unheard(call: Call, gold: Plan) -> set[Any]:
+    """The arguments of a call whose values, but for what they refer to, no call of gold's tool has there."""
+    blank = [0] * len(gold)  # which has no fewer calls than the prediction
+    heard = {
+        item
+        for other in gold.calls
+        if (other.app, other.name) == (call.app, call.name)
+        for item in keyed(other.arguments, blank).items()
+    }
+    return {name for name, key in keyed(call.arguments, blank).items() if (name, key) not in heard}

@@ -1,29 +1,76 @@
-"""Plans of NESTful as its paper means them: read by label, without the closing pseudo call."""
+"""Plans and tool specs of NESTful as its paper means them."""
 
 from __future__ import annotations
 
+import json
 import marshal
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import CatalogError, LimitError, ParseError
-from planner_eval.base.jsontext import loads_if_json
+from planner_eval.base.frozen import quick
+from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED
-from planner_eval.base.quick import quick
+from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.nestful.formats import read_answer
-from planner_eval.benchmarks.nestful.specs import usual_layout
 from planner_eval.benchmarks.paired import with_leaves
-from planner_eval.catalogs.benchmarks import read_nestful
-from planner_eval.dialects.nestful import ANSWER, to_reference
-from planner_eval.dialects.read import parse
-from planner_eval.dialects.types import convert
-from planner_eval.dialects.wrappings import may_be_told
+from planner_eval.catalogs.sources.benchmarks import read_nestful
+from planner_eval.plan.linking import moved, plan_of, with_arguments
 from planner_eval.plan.model import Plan, RawRef, Ref, Template, Value
-from planner_eval.plan.rewire import moved, plan_of, with_arguments
-from planner_eval.plan.walk import holds
+from planner_eval.plan.values import holds
+from planner_eval.reading.dialects.conversations.wrappers import may_be_told
+from planner_eval.reading.dialects.notations.nestful import ANSWER, to_reference
+from planner_eval.reading.dialects.read import parse, write
+from planner_eval.reading.dialects.value_types import convert
 
+
+# ----------------------------------------------------------------------
+# The layouts of NESTful's tool specs: version 2's, and older ones brought into it.
+def usual_layout(tools: Any) -> Any:
+    """Tool specs with outputs and parameters where version 2 has them.
+
+    Older files say ``output_parameter``, or nest fields below ``properties``; the published executor
+    fails on both.
+
+    >>> usual_layout([{"output_parameter": {"result": {}}, "parameters": {"properties": {"a": {}}}}])
+    [{'parameters': {'a': {}}, 'output_parameters': {'result': {}}}]
+    """
+    if not in_older_layout(tools):
+        return tools
+    return [_usual(spec) if isinstance(spec, dict) else spec for spec in tools]
+
+
+def in_older_layout(tools: Any) -> bool:
+    """Whether :func:`usual_layout` changes tool specs."""
+    return isinstance(tools, list) and any(map(_is_older, tools))
+
+
+def _is_older(spec: Any) -> bool:
+    """Whether a spec is in another layout than version 2's."""
+    if not isinstance(spec, dict):
+        return False
+    fields = (spec.get("parameters"), spec.get("output_parameters"))
+    nested = [
+        field for field in fields if isinstance(field, dict) and isinstance(field.get("properties"), dict)
+    ]
+    return bool(nested) or "output_parameter" in spec
+
+
+def _usual(spec: Mapping[str, Any]) -> dict[str, Any]:
+    changed = {key: value for key, value in spec.items() if key != "output_parameter"}
+    outputs = spec.get("output_parameters", spec.get("output_parameter"))
+    for key, fields in (("parameters", spec.get("parameters")), ("output_parameters", outputs)):
+        if isinstance(fields, dict) and isinstance(fields.get("properties"), dict):
+            fields = fields["properties"]
+        if fields is not None:
+            changed[key] = fields
+    return changed
+
+
+# ----------------------------------------------------------------------
+# Plans of NESTful as its paper means them: read by label, without the closing pseudo call.
 _BARE = re.compile(r"(?<==)\s*(\$[\w.]+\$)(?=\s*[,)])")
 """A reference without quotes, as an argument's whole value."""
 _LONG = 1_000_000
@@ -223,3 +270,23 @@ def without_answer(plan: Plan) -> Plan:
             for call in map(plan.calls.__getitem__, positions)
         )
     return plan if plan.answer is None else replace(plan, answer=None)
+
+
+# ----------------------------------------------------------------------
+# Gold of NESTful for another plan.
+def gold_of(sample: Sample, plan: Plan) -> list[Any]:
+    """The gold of a sample whose right answer would be another plan: calls labelled as the record's.
+
+    Args:
+        sample: The sample.
+        plan: The plan.
+
+    Raises:
+        WriteError: its record cannot say what the plan says.
+    """
+    marked = any(str(call.get("label", "")).startswith("$") for call in sample.gold if isinstance(call, dict))
+    calls: list[Any] = json.loads(write(plan, "nestful"))
+    for call in calls:
+        if marked and "label" in call:
+            call["label"] = f"${call['label']}"
+    return calls

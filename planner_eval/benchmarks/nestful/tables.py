@@ -10,16 +10,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from planner_eval.base.errors import ParseError
-from planner_eval.benchmarks.nestful.corrected import Outcome
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.benchmarks.charts import ChartOf, System, point_of
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.nestful.corrected import Outcome, outcomes
 from planner_eval.benchmarks.nestful.reading import without_answer
-from planner_eval.benchmarks.report import Cell
-from planner_eval.datasets.sample import Sample
-from planner_eval.dialects.read import parse
-from planner_eval.plan.adjacency import producers
+from planner_eval.benchmarks.report import Cell, ratio
+from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import components, consumers, depth, nesting_patterns
+from planner_eval.reading.dialects.read import parse
+from planner_eval.results.drawing.charts import Bars, Chart, Point
 
+# ----------------------------------------------------------------------
+# NESTful's figures on its data, and win rate by structure.
 _PUBLISHED: dict[str, dict[str, str | None]] = {
     "math": {"Samples": "1415", "Tools": "40", "Avg. calls": "5.1"},
     "coding": {"Samples": "446", "Tools": "881", "Avg. calls": "2.1"},
@@ -245,3 +249,51 @@ def _structure(structure: Structure) -> dict[str, Mapping[Any, float]]:
         "Avg. calls of a component": {"": structure.calls / (structure.components or 1)},
         "Pattern {}": structure.patterns,
     }
+
+
+# ----------------------------------------------------------------------
+# NESTful's Figure 6: win rate by nesting depth, data dependencies and nesting pattern (section 4.5).
+_CHART_PANELS = {
+    "depth": ("(a)", "nesting depth (samples)"),
+    "dependencies": ("(b)", "data dependencies (samples)"),
+    "pattern": ("(c)", "nesting pattern (samples)"),
+}
+
+
+def by_structure(systems: Sequence[System]) -> Chart:
+    """Win rate by the structure of the gold plan, three panels, a bar a system."""
+    shares_by_system = {system.name: _shares(system) for system in systems}
+    panels = []
+    for panel, (head, across) in _CHART_PANELS.items():
+        panel_shares = {
+            name: {s.key: s for s in shares if s.panel == panel} for name, shares in shares_by_system.items()
+        }
+        keys = dict.fromkeys(key for shares in panel_shares.values() for key in shares)
+        ordered = sorted(
+            keys,
+            key=lambda key: (isinstance(key, str), len(str(key)) if isinstance(key, str) else key, str(key)),
+        )
+        series = {
+            name: tuple(_point(shares.get(key)) for key in ordered) for name, shares in panel_shares.items()
+        }
+        panels.append(Bars(head, tuple(map(str, ordered)), across, "win rate (%)", series))
+    return Chart("nestful-6", tuple(panels))
+
+
+def _shares(system: System) -> list[Share]:
+    if system.run is None:
+        raise InputError("nestful-6 shows win rates, for which answers are run: --tools nestful runs them")
+    records = [record for record, _ in system.rows()]
+    shares = figure6(outcomes(records, run=system.run, **system.scored.options))
+    if not shares:
+        raise InputError(f"{system.name}: nestful-6 shows win rates, and no gold plan of these can be run")
+    return shares
+
+
+def _point(share: Share | None) -> Point:
+    return Point(None) if share is None else point_of(ratio("", share.won, share.n))
+
+
+CHARTS = {
+    "nestful-6": ChartOf("win rate by depth, dependencies and nesting pattern", "Figure 6", by_structure)
+}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from planner_eval.comparison.matching.assignment import assign
-from planner_eval.plan.bag import Bag
-from planner_eval.plan.model import Value
-from planner_eval.policy.rule import Rule
+from planner_eval.comparison.matching.likeness import assign
+from planner_eval.comparison.policy.rule import Rule
+from planner_eval.plan.model import Bag, Value
 
 Alike: TypeAlias = Callable[[Value, Value], bool]
 """Whether two values are equal: (the prediction's, gold's)."""

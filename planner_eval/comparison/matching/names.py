@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable
 from functools import lru_cache
 
-from planner_eval.base.named import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 
 
 class Tool(NamedTuple):

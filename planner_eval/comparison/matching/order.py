@@ -6,12 +6,12 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from planner_eval.base.named import NamedTuple
-from planner_eval.comparison.matching.assignment import assign
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.comparison.matching.likeness import assign
+from planner_eval.comparison.policy.policy import Policy, Terms
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.isomorphism import refine
 from planner_eval.plan.model import Plan
-from planner_eval.policy import Policy, Terms
 
 Pairs = Sequence[tuple[int, int]]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from planner_eval.comparison.matching.assignment import assign
+from planner_eval.comparison.matching.likeness import assign
 from planner_eval.comparison.matching.names import akin, like
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
 from planner_eval.plan.model import Value

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias

@@ -1,0 +1,145 @@
+"""The JSON of files that hold no plans: catalogs, patches, data sets. One value, or one a line.
+
+A plan's text may give a key twice, which its reader reports; here nothing could say so later, and one of the
+two values would be lost in silence.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.json_text import blank_end, decode, loads
+from planner_eval.base.limits import DEFAULT_LIMITS
+
+_MARKS = r'"(?:[^"\\]++|\\.)*+"|[\[\]{}:]'
+
+
+class JsonLine(NamedTuple):
+    """One line of a file of JSON lines.
+
+    Args:
+        number: Counted from 1; empty lines count.
+        data: Its value.
+        error: Why there is none; says line and column in the file.
+    """
+
+    number: int
+    data: Any
+    error: ParseError | None = None
+
+
+class _RepeatedKey(ValueError):
+    """An object gives a key twice."""
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        raise _RepeatedKey
+    return data
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unrepeated)
+
+
+def read_json(text: str) -> Any:
+    r"""The one JSON value of a text.
+
+    Args:
+        text: The text of a file.
+
+    Raises:
+        ParseError: the text is no JSON, goes on after the value, or gives a key twice in one object.
+        LimitError: it nests too deeply, or a number has too many digits.
+
+    >>> read_json('{"a": [1]}')
+    {'a': [1]}
+    >>> read_json('{"a": 1,\n "a": 2}')
+    Traceback (most recent call last):
+    planner_eval.base.errors.ParseError: line 2, column 2: an object gives the key "a" twice
+     "a": 2}
+     ^
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, blank_end(text, 0))
+    except _RepeatedKey:
+        raise _repeated_key(text) from None
+    except (ValueError, RecursionError):
+        value, end = _refused(text), len(text)
+    end = blank_end(text, end)
+    if end < len(text):
+        remainder = json.dumps(text[end : end + 20], ensure_ascii=False)
+        raise ParseError(f"not JSON: expected nothing more, found {remainder}", text=text, offset=end)
+    return value
+
+
+def value_of(text: str) -> Any:
+    """The JSON value that a field's text is; keys that are given twice are kept, as in a plan.
+
+    Raises:
+        ValueError: it is no JSON, or nests too deeply.
+
+    >>> value_of(' [1] ')
+    [1]
+    """
+    try:
+        value, end = decode(text, blank_end(text, 0))
+    except RecursionError:
+        raise ValueError("it nests too deeply") from None
+    if blank_end(text, end) < len(text):
+        raise ValueError(f"expected nothing more at column {end + 1}")
+    return value
+
+
+def read_json_lines(text: str) -> Iterator[JsonLine]:
+    r"""The values of a text that holds one a line; empty lines are passed over.
+
+    Args:
+        text: The text of a file.
+
+    >>> [(line.number, line.data, line.error is None) for line in read_json_lines("[1]\n\n{\n")]
+    [(1, [1], True), (3, None, False)]
+    """
+    start = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                yield JsonLine(number, read_json(line))
+            except LimitError as error:
+                yield JsonLine(number, None, LimitError(error.reason, text=text, offset=start + error.offset))
+            except ParseError as error:
+                yield JsonLine(number, None, ParseError(error.reason, text=text, offset=start + error.offset))
+        start += len(line) + 1
+
+
+def _refused(text: str) -> Any:
+    """Say what is wrong with a text, and where."""
+    try:
+        return loads(text, DEFAULT_LIMITS)
+    except LimitError:
+        raise
+    except ParseError as error:
+        raise ParseError(f"not JSON: {error.reason}", text=text, offset=error.offset) from None
+
+
+def _repeated_key(text: str) -> ParseError:
+    """The error of a text in which an object gives a key twice: the first that does."""
+    objects: list[set[str]] = []
+    last, position = "", 0
+    for match in re.finditer(_MARKS, text, re.S):
+        mark = match.group()
+        if mark in "[{":
+            objects.append(set())
+        elif mark in "]}":
+            objects.pop()
+        elif mark != ":":
+            last, position = mark, match.start()
+        elif (key := json.loads(last)) in objects[-1]:
+            break
+        else:
+            objects[-1].add(key)
+    return ParseError(f"an object gives the key {last} twice", text=text, offset=position, code="parse.shape")

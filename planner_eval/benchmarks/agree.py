@@ -1,0 +1,166 @@
+"""Files of verdicts on the same records, a judge's and a person's, and their agreement."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from planner_eval.base.arguments import NAME, NAMES, expect_or_none
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import one_line
+from planner_eval.reading.files.fields import ABSENT, choose_id, has, id_text, value_at
+from planner_eval.reading.files.frames import rows_of
+from planner_eval.reading.files.opening import content_of, open_path
+from planner_eval.reading.files.shapes import Item
+from planner_eval.results.agreement import Agreement, Verdict, Verdicts, agreement
+
+# ----------------------------------------------------------------------
+# Files of verdicts: a yes or no, or a class, for each record of an evaluation.
+FIELDS = (
+    "verdict", "is_pass", "decision", "judgement", "judgment", "judged", "passed", "pass", "correct", "ok",
+    "label", "class", "rating", "score", "human", "judge", "answer",
+)  # fmt: skip
+"""Fields that hold a verdict, the likeliest first."""
+
+_REPORT = b"#serial_num\tis_pass\t"
+"""How FunctionChat-Bench's report files begin."""
+
+
+def read_verdicts(source: Any, *, id_field: str | None = None, verdict_field: str | None = None) -> Verdicts:
+    """The verdicts of a file, or the same in memory.
+
+    Args:
+        source: The path of a file (``"-"`` is standard input): JSON lines, a JSON array or a table of
+            records, a JSON object from ids to verdicts, or FunctionChat-Bench's report; or a list of
+            records, a frame, or a mapping from ids to verdicts.
+        id_field: The field that names a record; recognised when left out.
+        verdict_field: The field that holds its verdict; recognised when left out.
+
+    Raises:
+        InputError: the file is missing, holds no records, or a field cannot be told.
+
+    >>> read_verdicts({"a": True, "b": "no"}).found[1]
+    Verdict(id='b', value='no', where='verdicts, record 2 (id b)', error='')
+    """
+    if isinstance(source, (str, os.PathLike)):
+        name, items = _opened(os.fspath(source), verdict_field)
+    else:
+        name, items = "verdicts", [Item(row) for row in _listed(rows_of(source))]
+    if len(items) == 1 and isinstance(items[0].data, dict) and not _is_record(items[0].data, verdict_field):
+        items = [Item({"id": key, "verdict": value}) for key, value in items[0].data.items()]
+    records = [item.data for item in items if isinstance(item.data, dict)]
+    if not records:
+        raise InputError(
+            f"{name} holds no records: expected JSON lines, a JSON array or a table of records, each with an "
+            "id and a verdict, or an object from ids to verdicts"
+        )
+    if id_field is not None and not any(has(record, id_field) for record in records):
+        raise InputError(f"{name}: no record has the id field {id_field!r}")
+    key = id_field or choose_id(records)
+    field = verdict_field or _field(name, records, key)
+    if not any(has(record, field) for record in records):
+        raise InputError(f"{name}: no record has the verdict field {field!r}")
+    verdicts = tuple(_verdict(name, number, item, key, field) for number, item in enumerate(items, 1))
+    return Verdicts(
+        name, verdicts, f'field "{field}" of {len(verdicts):,} record{"s" * (len(verdicts) != 1)}'
+    )
+
+
+def _opened(path: str, verdict_field: str | None) -> tuple[str, list[Item]]:
+    opened = open_path(path, "verdicts")
+    if opened.data.startswith(_REPORT):
+        from planner_eval.benchmarks.functionchat.official import read_report
+
+        rows = read_report(opened.data.decode("utf-8", "replace"))
+        return opened.name, [Item({"id": row.id, "verdict": row.verdict}, line=row.line) for row in rows]
+    return opened.name, list(content_of(opened, verdict_field).found.items)
+
+
+def _listed(rows: Any) -> list[Any]:
+    if isinstance(rows, Mapping):
+        return [dict(rows)]
+    if isinstance(rows, (list, tuple)):
+        return list(rows)
+    raise InputError(f"verdicts are records or a mapping from ids to verdicts, not a {type(rows).__name__}")
+
+
+def _is_record(data: Mapping[str, Any], verdict_field: str | None) -> bool:
+    if verdict_field is not None and has(data, verdict_field):
+        return True
+    plain = all(isinstance(value, (str, bool, int, float, type(None))) for value in data.values())
+    return not plain or any(field in data for field in FIELDS)
+
+
+def _field(name: str, records: Iterable[Mapping[str, Any]], key: str | None) -> str:
+    """The field of the verdicts: one that is known, else the only one beside the id."""
+    fields = list(dict.fromkeys(field for record in records for field in record if field != key))
+    candidates = [field for field in FIELDS if field in fields] or (fields if len(fields) == 1 else [])
+    if candidates:
+        return candidates[0]
+    names = ", ".join(map(repr, fields[:6])) or "no field"
+    raise InputError(
+        f"{name}: no field is known to hold a verdict; records have {names} beside their id: name it with "
+        "--verdict-field"
+    )
+
+
+def _verdict(file: str, number: int, item: Item, key: str | None, field: str) -> Verdict:
+    name = id_text(value_at(item.data, key)) if isinstance(item.data, dict) and key else None
+    line = f", line {item.line}" if item.line is not None else ""
+    where = f"{file}{line}, record {number}" + (f" (id {one_line(name)})" if name is not None else "")
+    if item.error is not None:
+        return Verdict(name, None, where, one_line(str(item.error).split("\n")[0]))
+    if not isinstance(item.data, dict):
+        return Verdict(None, None, where, "it is no object, expected a record with a verdict")
+    value = value_at(item.data, field)
+    if isinstance(value, (list, dict)):
+        kind = "a list" if isinstance(value, list) else "an object"
+        return Verdict(name, None, where, f"{field!r} is {kind}, expected a yes, a no or a class")
+    if value is ABSENT or value is None or str(value).strip() == "":
+        return Verdict(name, None, where)
+    return Verdict(name, id_text(value) or str(value).strip(), where)
+
+
+# ----------------------------------------------------------------------
+# Two sets of verdicts on the same records, a judge's and a person's.
+def agree(
+    first: Any,
+    second: Any,
+    *,
+    positive: str | None = None,
+    id_field: str | None = None,
+    verdict_field: str | None = None,
+    names: tuple[str, str] | None = None,
+) -> Agreement:
+    """Say how far verdicts agree with a reference's: agreement, Cohen's kappa, errors of either kind.
+
+    Args:
+        first: The verdicts that are looked at, a judge's: a file, a list of records with an id and a verdict,
+            or a mapping from ids to verdicts. A verdict is a yes or no in any of its words, or a class.
+        second: The reference, a person's, likewise.
+        positive: The class that counts as yes, all others as no.
+        id_field: The field that names a record; recognised when left out.
+        verdict_field: The field that holds its verdict; recognised when left out.
+        names: What the two are called; their files' names when left out.
+
+    Raises:
+        InputError: a file cannot be used, or a field cannot be told; PairingError where no record has a
+            partner.
+
+    >>> found = agree({"a": "pass", "b": "pass", "c": "fail"}, {"a": True, "b": False, "c": False})
+    >>> found.figure("false positives"), found.cells
+    (0.3333333333333333, ((1, 1), (0, 1)))
+    """
+    expect_or_none(NAME, positive=positive, id_field=id_field, verdict_field=verdict_field)
+    expect_or_none(NAMES, names=names)
+    if names is not None and (isinstance(names, str) or len(names) != 2):
+        raise InputError(f"names is {names!r}, expected two names")
+    verdicts = [
+        read_verdicts(source, id_field=id_field, verdict_field=verdict_field) for source in (first, second)
+    ]
+    if names is not None or verdicts[0].name == verdicts[1].name:
+        verdicts = [
+            v._replace(name=name) for v, name in zip(verdicts, names or ("first", "second"), strict=True)
+        ]
+    return agreement(verdicts[0], verdicts[1], positive=positive)

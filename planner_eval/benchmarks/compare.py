@@ -1,0 +1,468 @@
+"""Systems compared under a published benchmark."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+from planner_eval._version import __version__
+from planner_eval.base.arguments import NAME, expect_or_none
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.benchmarks.benchmark import VARIANTS
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.gold import gold_samples
+from planner_eval.benchmarks.judging import Judge
+from planner_eval.benchmarks.report import Figure, Report, SampleScore
+from planner_eval.benchmarks.runs import kept_benchmark
+from planner_eval.benchmarks.score import Scored
+from planner_eval.benchmarks.score_benchmark import score_benchmark
+from planner_eval.comparison.metrics.counts import Share
+from planner_eval.comparison.reading import AS_IT_COMES, Reading
+from planner_eval.comparison.rows import unread_state
+from planner_eval.results import scored as rows
+from planner_eval.results.compare import make_comparison
+from planner_eval.results.contrast import Comparison
+from planner_eval.results.runs.stored import Kept, kept
+from planner_eval.results.score import refuse_seed
+from planner_eval.results.views.compare import system_names
+
+# ----------------------------------------------------------------------
+# Systems under a benchmark: the figures of single samples, as pairs of systems are compared by them.
+SOLVED = "solved"
+"""Whether a sample counts as solved under the benchmark's strictest figure."""
+
+OWN = " (samples)"
+"""Behind a figure's name: made from the samples' own figures, which is not the benchmark's of the whole."""
+
+_NOTES = ("err", "unread", "mended", "parse_error", "undecided")
+"""How names begin of what a row notes beside its figures, of which more is not better."""
+
+
+class Sampled(NamedTuple):
+    """The samples of several systems, to be compared.
+
+    Args:
+        runs: A row a sample, of each system.
+        metrics: What the rows count, the main figure first.
+    """
+
+    runs: tuple[tuple[rows.Scored, ...], ...]
+    metrics: tuple[str, ...]
+
+
+class _Label(NamedTuple):
+    """What a figure of rows is called, and whether it is a number from 0 to 1 and not counts."""
+
+    text: str
+    plain: bool
+
+
+def sampled(
+    systems: Sequence[Scored],
+    files: Sequence[str],
+    cluster: str | None = None,
+    samples: Mapping[str, Sample] | None = None,
+) -> Sampled:
+    """The figures of single samples of systems that were scored under one benchmark.
+
+    Several answers to one sample are summed up: a sample is one, however often it was answered.
+
+    Args:
+        systems: What the benchmark said of each system, under the same variants.
+        files: The files of answers.
+        cluster: The key that says in which cluster a sample lies, see :func:`key_of`.
+        samples: The samples by id, where the scores do not hold them.
+    """
+    names: dict[str, None] = {}
+    variants = list(systems[0].reports)
+    for variant in reversed(variants):
+        names[_called(variant, SOLVED, variants)] = None
+    labels: dict[tuple[str, str], _Label] = {}
+    for variant in variants:
+        reports = [system.reports[variant] for system in systems]
+        for name, plain in _shares(reports).items():
+            adds_up = all(_adds_up(report, name, plain) for report in reports)
+            labels[variant, name] = _Label(_called(variant, name + OWN * (not adds_up), variants), plain)
+    names |= dict.fromkeys(label.text for label in labels.values())
+    runs = []
+    for system, file in zip(systems, files, strict=True):
+        samples_by_id = samples or {sample.id: sample for sample, _ in system.matched.records}
+        keys = (
+            {}
+            if cluster is None
+            else {name: key_of(sample, cluster) for name, sample in samples_by_id.items()}
+        )
+        runs.append(tuple(_rows(system, file, labels, cluster, keys)))
+    return Sampled(tuple(runs), tuple(names))
+
+
+def _called(variant: str, name: str, variants: Sequence[str]) -> str:
+    return name if len(variants) == 1 else f"{variant} {name}"
+
+
+def _shares(reports: Sequence[Report]) -> dict[str, bool]:
+    """The rows' figures that are shares: name, and whether they are numbers from 0 to 1 and not counts."""
+    fits: dict[str, bool] = {}
+    plain: dict[str, bool] = {}
+    for report in reports:
+        for figure in (figure for row in report.rows for figure in row.figures):
+            share, counts = _share(figure), figure.denominator is not None
+            if share is not None:
+                fits[figure.name] = fits.get(figure.name, True) and (counts or 0 <= share.part <= 1)
+                plain[figure.name] = plain.get(figure.name, True) and not counts
+    return {name: plain[name] for name, fit in fits.items() if fit and not name.startswith(_NOTES)}
+
+
+def _share(figure: Figure) -> Share | None:
+    if figure.numerator is not None and figure.denominator is not None:
+        return Share(figure.numerator, figure.denominator)
+    return Share(float(figure.value), 1) if isinstance(figure.value, (int, float)) else None
+
+
+def _of_row(row: SampleScore, name: str, plain: bool) -> Share | None:
+    """A row's figure; 0 of 1 where the benchmark's code has none because it could not score the answer.
+
+    Without it an answer that cannot be scored would count in no figure, and to leave out the hard ones
+    would pay.
+    """
+    share = next((_share(figure) for figure in row.figures if figure.name == name), None)
+    return Share(0, 1) if share is None and plain and row.error else share
+
+
+def shares_of(report: Report, name: str) -> dict[str, Share | None]:
+    """A figure of each sample, all answers to it summed up; None of a sample that has none.
+
+    Args:
+        report: The rows.
+        name: The figure, as rows call it; :data:`SOLVED` is whether they count as solved.
+
+    >>> report = Report("x", "official", 1, rows=(SampleScore("a", True), SampleScore("a", False)))
+    >>> shares_of(report, SOLVED), shares_of(report, "f1")
+    ({'a': Share(part=1, whole=2)}, {'a': None})
+    """
+    plain = all(
+        figure.denominator is None for row in report.rows for figure in row.figures if figure.name == name
+    )
+    shares: dict[str, Share | None] = {}
+    for row in report.rows:
+        share = Share(int(row.ok), 1) if name == SOLVED else _of_row(row, name, plain)
+        previous = shares.get(row.id)
+        shares[row.id] = share if previous is None else previous if share is None else previous + share
+    return shares
+
+
+def _adds_up(report: Report, name: str, plain: bool) -> bool:
+    """Whether the samples' figures sum up to the benchmark's own figure of that name."""
+    own_value = next((figure.value for figure in report.figures if figure.name == name), None)
+    shares = [_of_row(row, name, plain) for row in report.rows]
+    numerator, denominator = (
+        sum(getattr(share, field) for share in shares if share) for field in ("part", "whole")
+    )
+    return (
+        isinstance(own_value, (int, float))
+        and bool(denominator)
+        and math.isclose(own_value, numerator / denominator, abs_tol=1e-12)
+    )
+
+
+def key_of(sample: Sample, key: str) -> str | None:
+    """What a key is in a sample: one of its fields, or the part of the data that it belongs to.
+
+    >>> key_of(Sample("a", category="ss"), "part")
+    'ss'
+    """
+    if key in sample.extra:
+        value = sample.extra[key]
+        return None if value is None else str(value)
+    return (sample.category or None) if key in ("part", "category") else None
+
+
+def _rows(
+    scored: Scored,
+    file: str,
+    labels: Mapping[tuple[str, str], _Label],
+    cluster: str | None,
+    clusters: Mapping[str, str | None],
+) -> Iterator[rows.Scored]:
+    variants = list(scored.reports)
+    samples: dict[str, dict[str, list[SampleScore]]] = {}
+    for variant, report in scored.reports.items():
+        for row in report.rows:
+            samples.setdefault(row.id, {}).setdefault(variant, []).append(row)
+    readings = _readings(scored)
+    missing, unreadable = set(scored.matched.missing), set(scored.lost)
+    for name, scores in samples.items():
+        tallies: dict[str, Share | None] = {}
+        for variant, answers in scores.items():
+            solved = Share(sum(row.ok for row in answers), len(answers))
+            tallies[_called(variant, SOLVED, variants)] = solved
+            tallies |= _tallies(variant, answers, labels)
+        last = scores[variants[-1]]
+        state, reason = _state(last, [reading.code for reading in readings[name]])
+        if name in missing:
+            state, reason = "absent", "there is no answer"
+        elif name in unreadable:
+            state, reason, tallies = "gold_unreadable", last[0].error or "", {}
+        key = clusters.get(name)
+        keys = {} if cluster is None or key is None else {cluster: key}
+        repaired = state in ("same", "different") and any(reading.mended for reading in readings[name])
+        yield rows.Scored(name, state, tallies, reason=reason, keys=keys, file=file, repaired=repaired)
+    for name in scored.matched.unknown:
+        yield rows.Scored(name, "gold_absent", reason="no sample asked for this answer", file=file)
+
+
+class _Reading(NamedTuple):
+    """How an answer was read.
+
+    Args:
+        code: Why it could not be; None where it could.
+        mended: It could only after small faults were mended.
+    """
+
+    code: str | None
+    mended: bool = False
+
+
+def _readings(scored: Scored) -> dict[str, list[_Reading]]:
+    """How the answers to each sample were read.
+
+    The corrected rows say it, also where only official figures are wanted. Of a run that kept these alone the
+    answers are not there to be read again: then the published code's own signs have to do.
+    """
+    report, read = scored.reports.get("corrected"), _read_corrected
+    if report is None and scored.matched.records:  # without a judge, who says nothing of it
+        report = scored.benchmark.score("corrected", scored.matched.records, **scored.options)
+    elif report is None:
+        report, read = scored.reports["official"], _read_official
+    readings: dict[str, list[_Reading]] = {}
+    for row in report.rows:
+        readings.setdefault(row.id, []).append(read(row))
+    return readings
+
+
+def _read_corrected(row: SampleScore) -> _Reading:
+    """How an answer was read, by its corrected row.
+
+    >>> _read_corrected(SampleScore("a", False, error="plan.no_call"))
+    _Reading(code=None, mended=False)
+    """
+    mended = any(figure.name == "mended" and bool(figure.value) for figure in row.figures)
+    return _Reading(row.error if (row.error or "").startswith("parse.") else None, mended)
+
+
+def _read_official(row: SampleScore) -> _Reading:
+    """How an answer was read, by its official row.
+
+    >>> _read_official(SampleScore("a", False, (Figure("parse_error", 1),)))
+    _Reading(code='parse.syntax', mended=False)
+    """
+    raised = (row.error or "").partition(":")[0] in _EXCEPTIONS
+    signs = any(_SIGNS.get(figure.name) == bool(figure.value) for figure in row.figures)
+    return _Reading("parse.syntax" if raised or signs else None)
+
+
+_EXCEPTIONS = frozenset({"ZeroDivisionError", "JSONDecodeError", "ValueError"})
+"""What published code ends with at an answer in which it reads nothing; a judge fails otherwise."""
+
+_SIGNS: Mapping[str, bool] = {"parse_error": True, "syntax": False}
+"""Figures of single answers by which published code says that it cannot read one, and their value then."""
+
+
+def _state(answers: Sequence[SampleScore], codes: Sequence[str | None]) -> tuple[str, str]:
+    """What became of a sample, and why.
+
+    Args:
+        answers: Its rows under the variant that decides whether it is solved.
+        codes: Why its answers cannot be read; None of one that can.
+
+    >>> _state([SampleScore("a", False)], ["parse.cut"]), _state([SampleScore("a", True)], ["parse.cut"])
+    (('cut', 'parse.cut'), ('same', ''))
+    """
+    if all(row.ok for row in answers):
+        return "same", ""
+    reason = next((row.error.split("\n")[0] for row in answers if row.error), "")
+    unread = [code for code in codes if code is not None]
+    if len(unread) < len(codes):  # of several answers one can be read
+        return "different", reason or "not solved"
+    return unread_state(ParseError("", code=unread[0])), reason or unread[0]
+
+
+def _tallies(
+    variant: str, answers: Sequence[SampleScore], labels: Mapping[tuple[str, str], _Label]
+) -> dict[str, Share | None]:
+    tallies: dict[str, Share | None] = {}
+    for (under, name), label in labels.items():
+        if under == variant:
+            shares = [share for row in answers if (share := _of_row(row, name, label.plain)) is not None]
+            if shares:
+                tallies[label.text] = reduce(add, shares)
+    return tallies
+
+
+# ----------------------------------------------------------------------
+# Systems compared under a published benchmark.
+def compare_benchmark(  # noqa: PLR0913 - the options of a public function
+    systems: Sequence[str | os.PathLike[str]] | Mapping[str, str | os.PathLike[str]],
+    gold: str | os.PathLike[str],
+    name: str,
+    *,
+    variants: Sequence[str] = VARIANTS,
+    reading: Reading = AS_IT_COMES,
+    judge: Judge | None = None,
+    prompts: str | os.PathLike[str] | None = None,
+    run: Any = None,
+    ids: Collection[str] | None = None,
+    names: Sequence[str] | None = None,
+    seed: int = 0,
+    cluster: str | None = None,
+    **settings: str,
+) -> Comparison:
+    """Compare systems under a benchmark, by its figures of single samples: each with the first.
+
+    Each variant's ``solved`` says whether a sample counts under the benchmark's strictest figure. A figure
+    whose name ends in ``(samples)`` is made from the samples' own figures and is not the one that the
+    benchmark gives of the whole.
+
+    Args:
+        systems: The files of answers, two or more; or a mapping from the systems' names to them.
+        gold: The benchmark's data, as for :func:`score_benchmark`.
+        name: The benchmark's name.
+        variants: ``"official"``, ``"corrected"`` or both.
+        reading: As for :func:`score_benchmark`.
+        judge: As for :func:`score_benchmark`.
+        prompts: As for :func:`score_benchmark`.
+        run: As for :func:`score_benchmark`.
+        ids: As for :func:`score_benchmark`.
+        names: What the systems are called; A, B and so on when left out.
+        seed: Where random numbers start.
+        cluster: The field of the benchmark's samples that says in which cluster each lies.
+        settings: The benchmark's own options.
+
+    Raises:
+        InputError: as for :func:`score_benchmark`; or there is only one system.
+
+    >>> from planner_eval.base.resources import folder
+    >>> answers = folder("data") / "samples" / "answers" / "nestful.jsonl"
+    >>> gold = folder("data") / "samples" / "nestful"
+    >>> compare_benchmark({"small": answers, "large": answers}, gold, "nestful").verdicts
+    ('small and large have the same figures: n = 3, corrected solved 0.3333',)
+    """
+    refuse_seed(seed)
+    expect_or_none(NAME, cluster=cluster)
+    if isinstance(systems, Mapping):
+        names, systems = (tuple(systems) if names is None else names), list(systems.values())
+    called = system_names(systems, names)
+    how: dict[str, Any] = {"variants": variants, "reading": reading, "judge": judge, "run": run}
+    how |= {"prompts": prompts, "ids": ids, **settings}
+    results = [score_benchmark(system, gold, name, **how) for system in systems]
+    files = ["standard input" if os.fspath(system) == "-" else os.fspath(system) for system in systems]
+    return _compared(results, files, called, os.fspath(gold), seed=seed, cluster=cluster)
+
+
+def compare_kept_benchmarks(
+    paths: Sequence[str | os.PathLike[str]],
+    names: Sequence[str],
+    *,
+    seed: int = 0,
+    cluster: str | None = None,
+) -> Comparison:
+    """Compare runs that were scored under one benchmark, each with the first, by the variants that all have.
+
+    Args:
+        paths: Their folders.
+        names: What they are called.
+        seed: Where random numbers start.
+        cluster: The field of the benchmark's samples that says in which cluster each lies; the gold that the
+            first run was scored against is read for it.
+
+    Raises:
+        InputError: a folder holds no such run, or the runs were not scored alike.
+    """
+    folders = [os.fspath(path) for path in paths]
+    runs = [kept(folder, "score") for folder in folders]
+    for other in runs[1:]:
+        _refuse_unlike(runs[0], other)
+    stored = [kept_benchmark(folder) for folder in folders]
+    reports = [s.scored.reports for s in stored]
+    variants = [name for name in reports[0] if all(name in report for report in reports)]
+    if not variants:
+        raise InputError(f"{' and '.join(folders)} cannot be compared: no variant was scored in all of them")
+    results = [replace(s, reports={v: s.reports[v] for v in variants}) for s, _ in stored]
+    options: Any = runs[0].options
+    gold = str(options["about"]["gold"])
+    samples = None
+    if cluster is not None:
+        samples = {sample.id: sample for sample in gold_samples(results[0].benchmark, gold)}
+    files = [s.pred for s in stored]
+    version = runs[0].version
+    return _compared(
+        results, files, names, gold, seed=seed, cluster=cluster, samples=samples, version=version
+    )
+
+
+def _refuse_unlike(first: Kept, other: Kept) -> None:
+    """Refuse two runs that were not scored alike.
+
+    Raises:
+        InputError: says what they do not have in common.
+    """
+    prefix = f"{first.path} and {other.path} cannot be compared"
+    if first.version != other.version:
+        raise InputError(f"{prefix}: they are of versions {first.version} and {other.version}")
+    names = [run.options.get("benchmark") for run in (first, other)]
+    if names[0] != names[1]:
+        under = " and ".join(f"under {name}" if name else "under no benchmark" for name in names)
+        raise InputError(f"{prefix}: they were scored {under}")
+    golds = [[(i["size"], i["digest"]) for i in run.inputs if i["role"] == "gold"] for run in (first, other)]
+    if golds[0] != golds[1]:
+        raise InputError(f"{prefix}: their gold plans are not the same")
+    settings: Any = [run.options.get("settings") or {} for run in (first, other)]
+    for name in dict.fromkeys([*settings[0], *settings[1]]):
+        values = [options.get(name, "left out") for options in settings]
+        if values[0] != values[1]:
+            raise InputError(f"{prefix}: --set {name} is {values[0]} and {values[1]}")
+
+
+def _compared(  # noqa: PLR0913 - the options of a public function
+    results: Sequence[Scored],
+    files: Sequence[str],
+    names: Sequence[str],
+    gold: str,
+    *,
+    seed: int,
+    cluster: str | None,
+    samples: Mapping[str, Sample] | None = None,
+    version: str = __version__,
+) -> Comparison:
+    """Compare what a benchmark said of each system with what it said of the first."""
+    first = results[0]
+    rows = sampled(results, files, cluster, samples)
+    details = [f"planeval {version}", f"benchmark {first.benchmark.name} ({' and '.join(first.reports)})"]
+    details += [f"{key} {value}" for key, value in first.options.items()]
+    details += [f"judged with {first.prompts}"] if first.prompts else []
+    details += [
+        f"{system} {result.mark}" for system, result in zip(names, results, strict=True) if result.mark
+    ]
+    provenance = " | ".join([*details, "summed counts of samples"])
+    compared = make_comparison(
+        rows.runs, rows.metrics, names=names, made=provenance, seed=seed, cluster=cluster
+    )
+    # No benchmark repairs in a second reading.
+    counts: list[dict[str, Any]] = [
+        {"repeated": len(result.matched.repeated), "repairable": None} for result in results
+    ]
+    return Comparison(
+        tuple(
+            replace(
+                contrast,
+                read={"first": first.read, "second": result.read, "gold": gold},
+                records=(contrast.records[0]._replace(**counts[0]), contrast.records[1]._replace(**more)),
+            )
+            for contrast, result, more in zip(compared.contrasts, results[1:], counts[1:], strict=True)
+        )
+    )

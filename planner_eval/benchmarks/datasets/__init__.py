@@ -1,0 +1,1 @@
+"""Published data sets: fetching and reading them, and their samples."""

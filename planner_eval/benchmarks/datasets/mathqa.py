@@ -1,0 +1,410 @@
+"""MathQA: word problems with formulas in two notations, which become nested plans.
+
+``annotated_formula`` is a tree of calls; in post-order, each operand that is a call becomes a
+reference (repeated subexpressions stay repeated, as in NESTful v2). ``linear_formula`` says the same
+as a list of steps, in which ``#k`` is the result of step k, ``nk`` the k-th number of the problem,
+and repeated subexpressions are shared.
+
+Source: repository shaigue/mathqa at 175079e, folder ``data/MathQA``; NESTful paper, section 3.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from inspect import signature
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import DatasetError
+from planner_eval.benchmarks.datasets.sample import Sample, load_json
+from planner_eval.comparison.explanation.argument_names import EITHER_ORDER
+from planner_eval.execution.tools.nestful_basic import OFFICIAL
+from planner_eval.plan.model import Diagnostic
+
+# ----------------------------------------------------------------------
+# MathQA's two notations, and what they compute.
+#
+# A *tree* is ``(operation, operand, …)``; an operand is a tree or a token of the text. A nested formula
+# is one tree; a list of steps is trees whose operands are tokens, among them ``#k`` for step k.
+Node = tuple[Any, ...]
+"""A call: (operation, operand, …)."""
+
+LISTED = frozenset({"max_number", "min_number"})
+"""Functions that take one list in NESTful and several operands here."""
+
+_TOKEN = re.compile(r"([a-z_0-9]++)\(|([^(), ]++(?:,[^(), ]++)*+)|(\))|(, )")
+_STEP = re.compile(r"\s*([a-z_0-9]++)\((.*)\)\s*", re.DOTALL)
+_NUMBER = re.compile(r"\d++(?:,\d++)*+(?:\.\d++)?|\.\d++")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_NAMED = {"const_pi": math.pi, "const_deg_to_rad": math.pi / 180}
+_BITS = 1_000_000
+"""A result of more bits is not computed."""
+
+
+# ---------------------------------------------------------------- text to tree and steps
+def read_tree(formula: str) -> Node:
+    """The tree of a nested formula; operands that are no calls stay text.
+
+    A comma without a blank after it belongs to the operand: ``1,000`` is one.
+
+    Raises:
+        ValueError: the text is no nested call; says where.
+
+    >>> read_tree("add(const_100, divide(1,000, 2))")
+    ('add', 'const_100', ('divide', '1,000', '2'))
+    """
+    stack: list[list[Any]] = [[]]
+    position = 0
+    while position < len(formula):
+        match = _TOKEN.match(formula, position)
+        if match is None or (match[3] and len(stack) == 1):
+            raise ValueError(f"formula: found {formula[position : position + 20]!r} at character {position}")
+        position = match.end()
+        if match[1]:
+            stack.append([match[1]])
+        elif match[2]:
+            stack[-1].append(match[2])
+        elif match[3]:
+            stack[-2].append(tuple(stack.pop()))
+    if len(stack) != 1 or len(stack[0]) != 1 or not isinstance(stack[0][0], tuple):
+        raise ValueError("formula: expected one nested call with all its brackets closed")
+    return stack[0][0]
+
+
+def read_steps(text: str, numbers: Sequence[str]) -> list[Node]:
+    """The steps of a linear formula; ``#k`` stays text, ``nk`` becomes the k-th given number.
+
+    Args:
+        text: Steps between bars; a bar may stand at the end.
+        numbers: The numbers of the problem; an ``nk`` beyond them stays as it is.
+
+    Raises:
+        ValueError: a step is no call, or refers to a step that is not before it.
+
+    >>> read_steps("add(n1,const_100)|divide(#0,n0)|", ["5", "31.1"])
+    [('add', '31.1', 'const_100'), ('divide', '#0', '5')]
+    """
+    steps: list[Node] = []
+    for number, step in enumerate(text.removesuffix("|").split("|")):
+        match = _STEP.fullmatch(step)
+        if match is None:
+            raise ValueError(f"step {number}: {step[:40]!r} is no call")
+        operands = [operand.strip() for operand in match[2].split(",")]
+        for operand in operands:
+            if operand.startswith("#") and not (operand[1:].isdecimal() and int(operand[1:]) < number):
+                raise ValueError(f"step {number}: {operand!r} is no earlier step")
+        steps.append((match[1], *(_given(operand, numbers) for operand in operands)))
+    return steps
+
+
+def _given(operand: str, numbers: Sequence[str]) -> str:
+    digits = operand[1:]
+    if operand[:1] == "n" and digits.isdecimal() and len(digits) < 6 and int(digits) < len(numbers):
+        return numbers[int(digits)]
+    return operand
+
+
+def numbers(problem: str) -> list[str]:
+    """The numbers of a problem's text as written, in order: what ``n0``, ``n1`` … stand for.
+
+    >>> numbers("rs . 1,000 at 14 % for 2.5 years")
+    ['1,000', '14', '2.5']
+    """
+    return _NUMBER.findall(problem)
+
+
+def value(token: str) -> int | float | str:
+    """An operand as a value; text that is no number stays text.
+
+    >>> [value(t) for t in ("5", "31.1", "1,000", "const_100", "const_0_25", "const_2.0", "3,5")]
+    [5, 31.1, 1000, 100, 0.25, 2.0, '3,5']
+    """
+    if token in _NAMED:
+        return _NAMED[token]
+    written = token.removeprefix("const_").replace("_", ".") if token.startswith("const_") else token
+    if _THOUSANDS.fullmatch(written):
+        written = written.replace(",", "")
+    try:
+        return int(written) if written.isdecimal() and len(written) < 4000 else float(written)
+    except ValueError:
+        return token
+
+
+# ---------------------------------------------------------------- tree and steps to plans
+def plan_of_tree(tree: Node) -> list[dict[str, Any]]:
+    """The NESTful plan of a tree: calls in post-order, labels in order, one output ``result``.
+
+    >>> for call in plan_of_tree(read_tree("add(20, multiply(divide(25, const_100), 80))")): print(call)
+    {'name': 'divide', 'label': '$var_1', 'arguments': {'arg_0': 25, 'arg_1': 100}}
+    {'name': 'multiply', 'label': '$var_2', 'arguments': {'arg_0': '$var_1.result$', 'arg_1': 80}}
+    {'name': 'add', 'label': '$var_3', 'arguments': {'arg_0': 20, 'arg_1': '$var_2.result$'}}
+    """
+    calls: list[dict[str, Any]] = []
+    labels: dict[int, str] = {}
+    stack: list[tuple[Node, bool]] = [(tree, False)]
+    while stack:
+        node, ready = stack.pop()
+        if not ready:
+            stack.append((node, True))
+            stack += [(operand, False) for operand in reversed(node[1:]) if isinstance(operand, tuple)]
+            continue
+        operands = [labels[id(o)] if isinstance(o, tuple) else value(o) for o in node[1:]]
+        labels[id(node)] = _reference(len(calls))
+        calls.append(_call(node[0], operands, len(calls)))
+    return calls
+
+
+def plan_of_steps(steps: Sequence[Node]) -> list[dict[str, Any]]:
+    """The NESTful plan of a step list: one call a step, ``#k`` as a reference to step k."""
+    return [
+        _call(
+            step[0], [_reference(int(o[1:])) if o.startswith("#") else value(o) for o in step[1:]], position
+        )
+        for position, step in enumerate(steps)
+    ]
+
+
+def _reference(position: int) -> str:
+    return f"$var_{position + 1}.result$"
+
+
+def _call(name: str, operands: list[Any], position: int) -> dict[str, Any]:
+    if name in LISTED:
+        operands = [operands]
+    arguments = {f"arg_{number}": operand for number, operand in enumerate(operands)}
+    return {"name": name, "label": f"$var_{position + 1}", "arguments": arguments}
+
+
+# ---------------------------------------------------------------- what a tree computes
+def nodes(tree: Node) -> Iterator[Node]:
+    """The calls of a tree, each before the calls among its operands."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += [operand for operand in node[1:] if isinstance(operand, tuple)]
+
+
+def compute(tree: Node) -> Any:
+    """What a formula computes with NESTful's functions and a real square root.
+
+    Raises:
+        ArithmeticError: a division by zero, or a result too large to be written.
+        ValueError: a function has no value there.
+        TypeError: an operand is no number, or of the wrong kind.
+        LookupError: an operation is none of NESTful's functions.
+
+    >>> compute(read_tree("add(20, divide(1,000, sqrt(16)))"))
+    270.0
+    """
+    results: dict[int, Any] = {}
+    for node in reversed(list(nodes(tree))):
+        operands = [results[id(o)] if isinstance(o, tuple) else value(o) for o in node[1:]]
+        if any(isinstance(operand, str) for operand in operands):
+            raise TypeError(f"{node[0]}: an operand is no number")
+        _check_size(node[0], operands)
+        function: Any = math.sqrt if node[0] == "sqrt" else OFFICIAL[node[0]]
+        results[id(node)] = function(operands) if node[0] in LISTED else function(*operands)
+    return results[id(tree)]
+
+
+def _check_size(name: str, operands: Sequence[Any]) -> None:
+    """Refuse what would take long or fill the memory.
+
+    Raises:
+        OverflowError: the result could have more than a million bits.
+    """
+    numbers = [abs(operand) for operand in operands]
+    large = name in ("factorial", "choose", "permutation") and max(numbers, default=0) > 1000
+    if name == "power" and len(numbers) == 2 and isinstance(operands[0], int) and numbers[0] > 1:
+        large = operands[1] * operands[0].bit_length() > _BITS  # a negative exponent gives a small float
+    if large or any(isinstance(operand, int) and operand.bit_length() > _BITS for operand in operands):
+        raise OverflowError(f"{name} of these operands is too large")
+
+
+# ----------------------------------------------------------------------
+# MathQA: word problems with formulas, which become nested plans the way NESTful's were made from them.
+SPLITS = ("test", "challenge_test", "train", "dev")
+_FIELDS = ("Problem", "Rationale", "options", "correct", "annotated_formula", "linear_formula", "category")
+_MOJIBAKE = re.compile(r"[âã]\s?[^a-z0-9\s.,]|\ufffd")
+
+
+def read_mathqa(folder: Path, *, split: str | None = None) -> Iterator[Sample]:
+    """The problems of all splits that the folder holds, or of one.
+
+    ``gold`` is a NESTful plan, ``category`` the problem's kind, ``id`` the split and the position
+    (``test-17``). ``extra`` holds ``linear`` (the plan that the step list says), ``formula``,
+    ``options`` (letter → text), ``correct`` (a letter), ``rationale``, ``split`` and ``diagnostics``.
+
+    Args:
+        folder: Holds ``test.json``, ``challenge_test.json`` …
+        split: One of :data:`SPLITS`; None for all that are there.
+
+    Raises:
+        DatasetError: none of the files is there, one cannot be read, or is no list.
+    """
+    if split is not None and split not in SPLITS:
+        raise DatasetError(f"MathQA has no split {split!r}; it has {', '.join(SPLITS)}")
+    splits = [split] if split else [name for name in SPLITS if (folder / f"{name}.json").is_file()]
+    if not splits:
+        raise DatasetError(f"{folder}: none of {', '.join(f'{name}.json' for name in SPLITS)} is here")
+    for name in splits:
+        path = folder / f"{name}.json"
+        records = load_json(path)
+        if not isinstance(records, list):
+            raise DatasetError(f"{path}: expected a list of problems, found a {type(records).__name__}")
+        for position, record in enumerate(records):
+            yield _sample(name, position, record if isinstance(record, dict) else {})
+
+
+def _sample(split: str, position: int, record: Mapping[str, Any]) -> Sample:
+    missing = [key for key in _FIELDS if not isinstance(record.get(key), str)]
+    notes = [Diagnostic("dataset.record", f"no text in {', '.join(missing)}", "error")] if missing else []
+    text = {key: str(record.get(key) or "") for key in _FIELDS}
+    tree, steps = None, None
+    try:
+        tree = read_tree(text["annotated_formula"])
+        steps = read_steps(text["linear_formula"], numbers(text["Problem"]))
+    except ValueError as problem:
+        notes.append(Diagnostic("dataset.formula", str(problem), "error"))
+    notes += findings(text, tree, steps)
+    extra = {
+        "split": split,
+        "formula": text["annotated_formula"],
+        "linear": [] if steps is None else plan_of_steps(steps),
+        "options": options(text["options"]),
+        "correct": text["correct"],
+        "rationale": text["Rationale"],
+        "diagnostics": tuple(notes),
+    }
+    gold = [] if tree is None else plan_of_tree(tree)
+    return Sample(f"{split}-{position}", text["Problem"], None, gold, "nestful", text["category"], extra)
+
+
+def options(text: str) -> dict[str, str]:
+    """The offered answers by letter; the text may be that of a Python list.
+
+    >>> options("a ) 38 , b ) 27.675"), options("['a ) 2 : 3', 'b ) 4 : 5']")
+    ({'a': '38', 'b': '27.675'}, {'a': '2 : 3', 'b': '4 : 5'})
+    """
+    pieces = re.split(r"(?:^|[\s,'\"\[])([a-e]) \)", text)
+    return {
+        letter: answer.strip(" ,'\"[]") for letter, answer in zip(pieces[1::2], pieces[2::2], strict=True)
+    }
+
+
+# ---------------------------------------------------------------- what is irregular
+def findings(text: Mapping[str, str], tree: Node | None, steps: Sequence[Node] | None) -> list[Diagnostic]:
+    """What is irregular in one problem.
+
+    Args:
+        text: The record's fields.
+        tree: Its formula as a tree, when it could be read.
+        steps: Its step list, when it could be read.
+    """
+    irregularities: list[Diagnostic] = []
+    if text["options"].lstrip('" ').startswith("["):
+        irregularities.append(
+            Diagnostic("dataset.options_list", "options is the text of a Python list", "info")
+        )
+    if text["linear_formula"].endswith("|"):
+        irregularities.append(Diagnostic("dataset.open_end", "the step list ends with a bar", "info"))
+    if _MOJIBAKE.search(text["Rationale"]):
+        irregularities.append(
+            Diagnostic("dataset.mojibake", "the rationale was decoded with a wrong codec", "info")
+        )
+    if tree is None or steps is None:
+        return irregularities
+    calls = list(nodes(tree))
+    if len(calls) != len(steps):
+        message = f"{len(calls)} operations in the formula, {len(steps)} in the step list"
+        irregularities.append(Diagnostic("dataset.shared", message, "info"))
+    if not _agree(tree, steps):
+        irregularities.append(Diagnostic("dataset.steps_differ", "formula and step list do not say the same"))
+    call_findings = [
+        finding for name, same in _by_name(calls).items() for finding in _name_findings(name, same)
+    ]
+    for token in dict.fromkeys(operand for node in calls for operand in node[1:] if isinstance(operand, str)):
+        call_findings += _token_findings(token)
+    runs = all(
+        finding.code not in ("dataset.unknown_tool", "dataset.operands", "dataset.number")
+        for finding in call_findings
+    )
+    return [*irregularities, *call_findings, *(_value_findings(tree) if runs else ())]
+
+
+def _by_name(calls: Sequence[Node]) -> dict[str, list[Node]]:
+    by_name: dict[str, list[Node]] = {}
+    for call in calls:
+        by_name.setdefault(call[0], []).append(call)
+    return by_name
+
+
+def _value_findings(tree: Node) -> Iterator[Diagnostic]:
+    try:
+        result = compute(tree)
+        if not isinstance(result, complex) and abs(float(result)) != float("inf"):
+            return
+        message = "the result is no finite real number"
+    except (ArithmeticError, ValueError, TypeError) as problem:
+        message = str(problem)
+    yield Diagnostic("dataset.value", f"the formula has no value that can be compared: {message}")
+
+
+class _Step(NamedTuple):
+    """A step by its number; steps of one operation on the same operands have one number."""
+
+    number: int
+
+
+def _agree(tree: Node, steps: Sequence[Node]) -> bool:
+    """Whether the last step unfolds to the tree, operands of commutative operations in any order."""
+    ids: dict[tuple[Any, ...], int] = {}
+
+    def key(name: str, operands: list[Any]) -> _Step:
+        if name in EITHER_ORDER:
+            operands = sorted(operands, key=repr)
+        return _Step(ids.setdefault((name, *operands), len(ids)))
+
+    step_keys: list[_Step] = []
+    for step in steps:
+        step_keys.append(
+            key(step[0], [step_keys[int(o[1:])] if o.startswith("#") else _plain(o) for o in step[1:]])
+        )
+    node_keys: dict[int, _Step] = {}
+    for node in reversed(list(nodes(tree))):
+        node_keys[id(node)] = key(
+            node[0], [node_keys[id(o)] if isinstance(o, tuple) else _plain(o) for o in node[1:]]
+        )
+    return bool(step_keys) and node_keys[id(tree)] == step_keys[-1]
+
+
+def _plain(token: str) -> Any:
+    number = value(token)
+    return float(number) if isinstance(number, int) else number
+
+
+def _name_findings(name: str, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
+    if name in LISTED:
+        yield Diagnostic("dataset.list_argument", f"{name} takes its operands as a list in NESTful", "info")
+    elif name not in OFFICIAL:
+        yield Diagnostic("dataset.unknown_tool", f"{name} is none of NESTful's functions")
+    else:
+        parameters = signature(OFFICIAL[name]).parameters.values()
+        least = sum(p.default is p.empty for p in parameters)
+        for node in nodes:
+            if not least <= len(node) - 1 <= len(parameters):
+                message = f"{name} takes {len(parameters)} operands, found {len(node) - 1}"
+                yield Diagnostic("dataset.operands", message)
+
+
+def _token_findings(token: str) -> Iterator[Diagnostic]:
+    number = value(token)
+    if isinstance(number, str):
+        yield Diagnostic("dataset.number", f"{token!r} is no number")
+    elif "," in token:
+        yield Diagnostic("dataset.thousands", f"{token!r} has thousands separators; read as {number}", "info")
+    elif token.startswith("const_") and "." in token:
+        yield Diagnostic("dataset.constant", f"{token!r} is spelled like no other constant", "info")

@@ -1,0 +1,383 @@
+"""The published data sets: what there is, where its files lie, and whether they are what was published.
+
+The table is a data file, ``data/datasets.json``; a new data set is an entry there and a reader in
+this package.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from planner_eval.base.arguments import PATH, expect_or_none
+from planner_eval.base.errors import DatasetError, ParseError
+from planner_eval.base.json_files import read_json
+from planner_eval.base.resources import read as read_resource
+from planner_eval.base.text import close_names, shortened
+from planner_eval.benchmarks.datasets.sample import Sample
+
+
+# ----------------------------------------------------------------------
+# The published data sets: what they are called, where their files lie, and how to read them.
+@dataclass(frozen=True, slots=True)
+class File:
+    """One published file.
+
+    Args:
+        path: Where it lies below the data set's folder.
+        url: Where it is fetched from: an address, or a path below the data set's; None where it can
+            only be taken from a folder, and is not needed for reading.
+        bytes: Its size, when known.
+        sha256: Its checksum in hexadecimal, when known.
+    """
+
+    path: str
+    url: str | None
+    bytes: int | None = None
+    sha256: str | None = None
+
+    @property
+    def needed(self) -> bool:
+        """The data set is not complete without it."""
+        return self.url is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """One published data set.
+
+    Args:
+        name: What the command line calls it.
+        title: One line for a person.
+        paper: Where it was published.
+        licence: What its publishers state.
+        records: How many samples its reader gives.
+        reader: The module of :mod:`planner_eval.benchmarks.datasets` that reads it.
+        benchmark: The benchmark that scores its predictions, if one does.
+        parts: The reader's parts that belong to it; all where empty.
+        address: Where its files lie, at a pinned commit.
+        files: Its files.
+        note: What a user should know before fetching it.
+        tools: What its gold plans run with, of the tools that come along; "" where there are none.
+    """
+
+    name: str
+    title: str
+    paper: str
+    licence: str
+    records: int
+    reader: str
+    benchmark: str | None
+    parts: tuple[str, ...]
+    address: str
+    files: tuple[File, ...]
+    note: str = ""
+    tools: str = ""
+
+    def url(self, file: File, mirror: str | None = None) -> str:
+        """Where a file is fetched from.
+
+        Args:
+            file: A file that can be fetched.
+            mirror: Take ``MIRROR/<data set>/<path>`` instead of the published address.
+        """
+        from urllib.parse import quote, urljoin
+
+        if mirror is not None:
+            return f"{mirror.rstrip('/')}/{quote(self.name)}/{quote(file.path)}"
+        return urljoin(self.address, file.url or "")
+
+
+@cache
+def published() -> dict[str, Dataset]:
+    """All data sets by name.
+
+    >>> list(published())[:2]
+    ['appbench', 'callnavi']
+    """
+    entries = json.loads(read_resource("data/datasets.json"))
+    return {
+        entry["name"]: Dataset(
+            **{**entry, "parts": tuple(entry["parts"]), "files": tuple(File(**f) for f in entry["files"])}
+        )
+        for entry in entries
+    }
+
+
+def find(name: str) -> Dataset:
+    """The data set of a name.
+
+    Raises:
+        DatasetError: there is none; names the closest.
+    """
+    if not isinstance(name, str):
+        raise DatasetError(f"the data set is {shortened(repr(name), 40)}, expected a name")
+    if name in published():
+        return published()[name]
+    matching = [other for other in published() if other.startswith(name)]
+    close = matching or close_names(name, published())
+    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(published())}"
+    raise DatasetError(f"there is no data set {name!r}; {hint}")
+
+
+_READERS = {"mathqa": "datasets.mathqa"}
+"""Modules of readers that are no benchmark's."""
+
+
+def read(dataset: Dataset, folder: Path) -> Iterator[Sample]:
+    """The samples of a data set.
+
+    Args:
+        dataset: What to read.
+        folder: Holds its files; or one file, where the reader takes one.
+
+    Raises:
+        DatasetError: the files are not there, or cannot be read.
+    """
+    reader = import_module(
+        f"planner_eval.benchmarks.{_READERS.get(dataset.reader, f'{dataset.reader}.data')}"
+    )
+    samples = getattr(reader, f"read_{dataset.reader}")
+    if not dataset.parts or folder.is_file():
+        yield from samples(folder)
+        return
+    for part_name in dataset.parts:
+        yield from samples(folder, part=part_name)
+
+
+# ----------------------------------------------------------------------
+# Where fetched files are kept, and whether they are what was published.
+ACCEPTED = "accepted.json"
+"""In a data set's folder: the checksums that a user has accepted for files whose own is not known."""
+
+CHUNK = 1 << 20
+
+
+def cache_folder(named: str | None = None) -> Path:
+    """The folder below which data sets are kept.
+
+    Args:
+        named: A folder that the user named; else ``$PLANEVAL_CACHE``, else the platform's custom:
+            ``$XDG_CACHE_HOME`` or ``~/.cache``, ``~/Library/Caches``, ``%LOCALAPPDATA%``.
+
+    >>> cache_folder("here").as_posix()
+    'here'
+    """
+    if named or os.environ.get("PLANEVAL_CACHE"):
+        return Path(named or os.environ["PLANEVAL_CACHE"])
+    base = os.environ.get("XDG_CACHE_HOME")
+    if not base or not Path(base).is_absolute():
+        base = None
+    if base is None and sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA")
+    if base is None and sys.platform == "darwin":
+        base = "~/Library/Caches"
+    return Path(base or "~/.cache").expanduser() / "planner_eval"
+
+
+def place(dataset: Dataset, *, cache: str | None = None, source: str | None = None) -> Path:
+    """The folder of a data set's files.
+
+    Args:
+        dataset: The data set.
+        cache: The cache folder that the user named.
+        source: What the user named: the data set's folder, one that holds it by name, or a file.
+
+    Raises:
+        DatasetError: there is no `source`.
+    """
+    if source is None:
+        return cache_folder(cache) / dataset.name
+    folder = Path(source)
+    if not folder.exists():
+        raise DatasetError(f"{source}: there is no such folder or file")
+    for name in (dataset.name, dataset.reader):
+        if (folder / name).is_dir():
+            return folder / name
+    return folder
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 checksum of a file, in hexadecimal.
+
+    Raises:
+        DatasetError: the file cannot be read.
+    """
+    from hashlib import sha256  # OpenSSL, which takes 2 ms
+
+    hasher = sha256()
+    try:
+        with path.open("rb") as stream:
+            while block := stream.read(CHUNK):
+                hasher.update(block)
+    except OSError as problem:
+        raise DatasetError(f"{path}: {problem.strerror}") from None
+    return hasher.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What is known of one file in a folder.
+
+    Args:
+        file: The published file.
+        state: ``"ok"``, ``"missing"``, ``"differs"``, ``"accepted"`` (no published checksum, but the
+            user accepted this one) or ``"unknown"`` (no checksum to compare with).
+        sha256: The checksum found, unless it is missing.
+    """
+
+    file: File
+    state: str
+    sha256: str | None = None
+
+
+def verify(dataset: Dataset, folder: Path) -> list[State]:
+    """Compare a folder's files with the published checksums.
+
+    Args:
+        dataset: What should be there.
+        folder: Where it should be.
+    """
+    checksums = accepted(folder)
+    return [_state(file, folder, checksums) for file in dataset.files]
+
+
+def _state(file: File, folder: Path, checksums: dict[str, str]) -> State:
+    path = folder / file.path
+    if not path.is_file():
+        return State(file, "missing")
+    checksum = digest(path)
+    if file.sha256 is not None:
+        return State(file, "ok" if checksum == file.sha256 else "differs", checksum)
+    if file.path in checksums:
+        return State(file, "accepted" if checksum == checksums[file.path] else "differs", checksum)
+    return State(file, "unknown", checksum)
+
+
+def accepted(folder: Path) -> dict[str, str]:
+    """The checksums that the user has accepted in a folder: path → checksum.
+
+    Raises:
+        DatasetError: the list of them is broken.
+    """
+    path = folder / ACCEPTED
+    if not path.is_file():
+        return {}
+    try:
+        checksums = read_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, ParseError) as problem:
+        raise DatasetError(f"{path}: cannot be read ({problem}); delete it and fetch again") from None
+    if not isinstance(checksums, dict) or not all(isinstance(value, str) for value in checksums.values()):
+        raise DatasetError(f"{path}: expected file names with checksums; delete it and fetch again")
+    return checksums
+
+
+def accept(folder: Path, file: File, checksum: str) -> None:
+    """Remember a checksum that the user has accepted."""
+    checksums = {**accepted(folder), file.path: checksum}
+    text = json.dumps(dict(sorted(checksums.items())), indent=1) + "\n"
+    (folder / ACCEPTED).write_text(text, encoding="utf-8")
+
+
+# ----------------------------------------------------------------------
+# The published data sets: what there is, where it lies, what it holds.
+class Listed(NamedTuple):
+    """One published data set.
+
+    Args:
+        dataset: What it is.
+        folder: Where its files lie, or would.
+        needed: How many files it is not complete without.
+        there: How many of them are there.
+    """
+
+    dataset: Dataset
+    folder: Path
+    needed: int
+    there: int
+
+
+def list_datasets(*, cache: str | None = None, source: str | None = None) -> tuple[Listed, ...]:
+    """The published data sets, and which of their files are there.
+
+    Args:
+        cache: The cache folder, where it is not the usual one.
+        source: A folder that holds the files, instead of the cache.
+
+    >>> [one.dataset.name for one in list_datasets()][:2]
+    ['appbench', 'callnavi']
+    """
+    expect_or_none(PATH, cache=cache, source=source)
+    listed = []
+    for dataset in published().values():
+        folder = place(dataset, cache=cache, source=source)
+        needed = [file for file in dataset.files if file.needed]
+        present = sum((folder / file.path).is_file() for file in needed)
+        listed.append(Listed(dataset, folder, len(needed), present))
+    return tuple(listed)
+
+
+def read_dataset(name: str, *, cache: str | None = None, source: str | None = None) -> Iterator[Sample]:
+    """The samples of a published data set.
+
+    Args:
+        name: Its name, e.g. ``"nestful"``.
+        cache: The cache folder, where it is not the usual one.
+        source: Its folder, one that holds it by name, or one of its files, instead of the cache.
+
+    Raises:
+        DatasetError: there is no data set of that name, or its files are not there or cannot be read.
+
+    >>> from planner_eval.base.resources import folder
+    >>> samples = read_dataset("nestful-v2", source=str(folder("data") / "samples"))
+    >>> next(samples).query
+    'Half of the sum of 3 and 5?'
+    """
+    expect_or_none(PATH, cache=cache, source=source)
+    dataset = find(name)
+    return read(dataset, place(dataset, cache=cache, source=source))
+
+
+def verify_dataset(name: str, *, cache: str | None = None, source: str | None = None) -> list[State]:
+    """Compare a data set's files with the published checksums.
+
+    Args:
+        name: Its name.
+        cache: As for :func:`read_dataset`.
+        source: Its folder, or one that holds it by name.
+
+    Raises:
+        DatasetError: there is no data set of that name, `source` is a file, or no file is there.
+
+    >>> from planner_eval.base.resources import folder
+    >>> samples = str(folder("data") / "samples")
+    >>> [(state.file.path, state.state) for state in verify_dataset("nestful-v2", source=samples)]
+    [('v2/nestful_data.jsonl', 'unknown')]
+    """
+    expect_or_none(PATH, cache=cache, source=source)
+    dataset = find(name)
+    folder = place(dataset, cache=cache, source=source)
+    if folder.is_file():
+        raise DatasetError(f"{source} is a file; verify compares the files of a folder")
+    refuse_absent(dataset, folder)
+    return verify(dataset, folder)
+
+
+def refuse_absent(dataset: Dataset, folder: Path) -> None:
+    """Say how to get a data set of which nothing is there.
+
+    Raises:
+        DatasetError: the folder is no file, and holds no file of the data set.
+    """
+    if not folder.is_file() and not any((folder / file.path).is_file() for file in dataset.files):
+        raise DatasetError(
+            f"{folder}: no file of {dataset.name} is here; "
+            f"'planeval data fetch {dataset.name}' fetches them, or name their folder with --source"
+        )

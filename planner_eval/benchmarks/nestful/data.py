@@ -1,0 +1,289 @@
+"""NESTful's questions: version 1 (three parts, commercial APIs) and version 2 (mathematics and coding).
+
+Version 1 is laid out as published: ``executable/executable-data.json`` with ``executable-spec.json``,
+``non-executable/non-executable-glaive-data.json`` … ``-sgd-…``. Version 2 is one file of JSON lines,
+``data_v2/nestful_data.jsonl``; copies of it as one JSON list are read too, and result files of the
+published evaluation, which keep calls, tools and answer as JSON texts.
+
+Source: repository IBM/NESTFUL, folders ``data`` and ``data_v2``; paper section 3.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import CatalogError, DatasetError, ParseError
+from planner_eval.base.json_files import value_of
+from planner_eval.benchmarks.datasets.sample import Audit, Sample, load_json, load_jsonl
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.check import check
+from planner_eval.catalogs.formats import as_catalog
+from planner_eval.execution.tools.nestful_basic import OFFICIAL
+from planner_eval.plan.model import Diagnostic, Plan, Template
+from planner_eval.plan.values import fold, holds, leaves
+from planner_eval.reading.dialects.read import parse
+
+FIRST = {
+    "executable": "executable/executable",
+    "glaive": "non-executable/non-executable-glaive",
+    "sgd": "non-executable/non-executable-sgd",
+}
+"""The parts of version 1: the beginnings of their files' names."""
+SECOND = ("data_v2/nestful_data.jsonl", "nestful_data.jsonl", "v2/nestful_data.jsonl")
+"""Where version 2 may lie below the folder."""
+PARTS = (*FIRST, "v2")
+
+MAX_ANSWER_CHARS = 256 * 1024
+"""A gold answer of more characters stays a text."""
+
+
+def read_nestful(source: Path, *, part: str | None = None) -> Iterator[Sample]:
+    """The questions of all parts that a folder holds, or of one part, or of one file of version 2.
+
+    ``gold`` is the list of calls, decoded where the file keeps it as text; in version 1 it ends with the
+    pseudo call ``var_result``. ``tools`` is the list of tool specs: in version 2 the record's own, in
+    version 1 the whole spec file. ``category`` is the part of version 1, and in version 2 ``math`` or
+    ``coding``. ``extra`` holds ``diagnostics``, whatever else the record has, and in version 2
+    ``gold_answer``; ``gold_answer_text`` is that answer's text where the file keeps it as JSON text.
+
+    Args:
+        source: The folder, or a file of version 2.
+        part: One of :data:`PARTS`; None for all that are there.
+
+    Raises:
+        DatasetError: nothing is there, a file cannot be read, or it is no list of records.
+    """
+    if part is not None and part not in PARTS:
+        raise DatasetError(f"NESTful has no part {part!r}; it has {', '.join(PARTS)}")
+    if source.is_file():
+        yield from _second(source)
+        return
+    names = [part] if part else list(PARTS)
+    files = [(name, path) for name in names if (path := _place(source, name)) is not None]
+    if not files:
+        expected_files = ", ".join(
+            SECOND[0] if name == "v2" else f"{FIRST[name]}-data.json" for name in names
+        )
+        raise DatasetError(f"{source}: none of {expected_files} is here")
+    for name, path in files:
+        yield from _second(path) if name == "v2" else _first(path, name)
+
+
+def _place(folder: Path, part_name: str) -> Path | None:
+    """Where a part's file lies: below the folder, its ``data`` or its ``v1``."""
+    if part_name == "v2":
+        candidates = [folder / name for name in SECOND]
+    else:
+        candidates = [folder / below / f"{FIRST[part_name]}-data.json" for below in ("", "data", "v1")]
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _records(path: Path) -> Iterator[Any]:
+    if path.suffix == ".jsonl":
+        yield from (line.data for line in load_jsonl(path))
+        return
+    records = load_json(path)
+    if not isinstance(records, list):
+        raise DatasetError(f"{path}: expected a list of records, found a {type(records).__name__}")
+    yield from records
+
+
+def _first(path: Path, part_name: str) -> Iterator[Sample]:
+    specs = path.with_name(path.name.replace("-data.json", "-spec.json"))
+    tools = load_json(specs)
+    catalog = _catalog(tools, str(specs))
+    for position, record in enumerate(_records(path)):
+        fields = record if isinstance(record, dict) else {"output": record}
+        gold = fields.get("output")
+        audit = Audit(partial(_first_findings, fields, catalog, tools if position == 0 else None))
+        yield _sample(fields, f"{part_name}-{position}", part_name, (gold, tools), {"diagnostics": audit})
+
+
+def _first_findings(fields: Mapping[str, Any], catalog: Catalog | None, tools: Any) -> Iterator[Diagnostic]:
+    yield from record_findings(fields)
+    yield from plan_findings(fields.get("output"), catalog)
+    yield from tool_findings(tools)
+
+
+def _second(path: Path) -> Iterator[Sample]:
+    seen: Counter[str] = Counter()
+    for position, record in enumerate(_records(path)):
+        fields = record if isinstance(record, dict) else {"output": record}
+        diagnostics: list[Diagnostic] = []
+        gold, tools = _decoded(fields.get("output")), _decoded(fields.get("tools"))
+        identity = str(fields.get("sample_id", position))
+        seen[identity] += 1
+        if seen[identity] > 1:
+            diagnostics.append(Diagnostic("dataset.repeated_id", f"the id {identity} occurs again"))
+            identity = f"{identity}#{seen[identity]}"
+        extra = _extra(fields, diagnostics)
+        where = f"{path}, record {position}"
+        extra["diagnostics"] = Audit(partial(_second_findings, fields, diagnostics, (gold, tools), where))
+        yield _sample(fields, identity, _domain(gold), (gold, tools), extra)
+
+
+def _second_findings(
+    fields: Mapping[str, Any], diagnostics: Sequence[Diagnostic], plan: tuple[Any, Any], where: str
+) -> Iterator[Diagnostic]:
+    gold, tools = plan
+    yield from record_findings(fields)
+    yield from diagnostics
+    yield from tool_findings(tools)
+    yield from plan_findings(gold, _catalog(tools, where))
+
+
+def _sample(
+    fields: Mapping[str, Any], identity: str, category: str, plan: tuple[Any, Any], extra: dict[str, Any]
+) -> Sample:
+    query = fields.get("input")
+    gold, tools = plan
+    return Sample(identity, query if isinstance(query, str) else "", tools, gold, "nestful", category, extra)
+
+
+def _catalog(tools: Any, where: str) -> Catalog | None:
+    if not tools:
+        return None
+    try:
+        return as_catalog(tools, "nestful", name="the tool list")
+    except CatalogError as problem:
+        raise DatasetError(f"{where}: {problem}") from None
+
+
+def _decoded(value: Any) -> Any:
+    """The field, decoded where the file keeps it as JSON text; a text that is none stays."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return value_of(value)
+    return value
+
+
+def _extra(fields: Mapping[str, Any], diagnostics: list[Diagnostic]) -> dict[str, Any]:
+    """The record's other fields, with the gold answer decoded."""
+    extra = {
+        key: value for key, value in fields.items() if key not in ("input", "output", "tools", "sample_id")
+    }
+    answer = extra.get("gold_answer")
+    if isinstance(answer, str) and isinstance(fields.get("output"), str):
+        extra["gold_answer_text"] = answer
+        decoded = decode_answer(answer)
+        extra["gold_answer"] = decoded.value
+        if not decoded.is_json:
+            text = f"the gold answer is no JSON, which ends the published scorer's run: {answer[:60]}"
+            diagnostics.append(Diagnostic("dataset.answer", text))
+    return extra
+
+
+class Answer(NamedTuple):
+    """A gold answer's value, and whether its text is JSON."""
+
+    value: Any
+    is_json: bool = False
+
+
+def decode_answer(text: str) -> Answer:
+    """A gold answer's value, and whether its text is JSON: others are Python literals, or plain text.
+
+    >>> decode_answer("[1, 2.5]").is_json, decode_answer("('a', True)").value, decode_answer("002").value
+    (True, ['a', True], '002')
+    """
+    with suppress(ValueError):
+        return Answer(value_of(text), is_json=True)
+    if len(text) > MAX_ANSWER_CHARS:
+        return Answer(text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that Python does not know
+            literal = ast.literal_eval(text)
+        return Answer(fold(literal, _as_json, fields=_with_text_keys))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return Answer(text)
+
+
+def _as_json(leaf: Any) -> Any:
+    if leaf is None or isinstance(leaf, str | int | float):
+        return leaf
+    raise ValueError(f"{type(leaf).__name__} is no JSON data")
+
+
+def _with_text_keys(data: dict[Any, Any]) -> dict[str, Any]:
+    return {str(key): item for key, item in data.items()}
+
+
+def _domain(gold: Any) -> str:
+    """The paper's domain: mathematics where every call is one of the 40 basic functions."""
+    calls = gold if isinstance(gold, list) else []
+    names = [call.get("name") for call in calls if isinstance(call, dict)]
+    return "math" if names and all(name in OFFICIAL for name in names) else "coding"
+
+
+def record_findings(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """What is irregular in a record's fields.
+
+    >>> [found.message for found in record_findings({"input": "?", "output": "x"})]
+    ['output is a text that is no JSON']
+    """
+    if not isinstance(fields.get("input"), str):
+        yield Diagnostic("dataset.record", "input is no text", "error")
+    for key in ("output", "tools"):
+        value = fields.get(key)
+        if isinstance(value, str):
+            if isinstance(_decoded(value), str):
+                yield Diagnostic("dataset.record", f"{key} is a text that is no JSON", "error")
+            else:
+                yield Diagnostic("dataset.encoded", f"{key} is JSON text inside JSON", "info")
+    if not isinstance(fields.get("output"), list | str):
+        yield Diagnostic("dataset.record", "output is no list of calls", "error")
+
+
+def tool_findings(tools: Any) -> Iterator[Diagnostic]:
+    """What is irregular in a list of tool specs: repeated names, the layouts that cannot be executed.
+
+    >>> [found.code for found in tool_findings([{"name": "f", "output_parameter": {}}, {"name": "f"}])]
+    ['dataset.layout', 'dataset.repeated_spec']
+    """
+    specs = [spec for spec in tools if isinstance(spec, dict)] if isinstance(tools, list) else []
+    singular = sum("output_parameter" in spec for spec in specs)
+    nested = sum("properties" in (spec.get("output_parameters") or ()) for spec in specs)
+    if singular or nested:
+        text = (
+            f"older layout: {singular} specs say output_parameter, {nested} nest outputs under properties; "
+            "the published executor fails on both"
+        )
+        yield Diagnostic("dataset.layout", text)
+    for name, count in Counter(str(spec.get("name")) for spec in specs).items():
+        if count > 1:
+            yield Diagnostic("dataset.repeated_spec", f"{count} specs are called {name}", "info")
+
+
+def plan_findings(gold: Any, catalog: Catalog | None) -> Iterator[Diagnostic]:
+    """What is irregular in the gold plan: how it reads, how it refers, what the specs say of it."""
+    try:
+        plan = parse(gold, dialect="nestful")
+    except ParseError as problem:
+        yield Diagnostic("dataset.record", f"the gold plan cannot be read: {problem.reason}", "error")
+        return
+    yield from plan.diagnostics
+    yield from _text_findings(plan)
+    if catalog is not None:
+        yield from check(plan, catalog)
+
+
+def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
+    """References inside longer texts, and dollar signs that are money."""
+    for position, call in enumerate(plan.calls):
+        for name, value in call.arguments:
+            if holds(value, Template):
+                text = f"{name} holds a reference inside a longer text, which the published code does not see"
+                yield Diagnostic("dataset.embedded_reference", text, "info", position, name)
+            money = [leaf for _, leaf in leaves(value) if isinstance(leaf, str) and re.match(r"\$\d", leaf)]
+            if money:
+                text = f"{name} is {money[0]!r}, which the published scorer changes in predictions alone"
+                yield Diagnostic("dataset.dollar", text, "info", position, name)

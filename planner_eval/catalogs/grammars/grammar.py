@@ -1,0 +1,292 @@
+"""A grammar of the plans that a catalog allows, in a notation, for an engine that decodes by it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from planner_eval.base.arguments import NUMBER, expect
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted, shortened
+from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.catalogs.formats import read_catalog
+from planner_eval.catalogs.grammars.plans import DIALECTS, Wanted, new_values, one_a_name, plans, sayable
+from planner_eval.catalogs.grammars.rules import NEVER, Expr, Rules, TooLargeError, gbnf, lark
+from planner_eval.catalogs.grammars.schemas import WRITTEN, Schemas, beyond_strict
+from planner_eval.catalogs.json_schema.keywords import untyped
+
+# ----------------------------------------------------------------------
+# A grammar of the plans that a catalog allows, in a notation, for an engine that decodes by it.
+TARGETS = ("json-schema", "lark", "gbnf")
+"""The forms of grammars."""
+
+LARGEST = 2_000_000
+"""Characters that a grammar may have."""
+
+MOST_CALLS = 64
+"""Calls that the plans of a grammar may have at most."""
+
+_BACKWARDS = "a reference may point to a later call or to its own, and a label may repeat"
+_OUTPUT = "a reference may name an output that its call does not have, or that does not fit"
+_UNUSED = "whether a result is used is not held"
+_LAYOUT = "arguments stand in the catalog's order, in one layout"
+_NUMBERS = "numbers have at most 19 digits before the point and 18 behind it"
+_DOLLARS = "texts that end with a dollar sign, or have one before a name, are left out"
+_BEFORE = "a name may be used before a call returns it"
+_NESTED = "calls that stand nested in others are not counted"
+_OF_VALUES = tuple(
+    f"check.{code}"
+    for code in (
+        *("pattern", "repeated_item", "not_allowed", "out_of_range", "missing_argument"),
+        *("unknown_argument", "wrong_type", "enum"),
+    )
+)
+
+
+class Limit(NamedTuple):
+    """Where a grammar is looser than the catalog, or narrower.
+
+    Args:
+        text: What is not held, or not allowed, in words.
+        codes: The findings of ``planeval check`` and of the reader that a plan of the grammar may have all
+            the same; one that ends with a dot stands for all that begin with it. None where it is narrower.
+    """
+
+    text: str
+    codes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A grammar of the plans that a catalog allows.
+
+    Args:
+        text: The grammar, as engines read it.
+        dialect: The notation of its plans.
+        target: Its form, one of :data:`TARGETS`.
+        looser: What a plan of the grammar may break.
+        narrower: What the grammar does not allow, although the catalog does.
+        schema: The schema as data, where it is one.
+    """
+
+    text: str
+    dialect: str
+    target: str
+    looser: tuple[Limit, ...] = ()
+    narrower: tuple[Limit, ...] = ()
+    schema: Mapping[str, Any] | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def strict(self) -> bool:
+        """Whether OpenAI's strict mode takes it."""
+        return self.schema is not None and not beyond_strict(self.schema)
+
+    def may_break(self, code: str) -> bool:
+        """Whether a plan of the grammar may have a finding of that code."""
+        codes = [code for limit in self.looser for code in limit.codes]
+        return any(code == c or (c.endswith(".") and code.startswith(c)) for c in codes)
+
+
+def grammar_of(
+    catalog: Catalog, dialect: str = "plan", to: str = "json-schema", max_calls: int = 8
+) -> Grammar:
+    """The grammar of the plans that a catalog allows.
+
+    Args:
+        catalog: The tools.
+        dialect: The notation of the plans, one of :data:`.wanted.DIALECTS`.
+        to: The grammar's form, one of :data:`TARGETS`.
+        max_calls: How many calls a plan may have.
+
+    Raises:
+        InputError: there is no grammar of that form for the notation, no tool that it can call, or it would
+            be too large.
+
+    >>> tools = Catalog((Tool("now"),))
+    >>> print(grammar_of(tools, "pythonic", "gbnf", 1).text.splitlines()[-1])
+    call-now-1 ::= "now(" ")"
+    """
+    refuse_unknown(dialect, to, max_calls)
+    looser: dict[str, tuple[str, ...]] = {}
+
+    def say(text: str, *codes: str) -> None:
+        looser[text] = codes
+
+    named = one_a_name(catalog, apps=dialect == "appbench", say=say)
+    tools = tuple(tool for candidate in named if (tool := sayable(candidate, dialect)) is not None)
+    narrower = [*_lost(named, tools, dialect), *_order(named, dialect, to)]
+    narrower += [Limit(_DOLLARS)] if dialect == "nestful" else []
+    if not tools:
+        raise InputError(f"{catalog.name} has no tool that {dialect} can call")
+    spec = Wanted(dialect, tools, catalog.text_values, max_calls)
+    if dialect not in ("json", "pythonic", "appbench"):
+        say(_OUTPUT, "check.unknown_output", "check.output_type")
+    for keyword, names in untyped(catalog).items():
+        say(f"{keyword} is not held ({_listed(names)})", *_OF_VALUES)
+    for text, codes in _held(dialect):
+        say(text, *codes)
+    try:
+        compiled = _made(spec, to, looser)
+    except TooLargeError:
+        if dialect in ("plan", "nestful"):
+            say(_BACKWARDS, "reference.", "plan.", "call.", "label.")
+        try:
+            compiled = _made(replace(spec, unrolled=False), to, looser)
+        except TooLargeError:
+            raise InputError(_too_large(spec)) from None
+    loose = [Limit(text, codes) for text, codes in looser.items()]
+    return _written(compiled, spec, to, loose, [*narrower, *map(Limit, compiled.narrower)])
+
+
+def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
+    """Refuse what no grammar can be made for.
+
+    Raises:
+        InputError: says what is possible.
+    """
+    if to not in TARGETS:
+        raise InputError(f"there is no grammar of the form {to!r}; there are {', '.join(TARGETS)}")
+    if dialect not in DIALECTS:
+        raise InputError(
+            f"there is no grammar of the dialect {dialect!r}; there are those of {', '.join(DIALECTS)}"
+        )
+    if to == "json-schema" and dialect not in WRITTEN:
+        raise InputError(
+            f"{dialect} is no JSON, so no JSON Schema can describe it; a grammar can, as lark or gbnf. "
+            f"JSON Schema describes {', '.join(WRITTEN)}"
+        )
+    expect(NUMBER, max_calls=max_calls)
+    if not 1 <= max_calls <= MOST_CALLS:
+        raise InputError(f"a plan of a grammar may have 1 to {MOST_CALLS} calls, not {max_calls}")
+
+
+def _lost(named: Sequence[Tool], tools: Sequence[Tool], dialect: str) -> list[Limit]:
+    """The tools and arguments that a notation cannot write."""
+    kept_names = {tool.full_name: {p.name for p in tool.parameters} for tool in tools}
+    omitted = [tool.full_name for tool in named if tool.full_name not in kept_names]
+    omitted += [
+        f"{tool.full_name}'s {parameter.name}"
+        for tool in named
+        for parameter in tool.parameters
+        if tool.full_name in kept_names and parameter.name not in kept_names[tool.full_name]
+    ]
+    if not omitted:
+        return []
+    listed = _listed([repr(name) for name in omitted])
+    return [Limit(f"left out, for {dialect} has no way to write it: {listed}")]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return ", ".join(shortened(name, 40) for name in names[:3]) + more
+
+
+def _order(named: Sequence[Tool], dialect: str, to: str) -> list[Limit]:
+    limits = [] if to == "json-schema" else [Limit(_LAYOUT), Limit(_NUMBERS)]
+    if any(tool.open and (tool.parameters or dialect in ("pythonic", "appbench")) for tool in named):
+        limits.append(
+            Limit("arguments that the catalog does not list are left out, also of tools that take them")
+        )
+    return limits
+
+
+def _held(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
+    """What no grammar of a notation holds."""
+    unused = (_UNUSED, ("check.unused_result",))
+    limits: dict[str, list[tuple[str, tuple[str, ...]]]] = {
+        "json": [],
+        "plan": [unused],
+        "nestful": [unused],
+        "pythonic": [(_NESTED, ()), (_OUTPUT, ("check.output_type",)), unused],
+        "appbench": [
+            (_BEFORE, ("reference.", "plan.cycle", "check.output_type", "check.unknown_output")),
+            unused,
+            ("numbers may stand without quotes", ("argument.bare_number",)),
+        ],
+    }
+    return limits[dialect]
+
+
+class _Made(NamedTuple):
+    """A grammar before it is a text: rules, or a schema."""
+
+    rules: Rules
+    start: Expr
+    schema: Mapping[str, Any] | None
+    narrower: tuple[str, ...]
+
+
+def _made(spec: Wanted, to: str, looser: dict[str, tuple[str, ...]]) -> _Made:
+    """The rules, or the schema; what is found to be looser meanwhile is added."""
+    if to == "json-schema":
+        schemas = Schemas(spec)
+        schema = schemas.plans()
+        if len(json.dumps(schema)) > LARGEST:
+            raise TooLargeError
+        looser.update(schemas.loose)
+        return _Made(Rules(), NEVER, schema, tuple(schemas.narrow))
+    values = new_values(spec, LARGEST)
+    start = plans(spec, values)
+    looser.update(values.loose)
+    return _Made(values.rules, start, None, tuple(values.narrow))
+
+
+def _written(
+    compiled: _Made, spec: Wanted, to: str, loose: Sequence[Limit], narrow: Sequence[Limit]
+) -> Grammar:
+    tools, calls = counted(len(spec.tools), "tool"), counted(spec.most, "call")
+    head = [f"Plans of {tools} in {spec.dialect}, {calls} at most."]
+    head += [f"Looser than the catalog: {limit.text}." for limit in loose]
+    head += [f"Narrower than the catalog: {limit.text}." for limit in narrow]
+    if compiled.schema is None:
+        text = (lark if to == "lark" else gbnf)(compiled.rules, compiled.start, head)
+        return Grammar(text, spec.dialect, to, tuple(loose), tuple(narrow))
+    if why := beyond_strict(compiled.schema):
+        head.append(f"Not for OpenAI's strict mode: it has {why}.")
+    schema = {"$comment": " ".join(head), **compiled.schema}
+    text = json.dumps(schema, ensure_ascii=False, indent=1) + "\n"
+    return Grammar(text, spec.dialect, to, tuple(loose), tuple(narrow), schema)
+
+
+def _too_large(spec: Wanted) -> str:
+    tools, calls = counted(len(spec.tools), "tool"), counted(spec.most, "call")
+    return (
+        f"a grammar of {tools} and {calls} would have more than {LARGEST:,} characters, which no engine "
+        "takes: leave tools out, or allow fewer calls"
+    )
+
+
+# ----------------------------------------------------------------------
+# Grammars that hold what a model writes to the plans of a catalog.
+def grammar(catalog: Any, *, dialect: str = "plan", to: str = "json-schema", max_calls: int = 8) -> Grammar:
+    """A grammar of the plans that a catalog allows, for engines that decode by one.
+
+    It holds names of tools and arguments, types, listed values, what is required, and references to earlier
+    calls only. What a form or a notation cannot hold is looser, and said.
+
+    Args:
+        catalog: The tools, as for :func:`planner_eval.read_catalog`.
+        dialect: The notation of the plans: ``"plan"``, ``"json"``, ``"nestful"``, ``"pythonic"`` or
+            ``"appbench"``.
+        to: The form that the engine reads: ``"json-schema"``, ``"lark"`` or ``"gbnf"``.
+        max_calls: How many calls a plan may have.
+
+    Returns:
+        The grammar: its ``text``, and in words where it is ``looser`` or ``narrower`` than the catalog.
+
+    Raises:
+        CatalogError: the catalog cannot be read.
+        InputError: there is no grammar of that form for the notation, no tool that it can call, or it would
+            be too large.
+
+    >>> made = grammar([{"name": "now", "parameters": {}}], dialect="pythonic", to="gbnf", max_calls=1)
+    >>> print(made.text.splitlines()[-1])
+    call-now-1 ::= "now(" ")"
+    """
+    return grammar_of(read_catalog(catalog), dialect, to, max_calls)

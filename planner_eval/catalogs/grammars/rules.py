@@ -1,0 +1,330 @@
+"""What grammars are made of, and how they are written as Lark, GBNF or a regular expression.
+
+A token is a regular expression of its own, without rules in it. Tokens that may stand at one place do not
+begin one another, and where a choice is made the next token decides it: so the rules can be read from left to
+right with one token of look-ahead, by LALR and by every engine that decodes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, assert_never
+
+
+# ----------------------------------------------------------------------
+# What grammars are made of, before it is written as Lark or GBNF.
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A literal text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One character: of these ranges, or of none of them."""
+
+    ranges: tuple[tuple[str, str], ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """One after the other."""
+
+    parts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alt:
+    """One of these; of none nothing can be."""
+
+    options: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """So many times at least, so many at most."""
+
+    item: Expr
+    least: int = 0
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A rule, or a token, by its name."""
+
+    name: str
+    token: bool = False
+
+
+Expr: TypeAlias = Text | Chars | Seq | Alt | Repeat | Named
+
+EMPTY = Seq(())
+NEVER = Alt(())
+
+
+def seq(*items: Expr | str) -> Expr:
+    """One after the other; nothing, where one of them can never be.
+
+    Texts beside one another stay apart, for each is a token: of two that begin alike, such as ``}`` and
+    ``}}``, an engine that takes the longest would take the wrong one.
+
+    >>> seq("a", EMPTY, "b").parts
+    (Text(text='a'), Text(text='b'))
+    """
+    flat: list[Expr] = []
+    for item in items:
+        expr = Text(item) if isinstance(item, str) else item
+        if expr == NEVER:
+            return NEVER
+        flat += expr.parts if isinstance(expr, Seq) else (expr,)
+    sequence = [expr for expr in flat if expr != Text("")]
+    return sequence[0] if len(sequence) == 1 else Seq(tuple(sequence))
+
+
+def alt(options: Iterable[Expr]) -> Expr:
+    """One of these, without those that can never be."""
+    flat: dict[Expr, None] = {}
+    for option in options:
+        flat.update(dict.fromkeys(option.options if isinstance(option, Alt) else (option,)))
+    return next(iter(flat)) if len(flat) == 1 else Alt(tuple(flat))
+
+
+def opt(item: Expr) -> Expr:
+    """It, or nothing."""
+    return EMPTY if item in (NEVER, EMPTY) else Repeat(item, 0, 1)
+
+
+def chars(text: str, *, negated: bool = False) -> Chars:
+    """A class of characters, written as in ``[a-z_]`` without its brackets; ``-`` stands last.
+
+    >>> chars("0-9_").ranges
+    (('0', '9'), ('_', '_'))
+    """
+    ranges = re.findall(r"(.)-(.)|(.)", text, re.DOTALL)
+    return Chars(tuple((low, high) if low else (char, char) for low, high, char in ranges), negated)
+
+
+def words(texts: Iterable[str]) -> Expr:
+    """One of some texts, the longer first, for engines that take the first that fits."""
+    return alt(Text(text) for text in sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text)))
+
+
+class TooLargeError(Exception):
+    """The rules take more characters than they may."""
+
+
+@dataclass(slots=True)
+class Rules:
+    """Rules under way; what is the same is one rule.
+
+    Args:
+        rules: Name → what it stands for.
+        tokens: The same for tokens.
+        most: How many characters all of it may take, about.
+        weight: How many it takes so far.
+    """
+
+    rules: dict[str, Expr] = field(default_factory=dict)
+    tokens: dict[str, Expr] = field(default_factory=dict)
+    most: int = 4_000_000
+    weight: int = 0
+    _taken: dict[str, int] = field(default_factory=dict)
+    _known: dict[tuple[bool, Expr], Named] = field(default_factory=dict)
+
+    def rule(self, hint: str, expr: Expr) -> Expr:
+        """A rule for it; itself, where that is as short."""
+        if isinstance(expr, (Named, Text)) or expr in (EMPTY, NEVER):
+            return expr
+        return self._named(hint, expr, token=False)
+
+    def token(self, hint: str, expr: Expr) -> Expr:
+        """A token for it; nothing, where it can never be."""
+        return expr if expr == NEVER else self._named(hint, expr, token=True)
+
+    def open(self, hint: str) -> Named:
+        """A rule that is given later, with :meth:`close`: one that leads back to itself."""
+        name = Named(self._free(hint))
+        self.rules[name.name] = EMPTY
+        return name
+
+    def close(self, name: Named, expr: Expr) -> None:
+        """Say what an open rule stands for."""
+        self.rules[name.name] = expr
+        self._weigh(weight(expr))
+
+    def _named(self, hint: str, expr: Expr, *, token: bool) -> Named:
+        named = self._known.get((token, expr))
+        if named is None:
+            named = self._known[token, expr] = Named(self._free(hint), token)
+            (self.tokens if token else self.rules)[named.name] = expr
+            self._weigh(weight(expr) + len(named.name))
+        return named
+
+    def _weigh(self, more: int) -> None:
+        self.weight += more
+        if self.weight > self.most:
+            raise TooLargeError
+
+    def _free(self, hint: str) -> str:
+        """A name that is not taken; a word of small letters, as every engine takes it."""
+        base = free = re.sub(r"[^a-z0-9]+", "_", hint.lower())[:40].strip("_")
+        while free in self._taken:
+            number = self._taken[base] = self._taken[base] + 1
+            free = f"{base}_x{number}"  # not cut: the number is what tells them apart
+        self._taken[free] = 1
+        return free
+
+
+def weight(expr: Expr) -> int:
+    """About how many characters it takes when it is written."""
+    match expr:
+        case Text(text):
+            return len(text) + 3
+        case Named(name):
+            return len(name) + 3
+        case Chars(ranges):
+            return 4 * len(ranges)
+        case Repeat(item):
+            return weight(item) + 4
+        case Seq(members) | Alt(members):
+            return sum(map(weight, members))
+
+
+# ----------------------------------------------------------------------
+# Rules written down: as Lark, as GBNF, and a token as a regular expression.
+_META = frozenset(r"\.+*?()|[]{}^$/-#&~\"'")
+"""What has a meaning in some engine's regular expressions, or ends one in Lark."""
+
+
+def lark(rules: Rules, start: Expr, notes: Iterable[str]) -> str:
+    """The rules as Lark, which ``lark`` reads with LALR and with Earley, and llguidance as it stands."""
+    lines = [f"// {line}" for note in notes for line in note.splitlines()]
+    lines += [f"start: {_lark(start)}", *(f"{name}: {_lark(expr)}" for name, expr in rules.rules.items())]
+    lines += [f"{name.upper()}: /{regex(expr)}/" for name, expr in rules.tokens.items()]
+    return "\n".join(lines) + "\n"
+
+
+def gbnf(rules: Rules, start: Expr, notes: Iterable[str]) -> str:
+    """The rules as GBNF, which llama.cpp reads, and xgrammar."""
+    lines = [f"# {line}" for note in notes for line in note.splitlines()]
+    all_rules = {**rules.rules, **rules.tokens}
+    lines += [f"root ::= {_gbnf(start)}"]
+    lines += [f"{_dashed(name)} ::= {_gbnf(expr)}" for name, expr in all_rules.items()]
+    return "\n".join(lines) + "\n"
+
+
+# ---------------------------------------------------------------- Lark
+def _lark(expr: Expr, *, inner: bool = False) -> str:
+    match expr:
+        case Text(text):
+            return f'"{_escaped(text, _LARK)}"'
+        case Named(name, token):
+            return name.upper() if token else name
+        case Seq() | Alt() | Repeat():
+            return _joined(expr, _lark, inner=inner)
+        case Chars():
+            return f"/{regex(expr)}/"
+        case _:
+            assert_never(expr)
+
+
+_LARK = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+# ---------------------------------------------------------------- GBNF
+def _gbnf(expr: Expr, *, inner: bool = False) -> str:
+    match expr:
+        case Text(text):
+            return f'"{_escaped(text, _LARK)}"'
+        case Named(name):
+            return _dashed(name)
+        case Chars(ranges, negated):
+            return f"[{'^' if negated else ''}{''.join(_range(r, _gbnf_char) for r in ranges)}]"
+        case Seq() | Alt() | Repeat():
+            return _joined(expr, _gbnf, inner=inner)
+        case _:
+            assert_never(expr)
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _gbnf_char(char: str) -> str:
+    if char.isascii() and char.isalnum():
+        return char
+    number = ord(char)
+    return (
+        f"\\x{number:02X}"
+        if number < 0x80
+        else f"\\u{number:04X}"
+        if number < 0x10000
+        else f"\\U{number:08X}"
+    )
+
+
+# ---------------------------------------------------------------- regular expressions
+def regex(expr: Expr) -> str:
+    r"""A token as a regular expression that Python, Rust and ECMAScript read alike.
+
+    >>> regex(Seq((Text("a."), Repeat(Chars((("0", "9"),)), 1, 2))))
+    'a\\.[0-9]{1,2}'
+    """
+    match expr:
+        case Text(text):
+            return "".join(map(_regex_char, text))
+        case Chars(ranges, negated):
+            return f"[{'^' if negated else ''}{''.join(_range(r, _regex_char) for r in ranges)}]"
+        case Seq(items):
+            return "".join(f"(?:{regex(p)})" if isinstance(p, Alt) else regex(p) for p in items)
+        case Alt(options):
+            return "|".join(map(regex, options))
+        case Repeat(item):
+            single = isinstance(item, Chars) or (isinstance(item, Text) and len(item.text) == 1)
+            return (regex(item) if single else f"(?:{regex(item)})") + _times(expr)
+        case Named(name):
+            raise ValueError(f"the token has the rule {name} in it")
+        case _:
+            assert_never(expr)
+
+
+def _regex_char(char: str) -> str:
+    if char in _META:
+        return f"\\{char}"
+    return f"\\x{ord(char):02x}" if char < " " or char == "\x7f" else char
+
+
+# ---------------------------------------------------------------- what both share
+def _range(char_range: tuple[str, str], write: Callable[[str], str]) -> str:
+    low, high = char_range
+    return write(low) if low == high else f"{write(low)}-{write(high)}"
+
+
+def _joined(expr: Seq | Alt | Repeat, write: Callable[..., str], *, inner: bool) -> str:
+    if isinstance(expr, Repeat):
+        text = f"{write(expr.item, inner=True)}{_times(expr)}"
+        return f"({text})" if inner else text
+    if expr == EMPTY:
+        return '""'
+    operands: Sequence[Expr] = expr.parts if isinstance(expr, Seq) else expr.options
+    text = (" " if isinstance(expr, Seq) else " | ").join(
+        write(operand, inner=isinstance(expr, Seq) or not isinstance(operand, Seq)) for operand in operands
+    )
+    return f"({text})" if inner else text
+
+
+def _times(expr: Repeat) -> str:
+    marks = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+    least, most = expr.least, expr.most
+    if (least, most) in marks:
+        return marks[least, most]
+    return f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
+
+
+def _escaped(text: str, marks: dict[str, str]) -> str:
+    return "".join(marks.get(char, char) for char in text)

@@ -1,0 +1,316 @@
+"""Plans of a catalog as JSON Schema, for the notations that are JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from planner_eval.base.errors import InputError
+from planner_eval.catalogs.catalog import ANY, KINDS, Again, Parameter, Tool, Type
+from planner_eval.catalogs.grammars.plans import (
+    LABELS,
+    PATH,
+    Outputs,
+    Wanted,
+    nestful_reference,
+    outputs_of,
+    unwritable,
+)
+from planner_eval.catalogs.grammars.rules import Expr, regex
+from planner_eval.catalogs.grammars.tokens import FORMATS, WORD, Form, form_of
+from planner_eval.catalogs.grammars.values import ENDLESS, UNLISTED, Ends
+from planner_eval.catalogs.values import problem
+
+# ----------------------------------------------------------------------
+# Plans of a catalog as JSON Schema, for the notations that are JSON.
+Schema: TypeAlias = dict[str, Any]
+
+WRITTEN = ("plan", "json", "nestful")
+"""The notations that are JSON."""
+
+_NO_REFERENCE = r"^([^$]|\$[^A-Za-z_$])*$"
+"""NESTful's texts: a dollar sign stands before what begins no name."""
+_NO_MARK = "^[^$].*"
+"""Names of fields that mean nothing in a plan; xgrammar wants a pattern for the whole of them."""
+
+
+@dataclass(slots=True)
+class Schemas:
+    """Makes the schemas of one grammar.
+
+    Args:
+        wanted: What the plans may hold.
+        defs: What goes under ``$defs``.
+        loose: Sentences on what is not held, with the codes of ``planeval check`` that find it.
+        narrow: Sentences on what is not allowed, although the catalog does.
+    """
+
+    wanted: Wanted
+    defs: dict[str, Schema] = field(default_factory=dict)
+    loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    narrow: dict[str, None] = field(default_factory=dict)
+    _outputs: Outputs = field(init=False)
+    _form: Form = field(init=False)
+    _ends: Ends = field(init=False)
+    _again: dict[tuple[int, str], str] = field(default_factory=dict)
+    _labels: tuple[str, ...] = LABELS
+    _known: dict[str, str] = field(default_factory=dict)
+    _patterns: dict[tuple[int, tuple[str, ...]], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._outputs = outputs_of(self.wanted.tools)
+        self._form = form_of(self.wanted.dialect)
+        self._ends = Ends(self._form)
+
+    def plans(self) -> Schema:
+        """The schema of all plans: an object, as servers that take schemas want one."""
+        calls = {"calls": self._calls()}
+        if self.wanted.dialect == "plan":
+            calls = {"schema": {"type": "string", "enum": ["planeval.plan/1"]}, **calls}
+        schema = closed(calls, calls)
+        return {**schema, "$defs": self.defs} if self.defs else schema
+
+    def _calls(self) -> Schema:
+        most = self.wanted.most
+        if self.wanted.dialect == "json" or not self.wanted.unrolled:
+            return {"type": "array", "items": self._call(0), "maxItems": most}
+        lengths: list[Schema] = []
+        for label in LABELS if self.wanted.dialect == "nestful" else LABELS[:1]:
+            self._labels = (label,)  # one plan's labels are alike
+            calls = [self._call(position) for position in self.wanted.places]
+            lengths += [] if lengths else [{"type": "array", "items": calls[0], "maxItems": 0}]
+            lengths += [
+                {"type": "array", "minItems": size, "maxItems": size, "prefixItems": calls[:size]}
+                for size in range(1, most + 1)
+            ]
+        return {"anyOf": lengths}
+
+    def _call(self, position: int) -> Schema:
+        call_schemas = [
+            self._shared(f"call_{number}_{position}", call)
+            for number, tool in enumerate(self.wanted.tools, 1)
+            if (call := self._tool(tool, position)) is not None
+        ]
+        if not call_schemas and position < 2:
+            raise InputError(
+                f"no tool can be called in {self.wanted.dialect}: a required value cannot be written"
+            )
+        return (
+            call_schemas[0]
+            if len(call_schemas) == 1
+            else self._shared(f"call_{position}", {"anyOf": call_schemas})
+        )
+
+    def _tool(self, tool: Tool, position: int) -> Schema | None:
+        positions = (position,) if position else self.wanted.producers(0)
+        fields: Schema = {"name": {"type": "string", "enum": [tool.full_name]}}
+        if self.wanted.dialect == "nestful":
+            labels = [f"{label}{p}" for label in self._labels for p in positions]
+            labels = [f"${label}" for label in labels if label.startswith("var")] + labels
+            fields["label"] = self._shared(f"label_{position}", {"type": "string", "enum": labels})
+        elif self.wanted.dialect == "plan":
+            fields = {"id": {"type": "string", "enum": [f"c{p}" for p in positions]}, **fields}
+        free = tool.open and not tool.parameters
+        arguments = self._free(position, tool.others) if free else self._fields(tool.parameters, position)
+        if arguments is None:
+            self.narrow[unwritable(tool)] = None
+            return None
+        fields["arguments"] = self._shared(f"given_{len(self._known)}", arguments)
+        return closed(fields, fields)
+
+    def _fields(self, fields: Sequence[Parameter], position: int) -> Schema | None:
+        """An object with these fields; None where one that is needed can have no value."""
+        properties = {f.name: self.value(f.type, position) for f in fields}
+        required = [f.name for f in fields if f.required]
+        if any(properties[name] is None for name in required):
+            return None
+        return closed({name: value for name, value in properties.items() if value is not None}, required)
+
+    # ------------------------------------------------------------ values
+    def value(self, kind: Type, position: int) -> Schema | None:
+        """A value of a type, or a reference, for a call at a place; None where there is none."""
+        if kind.again is not None:
+            return self._once_more(kind.again, position)
+        alternatives = [*self._literals(kind, position), *self._references(position)]
+        if len(alternatives) < 2:
+            return alternatives[0] if alternatives else None
+        return self._shared(f"value_{len(self._known)}", {"anyOf": alternatives})
+
+    def _once_more(self, recursion: Again, position: int) -> Schema | None:
+        """What leads back to itself, by the name of a definition."""
+        number = self._again.setdefault((id(recursion.root), recursion.reference), f"{len(self._again) + 1}")
+        name = self._name(f"again_{number}_{position}")
+        if name not in self.defs:
+            references = self._references(position)
+            if not references and not self._ends(Type(again=recursion)):
+                self.narrow[ENDLESS] = None
+                return None
+            self.defs[name] = {}  # its own values refer to it
+            self.defs[name] = {"anyOf": [*self._literals(recursion.type, position), *references]}
+        return {"$ref": f"#/$defs/{name}"}
+
+    def _literals(self, kind: Type, position: int) -> list[Schema]:
+        kind = kind.unfolded
+        if kind.any_of and not kind.kinds and kind.enum is None:
+            return [schema for option in kind.any_of for schema in self._literals(option, position)]
+        if kind.any_of:
+            self.loose["alternatives beside a type are not held"] = (
+                "check.wrong_type", "check.enum", "check.missing_argument", "check.unknown_argument",
+            )  # fmt: skip
+        if kind.enum is not None:
+            plain = Type(kind.kinds, format=kind.format)
+            listed = [
+                constant
+                for constant in kind.enum
+                if problem(constant, plain, texts=self.wanted.texts) is None
+            ]
+            constants = [constant for constant in listed if self._form.constant(constant) is not None]
+            texts = {"type": "string"} if all(isinstance(constant, str) for constant in constants) else {}
+            return [{**texts, "enum": constants}] if constants else []
+        if not kind.kinds:
+            return [self._anything(position)]
+        kinds = [name for name in kind.kinds if name != "integer" or "number" not in kind.kinds]
+        return [schema for name in kinds if (schema := self._of_kind(name, kind, position)) is not None]
+
+    def _of_kind(self, name: str, kind: Type, position: int) -> Schema | None:
+        schema: Schema = {"type": name}
+        if name in ("integer", "number"):
+            low = "exclusiveMinimum" if kind.exclusive[0] else "minimum"
+            high = "exclusiveMaximum" if kind.exclusive[1] else "maximum"
+            schema |= _given({low: kind.minimum, high: kind.maximum})
+        elif name == "string":
+            schema |= self._text(kind)
+        elif name == "array":
+            item = self.value(kind.items or ANY, position)
+            least, most = kind.size if item is not None else (kind.size[0], 0)
+            schema |= {"items": item or {}} | _given({"minItems": least, "maxItems": most})
+        elif name == "object" and (kind.fields or not kind.open):
+            marks = self._form.marks
+            if any(f.required and f.name in marks for f in kind.fields):
+                return None
+            if kind.open:
+                self.narrow[UNLISTED] = None
+            return self._fields([f for f in kind.fields if f.name not in marks], position)
+        elif name == "object":
+            return self._free(position, kind.others)
+        return schema
+
+    def _text(self, kind: Type) -> Schema:
+        if kind.format is not None and kind.format in FORMATS:
+            return {"pattern": pattern(FORMATS[kind.format]())}
+        refers = {"pattern": _NO_REFERENCE} if self.wanted.dialect == "nestful" else {}
+        return {**refers, **_given({"minLength": kind.length[0], "maxLength": kind.length[1]})}
+
+    def _references(self, position: int) -> list[Schema]:
+        producers = [str(p) for p in self.wanted.producers(position)]
+        if not producers or self.wanted.dialect == "json":
+            return []
+        if self.wanted.dialect == "nestful":
+            key = (position, self._labels)  # every value of a call may refer to the same calls
+            if key not in self._patterns:
+                self._patterns[key] = pattern(nestful_reference(producers, self._outputs, self._labels))
+            schema: Schema = {"type": "string", "pattern": self._patterns[key]}
+            return [self._shared(f"result_{position}", schema)]
+        names, any_name = list(self._outputs.names), {"type": "string", "pattern": pattern(WORD)}
+        deep = self._outputs.deep or self._outputs.free
+        steps: list[Schema] = [{"type": "string", "enum": names}] if names else []
+        steps += [any_name, {"type": "integer", "minimum": 0}] if deep else []
+        schema = {"$ref": {"type": "string", "enum": [f"c{p}" for p in producers]}}
+        if steps:
+            step = steps[0] if len(steps) == 1 else {"anyOf": steps}
+            schema["path"] = {
+                "type": "array",
+                "items": step,
+                "minItems": 1,
+                "maxItems": PATH + 1 if deep else 1,
+            }
+        return [self._shared(f"result_{position}", closed(schema, ["$ref"]))]
+
+    def _anything(self, position: int) -> Schema:
+        name = self._name(f"anything_{position}")
+        if name not in self.defs:
+            self.defs[name] = {}
+            self.defs[name] = {
+                "anyOf": self._literals(Type(tuple(k for k in KINDS if k != "integer")), position)
+            }
+        return {"$ref": f"#/$defs/{name}"}
+
+    def _free(self, position: int, additional: Type | None) -> Schema:
+        """An object that lists no fields: of this type, of any where it is None."""
+        value = self.value(additional or ANY, position)
+        if value is None:
+            return closed({}, [])
+        if self.wanted.dialect == "plan":
+            return {
+                "type": "object",
+                "patternProperties": {_NO_MARK: value},
+                "additionalProperties": False,
+            }
+        return {"type": "object", "additionalProperties": value}
+
+    def _name(self, name: str) -> str:
+        """A definition's name, apart for each way of naming labels but the first."""
+        return name if self._labels in (LABELS, LABELS[:1]) else f"{name}_{self._labels[0]}"
+
+    def _shared(self, name: str, schema: Schema) -> Schema:
+        """A definition; what is the same is one."""
+        key = json.dumps(schema)
+        if key not in self._known:
+            self._known[key] = self._name(name)
+            self.defs[self._known[key]] = schema
+        return {"$ref": f"#/$defs/{self._known[key]}"}
+
+
+def closed(properties: Mapping[str, Any], required: Sequence[str] | Mapping[str, Any]) -> Schema:
+    """An object with these fields and no others."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def pattern(expr: Expr) -> str:
+    """A token as a pattern for the whole of a text; without the groups that llama.cpp does not read."""
+    return f"^({regex(expr)})$".replace("(?:", "(")
+
+
+def _given(limits: Mapping[str, Any]) -> Schema:
+    return {name: limit for name, limit in limits.items() if limit is not None}
+
+
+# ----------------------------------------------------------------------
+# What OpenAI's strict mode takes of JSON Schema.
+def beyond_strict(schema: Any) -> str:
+    """What keeps a schema out of the part that OpenAI's strict mode takes; "" where nothing does.
+
+    >>> fields = {"a": {"type": "string"}}
+    >>> beyond_strict({"type": "object", "properties": fields, "additionalProperties": False})
+    'arguments that may be left out'
+    """
+    for node in _objects(schema):
+        if node.get("prefixItems") is not None:
+            return "rules for each call by its place"
+        if node.get("type") != "object":
+            continue
+        if node.get("additionalProperties") is not False or "patternProperties" in node:
+            return "objects with any fields"
+        if set(node.get("required", ())) != node.get("properties", {}).keys():
+            return "arguments that may be left out"
+    return ""
+
+
+def _objects(data: Any) -> Iterator[Mapping[str, Any]]:
+    """All objects in data, outer ones first."""
+    left = deque([data])
+    while left:
+        node = left.popleft()
+        if isinstance(node, dict):
+            yield node
+            left += node.values()
+        elif isinstance(node, list):
+            left += node

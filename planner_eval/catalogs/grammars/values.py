@@ -1,0 +1,362 @@
+"""Values of a catalog's types as rules; types that need themselves have none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from planner_eval.catalogs.catalog import ANY, KINDS, Again, Parameter, Type
+from planner_eval.catalogs.grammars.rules import (
+    EMPTY,
+    NEVER,
+    Expr,
+    Named,
+    Repeat,
+    Rules,
+    alt,
+    opt,
+    regex,
+    seq,
+    words,
+)
+from planner_eval.catalogs.grammars.tokens import FORMATS, KEY, LONGEST, Form, integer, number, quoted
+from planner_eval.catalogs.values import problem
+
+
+# ----------------------------------------------------------------------
+# Types that need themselves: no value of one comes to an end, so none can be written.
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Whether values of types come to an end, as a notation writes them.
+
+    Args:
+        form: How it writes values.
+    """
+
+    form: Form
+    _known: set[tuple[int, str]] = field(default_factory=set)
+
+    def __call__(self, kind: Type, inside: tuple[Again, ...] = ()) -> bool:
+        """Whether some value of a type ends without a reference in it.
+
+        Args:
+            kind: The type.
+            inside: What it is a part of, none of which ends that way.
+
+        >>> from planner_eval.catalogs.json_schema.types import type_of
+        >>> from planner_eval.catalogs.grammars.tokens import form_of
+        >>> node = {"type": "object", "properties": {"next": {"$ref": "#/node"}}}
+        >>> ends = Ends(form_of("json"))
+        >>> ends(type_of({"$ref": "#/node", "node": node}))
+        True
+        >>> ends(type_of({"$ref": "#/node", "node": {**node, "required": ["next"]}}))
+        False
+        """
+        if kind.again is None:
+            return self._ends(kind, inside)
+        key = (id(kind.again.root), kind.again.reference)
+        if key not in self._known:
+            if kind.again in inside or not self._ends(kind.again.type, (*inside, kind.again)):
+                return False
+            self._known.add(key)
+        return True
+
+    def _ends(self, kind: Type, inside: tuple[Again, ...]) -> bool:
+        if kind.enum is not None:
+            return any(self.form.constant(value) is not None for value in kind.enum)
+        if kind.any_of and not kind.kinds:
+            return any(self(option, inside) for option in kind.any_of)
+        if not kind.kinds or not {"array", "object"}.issuperset(kind.kinds):
+            return True
+        if "array" in kind.kinds and (not kind.size[0] or self(kind.items or ANY, inside)):
+            return True
+        needed = [field for field in kind.fields if field.required]
+        return (
+            self.form.objects
+            and "object" in kind.kinds
+            and all(f.name not in self.form.marks and self(f.type, inside) for f in needed)
+        )
+
+
+# ----------------------------------------------------------------------
+# Values of a catalog's types as rules.
+_NUMBERS = frozenset(("integer", "number"))
+_MOST_ITEMS = 32
+_MOST_NUMBERS = 256
+_MIX = "of several types of objects one may mix the fields"
+UNLISTED = "fields that an object does not list are left out, also where it takes them"
+ENDLESS = "values that never end, for their type needs itself, are left out"
+
+
+@dataclass(slots=True)
+class Values:
+    """Makes rules for the values of one grammar.
+
+    Args:
+        rules: Where they go.
+        form: How the notation writes values.
+        texts: Whether the catalog writes every value as text.
+        refers: What a reference may be at a call's place; NEVER where there is none.
+        loose: Sentences on what is not held, with the codes of ``planeval check`` that find it.
+        narrow: Sentences on what is not allowed, although the catalog does.
+        opened: A call's place and what leads back to itself → its rule there; any value does, which has
+            no document and no name.
+        ends: Whether values of a type come to an end.
+    """
+
+    rules: Rules
+    form: Form
+    texts: bool = False
+    refers: Callable[[int], Expr] = lambda position: NEVER
+    loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    narrow: dict[str, None] = field(default_factory=dict)
+    opened: dict[tuple[int, int, str], Named] = field(default_factory=dict)
+    ends: Ends = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ends = Ends(self.form)
+
+    def value(self, kind: Type, position: int) -> Expr:
+        """A value of a type, or a reference, for a call at a place."""
+        if kind.again is not None:
+            return self._again(kind.again, position)
+        alternatives = [*self._literals(kind, position), self.refers(position)]
+        return self.rules.rule(f"value_{_hint(kind)}_{position}", alt(alternatives))
+
+    # ------------------------------------------------------------ what a type allows
+    def _literals(self, kind: Type, position: int) -> list[Expr]:
+        simple = self._simple(kind)
+        if any(t.kinds == () and t.enum is None for t in simple):
+            return [self._anything(position)]
+        constants = [c for t in simple for c in self._constants(t)]
+        tokens = _without_covered(
+            [c for c in constants if c[0] not in "[{"],
+            [p for t in self._one_number(simple) if t.enum is None for p in self._patterns(t)],
+        )
+        arrays = [t for t in simple if t.enum is None and "array" in t.kinds]
+        objects = [t for t in simple if t.enum is None and "object" in t.kinds]
+        alternatives = [self.rules.token(f"is_{_hint(kind)}", tokens)]
+        for bracket in "[{":  # a token of its own, as of any list or object: engines do not go back behind it
+            remainder = words(c[1:] for c in constants if c[0] == bracket)
+            alternatives.append(seq(bracket, self.rules.token("listed_rest", remainder)))
+        if arrays:
+            alternatives.append(self._array(arrays, position))
+        if objects and self.form.objects:
+            alternatives.append(self._object(objects, position))
+        return alternatives
+
+    def _simple(self, kind: Type) -> list[Type]:
+        """The type without alternatives: those of which one has to hold."""
+        kind = kind.unfolded
+        if not kind.any_of:
+            return [kind]
+        if kind.kinds or kind.enum is not None:
+            self._say(
+                "alternatives beside a type are not held",
+                *("check.wrong_type", "check.enum", "check.missing_argument", "check.unknown_argument"),
+            )
+            return [replace(kind, any_of=())]
+        return [simple for option in kind.any_of for simple in self._simple(option)]
+
+    def _constants(self, kind: Type) -> list[str]:
+        """The values that a type lists, as they are written."""
+        listed = kind.enum or ()
+        plain = Type(kind.kinds, format=kind.format)
+        texts = [
+            self.form.constant(value) for value in listed if problem(value, plain, texts=self.texts) is None
+        ]
+        if None in texts:
+            self.narrow["a listed value that the notation cannot write is left out"] = None
+        return [text for text in texts if text is not None]
+
+    def _patterns(self, kind: Type) -> list[Expr]:
+        """The tokens of a type's kinds."""
+        form, tokens = self.form, []
+        if "null" in kind.kinds:
+            tokens.append(form.bare(form.null))
+        if "boolean" in kind.kinds:
+            tokens.append(form.bare(words(form.booleans)))
+        if "number" in kind.kinds or "integer" in kind.kinds:
+            tokens.append(form.bare(self._number(kind)))
+        if "string" in kind.kinds:
+            tokens.append(self._text(kind))
+        return tokens
+
+    def _one_number(self, simple: Sequence[Type]) -> Sequence[Type]:
+        """The types with one kind of number: of several the first that fits would end the token too early."""
+        numeric = [t for t in simple if t.enum is None and _NUMBERS.intersection(t.kinds)]
+        if len(numeric) < 2:
+            return simple
+        self._say("of several types of numbers any number is taken", "check.wrong_type", "check.out_of_range")
+        kind = "number" if any("number" in t.kinds for t in numeric) else "integer"
+        left = [replace(t, kinds=tuple(name for name in t.kinds if name not in _NUMBERS)) for t in simple]
+        return [t for t in left if t.kinds or t.enum is not None] + [Type((kind,))]
+
+    def _text(self, kind: Type) -> Expr:
+        if kind.format is not None and kind.format in FORMATS:
+            return seq(self.form.quote, FORMATS[kind.format](), self.form.quote)
+        if any(limit is not None and limit > LONGEST for limit in kind.length):
+            self._say(f"lengths of more than {LONGEST} characters are not held", "check.out_of_range")
+        return self.form.text(kind.length)
+
+    def _number(self, kind: Type) -> Expr:
+        low, high = kind.minimum, kind.maximum
+        is_integer = "number" not in kind.kinds
+        if is_integer and low is not None and high is not None and high - low < _MOST_NUMBERS:
+            plain = Type(("integer",), minimum=low, maximum=high, exclusive=kind.exclusive)
+            numbers = range(int(low) - 1, int(high) + 2)
+            return words(str(n) for n in numbers if problem(n, plain) is None)
+        if low is not None or high is not None:
+            self._say(
+                "limits of numbers are not held, but for whole ones between two near", "check.out_of_range"
+            )
+        make = integer if is_integer else number
+        return make(negative=low is None or low < 0)
+
+    # ------------------------------------------------------------ lists and objects
+    def _array(self, arrays: Sequence[Type], position: int) -> Expr:
+        items = [t.items or ANY for t in arrays]
+        size = arrays[0].size
+        if len(arrays) > 1:
+            self._say("of several types of lists one may mix the items", "check.wrong_type", "check.enum",
+                      "check.out_of_range", "check.format")  # fmt: skip
+            size = (None, None)
+        item = self.value(items[0] if len(items) == 1 else Type(any_of=tuple(items)), position)
+        if any(limit is not None and limit > _MOST_ITEMS for limit in size):
+            self._say(f"sizes of more than {_MOST_ITEMS} items are not held", "check.out_of_range")
+        return seq("[", self._several(item, size, position), "]")
+
+    def _several(self, item: Expr, size: tuple[int | None, int | None], position: int) -> Expr:
+        least = min(size[0] or 0, _MOST_ITEMS)
+        most = size[1] if size[1] is not None and size[1] <= _MOST_ITEMS else None
+        if most is not None and most < least:
+            return NEVER
+        following: Expr = Repeat(seq(", ", item)) if most is None and item != NEVER else EMPTY
+        for _ in range((most or 0) - max(least, 1)):
+            following = self.rules.rule(f"items_{position}", opt(seq(", ", item, following)))
+        needed = seq(item, *(seq(", ", item) for _ in range(least - 1)), following)
+        return EMPTY if most == 0 else needed if least else opt(needed)
+
+    def _object(self, objects: Sequence[Type], position: int) -> Expr:
+        if any(not t.fields for t in objects):
+            if any(not t.fields and not t.open for t in objects) and len(objects) == 1:
+                return seq("{", "}")
+            additional = objects[0].others if len(objects) == 1 else None
+            if additional is None and any(t.others for t in objects):
+                self._say(_MIX, *MIXED)
+            return seq("{", self.free(position, additional), "}")
+        if len(objects) > 1:
+            self._say(_MIX, *MIXED)
+        if any(t.open for t in objects):
+            self.narrow[UNLISTED] = None
+        fields = merged([t.fields for t in objects]) if len(objects) > 1 else objects[0].fields
+        if any(field.required and field.name in self.form.marks for field in fields):
+            return NEVER
+        keyed = [
+            (f"{quoted(field.name)}{self.form.keyed}", field)
+            for field in fields
+            if field.name not in self.form.marks
+        ]
+        return seq("{", self.ordered(keyed, position), "}")
+
+    def ordered(self, fields: Sequence[tuple[str, Parameter]], position: int, hint: str = "a_field") -> Expr:
+        """Arguments or fields in their order, those that are optional given or left out.
+
+        Args:
+            fields: What stands before each value, and what it is.
+            position: The call's place.
+            hint: What to call the rules.
+        """
+        written = [(seq(key, self.value(field.type, position)), field.required) for key, field in fields]
+        if any(required and item == NEVER for item, required in written):
+            return NEVER
+        return self.listed([(item, required) for item, required in written if item != NEVER], hint)
+
+    def listed(self, items: Sequence[tuple[Expr, bool]], hint: str) -> Expr:
+        """Items in their order, with commas; of each pair the second says whether it must be there."""
+        needed = choice = False
+        next_: Expr = NEVER  # an item that stands here or later
+        after_comma: Expr = EMPTY  # the same after a comma
+        for item, required in reversed(items):
+            item_here = seq(item, self.rules.rule(f"{hint}_rest", after_comma) if choice else after_comma)
+            next_ = item_here if required else alt((item_here, self.rules.rule(f"{hint}_next", next_)))
+            needed, choice = needed or required, choice or not required
+            after_comma = seq(", ", next_) if needed else opt(seq(", ", next_))
+        return next_ if needed else opt(next_)
+
+    # ------------------------------------------------------------ what leads back to itself
+    def _again(self, recursion: Again, position: int) -> Expr:
+        key = (position, id(recursion.root), recursion.reference)
+        if key not in self.opened:
+            if self.refers(position) == NEVER and not self.ends(Type(again=recursion)):
+                self.narrow[ENDLESS] = None
+                return NEVER
+            named = recursion.reference.rpartition("/")[2]
+            name = self.opened[key] = self.rules.open(f"again_{named}_{position}")
+            self.rules.close(name, alt([*self._literals(recursion.type, position), self.refers(position)]))
+        return self.opened[key]
+
+    def _anything(self, position: int) -> Expr:
+        opened = self.opened.get((position, 0, ""))
+        if opened is not None:
+            return opened
+        name = self.opened[position, 0, ""] = self.rules.open(f"anything_{position}")
+        kinds = tuple(kind for kind in KINDS if kind not in ("integer", "array", "object"))
+        simple = self.rules.token("is_anything", _without_covered([], self._patterns(Type(kinds))))
+        inner = alt((name, self.refers(position)))
+        alternatives = [simple, seq("[", opt(seq(inner, Repeat(seq(", ", inner)))), "]")]
+        if self.form.objects:
+            alternatives.append(seq("{", self.free(position, None), "}"))
+        self.rules.close(name, alt(alternatives))
+        return name
+
+    def free(self, position: int, additional: Type | None) -> Expr:
+        """The fields of an object that lists none, of this type; of any, where it is None."""
+        self._say("an object of any fields may have a name twice", "value.duplicate", "argument.duplicate")
+        field = seq(self.rules.token("key", KEY), self.form.keyed, self.value(additional or ANY, position))
+        return opt(seq(field, Repeat(seq(", ", field))))
+
+    def _say(self, text: str, *codes: str) -> None:
+        self.loose[text] = (*self.loose.get(text, ()), *codes)
+
+
+MIXED = (
+    *("check.missing_argument", "check.unknown_argument", "check.wrong_type"),
+    *("check.enum", "check.out_of_range", "check.format"),
+)
+"""What may be wrong where variants were made one."""
+
+
+def merged(variants: Sequence[Sequence[Parameter]]) -> tuple[Parameter, ...]:
+    """The parameters of several variants: needed are those that each needs.
+
+    >>> one, two = Parameter("a"), Parameter("b")
+    >>> [(each.name, each.required) for each in merged([[one], [one, two]])]
+    [('a', True), ('b', False)]
+    """
+    by_name: dict[str, list[Parameter]] = {}
+    for variant in variants:
+        for parameter in variant:
+            by_name.setdefault(parameter.name, []).append(parameter)
+    parameters = []
+    for name, same_named in by_name.items():
+        types = list({repr(p.type): p.type for p in same_named}.values())
+        kind = types[0] if len(types) == 1 else Type(any_of=tuple(types))
+        required = len(same_named) == len(variants) and all(p.required for p in same_named)
+        parameters.append(Parameter(name, kind, required))
+    return tuple(parameters)
+
+
+def _without_covered(constants: Iterable[str], patterns: Iterable[Expr]) -> Expr:
+    """Listed values, and tokens of kinds, as one token; what a kind covers is not listed too."""
+    kinds = list(patterns)
+    covering = [re.compile(regex(kind)) for kind in kinds if kind != NEVER]
+    left = [text for text in constants if not any(pattern.fullmatch(text) for pattern in covering)]
+    return alt((words(left), *kinds)) if left else alt(kinds)
+
+
+def _hint(kind: Type) -> str:
+    if kind.enum is not None:
+        return "listed"
+    return kind.format or "_or_".join(kind.kinds) or ("either" if kind.any_of else "anything")

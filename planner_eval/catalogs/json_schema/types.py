@@ -1,0 +1,457 @@
+"""JSON Schema to and from catalog types, references to definitions elsewhere included.
+
+Read: type (name or list), enum, const, nullable, anyOf, oneOf, allOf (merged), local ``$ref``, format,
+number and size limits, items, properties, required, additionalProperties and their type. An object that
+lists properties is closed unless additionalProperties says otherwise: a tool call with an argument that
+nobody listed is a mistake, whatever JSON Schema's own default is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+from planner_eval.base.errors import CatalogError
+from planner_eval.catalogs.catalog import ANY, KINDS, Again, Parameter, Type
+
+# ----------------------------------------------------------------------
+# JSON Schema to and from :class:`planner_eval.catalogs.catalog.Type`.
+Schema: TypeAlias = Mapping[str, Any]
+Refer: TypeAlias = Callable[[Again], dict[str, Any]]
+_DEPTH = 64
+_MOST = 20_000
+_INTO = frozenset(("items", "properties", "additionalProperties"))
+"""Keys below which a value is another one: a type inside itself comes to an end there."""
+
+
+class Way(NamedTuple):
+    """How a schema was come to, from the one that is read.
+
+    Args:
+        seen: The references and keys that led here.
+        left: Counts what is read: references to references double at each level, so few lines say very much.
+        known: The types that came again in this document, each once.
+    """
+
+    seen: tuple[str, ...]
+    left: Iterator[int]
+    known: dict[str, Again]
+
+    def to(self, step: str) -> Way:
+        """The way one step on.
+
+        Raises:
+            CatalogError: it is too deep, or too much has been read already.
+        """
+        if len(self.seen) >= _DEPTH:
+            raise CatalogError(f"a JSON Schema is nested more than {_DEPTH} levels deep")
+        if next(self.left, None) is None:
+            raise CatalogError(
+                f"a JSON Schema is one of more than {_MOST:,} schemas, its references followed"
+            )
+        return self._replace(seen=(*self.seen, step))
+
+
+def _begin(recurring_types: dict[str, Again] | None = None) -> Way:
+    return Way((), iter(range(_MOST)), {} if recurring_types is None else recurring_types)
+
+
+def type_of(schema: Any, root: Schema | None = None, *, route: Way | None = None) -> Type:
+    """The type that a JSON Schema describes.
+
+    Args:
+        schema: A schema: an object, True (anything) or False (read as anything).
+        root: The document in which ``$ref`` is looked up; `schema` itself when None.
+        route: How it was come to; a circular reference is :class:`.catalog.Again`, or anything, where it is
+            to nothing but itself.
+
+    Raises:
+        CatalogError: something in it is no schema, or it is too deep or too large.
+
+    >>> str(type_of({"type": ["integer", "null"]}))
+    'integer or null'
+    """
+    if isinstance(schema, bool):
+        return ANY
+    if not isinstance(schema, Mapping):
+        raise CatalogError(f"expected a JSON Schema object, found {schema!r:.80}")
+    route = route or _begin()
+    root = schema if root is None else root
+    if "$ref" in schema:
+        return _referred(schema, root, route)
+    if schema.get("allOf"):
+        followed: list[str] = []
+        merged = _merged(schema, root, route, followed)
+        for reference in followed:
+            route = route.to(reference)
+        return type_of(merged, root, route=route.to("allOf"))
+    kinds = _kinds(schema)
+    low, high, exclusive = _limits(schema)
+    items = schema.get("items")
+    fields = fields_of(schema, root, route=route)
+    return Type(
+        kinds=kinds,
+        enum=_enum(schema),
+        format=schema.get("format") if isinstance(schema.get("format"), str) else None,
+        minimum=low,
+        maximum=high,
+        exclusive=exclusive,
+        length=(_count(schema, "minLength"), _count(schema, "maxLength")),
+        size=(_count(schema, "minItems"), _count(schema, "maxItems")),
+        items=type_of(items, root, route=route.to("items")) if isinstance(items, Mapping) else None,
+        fields=fields,
+        open=is_open(schema),
+        any_of=tuple(type_of(variant, root, route=route.to("anyOf")) for variant in _variants(schema)),
+        others=_others(schema, root, route),
+    )
+
+
+def fields_of(
+    schema: Schema, root: Schema | None = None, *, route: Way | None = None
+) -> tuple[Parameter, ...]:
+    """The properties of an object's schema, as parameters or fields.
+
+    A name that is required and not described is a field of any type.
+    """
+    properties = schema.get("properties") or {}
+    if not isinstance(properties, Mapping):
+        raise CatalogError(f"expected an object of properties, found {properties!r:.80}")
+    needed = _required(schema)
+    route = route or _begin()
+    fields = []
+    for name, property_schema in properties.items():
+        inner = property_schema if isinstance(property_schema, Mapping) else {}
+        needs = name in needed or inner.get("required") is True
+        fields.append(
+            Parameter(
+                str(name),
+                type_of(property_schema, schema if root is None else root, route=route.to("properties")),
+                required=needs,
+                description=str(inner.get("description") or ""),
+                default=inner.get("default"),
+                has_default="default" in inner,
+            )
+        )
+    return (*fields, *(Parameter(name) for name in needed if name not in properties))
+
+
+def is_open(schema: Schema) -> bool:
+    """Whether an object of this schema may hold fields that are not listed."""
+    additional = schema.get("additionalProperties")
+    return not schema.get("properties") if additional is None else additional is not False
+
+
+def schema_of(kind: Type, refer: Refer | None = None) -> dict[str, Any]:
+    """A JSON Schema for a type.
+
+    Args:
+        kind: The type.
+        refer: Writes a type that comes again inside itself; without it, one stands for anything there.
+
+    >>> schema_of(Type(("string",), format="date"))
+    {'type': 'string', 'format': 'date'}
+    """
+    if kind.again is not None:
+        return {} if refer is None else refer(kind.again)
+    schema: dict[str, Any] = {}
+    if kind.kinds:
+        schema["type"] = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
+    if kind.enum is not None:
+        schema["enum"] = list(kind.enum)
+    pairs = {
+        "format": kind.format,
+        "exclusiveMinimum" if kind.exclusive[0] else "minimum": kind.minimum,
+        "exclusiveMaximum" if kind.exclusive[1] else "maximum": kind.maximum,
+        "minLength": kind.length[0],
+        "maxLength": kind.length[1],
+        "minItems": kind.size[0],
+        "maxItems": kind.size[1],
+    }
+    schema.update({key: value for key, value in pairs.items() if value is not None})
+    if kind.items is not None:
+        schema["items"] = schema_of(kind.items, refer)
+    if kind.any_of:
+        schema["anyOf"] = [schema_of(alternative, refer) for alternative in kind.any_of]
+    if kind.fields:
+        schema.update(object_schema(kind.fields, open=kind.open, refer=refer))
+        schema["type"] = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
+    elif not kind.open:
+        schema["additionalProperties"] = False
+    if kind.others is not None:
+        schema["additionalProperties"] = schema_of(kind.others, refer)
+    return schema
+
+
+def object_schema(
+    fields: tuple[Parameter, ...], *, open: bool = False, refer: Refer | None = None
+) -> dict[str, Any]:
+    """The JSON Schema of an object with these fields; an open one says so."""
+    properties = {}
+    for member in fields:
+        schema = schema_of(member.type, refer)
+        if member.description:
+            schema["description"] = member.description
+        if member.has_default:
+            schema["default"] = member.default
+        properties[member.name] = schema
+    result: dict[str, Any] = {"type": "object", "properties": properties}
+    if required := [m.name for m in fields if m.required]:
+        result["required"] = required
+    if open:
+        result["additionalProperties"] = True
+    return result
+
+
+def target(reference: Any, root: Schema) -> Any:
+    """What a local ``$ref`` points to."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        raise CatalogError(
+            f"$ref {reference!r:.80}: only references within the same document can be followed"
+        )
+    if reference[1:] and not reference.startswith("#/"):
+        return _anchored(reference, root)
+    node: Any = root
+    for step in filter(None, reference[1:].split("/")):
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(node, list) and name.isdecimal() and int(name) < len(node):
+            node = node[int(name)]
+        else:
+            node = node.get(name) if isinstance(node, Mapping) else None
+    if node is None:
+        raise CatalogError(f"$ref {reference!r:.80} points to nothing")
+    return node
+
+
+def _anchored(reference: str, root: Schema) -> Any:
+    """What has the name of a reference as its anchor."""
+    left: list[Any] = [root]
+    while left:
+        node = left.pop()
+        if isinstance(node, Mapping):
+            if reference[1:] in (node.get("$anchor"), node.get("$dynamicAnchor")):
+                return node
+            left += reversed(list(node.values()))
+        elif isinstance(node, list):
+            left += reversed(node)
+    raise CatalogError(f"$ref {reference!r:.80} points to nothing")
+
+
+def _referred(schema: Schema, root: Schema, route: Way) -> Type:
+    reference = schema["$ref"]
+    if reference in route.seen:
+        since = route.seen[route.seen.index(reference) :]
+        if _INTO.isdisjoint(since):
+            return ANY
+        if reference not in route.known:
+            route.known[reference] = Again(reference, root, partial(_once_more, recurring_types=route.known))
+        return Type(again=route.known[reference])
+    return type_of(target(reference, root), root, route=route.to(str(reference)))
+
+
+def _once_more(reference: str, root: Schema, *, recurring_types: dict[str, Again]) -> Type:
+    return _referred({"$ref": reference}, root, _begin(recurring_types))
+
+
+def _others(schema: Schema, root: Schema, route: Way) -> Type | None:
+    """The type of fields that are not listed; None where it may be any."""
+    additional = schema.get("additionalProperties")
+    if not isinstance(additional, Mapping):
+        return None
+    kind = type_of(additional, root, route=route.to("additionalProperties"))
+    return None if kind == ANY else kind
+
+
+def _merged(
+    schema: Schema, root: Schema, route: Way, followed: list[str], through: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """The schema with its allOf parts laid over one another, properties and required joined.
+
+    What comes again inside itself is not laid over: that a type has no place for. `followed` gets references.
+    """
+    merged: dict[str, Any] = {}
+    for subschema in (*schema["allOf"], {key: value for key, value in schema.items() if key != "allOf"}):
+        led = through
+        if isinstance(subschema, Mapping) and "$ref" in subschema:
+            led = (*through, str(subschema["$ref"]))
+            if led[-1] in through:
+                raise CatalogError("allOf refers to itself")
+            if led[-1] in route.seen:
+                if _INTO.isdisjoint(route.seen[route.seen.index(led[-1]) :]):
+                    raise CatalogError("allOf refers to itself")
+                continue
+            followed.append(led[-1])
+            subschema = {"allOf": [target(subschema["$ref"], root)]}
+        if isinstance(subschema, bool):
+            continue
+        if not isinstance(subschema, Mapping):
+            raise CatalogError(f"expected a JSON Schema object in allOf, found {subschema!r:.80}")
+        further = (
+            _merged(subschema, root, route.to("allOf"), followed, led)
+            if subschema.get("allOf")
+            else subschema
+        )
+        for key, value in further.items():
+            if key == "properties" and isinstance(value, Mapping):
+                value = {**merged.get(key, {}), **value}
+            elif key == "required" and isinstance(value, list):
+                value = [*merged.get(key, []), *value]
+            merged[key] = value
+    return merged
+
+
+def _kinds(schema: Schema) -> tuple[str, ...]:
+    kinds = schema.get("type") or ()
+    if not isinstance(kinds, (str, list, tuple)):
+        raise CatalogError(f"type must be a name or a list of names, found {kinds!r:.60}")
+    names = [kinds] if isinstance(kinds, str) else list(kinds)
+    for name in names:
+        if name not in KINDS:
+            raise CatalogError(f"unknown type {name!r:.60}; JSON Schema knows {', '.join(KINDS)}")
+    if names and schema.get("nullable") is True:
+        names.append("null")
+    if not names and "properties" in schema:
+        names = ["object"]
+    return tuple(dict.fromkeys(names))
+
+
+def _required(schema: Schema) -> dict[str, None]:
+    """The names under ``required``, in order; draft 3 has it at each property, as true or false."""
+    names = schema.get("required")
+    if names is None or isinstance(names, bool):
+        return {}
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise CatalogError(f"required must be a list of names, found {names!r:.60}")
+    return dict.fromkeys(names)
+
+
+def _variants(schema: Schema) -> list[Any]:
+    variants = schema.get("anyOf") or schema.get("oneOf") or []
+    if not isinstance(variants, list):
+        raise CatalogError(f"anyOf and oneOf must be lists of schemas, found {variants!r:.60}")
+    return variants
+
+
+def _count(schema: Schema, key: str) -> int | None:
+    number = schema.get(key)
+    if number is not None and (isinstance(number, bool) or not isinstance(number, (int, float))):
+        raise CatalogError(f"{key} must be a number, found {number!r:.60}")
+    return None if number is None else int(number)
+
+
+def _enum(schema: Schema) -> tuple[Any, ...] | None:
+    if "const" in schema:
+        return (schema["const"],)
+    values = schema.get("enum")
+    if values is not None and not isinstance(values, list):
+        raise CatalogError(f"enum must be a list, found {values!r:.80}")
+    return None if values is None else tuple(values)
+
+
+def _limits(schema: Schema) -> tuple[float | None, float | None, tuple[bool, bool]]:
+    """Minimum, maximum and which of them is excluded, in the spelling of draft 4 or of later drafts."""
+    limits: list[float | None] = []
+    exclusive = []
+    for key, strict in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        limit, bound = schema.get(key), schema.get(strict)
+        if isinstance(bound, bool):
+            exclusive.append(bound)
+        elif bound is not None:
+            limit = bound
+            exclusive.append(True)
+        else:
+            exclusive.append(False)
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
+            raise CatalogError(f"{key} must be a number, found {limit!r:.60}")
+        limits.append(limit)
+    return limits[0], limits[1], (exclusive[0], exclusive[1])
+
+
+# ----------------------------------------------------------------------
+# Schemas that refer to definitions elsewhere, made to carry these with them.
+_HELD = ("$defs", "definitions")
+
+
+def self_contained(schema: Mapping[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema whose references all lead into itself.
+
+    Args:
+        schema: The schema; given back as it is where it has all that it refers to.
+        root: The document that it stood in.
+
+    >>> root = {"$defs": {"Day": {"type": "string"}}}
+    >>> self_contained({"properties": {"on": {"$ref": "#/$defs/Day"}}}, root)
+    {'properties': {'on': {'$ref': '#/$defs/Day'}}, '$defs': {'Day': {'type': 'string'}}}
+    """
+    if all(_leads(reference, schema) for reference in _references(schema)):
+        return dict(schema)
+    moved = Moved(schema, root)
+    moved_schema: dict[str, Any] = moved.over(
+        {key: value for key, value in schema.items() if key not in _HELD}
+    )
+    return {**moved_schema, "$defs": moved.found} if moved.found else moved_schema
+
+
+class Moved:
+    """Definitions on their way from one document into another."""
+
+    def __init__(self, *roots: Mapping[str, Any]) -> None:
+        self.roots = roots
+        self.names: dict[str, str] = {}
+        self.found: dict[str, Any] = {}
+
+    def again(self, kind: Again) -> dict[str, Any]:
+        """What refers to a type inside itself."""
+        if kind.root not in self.roots:
+            self.roots = (*self.roots, kind.root)
+        return {"$ref": self.reference(kind.reference)}
+
+    def over(self, schema: Any) -> Any:
+        """The schema with references to what is moved, which is :attr:`found`."""
+        if isinstance(schema, list):
+            return [self.over(item) for item in schema]
+        if not isinstance(schema, Mapping):
+            return schema
+        copied = {key: self.over(value) for key, value in schema.items() if key != "$ref"}
+        reference = schema.get("$ref")
+        if reference is not None:
+            copied = {"$ref": self.reference(reference), **copied}
+        return copied
+
+    def reference(self, reference: Any) -> Any:
+        """The new place of what a reference names; itself where it names nothing, which its reader tells."""
+        if not isinstance(reference, str):
+            return self.over(reference)
+        root = next((r for r in self.roots if _leads(reference, r)), None)
+        if root is None:
+            return reference
+        if reference not in self.names:
+            name = plain = reference.rpartition("/")[2].strip("#") or "whole"
+            number = 2
+            while name in self.found:
+                name, number = f"{plain}_{number}", number + 1
+            self.names[reference] = name
+            self.found[name] = {}  # it may lead back to itself
+            self.found[name] = self.over(target(reference, root))
+        return f"#/$defs/{self.names[reference]}"
+
+
+def _leads(reference: str, root: Mapping[str, Any]) -> bool:
+    try:
+        target(reference, root)
+    except CatalogError:
+        return False
+    return True
+
+
+def _references(schema: Any) -> list[str]:
+    references, left = [], [schema]
+    while left:
+        node = left.pop()
+        if isinstance(node, Mapping):
+            if isinstance(node.get("$ref"), str):
+                references.append(node["$ref"])
+            left += node.values()
+        elif isinstance(node, list):
+            left += node
+    return references

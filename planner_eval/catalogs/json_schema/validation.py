@@ -1,0 +1,364 @@
+"""Arguments against the whole of JSON Schema 2020-12.
+
+What is wrong is found with ``jsonschema``, whose keywords :mod:`planner_eval.catalogs.json_schema.vocabulary`
+extends for references; nothing is fetched, and regular expressions, depth and steps are bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.base.errors import CatalogError
+from planner_eval.catalogs.catalog import ANY, Type
+from planner_eval.catalogs.json_schema.patterns import Pattern
+from planner_eval.catalogs.json_schema.types import target, type_of
+from planner_eval.catalogs.values import Parts, Wrong
+
+if TYPE_CHECKING:
+    from planner_eval.plan.model import Path
+
+
+# ----------------------------------------------------------------------
+# JSON Schemas as the judge holds them: 2020-12's words alone, references within, objects closed.
+#
+# An object that lists properties takes no others unless the schema says so, which JSON Schema does not have:
+# it is written into the schema here. What a condition asks (``if``, ``not``, ``contains``) stays as it is.
+_MOST = 20_000
+_SAME = ("allOf", "anyOf", "oneOf")
+_TOGETHER = ("allOf", "if", "then", "else", "dependentSchemas", "$ref")
+"""What holds of a value with a schema, as one of its alternatives may not."""
+_ASKED = ("if", "not")
+_FOLLOWS = ("then", "else")
+_PARTS = ("items", "propertyNames", "unevaluatedItems", "unevaluatedProperties", "additionalProperties")
+_COUNTED = ("Length", "Items", "Properties", "Contains")
+_KEPT = frozenset(
+    (
+        *("enum", "const", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+        *("multipleOf", "minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems"),
+        *("minContains", "maxContains", "minProperties", "maxProperties", "dependentRequired"),
+    )
+)
+_COUNTS = tuple(f"{end}{what}" for end in ("min", "max") for what in _COUNTED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a schema was come to, and what of the value is known from others that hold of it.
+
+    Args:
+        names: The properties that other schemas of the same value list, but for other alternatives.
+        patterns: Likewise the patterns of properties.
+        said: Whether one says which other properties there may be.
+        asked: Whether the schema is a condition.
+        seen: The references that led here from a schema of the same value.
+    """
+
+    names: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    said: bool = False
+    asked: bool = False
+    seen: tuple[str, ...] = ()
+
+
+class Closing:
+    """Writes a schema as the judge holds it.
+
+    Args:
+        root: The document with all that is referred to.
+
+    >>> root = {"type": "object", "properties": {"x": {"type": "integer", "title": "X"}}}
+    >>> Closing(root).whole()["properties"], Closing(root).whole()["additionalProperties"]
+    ({'x': {'type': ['integer']}}, False)
+    """
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self.root = root
+        self.made: dict[str, Any] = {}
+        self.places: dict[tuple[str, _Way], str] = {}
+        self.left = _MOST
+
+    def whole(self) -> dict[str, Any]:
+        """The document.
+
+        Raises:
+            CatalogError: it refers to nothing, or is too large.
+        """
+        document = self.over(self.root, _Way())
+        if self.root.get("properties") == {} and "additionalProperties" not in self.root:
+            document["additionalProperties"] = False  # a tool that lists no argument takes none
+        return {**document, "$defs": self.made} if self.made else dict(document)
+
+    def over(self, schema: Any, context: _Way) -> Any:
+        """A schema of a value; true and false stay."""
+        if not isinstance(schema, Mapping):
+            return schema
+        self._count()
+        schema = {key: value for key, value in schema.items() if value is not None or key == "const"}
+        context = replace(context, said=context.said or self._says(schema, context.seen))
+        closed = {key: value for key, value in schema.items() if key in _KEPT}
+        closed.update({key: int(closed[key]) for key in _COUNTS if key in closed})
+        if context.asked:
+            closed.pop("format", None)
+        _older(schema, closed)
+        joint_context = self._with(context, schema, _TOGETHER)
+        for key in _SAME:
+            if schema.get(key):
+                other_keys = [k for k in ("anyOf", "oneOf") if k != key]
+                inside = self._with(joint_context, schema, other_keys)
+                closed[key] = [self.over(subschema, inside) for subschema in schema[key]]
+        joint_context = self._with(joint_context, schema, ("anyOf", "oneOf"))
+        for key in _ASKED:
+            if key in schema:
+                closed[key] = self.over(schema[key], replace(joint_context, asked=True))
+        for key in _FOLLOWS:
+            if key in schema:
+                closed[key] = self.over(schema[key], joint_context)
+        self._refer(schema, closed, joint_context)
+        self._parts(schema, closed, joint_context)
+        self._close(schema, closed, joint_context)
+        return closed
+
+    def _count(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise CatalogError(
+                f"a JSON Schema is one of more than {_MOST:,} schemas, its references followed"
+            )
+
+    def _refer(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _Way) -> None:
+        reference = schema.get("$ref", schema.get("$dynamicRef"))
+        if reference is None or reference in context.seen:  # one to nothing but itself says nothing
+            return
+        key = (reference, context)
+        if key not in self.places:
+            self.places[key] = name = str(len(self.places) + 1)
+            self.made[name] = True
+            inside = replace(context, seen=(*context.seen, reference))
+            self.made[name] = self.over(target(reference, self.root), inside)
+        closed["$ref"] = f"#/$defs/{self.places[key]}"
+
+    def _parts(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _Way) -> None:
+        """What is said of the parts of a value."""
+
+        def close_part(inner: Any, *, is_condition: bool = context.asked) -> Any:
+            return self.over(inner, _Way(asked=is_condition))
+
+        for key in _PARTS:
+            if isinstance(schema.get(key), (Mapping, bool)):
+                closed[key] = close_part(schema[key])
+        if "contains" in schema:
+            closed["contains"] = close_part(schema["contains"], is_condition=True)
+        for key in ("properties", "patternProperties"):
+            if isinstance(schema.get(key), Mapping):
+                closed[key] = {str(name): close_part(inner) for name, inner in schema[key].items()}
+        first = schema.get("prefixItems", schema.get("items"))
+        if isinstance(first, list):
+            closed["prefixItems"] = [close_part(inner) for inner in first]
+            if "additionalItems" in schema and isinstance(schema.get("items"), list):
+                closed["items"] = close_part(schema["additionalItems"])
+        depending = {**(schema.get("dependencies") or {}), **(schema.get("dependentSchemas") or {})}
+        for name, inner in depending.items():
+            if isinstance(inner, list):
+                closed["dependentRequired"] = {**(closed.get("dependentRequired") or {}), name: inner}
+            else:
+                closed.setdefault("dependentSchemas", {})[name] = self.over(inner, context)
+
+    def _close(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _Way) -> None:
+        if not schema.get("properties") or context.said or context.asked:
+            return
+        closed["properties"] = {**dict.fromkeys(context.names, True), **closed["properties"]}
+        if context.patterns:
+            closed["patternProperties"] = {
+                **dict.fromkeys(context.patterns, True),
+                **(closed.get("patternProperties") or {}),
+            }
+        closed["additionalProperties"] = False
+
+    def _with(self, context: _Way, schema: Mapping[str, Any], keys: Iterable[str]) -> _Way:
+        """The context with what a schema lists itself, and what those under some of its keywords do."""
+        listed: dict[str, None] = dict.fromkeys(context.names)
+        patterns: dict[str, None] = dict.fromkeys(context.patterns)
+        for subschema in chain([schema], self._under(schema, keys, context.seen)):
+            needed = subschema.get("required")
+            listed |= dict.fromkeys(map(str, subschema.get("properties") or ()))
+            listed |= dict.fromkeys(needed if isinstance(needed, list) else ())
+            patterns |= dict.fromkeys(map(str, subschema.get("patternProperties") or ()))
+        return replace(context, names=tuple(listed), patterns=tuple(patterns))
+
+    def _under(
+        self, schema: Mapping[str, Any], keys: Iterable[str], seen: tuple[str, ...]
+    ) -> Iterator[Mapping[str, Any]]:
+        """The schemas under some keywords of a schema that are of the same value."""
+        for key in keys:
+            if key == "$ref":
+                reference = schema.get("$ref", schema.get("$dynamicRef"))
+                if reference is not None and reference not in seen:
+                    yield from self._same(target(reference, self.root), (*seen, reference))
+                continue
+            nested = schema.get(key)
+            for subschema in nested.values() if key == "dependentSchemas" and nested else _listed(nested):
+                yield from self._same(subschema, seen)
+
+    def _same(self, schema: Any, seen: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
+        """A schema and all that are of the same value."""
+        if isinstance(schema, Mapping):
+            self._count()
+            yield schema
+            yield from self._under(schema, (*_TOGETHER, "anyOf", "oneOf"), seen)
+
+    def _says(self, schema: Mapping[str, Any], seen: tuple[str, ...]) -> bool:
+        """Whether a schema, or what holds with it, says which other properties there may be."""
+        self._count()
+        if any(schema.get(key) is not None for key in ("additionalProperties", "unevaluatedProperties")):
+            return True
+        reference = schema.get("$ref", schema.get("$dynamicRef"))
+        subschemas = [s for s in schema.get("allOf") or () if isinstance(s, Mapping)]
+        if any(self._says(s, seen) for s in subschemas):
+            return True
+        if reference is None or reference in seen:
+            return False
+        named = target(reference, self.root)
+        return isinstance(named, Mapping) and self._says(named, (*seen, reference))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _older(schema: Mapping[str, Any], closed: dict[str, Any]) -> None:
+    """What earlier drafts and OpenAPI say otherwise: types that may be null, limits, what is required."""
+    kinds = schema.get("type")
+    if kinds:
+        named = [kinds] if isinstance(kinds, str) else list(kinds)
+        closed["type"] = [*named, "null"] if schema.get("nullable") is True else named
+    for limit, strict in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        if isinstance(schema.get(strict), bool):
+            del closed[strict]
+            if schema[strict] and limit in closed:
+                closed[strict] = closed.pop(limit)
+    needed = schema.get("required")
+    listed = list(needed) if isinstance(needed, list) else []
+    properties = schema.get("properties")
+    if isinstance(properties, Mapping):
+        marked = [name for name, definition in properties.items() if isinstance(definition, Mapping)]
+        listed += [name for name in marked if properties[name].get("required") is True]
+    if listed:
+        closed["required"] = list(dict.fromkeys(listed))
+
+
+# ----------------------------------------------------------------------
+# Arguments against the whole of JSON Schema 2020-12, where a tool's schema says more than a type can.
+_ENDLESS = "is too large or too deep to be held against the tool's schema"
+_WORST = ("check.wrong_type", "check.enum")
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Holds arguments against a tool's JSON Schema.
+
+    Args:
+        schema: The schema of the parameters, as the catalog has it.
+
+    >>> codes = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+    >>> judge = Judge({"type": "object", "properties": {"codes": codes}})
+    >>> [(wrong.at, wrong.text) for wrong in judge.wrong({"codes": ["a", "b", "a"]})]
+    [(('codes', 2), "'a' stands twice, and items must be unique")]
+    """
+
+    schema: Mapping[str, Any] = field(hash=False)
+
+    def __reduce__(self) -> tuple[type[Judge], tuple[Any]]:
+        return Judge, (self.schema,)
+
+    @cached_property
+    def _validator(self) -> Any:
+        from planner_eval.catalogs.json_schema.vocabulary import held_by
+
+        return held_by()(Closing(self.schema).whole())
+
+    @cached_property
+    def _patterns(self) -> dict[str, Pattern]:
+        return {}
+
+    def wrong(self, value: Any, *, texts: bool = False, holes: tuple[str, ...] = ()) -> tuple[Wrong, ...]:
+        """Everything that is wrong with a value; a reference in it stands for any.
+
+        Args:
+            value: JSON data, possibly with references inside.
+            texts: Whether a text counts as what it reads as.
+            holes: Literals that stand for a value still unknown.
+        """
+        from planner_eval.catalogs.json_schema.vocabulary import EndlessError, Run
+
+        base_validator = self._validator
+        run = Run(texts, holes, self._patterns, base_validator.schema.get("$defs") or {})
+        validator = base_validator.evolve(format_checker=run)
+        try:
+            run.begin(value)
+            good = validator.is_valid(value)
+            faults = [] if good else _all(validator.iter_errors(value), (), run, validator.schema)
+        except (EndlessError, RecursionError):
+            return (Wrong((), "check.undecided", _ENDLESS),)
+        faults += [
+            Wrong(
+                (), "check.undecided", f"whether a text matches {pattern!r:.80} could take too long to find"
+            )
+            for pattern in sorted(run.undecided)
+        ]
+        return tuple(sorted(faults, key=lambda fault: _place(value, fault)))
+
+
+def _all(errors: Any, path: Path, run: Any, root: Mapping[str, Any]) -> list[Wrong]:
+    """What the validator's errors say, the worst of each place."""
+    faults: dict[Wrong, None] = {}
+    for error in errors:
+        faults |= dict.fromkeys(_told(error, path, run, root))
+    worst: dict[Path, Wrong] = {}
+    for code in reversed(_WORST):
+        worst |= {fault.at: fault for fault in reversed(faults) if fault.code == code}
+    return [fault for fault in faults if worst.get(fault.at, fault) is fault]
+
+
+def _place(value: Any, fault: Wrong) -> list[float]:
+    """Where in a value something is wrong, so that findings stand in its order, what is missing last."""
+    positions: list[float] = []
+    for step in fault.at:
+        try:
+            positions.append(step if isinstance(step, int) else list(value).index(step))
+            value = value[step]
+        except (TypeError, ValueError, LookupError):
+            break
+    return [*positions, inf] if fault.code == "check.missing_argument" else positions
+
+
+def _told(error: Any, path: Path, run: Any, root: Mapping[str, Any]) -> list[Wrong]:
+    location = (*path, *error.path)
+    code = getattr(error, "code", None)
+    if code:
+        return [Wrong(location, code, error.message, error.name)]
+    if error.schema is False:
+        return [Wrong(location, "check.not_allowed", "the tool allows nothing here")]
+    if error.validator in ("anyOf", "oneOf"):
+        return _either(error, location, run, root)
+    return [Wrong(location, "check.not_allowed", f"breaks what the tool says with {error.validator!r}")]
+
+
+def _either(error: Any, location: Path, run: Any, root: Mapping[str, Any]) -> list[Wrong]:
+    """What to say of a value that is of none of the alternatives."""
+    kinds = Type(any_of=tuple(_outline(alternative, root) for alternative in error.validator_value))
+    tries = [tuple(_all(errors, (), run, root)) for errors in error.tries]
+    faults = Parts(run.texts, run.holes).closest(error.instance, kinds, tries)
+    return [fault._replace(at=(*location, *fault.at)) for fault in faults]
+
+
+def _outline(schema: Any, root: Mapping[str, Any]) -> Type:
+    """What a type can say of an alternative."""
+    try:
+        return type_of(schema, root)
+    except CatalogError:
+        return ANY

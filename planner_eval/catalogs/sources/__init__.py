@@ -1,0 +1,1 @@
+"""The formats in which tool catalogs come, a module a family of formats."""

@@ -1,0 +1,288 @@
+"""Catalogs from Python functions: signature, annotations and docstring.
+
+A file is parsed, never imported; a class that it defines or imports stands for anything there. Annotations
+of function objects go through pydantic's JSON Schema: models, dataclasses, TypedDicts, enums, limits.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+import sys
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from types import UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+import typing_extensions
+
+from planner_eval.base.errors import CatalogError
+from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
+from planner_eval.catalogs.json_schema.plain import judge_of
+from planner_eval.catalogs.json_schema.types import object_schema, type_of
+from planner_eval.catalogs.type_names import type_of_annotation
+
+_EMPTY = inspect.Parameter.empty
+_KNOWN = ("typing", "typing_extensions", "collections", "collections.abc", "datetime", "pathlib", "decimal")
+"""Modules whose classes are known by name."""
+_PLAIN = (str, int, float, bool, type(None), list, dict, tuple, set, frozenset, bytes)
+_NAMED = frozenset(
+    (
+        *(cls.__name__ for cls in _PLAIN),
+        *("typing", "Any", "Optional", "Union", "Literal", "List", "Dict", "Tuple", "Set", "FrozenSet"),
+        *("Annotated", "Sequence", "Iterable", "Mapping", "None", "date", "datetime", "time"),
+    )
+)
+"""Python's own names in annotations that could not be evaluated."""
+_SETS = (set, frozenset)
+_LISTS = (list, Sequence, Iterable, Collection)
+
+
+def from_functions(functions: Iterable[Callable[..., Any]], name: str = "functions") -> Catalog:
+    """A catalog of function objects.
+
+    >>> def add(a: int, b: int = 0) -> int:
+    ...     \"\"\"Add two numbers.\"\"\"
+    >>> from_functions([add]).tools[0].signature()
+    'add(a: integer, b?: integer = 0) -> integer'
+    """
+    return Catalog(tuple(_tool(function) for function in functions), name)
+
+
+def from_source(text: str, name: str) -> Catalog:
+    """A catalog of the public functions that a Python file defines at its top level.
+
+    Raises:
+        CatalogError: the text is no Python.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that Python does not know
+            module = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise CatalogError(f"not a Python file: {error}") from None
+    functions = [node for node in module.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    unknown = frozenset(_strangers(module))
+    return Catalog(tuple(_parsed(node, unknown) for node in functions if not node.name.startswith("_")), name)
+
+
+def _strangers(module: ast.Module) -> Iterator[str]:
+    """Names of classes that are not Python's, though they may be called like those that are known."""
+    yield "object"  # which all values are
+    for node in ast.walk(module):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.ImportFrom) and node.module not in _KNOWN:
+            yield from (alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.asname or alias.name for alias in node.names if alias.name not in _KNOWN)
+
+
+def _tool(function: Callable[..., Any]) -> Tool:
+    try:
+        signature = inspect.signature(function, eval_str=True)
+    except (ValueError, TypeError):
+        raise CatalogError(f"{function!r:.80} is no function with a readable signature") from None
+    except Exception:  # an annotation that names something absent: keep it as text
+        signature = inspect.signature(function)
+    summary, described = documented(inspect.getdoc(function) or "")
+    extra, declared = False, {}
+    for parameter in signature.parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            extra = True
+        else:
+            declared[parameter.name] = parameter
+    schemas, defs = _schemas({key: parameter.annotation for key, parameter in declared.items()})
+    parameters = tuple(
+        Parameter(
+            name,
+            type_of(schemas[name], {"$defs": defs}) if name in schemas else _annotated(parameter.annotation),
+            parameter.default is _EMPTY,
+            described.get(name, ""),
+            *_default(parameter.default, has_default=parameter.default is not _EMPTY),
+        )
+        for name, parameter in declared.items()
+    )
+    returns = _returned(signature.return_annotation)
+    name = getattr(function, "__name__", type(function).__name__)
+    tool = Tool(name, description=summary, parameters=parameters, open=extra, returns=returns)
+    return _with_schema(tool, schemas, defs) if schemas else tool
+
+
+def _with_schema(tool: Tool, schemas: dict[str, Any], defs: dict[str, Any]) -> Tool:
+    """The tool with what pydantic says of its parameters."""
+    schema = object_schema(tool.parameters, open=tool.open)
+    for name, parameter_schema in schemas.items():
+        stated_keywords = {
+            key: schema["properties"][name][key]
+            for key in ("description", "default")
+            if key in schema["properties"][name]
+        }
+        schema["properties"][name] = {**parameter_schema, **stated_keywords}
+    schema |= {"$defs": defs} if defs else {}
+    return replace(tool, schema=schema, judge=judge_of(schema))
+
+
+def _schemas(annotations: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What pydantic says of annotations that words do not say all of, and the definitions in it."""
+    from pydantic import TypeAdapter
+
+    adapters = {}
+    for name, annotation in annotations.items():
+        if isinstance(annotation, str) or _is_plain(annotation):
+            continue
+        try:
+            adapter = TypeAdapter(_typed(annotation))
+            adapter.json_schema()
+            adapters[name] = adapter
+        except Exception:  # pydantic raises many kinds for what it cannot describe
+            continue
+    if not adapters:
+        return {}, {}
+    json_schemas, definitions = TypeAdapter.json_schemas(
+        [(name, "validation", adapter) for name, adapter in adapters.items()]
+    )
+    return {name: json_schemas[name, "validation"] for name in adapters}, definitions.get("$defs", {})
+
+
+def _typed(annotation: Any) -> Any:
+    """A TypedDict as pydantic takes it before Python 3.12; anything else stays."""
+    if not is_typeddict(annotation) or sys.version_info >= (3, 12):
+        return annotation
+    hints = get_type_hints(annotation, include_extras=True)
+    optional = annotation.__optional_keys__
+    fields = {
+        name: typing_extensions.NotRequired[_typed(hint)] if name in optional else _typed(hint)
+        for name, hint in hints.items()
+    }
+    return typing_extensions.TypedDict(annotation.__name__, fields)  # type: ignore[operator]
+
+
+def _is_plain(annotation: Any) -> bool:
+    """Whether words say all of an annotation: Python's own types, and lists and choices of them.
+
+    Of a set they do not say that no item comes twice.
+    """
+    if annotation in (_EMPTY, Any, object):
+        return True
+    outer, arguments = get_origin(annotation), get_args(annotation)
+    if outer is None:
+        return annotation in _PLAIN and annotation not in _SETS
+    if outer is Literal:
+        return True
+    if outer in (Union, UnionType) or (outer in _LISTS and len(arguments) == 1):
+        return all(map(_is_plain, arguments))
+    return outer is tuple and len(arguments) == 2 and arguments[1] is ... and _is_plain(arguments[0])
+
+
+def _parsed(node: ast.FunctionDef | ast.AsyncFunctionDef, unknown: Collection[str]) -> Tool:
+    summary, described = documented(inspect.cleandoc(ast.get_docstring(node) or ""))
+    spec = node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    defaults: list[ast.expr | None] = [None] * (len(positional) - len(spec.defaults)) + list(spec.defaults)
+    parameters = []
+    for argument, default in [
+        *zip(positional, defaults, strict=True),
+        *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
+    ]:
+        kind = type_of_annotation(ast.unparse(argument.annotation), unknown) if argument.annotation else ANY
+        value = _literal(default) if default is not None else None
+        has_value = default is not None and _is_json(value) and not (value is None and not _is_none(default))
+        parameters.append(
+            Parameter(
+                argument.arg,
+                kind,
+                default is None,
+                described.get(argument.arg, ""),
+                value if has_value else None,
+                has_value,
+            )
+        )
+    returns = type_of_annotation(ast.unparse(node.returns), unknown) if node.returns else ANY
+    extra = spec.vararg is not None or spec.kwarg is not None
+    return Tool(node.name, description=summary, parameters=tuple(parameters), open=extra, returns=returns)
+
+
+class Documented(NamedTuple):
+    """What a docstring says: its summary, and the words on each argument."""
+
+    summary: str
+    arguments: dict[str, str]
+
+
+def documented(text: str) -> Documented:
+    """What a docstring in Google, NumPy or reST style says.
+
+    >>> documented(chr(10).join(["Find a room.", "", "Args:", "    city (str): Where to look."]))
+    Documented(summary='Find a room.', arguments={'city': 'Where to look.'})
+    """
+    summary = " ".join(line.strip() for line in text.split("\n\n", 1)[0].splitlines())
+    arguments = {
+        name: " ".join(words.split()) for name, words in re.findall(r":param (?:\w+ )?(\w+):\s*(.+)", text)
+    }
+    section = re.search(
+        r"^(?:Args|Arguments|Parameters):?[ \t]*\n(?:-+\n)?((?:.*(?:\n|$))+)", text, re.MULTILINE
+    )
+    for name, words in _entries(section[1]) if section else ():
+        arguments.setdefault(name, words)
+    return Documented(summary, arguments)
+
+
+def _entries(section: str) -> Iterator[tuple[str, str]]:
+    """Name and words of each entry of an argument section, until the next section begins."""
+    lines = section.splitlines()
+    indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
+    name, words = "", ""
+    for line in [*lines, "end:"]:
+        depth = len(line) - len(line.lstrip())
+        ends = depth < indent or (line.strip() and set(line.strip()) == {"-"})
+        match = re.match(r"\s*\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)", line) if depth == indent else None
+        if name and (ends or match):
+            yield name, " ".join(words.split())
+            name = ""
+        if ends and line.strip():
+            return
+        if match:
+            name, words = match[1], "" if indent == 0 else match[2]
+        else:
+            words += " " + line
+
+
+def _annotated(annotation: Any) -> Type:
+    """What words say of an annotation; a class that they do not mean stands for anything."""
+    if annotation is _EMPTY or annotation is Any or annotation is object:
+        return ANY
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return type_of_annotation(text, {name for name in re.findall(r"\w+", text) if name not in _NAMED})
+
+
+def _returned(annotation: Any) -> Type:
+    schemas, defs = _schemas({"": annotation})
+    return type_of(schemas[""], {"$defs": defs}) if schemas else _annotated(annotation)
+
+
+def _default(value: Any, *, has_default: bool) -> tuple[Any, bool]:
+    return (value, True) if has_default and _is_json(value) else (None, False)
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _literal(node: ast.expr) -> Any:
+    """The value of a literal default; None for anything that would have to be computed."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return None

@@ -1,0 +1,254 @@
+"""The catalog formats of the trade: OpenAI's, Anthropic's, MCP ``tools/list``, JSON Schema, and our own.
+
+OpenAI's covers its two spellings (``{"type": "function", "function": {…}}`` and the flat one) and bare
+function objects. A tool that a service has itself, as ``{"type": "web_search"}``, takes any arguments, for
+no list says which. Files of users are read with pydantic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+
+from planner_eval.base.errors import CatalogError
+from planner_eval.base.json_files import value_of
+from planner_eval.catalogs.catalog import ANY, KINDS, Catalog, Tool, union
+from planner_eval.catalogs.json_schema.keywords import RETURNS, TAKES, refuse_faults, refuse_misplaced
+from planner_eval.catalogs.json_schema.plain import judge_of
+from planner_eval.catalogs.json_schema.types import fields_of, is_open, self_contained, type_of
+
+OWN = "planeval-catalog/1"
+"""The value of ``format`` in catalogs that planeval writes itself."""
+
+NOTE = "planeval: "
+"""How the ``$comment`` begins that has the name and app of a tool whose format could not hold them."""
+
+_GIVES = ("arguments", "args", "kwargs", "input", "tool_input", "action_input")
+"""Where calls have the values of their arguments."""
+_DESCRIBES = frozenset(
+    ("parameters", "inputSchema", "input_schema", "returns", "outputSchema", "output_schema", "description")
+)
+"""Keys of tools that calls have not; a call's ``parameters`` are no schema."""
+_KEYWORDS = frozenset(
+    (
+        *("type", "properties", "required", "additionalProperties", "patternProperties", "$ref", "allOf"),
+        *("anyOf", "oneOf", "not", "$schema", "$defs", "definitions", "title", "description"),
+    )
+)
+"""Keywords of which the JSON Schema of an object has at least one."""
+
+
+class _Hints(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    readOnlyHint: bool | None = None
+
+
+class _Entry(BaseModel):
+    """One tool in any of the spellings."""
+
+    model_config = ConfigDict(extra="ignore")
+    name: str = Field(min_length=1)
+    app: str | None = None
+    description: str | None = None
+    parameters: dict[str, Any] | None = Field(None, validation_alias=AliasChoices(*TAKES))
+    returns: dict[str, Any] | None = Field(None, validation_alias=AliasChoices(*RETURNS))
+    action: bool | None = None
+    annotations: _Hints | None = None
+
+
+class _Own(BaseModel):
+    """A catalog that planeval wrote, apart from its tools."""
+
+    model_config = ConfigDict(extra="forbid")
+    format: str
+    name: str = "catalog"
+    text_values: bool = False
+    holes: tuple[str, ...] = ()
+    reports_all: bool = False
+    tools: list[Any]
+
+
+def read_tools(data: Any, name: str) -> Catalog:
+    """A catalog from a list of tools or a single one, or from the answers to an MCP ``tools/list``."""
+    entries: list[Any] = []
+    more = None
+    for item in data if isinstance(data, list) else [data]:
+        page = item.get("result", item) if isinstance(item, Mapping) else item
+        if not isinstance(page, Mapping) or "tools" not in page:
+            entries.append(item)
+            continue
+        if not isinstance(page["tools"], list):
+            raise CatalogError(f"expected a list of tools, found {page['tools']!r:.80}")
+        entries += page["tools"]
+        more = page.get("nextCursor")
+    if more:
+        raise CatalogError(
+            f"the last answer has a nextCursor, {more!r:.40}: there are more tools; "
+            "put all the answers into one file of JSON lines"
+        )
+    return Catalog(tuple(_tool(entry, number) for number, entry in enumerate(entries)), name)
+
+
+def read_own(data: Any, name: str) -> Catalog:
+    """A catalog in planeval's own format, conventions included, or records that carry one under ``tools``."""
+    entries = data if isinstance(data, list) else [data]
+    contents = [entry.get("tools") if isinstance(entry, Mapping) else None for entry in entries]
+    if not any(isinstance(content, Mapping) for content in contents):
+        return _own(data, name)
+    catalogs = [_own(content, name) for content in contents if isinstance(content, Mapping)]
+    tools = union(tool for catalog in catalogs for tool in catalog.tools)
+    first = catalogs[0]
+    return Catalog(tools, name, first.text_values, first.holes, first.reports_all)
+
+
+def _own(data: Any, name: str) -> Catalog:
+    try:
+        own = _Own.model_validate(data)
+    except ValidationError as error:
+        raise CatalogError(_explained(error)) from None
+    tools = read_tools(own.tools, name).tools
+    return Catalog(tools, own.name, own.text_values, own.holes, own.reports_all)
+
+
+def read_schemas(data: Any, name: str) -> Catalog:
+    """A catalog from JSON Schemas: one titled schema, a list of them, or an object name → schema."""
+    root = data if isinstance(data, Mapping) else {}
+    if isinstance(data, Mapping):
+        named = data.get("$defs") or data.get("definitions")
+        if isinstance(data.get("title"), str) and "properties" in data:
+            pairs: Iterable[tuple[Any, Any]] = [(data["title"], data)]
+        else:
+            has_definitions = isinstance(named, Mapping) and all(
+                isinstance(definition, Mapping) for definition in named.values()
+            )
+            pairs = (named if has_definitions and named else data).items()
+    else:
+        pairs = [(schema.get("title") if isinstance(schema, Mapping) else None, schema) for schema in data]
+    tools = []
+    for number, (title, schema) in enumerate(pairs):
+        if not isinstance(schema, Mapping):
+            raise CatalogError(f"schema {number}: expected an object, found {schema!r:.80}")
+        if not isinstance(title, str) or not title:
+            raise CatalogError(f'schema {number}: needs a "title", which names the tool')
+        described = str(schema.get("description") or "")
+        tools.append(_built(title, None, described, self_contained(schema, root)))
+    return Catalog(tuple(tools), name)
+
+
+def _tool(entry: Any, number: int) -> Tool:
+    if isinstance(entry, Mapping):
+        for wrapping in ("function", "custom"):
+            if isinstance(entry.get(wrapping), Mapping):
+                outer = {key: value for key, value in entry.items() if key != wrapping}
+                refuse_misplaced({**outer, "parameters": {}}, f"tool {number}")
+                entry = {"type": wrapping, **entry[wrapping]}
+        _refuse_call(entry, number)
+        if (built_in := _built_in(entry)) is not None:
+            return built_in
+        refuse_misplaced(entry, f"tool {number}")
+        _refuse_no_tool(entry, number)
+    try:
+        read = _Entry.model_validate(entry)
+    except ValidationError as error:
+        named = entry.get("name") if isinstance(entry, Mapping) else None
+        raise CatalogError(
+            f"tool {number}{f' {named!r:.60}' if named else ''}: {_explained(error)}"
+        ) from None
+    try:
+        tool = _built(read.name, read.app, read.description or "", read.parameters)
+        returns = ANY if read.returns is None else type_of(read.returns)
+    except CatalogError as error:
+        raise CatalogError(f"tool {number} {read.name!r:.60}: {error}") from None
+    hint = read.annotations.readOnlyHint if read.annotations else None
+    action = read.action if read.action is not None else (None if hint is None else not hint)
+    return replace(tool, returns=returns, action=action, returns_schema=read.returns)
+
+
+def _refuse_call(entry: Mapping[str, Any], number: int) -> None:
+    """Refuse a call, which would stand for a tool without arguments."""
+    call_keys = [key for key in _GIVES if key in entry]
+    if call_keys and not _DESCRIBES & entry.keys():
+        raise CatalogError(
+            f"entry {number}, {entry.get('name')!r:.60}, is a call, not a tool: it has {call_keys[0]!r} and "
+            "no parameters; a catalog says which arguments a tool takes, this seems to be a plan"
+        )
+
+
+def _refuse_no_tool(entry: Mapping[str, Any], number: int) -> None:
+    """Refuse what has a name and nothing else that tools have."""
+    other_keys = [key for key in entry if key not in ("name", "strict")]
+    if other_keys and "type" not in entry and not _DESCRIBES & entry.keys():
+        raise CatalogError(
+            f"entry {number}, {entry.get('name')!r:.60}, is no tool: expected a description or parameters "
+            f"beside the name, found {', '.join(map(repr, other_keys)):.80}"
+        )
+
+
+def _built_in(entry: Mapping[str, Any]) -> Tool | None:
+    """A tool that a service has itself, or one that takes free text; None for one with a schema."""
+    kind, name = entry.get("type"), entry.get("name")
+    if not isinstance(kind, str) or kind == "function" or kind in KINDS:
+        return None
+    if any(key in entry for key in (*TAKES, *RETURNS)) or ("description" in entry and kind != "custom"):
+        return None
+    if any(isinstance(value, Mapping) and "properties" in value for value in entry.values()):
+        return None
+    own = name if isinstance(name, str) and name else kind
+    return Tool(own, description=str(entry.get("description") or ""), open=True)
+
+
+def _own_name(name: str, app: str | None, schema: dict[str, Any]) -> tuple[str, str | None, dict[str, Any]]:
+    """A tool's name and app as a note in its schema has them, and the schema without the note."""
+    note = schema.get("$comment")
+    if isinstance(note, str) and note.startswith(NOTE):
+        try:
+            own = value_of(note.removeprefix(NOTE))
+        except ValueError:
+            own = None
+        if isinstance(own, dict) and isinstance(own.get("name"), str):
+            app = own["app"] if isinstance(own.get("app"), str) else None
+            return own["name"], app, {key: value for key, value in schema.items() if key != "$comment"}
+    return name, app, schema
+
+
+def _built(name: str, app: str | None, description: str, schema: dict[str, Any] | None) -> Tool:
+    """A tool whose parameters a JSON Schema describes; an object without properties takes none."""
+    if not schema:
+        return Tool(name, app, description)
+    if not _KEYWORDS & schema.keys():
+        raise CatalogError(
+            f'expected the JSON Schema of an object, as in {{"type": "object", "properties": {{…}}}}, '
+            f"found an object of {', '.join(map(repr, schema)):.80}"
+        )
+    written = name
+    name, app, schema = _own_name(name, app, schema)
+    refuse_faults(schema)
+    kind = type_of(schema)
+    if kind.kinds and "object" not in kind.kinds:
+        raise CatalogError(f'arguments are an object, so expected "type": "object", found {str(kind)!r:.60}')
+    elsewhere = "$ref" in schema or "allOf" in schema
+    inner = kind.fields if elsewhere else fields_of(schema)
+    extra = is_open(schema) if "additionalProperties" in schema else "properties" not in schema
+    if elsewhere and "additionalProperties" not in schema:
+        extra = kind.open
+    additional = kind.others if extra else None
+    return Tool(
+        name,
+        app,
+        description,
+        inner,
+        open=extra,
+        schema=schema,
+        others=additional,
+        written=written,
+        judge=judge_of(schema),
+    )
+
+
+def _explained(error: ValidationError) -> str:
+    first = error.errors()[0]
+    location = ".".join(str(step) for step in first["loc"]) or "it"
+    return f"{location}: {first['msg'][:1].lower()}{first['msg'][1:]} (found {first.get('input')!r:.60})"

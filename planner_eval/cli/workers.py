@@ -1,0 +1,283 @@
+"""Work on many records: in this process, or in parts by several, and the options for it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.cli.options import Seconds, bundled, note
+from planner_eval.cli.terminal import Counter, counted, counting
+
+if TYPE_CHECKING:
+    from planner_eval.reading.files.files import PlanFile
+    from planner_eval.results.runs.job import Job, Pairs
+
+
+# ----------------------------------------------------------------------
+# The options of commands whose work several processes may do in parts, and what is said meanwhile.
+_SAY_EVERY = 10.0
+"""Seconds between the lines that tell of progress where there is no terminal."""
+
+
+class Running(NamedTuple):
+    """How work is done in parts.
+
+    Args:
+        jobs: How many processes; None for as many as there are cores, where the input is large.
+        record_deadline: Seconds for a record; None for the usual.
+        part: How many pairs make a part; None for what fits.
+        engine: ``ray`` for a cluster; None for processes of this machine.
+        address: The cluster's; None for one of this machine alone.
+        quiet: Say nothing of progress.
+    """
+
+    jobs: int | None
+    record_deadline: float | None
+    part: int | None
+    engine: str | None
+    address: str | None
+    quiet: bool
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the user asked for parts, so that a small input is done in parts too."""
+        return any(value is not None for value in self[:-1])
+
+    def options(self, what: str = "pairs") -> dict[str, Any]:
+        """What :func:`planner_eval.results.runs.run.run` takes.
+
+        Args:
+            what: What is counted, in the plural.
+        """
+        settings = {"jobs": self.jobs, "deadline": self.record_deadline, "part": self.part}
+        options: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+        if self.engine is not None or self.address is not None:
+            from planner_eval.results.runs.ray import OnRay
+
+            options["engine"] = OnRay.at(self.address)
+        return options if self.quiet else {**options, "progress": Progress(what)}
+
+
+AS_USUAL = Running(None, None, None, None, None, quiet=False)
+"""As the size of the input says."""
+
+
+def running(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--jobs`` and others, which the command takes as ``running``, a `Running`."""
+    for option in (
+        click.option(
+            "--address", metavar="HOST:PORT", help="The Ray cluster; one of this machine when left out."
+        ),
+        click.option(
+            "--engine",
+            type=click.Choice(["ray"]),
+            help="Do the work on a Ray cluster, not by processes of this machine.",
+        ),
+        click.option("--quiet", is_flag=True, help="Say nothing of progress."),
+        click.option(
+            "--part",
+            metavar="RECORDS",
+            type=click.IntRange(min=1),
+            help="How many records are done in one go; the results are the same.",
+        ),
+        click.option(
+            "--record-deadline",
+            metavar="SECONDS",
+            type=Seconds(),
+            help="Time for one record, of large inputs 60 when left out; one that takes longer is an error.",
+        ),
+        click.option(
+            "--jobs",
+            metavar="N",
+            type=click.IntRange(min=1),
+            help="Processes at work, at most 4 a core; all cores for large inputs, when left out.",
+        ),
+    ):
+        command = option(command)
+    return bundled("running", Running, Running._fields)(command)
+
+
+store_option = click.option(
+    "--store",
+    type=click.Choice(["jsonl", "parquet"]),
+    help="In what a run's folder keeps its rows, jsonl when left out; parquet needs pyarrow.",
+)
+"""Add ``--store``, which applies to a run that is kept in a folder."""
+
+
+class Progress:
+    """What is done, how fast, and how long it will take: a line on a terminal, elsewhere one now and then.
+
+    Args:
+        what: What is counted, in the plural.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.counter: Counter = counted(what)
+        self.what = what
+        self.begun = self.said = time.monotonic()
+        self.first: int | None = None
+
+    def __call__(self, completed: int, total: int, failed: int) -> None:
+        """Say so, where it is time to."""
+        now = time.monotonic()
+        if self.first is None:  # what an earlier run did tells nothing of the speed
+            self.first = completed
+        text = progress_line(completed, total, failed, completed - self.first, now - self.begun, self.what)
+        if not self.counter.hidden:
+            if completed == total:
+                self.counter.clear()
+            elif now - self.begun > 1:
+                self.counter.show(text)
+        elif now - self.said > _SAY_EVERY:
+            self.said = now
+            note(text)
+
+
+def progress_line(completed: int, total: int, failed: int, lately: int, seconds: float, what: str) -> str:
+    """How far a run is, in words.
+
+    Args:
+        completed: How many are done.
+        total: Of how many.
+        failed: How many of these failed as a whole.
+        lately: How many were done in these seconds.
+        seconds: Since when they are counted.
+        what: What is counted, in the plural.
+
+    >>> progress_line(5_000, 1_000_000, 2, 4_000, 2.0, "pairs")
+    '5,000 of 1,000,000 pairs, 2,000/s, 8:17 left, 2 failed'
+    """
+    phrases = [f"{completed:,} of {total:,} {what}"]
+    if lately > 0 and seconds > 0:
+        rate = lately / seconds
+        left = int((total - completed) / rate)
+        phrases.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
+        hours, minutes = divmod(left // 60, 60)
+        phrases.append(
+            f"{hours}:{minutes:02}:{left % 60:02} left" if hours else f"{minutes}:{left % 60:02} left"
+        )
+    if failed:
+        phrases.append(f"{failed:,} failed")
+    return ", ".join(phrases)
+
+
+# ----------------------------------------------------------------------
+# Work on many records: in this process, or in parts by several.
+class Done(NamedTuple):
+    """What became of all records.
+
+    Args:
+        sums: The job's sums.
+        lines: The job's lines, which can be asked for again.
+    """
+
+    sums: Any
+    lines: Iterable[str]
+
+
+@contextmanager
+def working(
+    job: Job, pairs: Pairs, running: Running, *, large: bool, what: str = "pairs", **run_options: Any
+) -> Iterator[Done]:
+    """Do a job over all pairs, before anything of it is written.
+
+    Args:
+        job: What is done.
+        pairs: The pairs.
+        running: How, as the user wants it.
+        large: Whether the input is large enough for parts.
+        what: What is counted, in the plural.
+        run_options: What else :func:`planner_eval.results.runs.run.run` takes: a folder, its inputs …
+    """
+    if not (large or running.wanted or run_options.get("folder")):
+        sums = job.fold()
+        lines: Iterable[str] = job.rows(pairs, sums)
+        yield Done(sums, list(lines if running.quiet else counting(lines, len(pairs), what)))
+        return
+    from planner_eval.results.runs.run import run
+
+    with run(job, pairs, what=what, **run_options, **running.options(what)) as result:
+        packed = result.rows.endswith(".parquet")
+        yield Done(
+            result.sums, Again(lambda: _of_columns(result.rows, job)) if packed else _Lines(result.rows)
+        )
+
+
+def _of_columns(rows: str, job: Any) -> Iterator[str]:
+    """The lines that were written as columns, without keys that were null."""
+    from planner_eval.results.runs.job import JSON
+    from planner_eval.results.runs.row_files import read_rows
+
+    texts = {name for name, kind in job.columns().items() if kind is JSON}
+    for row in read_rows(rows):
+        cells = {name: value for name, value in row.items() if value is not None}
+        data = {name: json.loads(value) if name in texts else value for name, value in cells.items()}
+        yield json.dumps(data, ensure_ascii=False)
+
+
+class PlansJob:
+    """A job over plans of which no run is kept."""
+
+    kind = ""
+
+    def options(self) -> dict[str, Any]:
+        """Nothing: no run of it is kept."""
+        return {}
+
+
+def plans_of(sources: Sequence[PlanFile], job: Job, running: Running) -> AbstractContextManager[Done]:
+    """Do a job over all plans of some files, as :func:`working`."""
+    from planner_eval.results.runs.pairs import Alone, is_large, unchanged
+
+    pairs = Alone([source.records for source in sources])
+    large = is_large(*sources)
+    return working(job, pairs, running, large=large, what="plans", unchanged=unchanged(*sources))
+
+
+class Again:
+    """What can be gone through again, for it is made anew each time.
+
+    Args:
+        make: Makes it.
+
+    >>> twice = Again(lambda: iter("ab"))
+    >>> [*twice, *twice]
+    ['a', 'b', 'a', 'b']
+    """
+
+    def __init__(self, make: Callable[[], Iterator[Any]]) -> None:
+        self.make = make
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.make()
+
+
+class _Lines:
+    """The lines of a file, without their ends."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+
+    def __iter__(self) -> Iterator[str]:
+        with open(self.file, encoding="utf-8", newline="\n") as stream:
+            for line in stream:
+                yield line.removesuffix("\n")
+
+
+def joined(pieces: Iterable[str]) -> Iterator[str]:
+    r"""The pieces with a line end between two.
+
+    >>> "".join(joined(["a", "b"]))
+    'a\nb'
+    """
+    lead = ""
+    for piece in pieces:
+        yield lead + piece
+        lead = "\n"

@@ -1,0 +1,1 @@
+"""What differs between two plans, as a person would say it: partners, edits, causes, sentences."""

@@ -1,0 +1,190 @@
+"""Which argument stands for which: given by position, in one object, or exchanged without harm."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.comparison.explanation.edits import Edit
+from planner_eval.comparison.explanation.near_calls import MAX_PAIRS
+from planner_eval.comparison.matching.likeness import likeness
+from planner_eval.comparison.matching.pairing import Argument, Pairing, Side
+from planner_eval.comparison.matching.replaced import telling
+from planner_eval.plan.canonical import Key, producers_of, value_key
+from planner_eval.plan.model import Call, Ref, Unresolved, Value
+from planner_eval.reading.dialects.dialect import AFTER
+
+
+# ----------------------------------------------------------------------
+# Arguments that one plan names and the other gives by position: which name stands for which position.
+def by_position(
+    pred_args: Mapping[Any, Argument],
+    surplus: Collection[Any],
+    gold_args: Mapping[Any, Argument],
+    lacking: Sequence[Any],
+    same: Callable[[Any, Any], bool],
+) -> dict[Any, Any]:
+    """For gold's arguments the prediction's, where one of the two names them and the other does not.
+
+    Names have no order: equal values stand for one another, then those that are like, then what is left in
+    the order in which it is written.
+
+    Args:
+        pred_args: The prediction's arguments.
+        surplus: Those of them that gold does not give.
+        gold_args: Gold's arguments.
+        lacking: Those of them that the prediction does not give.
+        same: Whether an argument of the one is equal to one of the other.
+
+    >>> ours = {"tone": ("warm", (), "warm"), "of": ("a.wav", (), "a.wav")}
+    >>> theirs = {"0": ("b.txt", (), "b.txt"), "1": ("warm", (), "warm")}
+    >>> by_position(ours, ["tone", "of"], theirs, ["0", "1"], lambda one, other: ours[one] == theirs[other])
+    {'1': 'tone', '0': 'of'}
+    """
+    pred_names = [name for name in surplus if name != AFTER]
+    gold_names = [name for name in lacking if name != AFTER]
+    kinds = {_numbered(name) for name in pred_names}, {_numbered(name) for name in gold_names}
+    if any(type(name) is not str for name in (*pred_names, *gold_names)):
+        return {}
+    if kinds not in (({True}, {False}), ({False}, {True})) or len(pred_names) * len(gold_names) > MAX_PAIRS:
+        return {}
+    pred_by_gold: dict[Any, Any] = {}
+    for name in gold_names:
+        equal = next((pred_name for pred_name in pred_names if same(pred_name, name)), None)
+        if equal is not None:
+            pred_by_gold[name] = equal
+            pred_names.remove(equal)
+    candidates = [
+        (-score, index, pred_name)
+        for index, name in enumerate(gold_names)
+        for pred_name in pred_names
+        if name not in pred_by_gold and (score := _likeness(pred_args[pred_name], gold_args[name]))
+    ]
+    for _, index, pred_name in sorted(candidates):
+        if gold_names[index] not in pred_by_gold and pred_name in pred_names:
+            pred_by_gold[gold_names[index]] = pred_name
+            pred_names.remove(pred_name)
+    pred_by_gold.update(
+        zip([name for name in gold_names if name not in pred_by_gold], pred_names, strict=False)
+    )
+    return pred_by_gold
+
+
+def form_only(edit: Edit) -> str | None:
+    """What a value is given by where gold gives the same otherwise: ``named`` or ``positional``, or None."""
+    if edit.code != "argument.renamed" or edit.pred is None or edit.gold is None:
+        return None
+    if _shape(edit.pred_value) != _shape(edit.gold_value):
+        return None
+    numbered = str(edit.pred.argument).isdecimal(), str(edit.gold.argument).isdecimal()
+    if numbered[0] == numbered[1]:
+        return None
+    return "positional" if numbered[0] else "named"
+
+
+def _shape(value: Value) -> Key:
+    """A value but for which calls it takes from: those of two plans have other positions."""
+    return value_key(value, [0] * (max(producers_of(value), default=-1) + 1))
+
+
+def _numbered(name: Any) -> bool:
+    return type(name) is str and name.isdecimal()
+
+
+def _likeness(pred_arg: Argument, gold_arg: Argument) -> float:
+    if pred_arg[1] or gold_arg[1] or not telling(gold_arg[2]):
+        return 0.0
+    return likeness(pred_arg[2], gold_arg[2])
+
+
+# ----------------------------------------------------------------------
+# Calls whose arguments all stand in one object, ``f({"x": 1})``, compared as if each stood for itself.
+UNNAMED = ("", "0")
+"""The names that readers give an argument without one."""
+
+
+def one_object(call: Call) -> dict[str, Any] | None:
+    """The object in which all arguments of a call stand; None where they stand for themselves.
+
+    >>> one_object(Call("c", "f", (("0", {"x": 1}),))), one_object(Call("c", "f", (("x", {"y": 1}),)))
+    ({'x': 1}, None)
+    """
+    (name, value), *other_arguments = call.arguments or ((None, None),)
+    return value if name in UNNAMED and not other_arguments and isinstance(value, dict) else None
+
+
+class Unpacked(NamedTuple):
+    """A pairing with objects opened.
+
+    Args:
+        pairing: The same partners.
+        objects: For each opened call of pred the name of its one argument.
+    """
+
+    pairing: Pairing
+    objects: dict[int, str]
+
+
+def unpacked(pairing: Pairing) -> Unpacked:
+    """The pairing with such objects opened where gold gives what they hold by its names.
+
+    Args:
+        pairing: A pairing that is made.
+    """
+    objects: dict[int, dict[str, Any]] = {}
+    for pred, call in enumerate(pairing.pred.numbered.plan.calls):
+        gold = pairing.to_gold[pred]
+        if gold < 0 or len(call.arguments) != 1 or (fields := one_object(call)) is None:
+            continue
+        gold_args = pairing.gold.arguments(gold)
+        if call.arguments[0][0] not in gold_args and not gold_args.keys().isdisjoint(fields):
+            objects[pred] = fields
+    if not objects:
+        return Unpacked(pairing, {})
+    pred_calls = Side(pairing.pred.numbered)
+    pred_calls.tools = pairing.pred.tools
+    opened = Pairing(pred_calls, pairing.gold, pairing.matcher)
+    opened.to_gold, opened.to_pred = pairing.to_gold, pairing.to_pred
+    for pred, fields in objects.items():
+        pred_calls.open(pred, {name: _argument(pred_calls, value) for name, value in fields.items()}, fields)
+    return Unpacked(opened, {pred: pred_calls.numbered.plan.calls[pred].arguments[0][0] for pred in objects})
+
+
+def _argument(plan_calls: Side, value: Any) -> Argument:
+    return plan_calls.shape(value), tuple(producers_of(value)), value
+
+
+# ----------------------------------------------------------------------
+# Operations whose operands may stand in either order: exchanging them is told, and does no harm.
+EITHER_ORDER = frozenset({"add", "multiply", "max", "min", "max_number", "min_number", "gcd", "lcm"})
+"""How such operations are called in the arithmetic plans that benchmarks have."""
+
+OPERANDS = 2
+"""So many arguments such an operation takes."""
+
+_COUNTED = re.compile(r"[a-z]|[a-z]*_?[0-9]+")
+"""Names of operands, which say nothing but which one it is: ``a``, ``arg_0``, ``1``."""
+
+
+def either_order(call: Call) -> bool:
+    """Whether a call is such an operation, on two operands: numbers or results, under names that only count.
+
+    >>> both = (("arg_0", 80), ("arg_1", 20))
+    >>> either_order(Call("a", "add", both)), either_order(Call("a", "divide", both))
+    (True, False)
+    >>> either_order(Call("a", "add", (("item", "milk"), ("list", "shopping"))))
+    False
+    >>> either_order(Call("a", "add", (("start", 5), ("days", 3))))
+    False
+    """
+    return (
+        call.name.casefold() in EITHER_ORDER
+        and len(call.arguments) == OPERANDS
+        and all(_COUNTED.fullmatch(name) for name, _ in call.arguments)
+        and all(type(value) in _OPERANDS for _, value in call.arguments)
+    )
+
+
+_OPERANDS = (int, float, Ref, Unresolved)

@@ -1,0 +1,269 @@
+"""Causes and consequences: which edits follow from which.
+
+An edit follows from another when mending the other mends it:
+
+- a call is mended with its links: so whatever concerns a value in which gold refers to a missing call follows
+  from that, and a value in which the prediction refers to an extra call follows from the extra call;
+- arguments that only one of two tools takes, and outputs that only one of them has, follow from the
+  replacement of the one by the other;
+- calls that another one asks for, too, or stands for, follow from that one;
+- the same change made again (one wrong value for one right value, one spelling) follows from the first.
+
+What is left are root causes. The first divergent call is that of the first root as the prediction is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+from planner_eval.comparison.explanation.argument_names import either_order, form_only
+from planner_eval.comparison.explanation.edits import Edit, Place
+from planner_eval.comparison.explanation.sentences import links_of
+from planner_eval.plan.canonical import OWN, producers_of, value_key
+from planner_eval.plan.graph import producers
+from planner_eval.plan.model import Plan, Ref, Value
+
+
+def order_by_cause(
+    edits: list[Edit], pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]
+) -> tuple[Edit, ...]:
+    """The edits, roots as the prediction is read, each followed by its consequences, causes filled in."""
+    if len(edits) < 2:
+        return tuple(edits)
+    ranks = _Ranks(pred, gold, pairs)
+    edits = sorted(edits, key=lambda edit: (_idle(edit, pred, gold), ranks.of(edit)))
+    cause = _causes(edits)
+    children: dict[int | None, list[int]] = {}
+    for position, parent in enumerate(cause):
+        children.setdefault(parent, []).append(position)
+    order: list[int] = []
+    stack = list(reversed(children.get(None, [])))
+    while stack:
+        position = stack.pop()
+        order.append(position)
+        stack.extend(reversed(children.get(position, [])))
+    new_positions = {position: new for new, position in enumerate(order)}
+    return tuple(
+        edits[position]
+        if (parent := cause[position]) is None
+        else edits[position]._replace(cause=new_positions[parent])
+        for position in order
+    )
+
+
+def _idle(edit: Edit, pred: Plan, gold: Plan) -> bool:
+    """Whether an edit is told last, for it does no harm: operands in either order, names for positions."""
+    if form_only(edit):
+        return True
+    if (
+        edit.code != "arguments.swapped"
+        or len({gold_place and gold_place.call for _, gold_place in edit.places}) != 1
+    ):
+        return False
+    calls = [
+        (plan, location.call)
+        for plan, location in ((pred, edit.pred), (gold, edit.gold))
+        if location is not None
+    ]
+    return all(call is not None and either_order(plan.calls[call]) for plan, call in calls)
+
+
+class _Ranks:
+    """Where an edit comes: where the prediction is read that far.
+
+    A missing call is written nowhere: it comes where it would stand, see :func:`places_in_pred`, but after
+    calls there that gold does not have, which are met first.
+    """
+
+    def __init__(self, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> None:
+        self.end = len(pred.calls)
+        self.gold, self.partner = gold, {gold: pred for pred, gold in pairs}
+        self.places: list[tuple[int, int]] = []
+        self.last: list[int] = []
+
+    def of(self, edit: Edit) -> tuple[int, ...]:
+        if edit.gold is not None and (gold := edit.gold.call) is not None:
+            if gold in self.partner:
+                return self.partner[gold], 0, 1, gold, _slight(edit)
+            if not self.partner:
+                return self.end + 1, 0, 0, gold
+            if not self.places:  # few plans lack a call
+                pairs = [(pred, gold) for gold, pred in self.partner.items()]
+                self.places, paired = places_in_pred(self.gold, pairs), {pred for pred, _ in pairs}
+                self.last = [*range(self.end)]  # of calls that only the prediction has, after each call
+                for position in range(self.end - 2, -1, -1):
+                    self.last[position] = position if position + 1 in paired else self.last[position + 1]
+            pred, offset = self.places[gold]
+            return self.last[pred] if offset > 0 else pred, offset, 0, gold
+        if edit.gold is None and edit.pred is not None and edit.pred.call is not None:
+            return edit.pred.call, 0, 1
+        return (self.end + 2,)
+
+
+def _slight(edit: Edit) -> bool:
+    """Whether an edit is told after the others of its call: texts but for case."""
+    pred_value, gold_value = edit.pred_value, edit.gold_value
+    same = edit.code == "argument.value" and type(pred_value) is str and type(gold_value) is str
+    return same and pred_value.casefold() == gold_value.casefold()
+
+
+def _awaited(gold: Plan, partner: Mapping[int, int], end: int) -> dict[int, int]:
+    """Where the prediction first waits for each missing call or for what needs it; `end` for the answer."""
+    awaited: dict[int, int] = {}
+    needs = producers(gold)
+    consumers: list[tuple[int, Iterable[int]]]
+    consumers = [
+        (partner[gold_call], needs[gold_call]) for gold_call in sorted(partner, key=partner.__getitem__)
+    ]
+    consumers += [(end, producers_of(value)) for _, value in gold.answer or ()]
+    for position, calls in consumers:
+        waiting = [*calls]
+        seen: set[int] = set()
+        while waiting:
+            gold_call = waiting.pop()
+            if gold_call in seen or gold_call in awaited:
+                continue
+            seen.add(gold_call)
+            if gold_call not in partner:
+                awaited[gold_call] = position
+                waiting += needs[gold_call]
+            elif partner[gold_call] > position:  # written too late, and so is what it needs
+                waiting += needs[gold_call]
+    return awaited
+
+
+def places_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Where each call of gold stands among the prediction's: a position, and -1 before, 0 at or 1 after it.
+
+    A call without a partner stands after the partner of the call before it, or else before the partner of
+    the next that has one; before all where none has one. It stands after all that it takes from, wherever
+    gold lists these, but never after a call that waits for it: before the first of them.
+
+    Args:
+        gold: The gold plan.
+        pairs: Positions (in pred, in gold) of partners.
+
+    >>> from planner_eval.plan.model import Call
+    >>> from planner_eval.plan.linking import plan_of
+    >>> waits = Call("d", "f", (("x", Ref(3)),))
+    >>> places_in_pred(plan_of([Call("a", "f"), Call("b", "f"), waits, Call("e", "f")]), [(5, 1), (2, 2)])
+    [(5, -1), (5, 0), (2, 0), (2, -1)]
+    """
+    partner = {gold: pred for pred, gold in pairs}
+    end = max(partner.values(), default=0) + 1
+    needs = producers(gold)
+    awaited = _awaited(gold, partner, end)
+    order = _producers_first(needs)
+    slots: dict[int, tuple[int, int]] = {}
+    current = next((partner[call] for call in order if call in partner), 0), -1
+    for call in order:
+        if call in partner:
+            current = slots[call] = partner[call], 0
+            continue
+        current = max([current, *(slots[producer] for producer in needs[call] if producer in slots)])
+        current = current[0], current[1] or 1
+        first = awaited.get(call, end)
+        slots[call] = (first, -1) if first < end and first <= current[0] else current
+    return [slots[call] for call in range(len(gold.calls))]
+
+
+def _producers_first(needs: Sequence[Sequence[int]]) -> list[int]:
+    """The calls as they are written, but for those that others written before them take from."""
+    order: list[int] = []
+    entered: set[int] = set()
+    for first_call in range(len(needs)):
+        open_calls = [(first_call, iter(needs[first_call]))] if first_call not in entered else []
+        entered.add(first_call)
+        while open_calls:
+            call, remaining = open_calls[-1]
+            next_producer = next((producer for producer in remaining if producer not in entered), None)
+            if next_producer is None:
+                order.append(call)
+                open_calls.pop()
+            else:
+                entered.add(next_producer)
+                open_calls.append((next_producer, iter(needs[next_producer])))
+    return order
+
+
+def _causes(edits: list[Edit]) -> list[int | None]:
+    """For each edit, in that order, the edit that it follows from."""
+    missing = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code == "call.missing"}
+    extra = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _GAINED}
+    renamed = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _RENAMED}
+    also_told = {place_pair: i for i, e in enumerate(edits) for place_pair in e.also if None in place_pair}
+    chained = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code == "call.replaced" and e.also}
+    first: dict[Any, int] = {}
+    causes: list[int | None] = []
+    for position, edit in enumerate(edits):
+        cause = None
+        if edit.code in _ALONE:
+            cause = also_told.get((edit.pred, edit.gold))
+        elif edit.code == "order.broken":
+            cause = _needless(edit, edits, extra)
+        elif edit.code not in _ROOTS:
+            cause = _producer(edit.gold_value, edit.gold, missing)
+            if cause is None:
+                cause = _producer(edit.pred_value, edit.pred, extra)
+            if cause is None and edit.code.endswith(".output"):
+                cause = _producer(edit.gold_value, edit.gold, renamed)
+        if cause is None and edit.gold and edit.code in _OF_ONE:
+            cause = renamed.get(edit.gold.call)
+        if cause is None and chained and edit.code == "argument.extra" and edit.pred is not None:
+            links = links_of(edit.pred.argument or "", edit.pred_value)
+            cause = next((chained[ref.call] for ref in links if ref.call in chained), None)
+        if cause is None and edit.code in _REPEATABLE:
+            cause = first.setdefault(change(edit), position)
+        causes.append(None if cause == position else cause)
+    return causes
+
+
+_ALONE = ("call.missing", "call.extra", "call.duplicated")
+_GAINED = ("call.extra", "call.duplicated")
+_RENAMED = ("call.replaced", "app.changed")
+_ROOTS = (*_RENAMED, "call.merged", "call.split", "arguments.swapped")
+_OF_ONE = ("argument.missing", "argument.extra", "argument.renamed")
+_REPEATABLE = (
+    "name.spelling",
+    "argument.value",
+    "argument.type",
+    "reference.literal",
+    "reference.unresolved",
+    "reference.unwanted",
+)
+
+
+def _needless(edit: Edit, edits: list[Edit], extra: dict[int | None, int]) -> int | None:
+    """The edit of the one thing for which a call comes too early; None where gold's call needs it, too."""
+    if type(edit.pred_value) is not Ref or edit.pred is None:
+        return None
+    if edit.pred_value.call in extra:
+        return extra[edit.pred_value.call]
+    needing = [
+        index
+        for index, other in enumerate(edits)
+        if other.pred is not None
+        and other.pred.argument is not None
+        and other.pred.call == edit.pred.call
+        and edit.pred_value.call in producers_of(other.pred_value)
+    ]
+    return needing[0] if len(needing) == 1 else None
+
+
+def _producer(value: Value, location: Place | None, edits: dict[int | None, int]) -> int | None:
+    """The edit about a call that a value at a place refers to."""
+    own_call = location.call if location is not None else None
+    return next((edits[call] for call in producers_of(value) if call in edits and call != own_call), None)
+
+
+def change(edit: Edit) -> Hashable:
+    """What was put for what; two edits of one change are one mistake made twice.
+
+    Texts count wherever they stand; other values are too common to mean much under another name.
+    """
+    if edit.code == "name.spelling":
+        return edit.code
+    texts = type(edit.pred_value) is str and type(edit.gold_value) is str
+    name = None if texts or edit.gold is None else edit.gold.argument
+    return edit.code, name, value_key(edit.pred_value, OWN), value_key(edit.gold_value, OWN)

@@ -1,0 +1,417 @@
+"""Mistakes that concern several calls or arguments: a list for calls, one call for a chain, exchanges."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
+from planner_eval.comparison.matching.replaced import telling
+from planner_eval.plan.canonical import Key, value_key
+from planner_eval.plan.model import Value
+
+LOOKS = 10_000
+"""Pairs of calls that are looked at for one that asks for several."""
+
+GATHERED = 5
+"""So many calls at most are told to be made in one."""
+
+
+IN_ONE = 100
+"""Of more missing calls it is not asked which of them a call of another tool holds in a list."""
+
+
+class Listed(NamedTuple):
+    """Calls that ask one by one what a call of the other plan asks in a list, or in several.
+
+    Args:
+        merged: The lists are the prediction's; else gold's.
+        parts: The calls that have no partner, by position in their plan; one more is the partner.
+        names: The arguments, by the prediction's names and by gold's.
+    """
+
+    merged: bool
+    parts: tuple[int, ...]
+    names: tuple[tuple[str, str], ...]
+
+
+def lead_lists(pairing: Pairing) -> None:
+    """Let a call that holds lists stand for the first of the calls that ask one by one, if none is used."""
+    for gold, listed_calls in listed(pairing, pairing.to_gold).items():
+        pred, first = pairing.to_pred[gold], listed_calls.parts[0]
+        lead_pred, lead_gold = (pred, first) if listed_calls.merged else (first, gold)
+        pred_users, gold_users = pairing.pred.users, pairing.gold.users
+        used = pred_users[pred] or pred_users[lead_pred] or gold_users[gold] or gold_users[lead_gold]
+        if not used and first < (gold if listed_calls.merged else pred):
+            pairing.release([pred], [gold], ALONE)
+            pairing.pair(lead_pred, lead_gold)
+
+
+def listed(pairing: Pairing, images: Sequence[Any], *, as_explained: bool = False) -> dict[int, Listed]:
+    """Partners of which one asks in lists what the other asks with more calls, by position in gold.
+
+    The items of the lists are those of the calls, neither more nor less; what else differs does so in each of
+    the calls alike, or else, where it is told, not in the first.
+
+    Args:
+        pairing: The pairing.
+        images: For each call of pred its partner.
+        as_explained: Go by what a person says of the calls, not by which are partners.
+    """
+    lists: dict[int, Listed] = {}
+    if min((*pairing.to_gold, *pairing.to_pred), default=0) >= 0:  # all have partners, as in most plans
+        return lists
+    alone = _alone(pairing.pred.tools, pairing.to_gold), _alone(pairing.gold.tools, pairing.to_pred)
+    if alone[0].keys().isdisjoint(pairing.gold.tools) and alone[1].keys().isdisjoint(pairing.pred.tools):
+        return lists
+    looks = 0
+    for gold, pred in enumerate(pairing.to_pred[: len(pairing.gold.tools)]):
+        tool = pairing.gold.tools[gold]
+        if pred < 0 or pairing.pred.tools[pred] != tool:
+            continue
+        for merged in (True, False):
+            candidates = alone[merged].get(tool, [])
+            looks += len(candidates)
+            if candidates and looks <= LOOKS:
+                listed_calls = _listed(pairing, images, pred, gold, merged, candidates, as_explained)
+                if listed_calls is None and as_explained:
+                    listed_calls = _beside(pairing, pred, gold, merged, candidates)
+                    listed_calls = listed_calls or _in_lists(pairing, pred, gold, merged, candidates)
+                if listed_calls is not None:
+                    lists[gold] = listed_calls
+                    alone[merged][tool] = [
+                        position for position in candidates if position not in listed_calls.parts
+                    ]
+                    break
+    return lists
+
+
+def _listed(
+    pairing: Pairing,
+    images: Sequence[Any],
+    pred: int,
+    gold: int,
+    merged: bool,
+    candidates: list[int],
+    as_explained: bool,
+) -> Listed | None:
+    """The calls of `candidates` that ask with a partner what the other holds in lists."""
+    varying = _varying(pairing, pred, gold, merged)
+    if varying is None:
+        return None
+    names, _ = varying
+    identity = range(len(pairing.to_pred))
+    list_calls, single_calls = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
+    list_args = list_calls.arguments(pred if merged else gold)
+    remaining = [
+        Counter(_items(list_args[pair[not merged]][2], images if merged else identity)) for pair in names
+    ]
+    members = []
+    for position in (gold if merged else pred, *candidates):
+        other = _varying(pairing, *((pred, position) if merged else (position, gold)), merged)
+        if other != varying and not (as_explained and not varying[1] and other and other[0] == names):
+            continue
+        single_args = single_calls.arguments(position)
+        items = [
+            Counter(_items(single_args[pair[merged]][2], identity if merged else images)) for pair in names
+        ]
+        if all(used <= available for used, available in zip(items, remaining, strict=True)):
+            remaining = [available - used for used, available in zip(items, remaining, strict=True)]
+            members.append(position)
+    if any(remaining) or len(members) < 2 or members[0] != (gold if merged else pred):
+        return None
+    return Listed(merged, tuple(members[1:]), names)
+
+
+def _beside(pairing: Pairing, pred: int, gold: int, merged: bool, candidates: list[int]) -> Listed | None:
+    """Calls of `candidates` that ask with a partner, under one name, what the other holds beside one another.
+
+    So a call on 90 and 120 stands for one on 15 and 90 and one on 15 and 120, whatever these two share: all
+    that is wrong of it is where it holds what they differ in.
+    """
+    list_calls, single_calls = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
+    list_args = list_calls.arguments(pred if merged else gold)
+    first_args, *candidate_args = (single_calls.arguments(i) for i in (gold if merged else pred, *candidates))
+    wrong = pairing.differing(pred, gold, strict=True)
+    holders = {shape: name for name, (shape, _, _) in reversed(list_args.items()) if type(name) is str}
+    for name, (shape, producers, value) in first_args.items():
+        if producers or type(name) is not str or shape not in holders or not telling(value):
+            continue
+        names, members = [holders[shape]], []
+        for position, args in zip(candidates, candidate_args, strict=True):
+            differ = [
+                argument
+                for argument in {**first_args, **args}
+                if first_args.get(argument) != args.get(argument)
+            ]
+            if differ != [name] or name not in args or args[name][1] or not telling(args[name][2]):
+                continue
+            list_name = holders.get(args[name][0])
+            if list_name is not None and list_name not in names:
+                names.append(list_name)
+                members.append(position)
+        if members and {*wrong} <= {*names}:
+            pairs = [
+                (list_argument, name) if merged else (name, list_argument)
+                for list_argument in sorted(names, key=[*list_args].index)
+            ]
+            return Listed(merged, tuple(members), tuple(pairs))
+    return None
+
+
+def _in_lists(pairing: Pairing, pred: int, gold: int, merged: bool, candidates: list[int]) -> Listed | None:
+    """Calls of `candidates` of which the other holds two arguments or more in lists.
+
+    What of them is in no list of its own items, as a rate written as per cent, is another mistake.
+    """
+    list_calls, single_calls = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
+    list_args = list_calls.arguments(pred if merged else gold)
+    first = gold if merged else pred
+    first_args = single_calls.arguments(first)
+    lists = {
+        name: [list_calls.shape(item) for item in value]
+        for name, (_, producers, value) in list_args.items()
+        if type(value) is list
+        and not producers
+        and name in first_args
+        and type(first_args[name][2]) is not list
+    }
+    if len(lists) < 2 or not {*pairing.differing(pred, gold, strict=True)} <= {*lists}:
+        return None
+    names = [name for name, items in lists.items() if type(name) is str and first_args[name][0] in items]
+    members = []
+    for position in candidates:
+        args = single_calls.arguments(position)
+        same = all(
+            name in list_args and (name in lists or args[name][:2] == list_args[name][:2]) for name in args
+        )
+        if same and all(name in args and args[name][0] in lists[name] for name in names):
+            members.append(position)
+    calls = [single_calls.arguments(position) for position in (first, *members)]
+    names = [name for name in names if {call[name][0] for call in calls} == {*lists[name]}]
+    if len(names) < 2 or not members:
+        return None
+    return Listed(merged, tuple(members), tuple((name, name) for name in names))
+
+
+def _varying(
+    pairing: Pairing, pred: int, gold: int, merged: bool
+) -> tuple[tuple[tuple[str, str], ...], dict[str, Key]] | None:
+    """The arguments in which one of two calls has lists, by their names in pred and gold; what else differs.
+
+    None where no list differs, or more else than lists.
+    """
+    wrong = pairing.differing(pred, gold, strict=True)
+    pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    pred_only = [name for name in wrong if name not in gold_args]
+    gold_only = [name for name in wrong if name not in pred_args]
+    pairs = [(name, name) for name in wrong if name in pred_args and name in gold_args]
+    pairs += [(pred_only[0], gold_only[0])] if len(pred_only) == 1 == len(gold_only) else []
+    list_args = pred_args if merged else gold_args
+    names = tuple(pair for pair in pairs if type(list_args[pair[not merged]][2]) is list)
+    if not names or not all(type(name) is str for pair in names for name in pair):
+        return None
+    single_args = gold_args if merged else pred_args
+    list_names = {name for pair in names for name in pair}
+    other_differences = {
+        name: single_args[name][:2] if name in single_args else None
+        for name in wrong
+        if name not in list_names
+    }
+    return (names, other_differences) if len(other_differences) <= len(names) else None
+
+
+def _alone(tools: Sequence[Any], partner: Sequence[int]) -> dict[Any, list[int]]:
+    """The calls without a partner, by their tool."""
+    by_tool: dict[Any, list[int]] = {}
+    for position, tool in enumerate(tools):
+        if partner[position] < 0:
+            by_tool.setdefault(tool, []).append(position)
+    return by_tool
+
+
+def _items(value: Value, numbers: Any) -> Iterator[Key]:
+    return (value_key(item, numbers) for item in (value if type(value) is list else [value]))
+
+
+def chain(pairing: Pairing, pred: int, gold: int) -> list[int]:
+    """Calls of gold, each of which alone takes the former's output, in whose place one call of pred stands.
+
+    All but `gold` are missing, and the call of pred has the producers of the first and the consumers of
+    the last, which are some: a plan that ends early has left calls out.
+
+    Args:
+        pairing: The pairing.
+        pred: A call of pred.
+        gold: Its partner, of another tool.
+
+    Returns:
+        The calls in their order; `gold` alone where there is no such chain.
+    """
+    gold_calls, images = pairing.gold, pairing.to_gold
+
+    def before(position: int) -> set[int]:
+        return {*gold_calls.numbered.producers(position)}
+
+    def after(position: int) -> set[int]:
+        return {use.consumer for use in gold_calls.users[position]}
+
+    def follow(onward: Callable[[int], set[int]], back: Callable[[int], set[int]]) -> list[int]:
+        calls = [gold]
+        while len(next_calls := onward(calls[-1])) == 1:
+            (next_call,) = next_calls
+            if (
+                next_call == len(gold_calls.tools)
+                or pairing.to_pred[next_call] >= 0
+                or back(next_call) != {calls[-1]}
+                or next_call in calls
+            ):
+                break
+            calls.append(next_call)
+        return calls
+
+    calls = [*follow(before, after)[:0:-1], *follow(after, before)]
+    ends = (
+        {images[producer] for producer in pairing.pred.numbered.producers(pred)},
+        {images[use.consumer] for use in pairing.pred.users[pred]},
+    )
+    if not ends[1] or ends != (before(calls[0]), after(calls[-1])):
+        return [gold]
+    return calls
+
+
+def gathered(pairing: Pairing, pred: int, gold: int) -> list[int]:
+    """Calls of gold that join in one, in whose place one call of pred stands, which holds their values.
+
+    The call of pred takes from no other, its tool is none of gold's, and each value it has that says
+    something is of one of two or more calls of gold, which are all that gold's needs; none of them has a
+    partner of its own tool, nor feeds any other call, nor has a value more.
+
+    Args:
+        pairing: The pairing.
+        pred: A call of pred.
+        gold: The call in which gold's join.
+
+    Returns:
+        The calls in gold's order; `gold` alone where there are none such.
+    """
+    pred_calls, gold_calls = pairing.pred, pairing.gold
+    needed, waiting = {gold}, [gold]
+    while waiting and len(needed) <= GATHERED:
+        more = {*gold_calls.numbered.producers(waiting.pop())} - needed
+        needed |= more
+        waiting += more
+    if not 2 < len(needed) <= GATHERED or pred_calls.tools[pred] in gold_calls.tools:
+        return [gold]
+    if any(use.consumer not in needed for position in needed - {gold} for use in gold_calls.users[position]):
+        return [gold]
+    if any(gold_calls.tools[position] in pred_calls.tools for position in needed):
+        return [gold]
+    pred_values, gold_values = (
+        _told(pred_calls, pred),
+        [_told(gold_calls, position) for position in sorted(needed)],
+    )
+    if (
+        pred_calls.numbered.producers(pred)
+        or sum(map(bool, gold_values)) < 2
+        or pred_values != sum(gold_values, Counter())
+    ):
+        return [gold]
+    return sorted(needed)
+
+
+class Collected(NamedTuple):
+    """Calls of one tool that a call of a tool that gold has not holds in a list.
+
+    Args:
+        name: The argument that holds the list.
+        parts: The calls, by position in gold.
+    """
+
+    name: str
+    parts: tuple[int, ...]
+
+
+def in_one(pairing: Pairing, pred: int, gold: int, missing: Sequence[int]) -> Collected | None:
+    """The calls, two or more, that differ by what another has as items of a list; None for none.
+
+    The tool of the call is none of gold's, it has all other arguments of theirs with equal values, at least
+    one of which says something, and the items are those of the calls, neither more nor less. The calls are
+    missing, but one may be its partner.
+
+    Args:
+        pairing: The pairing.
+        pred: A call of pred.
+        gold: Its partner.
+        missing: The calls of gold that are missing; of more than a hundred nothing is told.
+    """
+    pred_calls, gold_calls = pairing.pred, pairing.gold
+    if not 0 < len(missing) <= IN_ONE or pred_calls.tools[pred] in gold_calls.tools:
+        return None
+    pred_args = pred_calls.arguments(pred)
+    alone: dict[Any, list[int]] = {}
+    for position in (*missing, gold):
+        alone.setdefault(gold_calls.tools[position], []).append(position)
+    for name, (_, producers, value) in pred_args.items():
+        if type(name) is not str or type(value) is not list or producers or len(value) < 2:
+            continue
+        items = {pred_calls.shape(item): index for index, item in enumerate(value) if telling(item)}
+        calls_by_item: dict[Any, dict[Key, int]] = {}
+        for tool, calls in alone.items() if len(items) == len(value) else ():
+            for position in calls:
+                gold_args = gold_calls.arguments(position)
+                other = [
+                    argument
+                    for argument in gold_args
+                    if argument not in pred_args or gold_args[argument][:2] != pred_args[argument][:2]
+                ]
+                shared = any(
+                    telling(gold_args[argument][2]) for argument in gold_args if argument not in other
+                )
+                if (
+                    len(other) == 1
+                    and shared
+                    and not gold_args[other[0]][1]
+                    and gold_args[other[0]][0] in items
+                ):
+                    calls_by_item.setdefault((tool, other[0]), {}).setdefault(
+                        gold_args[other[0]][0], position
+                    )
+        for members in calls_by_item.values():
+            if members.keys() == items.keys():
+                return Collected(name, tuple(sorted(members.values())))
+    return None
+
+
+def _told(plan_calls: Side, position: int) -> Counter[Key]:
+    """The values of a call that say something, but for what it takes."""
+    arguments = plan_calls.arguments(position).values()
+    return Counter(shape for shape, needed, value in arguments if telling(value) and not needed)
+
+
+def exchanged(values: Mapping[str, Key], right_values: Mapping[str, Key]) -> Iterator[list[str]]:
+    """Names of which each has in `values` what the next has in `right_values`, the last what the first has.
+
+    Args:
+        values: Names and values, none of them right.
+        right_values: The same names with the right values.
+
+    >>> list(exchanged({"a": 1, "b": 2, "c": 3}, {"a": 2, "b": 1, "c": 4}))
+    [['a', 'b']]
+    """
+    holders: dict[Key, list[str]] = {}
+    for name in reversed([*right_values]):
+        holders.setdefault(right_values[name], []).append(name)
+    next_names = {name: names.pop() for name, key in values.items() if (names := holders.get(key))}
+    seen: set[str] = set()
+    for start in right_values:
+        circle: list[str] = []
+        current: str | None = start
+        while current is not None and current not in seen:
+            seen.add(current)
+            circle.append(current)
+            current = next_names.get(current)
+        if current == start and len(circle) > 1:
+            yield circle

@@ -1,0 +1,301 @@
+"""Gold that allows more than one answer: alternative plans, optional calls, precedences, more values.
+
+A gold record may have, beside its plan, the fields
+
+    "alternatives": [plan, …]           other plans that are as right, each a plan or a record like this
+    "optional": ["c3"]                  calls that need not be made, by id
+    "before": [["c1", "c4"]]            the first must be written before the second
+    "unordered": [["c1", "c2"]]         groups without order, where the policy asks for written order
+    "accepted": {"c1": {"city": [..]}}  values that are right besides gold's own
+    "omittable": {"c1": ["unit"]}       arguments that need not be given
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import close_names, counted, did_you_mean
+from planner_eval.comparison.policy.policy import NO_TERMS, Terms
+from planner_eval.plan.model import Plan
+from planner_eval.reading.dialects.conversations.messages import shown
+from planner_eval.reading.dialects.finding.plain_prose import is_words
+from planner_eval.reading.dialects.read import parse
+from planner_eval.reading.files.fields import choose_content, filled
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.plans import read_plan
+from planner_eval.reading.files.record import BESIDE_GOLD, GOLD_TERMS, Record
+from planner_eval.reading.files.storing import is_stored
+
+_MISSPELT = 0.9
+"""How alike a field's name and one of ours are that is meant to be it: ``options`` is another word."""
+
+
+class Gold(NamedTuple):
+    """What counts as right for one sample.
+
+    Args:
+        plans: The acceptable plans, each with what it leaves open; the first is the main one.
+    """
+
+    plans: tuple[tuple[Plan, Terms], ...]
+
+    @property
+    def plan(self) -> Plan:
+        """The main plan."""
+        return self.plans[0][0]
+
+
+def doubts(file: PlanFile) -> tuple[str, ...]:
+    """What in a file of gold plans may not say what its author meant: words for plans, misspelt fields.
+
+    >>> doubts(PlanFile("g.jsonl", (Record("g.jsonl", 0, None, "It is sunny."),), True, "expected"))
+    ('g.jsonl: 1 of 1 gold plans is words that call nothing, and counts as no plan; \
+the first is record 1, "It is sunny."; --gold-text-field names another field',)
+    """
+    if file.published:
+        return ()
+    return (*words_for_plans(file), *_misspelt(file))
+
+
+def words_for_gold(source: Any, plan: Plan) -> str | None:
+    """That words which call nothing stand where one plan was wanted; None where they do not.
+
+    Words are an answer that calls nothing, but as gold they may be a slip: an empty list says no call.
+
+    Args:
+        source: What the plan was read from.
+        plan: The plan.
+
+    >>> words_for_gold("to be done", parse("to be done"))
+    '"to be done" holds no call: a gold plan without calls is written []'
+    >>> words_for_gold("[]", parse("[]"))
+    """
+    if plan.calls or plan.answer is not None or isinstance(source, Plan):
+        return None
+    from planner_eval.reading.dialects.finding.answer_text import lists_nothing
+
+    if lists_nothing(source):
+        return None
+    return f"{shown(_stripped(source))} holds no call: a gold plan without calls is written []"
+
+
+def _stripped(source: Any) -> Any:
+    return source.strip() if isinstance(source, str) else source
+
+
+def are_words(record: Record) -> bool:
+    """Whether words that call nothing stand where a record's gold plan was wanted.
+
+    Args:
+        record: The record, whose plan need not be read for this.
+
+    >>> are_words(Record("g.jsonl", 0, None, "It is sunny.")), are_words(Record("g.jsonl", 0, None, "[]"))
+    (True, False)
+    """
+    if not isinstance(record.source, (str, list)) or record.dialect is not None:
+        return False
+    return is_words(record.source)
+
+
+def words_for_plans(file: PlanFile, option: str = "--gold-text-field") -> Iterator[str]:
+    """How many gold plans of a file are words that call nothing, in words; nothing where none is.
+
+    Args:
+        file: The file.
+        option: The option that names the field of the plans.
+    """
+    records = file.records.words() if is_stored(file.records) else file.records
+    prose_records = (record for record in records if are_words(record))
+    first = next(prose_records, None)
+    if first is not None:
+        count = 1 + sum(1 for _ in prose_records)
+        verbs = ("is", "counts") if count == 1 else ("are", "count")
+        where = first.where.removeprefix(f"{first.file}, ")
+        named = f"; {option} names another field" if file.content else ""
+        yield (
+            f"{file.name}: {count:,} of {len(file.records):,} gold plans {verbs[0]} words that call "
+            f"nothing, and {verbs[1]} as no plan; the first is {where}, "
+            f"{shown(_stripped(first.source))}{named}"
+        )
+
+
+def _misspelt(file: PlanFile) -> Iterator[str]:
+    names = file.records.names() if is_stored(file.records) else _names(file.records)
+    for name, count in names.items():
+        close = _meant(name)
+        if close is not None:
+            message = f"{name!r} says nothing beside gold ({counted(count, 'record')})"
+            yield f"{file.name}: {message}; did you mean {close!r}?"
+
+
+def _meant(name: str) -> str | None:
+    """The field beside gold whose name is nearly this one, which says nothing."""
+    close = close_names(name, BESIDE_GOLD, 1, cutoff=_MISSPELT) if name not in BESIDE_GOLD else ()
+    return close[0] if close else None
+
+
+def _names(records: Iterable[Record]) -> Mapping[str, int]:
+    return Counter(name for record in records for name in filled(record.fields) if isinstance(name, str))
+
+
+def read_gold(
+    record: Record, *, dialect: str | None = None, compute: str | None = None, known: Plan | None = None
+) -> Gold:
+    """The gold plans of a record.
+
+    Args:
+        record: The record.
+        dialect: As for :func:`planner_eval.reading.dialects.read.parse`.
+        compute: Likewise.
+        known: The record's own plan, where its text was read already.
+
+    Raises:
+        ParseError: the record's own plan, or an alternative, cannot be read, or is words that call nothing.
+        InputError: a term names a call that the plan does not have, or is of the wrong shape.
+    """
+    plan = known if known is not None else read_plan(record, dialect=dialect, compute=compute)
+    words = words_for_gold(record.source, plan) if record.dialect is None else None
+    if words is not None:  # else any words would be right
+        raise ParseError(words, code="parse.empty")
+    if not any(name in record.fields for name in BESIDE_GOLD):
+        return Gold(((plan, NO_TERMS),))
+    _check(record.fields, record.where)
+    plans = [(plan, _terms(record.fields, plan, record.where))]
+    for number, item in enumerate(record.fields.get("alternatives", ()), 1):
+        where = f"{record.where}, alternative {number}"
+        field = choose_content(where, [item], "gold") if _is_record(item) else None
+        source = item if field is None else item[field]
+        try:
+            other = parse(source, dialect=dialect, compute=compute, infer=record.infer)
+        except ParseError as error:
+            error.reason = f"alternative {number}: {error.reason}"
+            raise
+        words = words_for_gold(source, other)
+        if words is not None:
+            raise ParseError(f"alternative {number}: {words}", code="parse.empty")
+        plans.append((other, _terms(item if isinstance(item, dict) else {}, other, where)))
+    return Gold(tuple(plans))
+
+
+def sure_gold(record: Record) -> Gold:
+    """The gold plans of a record where nobody is told of a doubt: what may be a slip is refused.
+
+    Args:
+        record: The record.
+
+    Raises:
+        ParseError: as for :func:`read_gold`.
+        InputError: likewise; or a field's name is nearly one that says what else is right.
+
+    >>> sure_gold(Record("g.jsonl", 0, None, "f()", fields={"gold": "f()", "alternative": ["g()"]}))
+    Traceback (most recent call last):
+    planner_eval.base.errors.InputError: g.jsonl, record 1: 'alternative' says nothing beside gold; \
+did you mean 'alternatives'?
+    """
+    gold = read_gold(record)
+    for name in filled(record.fields):
+        close = _meant(name)
+        if close is not None:
+            raise InputError(f"{record.where}: {name!r} says nothing beside gold; did you mean {close!r}?")
+    return gold
+
+
+def _check(fields: Mapping[str, Any], where: str) -> None:
+    """Check what stands beside a plan, alternatives and what stands beside them included."""
+    gold_fields = {name: fields[name] for name in BESIDE_GOLD if name in fields}
+    if gold_fields:
+        from planner_eval.reading.files.schema import GoldRecord
+
+        GoldRecord.check(gold_fields, where)
+
+
+def _is_record(item: Any) -> bool:
+    return isinstance(item, dict) and "calls" not in item
+
+
+def terms_of(fields: Mapping[str, Any], plan: Plan, where: str = "gold") -> Terms:
+    """What a gold record's fields leave open.
+
+    Args:
+        fields: The record's fields.
+        plan: The plan whose calls they name.
+        where: What messages call the record.
+
+    Raises:
+        InputError: a field names a call that the plan does not have, or is of the wrong shape.
+
+    >>> terms_of({"optional": ["c1"]}, parse("f(#x='1')")).optional
+    frozenset({'c1'})
+    """
+    _check(fields, where)
+    return _terms(fields, plan, where)
+
+
+def _given(plan: Plan, named: Mapping[str, Iterable[str]], where: str) -> None:
+    """Refuse arguments that calls of a plan do not give: nothing would come of them."""
+    for call in plan.calls:
+        names = [name for name, _ in call.arguments]
+        for name in named.get(call.id, ()):
+            if name not in names:
+                listing = f"the call gives {', '.join(map(repr, names)) or 'none'}"
+                hint = did_you_mean(name, names, listing)
+                raise InputError(f"{where} names the argument {name!r} of call {call.id!r}; {hint}")
+
+
+def _refers(value: Any, calls: Collection[str]) -> bool:
+    """Whether a value beside gold was meant as a reference to one of gold's calls."""
+    if isinstance(value, dict):
+        return "$ref" in value or any(_refers(item, calls) for item in value.values())
+    if isinstance(value, list):
+        return any(_refers(item, calls) for item in value)
+    match = _REFERENCE.match(value) if isinstance(value, str) else None
+    return match is not None and match[1] in calls
+
+
+_REFERENCE = re.compile(r"\$\{?(\w+)\b")
+
+
+def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
+    """As :func:`terms_of`, of fields that were checked."""
+    if not any(name in fields for name in GOLD_TERMS):
+        return NO_TERMS
+    call_ids = {call.id for call in plan.calls}
+
+    def named(value: Iterable[str], field: str) -> tuple[str, ...]:
+        for item in value:
+            if item not in call_ids:
+                calls = ", ".join(sorted(call_ids)) or "none"
+                raise InputError(f"{where}: {field} names the call {item!r}; the plan's calls are {calls}")
+        return tuple(value)
+
+    accepted = fields.get("accepted", {})
+    named(accepted, "accepted")
+    omittable = fields.get("omittable", {})
+    named(omittable, "omittable")
+    _given(plan, accepted, f"{where}: accepted")
+    _given(plan, omittable, f"{where}: omittable")
+    for call, values in accepted.items():
+        for name, value in values.items():
+            if any(
+                _refers(candidate, call_ids) for candidate in (value if isinstance(value, list) else [value])
+            ):
+                raise InputError(
+                    f"{where}: accepted gives call {call!r} a reference for {name!r}, and takes values "
+                    "alone: write the plan with that reference under 'alternatives'"
+                )
+    befores = (named(pair, "before") for pair in fields.get("before", ()))
+    return Terms(
+        optional=frozenset(named(fields.get("optional", ()), "optional")),
+        before=tuple((first, second) for first, second in befores),
+        unordered=tuple(frozenset(named(group, "unordered")) for group in fields.get("unordered", ())),
+        accepted={
+            call: {name: tuple(v) if isinstance(v, list) else (v,) for name, v in values.items()}
+            for call, values in accepted.items()
+        },
+        omittable={call: frozenset(names) for call, names in omittable.items()},
+    )

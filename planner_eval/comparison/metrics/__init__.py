@@ -1,0 +1,381 @@
+"""Metrics: one small pure function each, from one compared pair to counts that add up over samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.frozen import quick
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import did_you_mean
+from planner_eval.comparison.explanation.counted import as_counted
+from planner_eval.comparison.matching.align import Matching, match
+from planner_eval.comparison.metrics import basic, published
+from planner_eval.comparison.metrics.counts import Counts, Share, Tally
+from planner_eval.comparison.metrics.facts import Facts, linked
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+from planner_eval.plan.graph import closure, leaders
+from planner_eval.plan.model import Plan
+
+
+# ----------------------------------------------------------------------
+# What metrics give where a plan is gold's, call by call: all of what they count, from one look at the plan.
+#
+# Every other pair of a good model is such a pair, and its tallies say no more than how large the plan is.
+# Most
+# others have gold's references at least, which is all that some metrics look at. The metrics themselves give
+# the same (tested); they would look at both sides, and each by itself.
+class Size(NamedTuple):
+    """How much of a plan there is to be right about.
+
+    Args:
+        calls: Calls.
+        apps: Apps that are called.
+        independent: Arguments that hold no reference.
+        dependent: Arguments that hold one.
+        references: References.
+        dependencies: Pairs of calls of which one takes the other's output.
+        closure: Pairs of calls of which one needs the other, by way of others too.
+        together: Pairs of calls that lie in one component.
+        largest: Calls of the largest component.
+    """
+
+    calls: int
+    apps: int
+    independent: int
+    dependent: int
+    references: int
+    dependencies: int
+    closure: int
+    together: int
+    largest: int
+
+    @property
+    def arguments(self) -> int:
+        """Arguments."""
+        return self.independent + self.dependent
+
+    @property
+    def parts(self) -> int:
+        """What both plans together have of calls and arguments."""
+        return 2 * (self.calls + self.arguments)
+
+    @property
+    def one(self) -> int:
+        """The plan as a whole."""
+        return 1
+
+
+COUNTED: Mapping[str, str] = {
+    "exact": "one",
+    "similarity": "parts",
+    "calls": "calls",
+    "whole_calls": "calls",
+    "apps": "apps",
+    "argument_names": "arguments",
+    "argument_values": "arguments",
+    "independent_arguments": "independent",
+    "dependent_arguments": "dependent",
+    "independent_errors": "independent",
+    "dependent_errors": "dependent",
+    "references": "references",
+    "dependencies": "dependencies",
+    "order_tau": "closure",
+    "precedences": "dependencies",
+    "ordered_calls": "calls",
+    "component_pairs": "together",
+    "same_components": "one",
+    "transitive_dependencies": "closure",
+    "generations": "calls",
+    "common_subplan": "largest",
+    "same_depth": "one",
+    "same_width": "one",
+}
+"""Of metrics that need no more than a plan's size to count a plan that is right: what they count of it."""
+
+
+OF_GRAPH = frozenset(
+    {
+        "references", "dependencies", "order_tau", "precedences", "component_pairs", "same_components",
+        "transitive_dependencies", "generations", "same_depth", "same_width",
+    }
+)  # fmt: skip
+"""Those of them that look at nothing but which call refers to which."""
+
+OF_PARTNERS = frozenset({"independent_errors", "dependent_errors", "order_tau", "precedences"})
+"""Those of them whose whole is of calls with partners alone."""
+
+
+def right_size(matching: Matching) -> Size | None:
+    r"""Gold's size where the prediction has gold's graph, call by call, each written after what it needs.
+
+    None where it has another. Where `matching` is alike all else is gold's too.
+
+    Args:
+        matching: What :func:`planner_eval.comparison.matching.align.match` gave.
+
+    >>> from planner_eval.comparison.matching.align import match
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> gold = parse("a = f(#x='1')\nb = g(#y=a)")
+    >>> right_size(match(gold, gold)).dependent, right_size(match(gold, parse("f(#x='1')")))
+    (1, None)
+    """
+    pred_plan, gold = matching.pred, matching.gold
+    count = len(gold.calls)
+    if pred_plan is not gold:
+        pairs = matching.alignment.pairs
+        if not len(pairs) == count == len(pred_plan.calls) or pred_plan.edges != gold.edges:
+            return None
+        for pred, image in pairs:
+            if pred != image:
+                return None
+    return size_of(gold)
+
+
+def size_of(gold: Plan) -> Size | None:
+    """A plan's size; None where a call is written before what it needs, or a reference was inferred."""
+    count = len(gold.calls)
+    between: set[tuple[int, int]] = set()
+    for edge in gold.edges:
+        if edge.producer >= edge.consumer or edge.inferred:
+            return None
+        between.add((edge.consumer, edge.producer))
+    dependent = arguments = 0
+    apps = set()
+    for call in gold.calls:
+        arguments += len(call.arguments)
+        dependent += linked(call.arguments)
+        apps.add(call.app)
+    return Size(
+        count,
+        len(apps) - (None in apps),
+        arguments - dependent,
+        dependent,
+        len(gold.edges),
+        len(between),
+        *_graph(count, between),
+    )
+
+
+def _graph(count: int, between: set[tuple[int, int]]) -> tuple[int, int, int]:
+    """Of a graph: its closure, pairs within components, the largest component."""
+    if not between:
+        return 0, 0, min(count, 1)
+    return (_few if count <= _FEW else _counted)(count, tuple(sorted(between)))
+
+
+def _counted(count: int, between: tuple[tuple[int, int], ...]) -> tuple[int, int, int]:
+    needs: list[list[int]] = [[] for _ in range(count)]
+    for consumer, producer in between:
+        needs[consumer].append(producer)
+    sizes: dict[int, int] = {}
+    for leader in leaders(needs):
+        sizes[leader] = sizes.get(leader, 0) + 1
+    return closure(needs), sum(size * (size - 1) // 2 for size in sizes.values()), max(sizes.values())
+
+
+_FEW = 20
+_few = lru_cache(maxsize=1024)(_counted)  # a few small graphs are those of most plans
+
+
+# ----------------------------------------------------------------------
+# Metrics: one small pure function each, from one compared pair to counts that add up over samples.
+@quick
+class Metric:
+    """One metric.
+
+    Args:
+        name: What reports call it.
+        count: From one compared pair to its counts; None where it does not exist.
+        kind: ``"counts"`` (precision, recall, F1) or ``"share"``.
+        group: calls, arguments, references, order, structure, plan or published.
+        lower: Less is better.
+        least: The least that it can be.
+    """
+
+    name: str
+    count: Callable[[Facts], Tally | None]
+    kind: str
+    group: str
+    lower: bool = False
+    least: int = 0
+
+    @property
+    def title(self) -> str:
+        """One line for a person."""
+        return (self.count.__doc__ or "").partition("\n")[0]
+
+
+def _table() -> dict[str, Metric]:
+    rows: list[tuple[Callable[[Facts], Tally | None], str, str]] = [
+        (basic.exact, "share", "plan"),
+        (basic.similarity, "share", "plan"),
+        (basic.calls, "counts", "calls"),
+        (basic.whole_calls, "counts", "calls"),
+        (basic.apps, "counts", "calls"),
+        (basic.argument_names, "counts", "arguments"),
+        (basic.argument_values, "counts", "arguments"),
+        (basic.independent_arguments, "counts", "arguments"),
+        (basic.dependent_arguments, "counts", "arguments"),
+        (basic.independent_errors, "share", "arguments"),
+        (basic.dependent_errors, "share", "arguments"),
+        (basic.references, "counts", "references"),
+        (basic.dependencies, "counts", "references"),
+        (basic.order_tau, "share", "order"),
+        (basic.precedences, "share", "order"),
+        (basic.ordered_calls, "counts", "order"),
+        (basic.component_pairs, "counts", "structure"),
+        (basic.same_components, "share", "structure"),
+        (basic.transitive_dependencies, "counts", "structure"),
+        (basic.generations, "share", "structure"),
+        (basic.common_subplan, "counts", "structure"),
+        (basic.same_depth, "share", "structure"),
+        (basic.same_width, "share", "structure"),
+        (published.taskbench_nodes, "counts", "published"),
+        (published.taskbench_links, "counts", "published"),
+        (published.worfbench_chain, "counts", "published"),
+        (published.worfbench_graph, "counts", "published"),
+    ]
+    lower = {"independent_errors", "dependent_errors", "precedences"}
+    least = {"order_tau": -1}
+    names = [function.__name__ for function, _, _ in rows]
+    return {
+        name: Metric(name, function, kind, group, name in lower, least.get(name, 0))
+        for name, (function, kind, group) in zip(names, rows, strict=True)
+    }
+
+
+METRICS = _table()
+"""Every metric by its name."""
+
+DEFAULT_METRICS = tuple(name for name, metric in METRICS.items() if metric.group != "published")
+"""What is measured when nothing is chosen: all but the scores of other benchmarks."""
+
+
+def choose(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of metrics; a group's name stands for its metrics, ``all`` for every one; one may be alone.
+
+    Raises:
+        InputError: there is no such metric or group.
+
+    >>> choose(["order"])
+    ('order_tau', 'precedences', 'ordered_calls')
+    """
+    chosen: dict[str, None] = {}
+    groups = {metric.group for metric in METRICS.values()}
+    if not isinstance(names, Iterable):
+        raise InputError(f"the metrics are {names!r}, expected names, such as ['exact'], or 'all'")
+    for name in (names,) if isinstance(names, str) else names:
+        if not isinstance(name, str):
+            raise InputError(f"the metrics name {name!r}, expected a text, such as 'exact'")
+        if name in METRICS:
+            chosen[name] = None
+        elif name in groups or name == "all":
+            chosen.update(dict.fromkeys(n for n, m in METRICS.items() if name in (m.group, "all")))
+        else:
+            hint = did_you_mean(name, [*METRICS, *groups], f"known are {', '.join(METRICS)}")
+            raise InputError(f"there is no metric {name!r}; {hint}")
+    return tuple(chosen)
+
+
+def score(
+    pred: Plan,
+    gold: Plan,
+    policy: Policy = DEFAULT_POLICY,
+    terms: Terms = NO_TERMS,
+    *,
+    metrics: Iterable[str] = DEFAULT_METRICS,
+) -> dict[str, Tally | None]:
+    """Score a plan against gold: the counts of each metric; counts of many pairs add up.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        policy: How values compare.
+        terms: What the gold plan leaves open.
+        metrics: Names of :data:`METRICS` or of their groups.
+
+    Raises:
+        InputError: there is no such metric.
+
+    >>> from planner_eval.plan.model import Call, Plan
+    >>> gold = Plan((Call("b", "f"), Call("c", "g")))
+    >>> score(Plan((Call("a", "f"),)), gold, metrics=["calls"])["calls"].recall
+    0.5
+    """
+    return {**measure(match(pred, gold, policy, terms), choose(metrics))}
+
+
+def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> Mapping[str, Tally | None]:
+    """The counts of one compared pair; pairs that are right and of one size share theirs.
+
+    Args:
+        matching: What :func:`planner_eval.comparison.matching.align.match` gave.
+        names: Names of :data:`METRICS`.
+
+    >>> from planner_eval.comparison.matching.align import match
+    >>> from planner_eval.plan.model import Call, Plan
+    >>> pair = match(Plan((Call("a", "f"),)), Plan((Call("b", "f"), Call("c", "g"))))
+    >>> measure(pair, ["calls"])
+    {'calls': Counts(hit=1, pred=1, gold=2)}
+    """
+    names, matching = tuple(names), matching.by_name or matching
+    counted = as_counted(matching)
+    size = right_size(counted) if counted.policy.order != "free" else None  # an order counts there
+    tallies = _right(names, size, counted.alike) if size is not None else {}
+    if len(tallies) == len(names):
+        return tallies
+    facts = Facts(matching, None if size is None else size.largest, counted)
+    return {name: tallies[name] if name in tallies else METRICS[name].count(facts) for name in names}
+
+
+def measure_none(
+    gold: Plan, names: Iterable[str] = DEFAULT_METRICS, policy: Policy = DEFAULT_POLICY
+) -> Mapping[str, Tally | None]:
+    """The counts of a plan without calls; gold plans of one size share theirs.
+
+    Args:
+        gold: What was wanted, with calls.
+        names: Names of :data:`METRICS`.
+        policy: How plans are compared.
+
+    >>> from planner_eval.plan.model import Call, Plan
+    >>> measure_none(Plan((Call("b", "f"), Call("c", "g"))), ["calls"])
+    {'calls': Counts(hit=0, pred=0, gold=2)}
+    """
+    names = tuple(names)
+    size = size_of(gold.written) if policy is DEFAULT_POLICY else None
+    if size is None or not COUNTED.keys() >= {*names}:
+        return measure(match(Plan(), gold, policy), names)
+    return _none(names, size)
+
+
+@lru_cache(maxsize=1024)
+def _none(names: tuple[str, ...], size: Size) -> Mapping[str, Tally]:
+    """What metrics give where nothing was called."""
+    tallies: dict[str, Tally] = {}
+    for name in names:
+        count = getattr(size, COUNTED[name])
+        if METRICS[name].kind == "counts":
+            tallies[name] = Counts(0, 0, count)
+        elif name == "similarity":  # a part of costs, which are no whole numbers
+            tallies[name] = Share(0.0, count // 2)
+        else:
+            tallies[name] = Share(0, 0 if name in OF_PARTNERS else count)
+    return tallies
+
+
+@lru_cache(maxsize=1024)
+def _right(names: tuple[str, ...], size: Size, all_right: bool) -> Mapping[str, Tally]:
+    """What metrics give of which all that they count is right: where the whole plan is, or its graph."""
+    tallies: dict[str, Tally] = {}
+    for name in names:
+        if name not in (COUNTED if all_right else OF_GRAPH):
+            continue
+        count = getattr(size, COUNTED[name])
+        if METRICS[name].kind == "counts":
+            tallies[name] = Counts(count, count, count)
+        else:
+            tallies[name] = Share(0 if METRICS[name].lower else count, count)
+    return tallies

@@ -1,0 +1,1 @@
+"""How plans compare, as data: rules for values by tool and argument, and what order and repeats mean."""

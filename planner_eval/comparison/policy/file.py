@@ -1,0 +1,313 @@
+"""Policies from files: presets by name, TOML files, a project's ``planeval.toml``.
+
+    extends = "default"            # a preset or a file; its rules come first, so these win
+    order = "data"                 # data, free, written or flat
+    wildcards = ["$$$"]
+    catalog = "tools.json"         # defaults, the only output of a tool, and which tools there are
+
+    [[rule]]
+    tool = "Hotels.*"
+    argument = "city"
+    compare = ["casefold"]
+    aliases = {nyc = "New York"}   # or the name of a table of ours: "cities"
+
+A ``pyproject.toml`` holds the same under ``[tool.planeval]``, with ``[[tool.planeval.rule]]``. Both hold a
+project's settings as well, ``[fields]`` and others, which stand in for options of the command line.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from planner_eval.base.errors import CatalogError, PolicyError
+from planner_eval.base.registry import service
+from planner_eval.base.resources import folder
+from planner_eval.comparison.policy.idle_rules import idle
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
+from planner_eval.comparison.policy.rule import NOTHING, Rule
+from planner_eval.comparison.policy.values import casefold
+
+Place: TypeAlias = "tuple[str | int, ...]"
+"""The way to a key of a file."""
+Where: TypeAlias = Callable[[Place], str]
+"""From a place in a file to what messages call it."""
+
+
+def presets() -> tuple[str, ...]:
+    """The names of the presets.
+
+    >>> "lenient" in presets()
+    True
+    """
+    return ("default", *sorted(path.stem for path in (folder("data") / "policies").glob("*.toml")))
+
+
+def load_policy(name: str) -> Policy:
+    """A preset by its name, or the policy of a TOML file.
+
+    Raises:
+        PolicyError: there is neither, or the file says something impossible; names the place.
+
+    >>> load_policy("lenient").inline
+    True
+    """
+    if name == "default":
+        return DEFAULT_POLICY
+    path = Path(name)
+    if not path.is_file():
+        path = folder("data") / "policies" / f"{name}.toml"
+        if "/" in name or not path.is_file():
+            raise PolicyError(
+                f"there is no policy {name!r}: it is neither a file nor one of {', '.join(presets())}"
+            )
+        preset = _made(_parsed(_text(path), path), path.stem, lambda _: str(path), path.parent)
+        # a preset may name tools that some data does not have
+        return replace(preset, rules=tuple(replace(rule, where="") for rule in preset.rules))
+    return read_policy(path)
+
+
+class Settings(NamedTuple):
+    """What a project keeps in a file.
+
+    Args:
+        policy: Whether it says how values compare.
+        kept: What stands in for options, by its table: ``fields``, ``dialects``, ``metrics``, ``thresholds``.
+    """
+
+    policy: bool
+    kept: Mapping[str, Any]
+
+
+def read_settings(path: Path) -> Settings:
+    """The settings of a project's file, but for the policy, which :func:`read_policy` reads.
+
+    Raises:
+        PolicyError: the file cannot be read, or says something impossible; names the place.
+    """
+    from planner_eval.comparison.schemas import PolicyFile
+
+    data, _ = _checked(path, settings=True)
+    keys = PolicyFile.known_keys()
+    return Settings(
+        any(key in keys for key in data), {key: item for key, item in data.items() if key not in keys}
+    )
+
+
+def read_policy(
+    path: Path, *, settings: bool = False, unknown: Callable[[str], object] | None = None
+) -> Policy:
+    """The policy of one TOML file.
+
+    Args:
+        path: The file.
+        settings: It holds a project's settings beside its policy, as one called ``planeval.toml`` does.
+        unknown: As for :class:`planner_eval.comparison.policy.policy.Policy`.
+
+    Raises:
+        PolicyError: the file cannot be read, or says something impossible; names the place.
+    """
+    policy = _of_file(path, settings=settings)
+    return policy if unknown is None else replace(policy, unknown=unknown)
+
+
+_PROJECTS = ("planeval.toml", "pyproject.toml")
+"""Files that hold a project's settings beside its policy."""
+
+
+def _of_file(path: Path, extending: tuple[Path, ...] = (), *, settings: bool = False) -> Policy:
+    """The policy of a file, which those `extending` it extend."""
+    data, where = _checked(path, settings=settings or path.name in _PROJECTS)
+    if path.resolve() in (file.resolve() for file in extending):
+        route = " → ".join(map(str, (*extending, path)))
+        raise PolicyError(f"{path}: extends leads back to the file: {route}; expected a preset or another")
+    return _made(data, path.stem, where, path.parent, (*extending, path))
+
+
+def _checked(path: Path, *, settings: bool) -> tuple[dict[str, Any], Where]:
+    """What a file says, checked, of a pyproject.toml our table alone; and how its places are called."""
+    from planner_eval.comparison.schemas import PolicyFile, SettingsFile
+
+    text = _text(path)
+    data = _parsed(text, path)
+    within: Place = ()
+    if path.name == "pyproject.toml":
+        within = ("tool", "planeval")
+        tools = data.get("tool", {})
+        data = tools.get("planeval", {}) if isinstance(tools, dict) else {}
+
+    lines = lines_of(text)
+
+    def where(key_path: Place) -> str:
+        line = line_of(lines, (*within, *key_path))
+        return str(path) if line is None else f"{path}, line {line}"
+
+    (SettingsFile if settings else PolicyFile).check(data, where, PolicyError)
+    return data, where
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        bad_byte = f"the byte 0x{error.object[error.start]:02x} at position {error.start}"
+        raise PolicyError(f"{path}: {bad_byte} is not UTF-8 text; TOML is written in UTF-8") from None
+    except OSError as error:
+        raise PolicyError(f"{path}: {error.strerror or error}") from None
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise PolicyError(f"{path}: {error}") from None
+
+
+_HEAD = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]")
+_KEY = re.compile(r"""\s*([\w."'-]+)\s*=""")
+
+
+def lines_of(text: str) -> dict[Place, int]:
+    r"""The lines of a TOML text where its tables and keys stand; those within a value are not looked for.
+
+    >>> lines_of("a = 1\n[[rule]]\n[[rule]]\ntool = 'f'")
+    {('a',): 1, ('rule',): 2, ('rule', 0): 2, ('rule', 1): 3, ('rule', 1, 'tool'): 4}
+    """
+    lines: dict[Place, int] = {}
+    table: Place = ()
+    counts: dict[Place, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if head := _HEAD.match(line):
+            key_path = table = _keys(head[2])
+            if head[1] == "[[":
+                lines.setdefault(table, number)
+                counts[table] = counts.get(table, -1) + 1
+                key_path = table = (*table, counts[table])
+        elif key := _KEY.match(line):
+            key_path = (*table, *_keys(key[1]))
+        else:
+            continue
+        lines.setdefault(key_path, number)
+    return lines
+
+
+def line_of(lines: Mapping[Place, int], key_path: Place) -> int | None:
+    """The line of a key, or of what holds it; None where that cannot be told.
+
+    >>> line_of({("rule", 0): 2}, ("rule", 0, "tool"))
+    2
+    """
+    return next((lines[key_path[:to]] for to in range(len(key_path), 0, -1) if key_path[:to] in lines), None)
+
+
+def _keys(text: str) -> tuple[str | int, ...]:
+    return tuple(word.strip().strip("\"'") for word in text.split("."))
+
+
+def policy_of(data: Mapping[str, Any], where: str = "policy", base_folder: Path | None = None) -> Policy:
+    """The policy that data says, as read from TOML.
+
+    Args:
+        data: The keys of a policy file.
+        where: What messages call it.
+        base_folder: The folder from which ``extends`` finds files; None for the current one.
+
+    Raises:
+        PolicyError: a key, a rule or a value is unknown or of the wrong kind.
+
+    >>> policy_of({"rule": [{"argument": "price", "tolerance": 0.01}]}).rules[0].tolerance
+    0.01
+    """
+    from planner_eval.comparison.schemas import PolicyFile
+
+    PolicyFile.check(data, where, PolicyError)
+    return _made(data, Path(where).stem, lambda _: where, base_folder)
+
+
+def _made(
+    data: Mapping[str, Any],
+    name: str,
+    where: Where,
+    base_folder: Path | None,
+    extending: tuple[Path, ...] = (),
+) -> Policy:
+    """The policy of data that are as they should be: checked, or shipped and so checked by tests."""
+    base = _base(data.get("extends", "default"), where, base_folder, extending)
+    rules = [
+        _rule(rule, f"{where(('rule', index))}, rule {index + 1}")
+        for index, rule in enumerate(data.get("rule", ()))
+    ]
+    if finding := idle(rules, first=not base.rules):
+        raise PolicyError(f"{rules[finding.at].where}: the rule {finding.words}")
+    settings: dict[str, Any] = {k: data[k] for k in _PLAIN if k in data}
+    for key in ("stateful", "wildcards"):
+        if key in data:
+            settings[key] = tuple(data[key])
+    if "catalog" in data:
+        try:
+            facts = service("catalog facts")(str((base_folder or Path()) / data["catalog"]))
+        except CatalogError as error:
+            raise PolicyError(f"{where(('catalog',))}: catalog: {error}") from None
+        settings |= {"defaults": facts.defaults, "tools": facts.arguments, "outputs": facts.outputs}
+    return replace(base, name=data.get("name") or name, rules=(*base.rules, *rules), **settings)
+
+
+_PLAIN = ("order", "names", "answer", "inline", "repeats")
+
+
+def _base(name: str, where: Where, base_folder: Path | None, extending: tuple[Path, ...]) -> Policy:
+    files = () if name == "default" else ((base_folder or Path()) / name, Path(name))
+    file = next((path for path in files if path.is_file()), None)
+    if file is not None:
+        return _of_file(file, extending)
+    try:
+        return load_policy(name)
+    except PolicyError as error:
+        raise PolicyError(f"{where(('extends',))}: extends: {error}") from None
+
+
+def _rule(data: Mapping[str, Any], where: str) -> Rule:
+    compare = data.get("compare", ())
+    compare = (compare,) if isinstance(compare, str) else tuple(compare)
+    fields = {
+        key: data[key] for key in ("tool", "argument", "tolerance", "relative", "pattern") if key in data
+    }
+    try:
+        return Rule(
+            compare=compare,
+            accepted=tuple(data.get("accepted", ())),
+            aliases=_aliases(data.get("aliases", {})),
+            default=data.get("default", NOTHING),
+            function=_function(data["function"]) if "function" in data else None,
+            where=where,
+            **fields,
+        )
+    except PolicyError as error:
+        raise PolicyError(f"{where}: {error}") from None
+
+
+def _aliases(data: str | Mapping[str, Any]) -> Mapping[str, str]:
+    if isinstance(data, str):
+        path = folder("data") / "policies" / "tables" / f"{data}.toml"
+        if not path.is_file():
+            names = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
+            raise PolicyError(f"there is no table of aliases {data!r}; known are {names}")
+        data = _parsed(_text(path), path)
+    return {casefold(alias): name for alias, name in data.items()}
+
+
+def _function(name: str) -> Callable[[Any, Any], bool]:
+    """A function by its place ``module:name``; the policy's author vouches for it."""
+    module, _, attribute = name.partition(":")
+    try:
+        function = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise PolicyError(f"function {name!r} cannot be had: {error}") from None
+    if not callable(function):
+        raise PolicyError(f"{name!r} is no function")
+    return function  # type: ignore[no-any-return]

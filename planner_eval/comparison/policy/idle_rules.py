@@ -1,0 +1,101 @@
+"""Rules of a policy's file that change nothing: they say nothing, never hold, or contradict themselves."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
+
+from planner_eval.comparison.policy.policy import fits, wild
+from planner_eval.comparison.policy.rule import NOTHING, Rule
+
+_PRESENCE = frozenset({"any", "optional", "extra"})
+_SAYING = "compare, tolerance, relative, accepted, aliases, default, pattern or function"
+
+
+class Idle(NamedTuple):
+    """A rule that changes nothing.
+
+    Args:
+        at: Its place among the rules, from 0.
+        words: What is wrong with it.
+    """
+
+    at: int
+    words: str
+
+
+def idle(rules: Sequence[Rule], *, first: bool = True) -> Idle | None:
+    """The first rule of a file that changes nothing, or has words that do not; None where each does.
+
+    Args:
+        rules: The rules of one file.
+        first: Whether no rule of another file comes before them, which one that says nothing takes back.
+
+    >>> idle([Rule(argument="city", compare=("casefold",)), Rule(compare=("numbers",))]).words
+    'never holds: rule 2 comes later and fits all that it fits; write it after that'
+    """
+    # Most rules name what they fit or say "*" of it: those are looked up, and only patterns are gone through.
+    indexes: dict[tuple[str, str], list[int]] = {}
+    for index, rule in enumerate(rules):
+        indexes.setdefault((rule.tool, rule.argument), []).append(index)
+    patterns = [(i, rule) for i, rule in enumerate(rules) if _pattern(rule.tool) or _pattern(rule.argument)]
+    for index, rule in enumerate(rules):
+        if first and index == 0 and rule == Rule(rule.tool, rule.argument):
+            return Idle(index, f"says nothing; expected {_SAYING}")
+        if words := _without_effect(rule):
+            return Idle(index, words)
+        later = indexes[rule.tool, rule.argument][-1]
+        if later == index:
+            keys = (("*", rule.argument), (rule.tool, "*"), ("*", "*"))
+            later_indexes = [
+                rule_indexes[n]
+                for rule_indexes in map(indexes.get, keys)
+                if rule_indexes and (n := bisect_right(rule_indexes, index)) < len(rule_indexes)
+            ]
+            later_indexes += islice(
+                (n for n, other_rule in patterns if n > index and _covers(other_rule, rule)), 1
+            )
+            later = min(later_indexes, default=index)
+        if later > index:
+            reason = f"rule {later + 1} comes later and fits all that it fits"
+            return Idle(index, f"never holds: {reason}; write it after that")
+    return None
+
+
+def _without_effect(rule: Rule) -> str | None:
+    """What is wrong with a rule of which one word leaves others nothing to do; None where all of it acts."""
+    words = {*rule.compare}
+    bare = replace(rule, compare=(), default=NOTHING) == Rule(rule.tool, rule.argument)
+    if "ignore" in words:
+        other_words, has_settings, effect = (
+            words - {"ignore"},
+            not bare or rule.default is not NOTHING,
+            "ignores the argument",
+        )
+    elif "any" in words:
+        other_words, has_settings, effect = words - _PRESENCE, not bare, "takes any value"
+    elif "exact" in words:
+        other_words, has_settings, effect = words - _PRESENCE - {"exact"}, False, "compares exactly"
+    else:
+        return None
+    if other_words or has_settings:
+        words_text = _named(other_words) if other_words else "the rest of it"
+        return f"{effect}, which leaves {words_text} without effect; take the one or the other out"
+    return None
+
+
+def _named(words: set[str]) -> str:
+    return ", ".join(map(repr, sorted(words)))
+
+
+def _pattern(text: str) -> bool:
+    return text != "*" and wild(text)
+
+
+def _covers(first: Rule, second: Rule) -> bool:
+    """Whether a rule fits, for certain, all that another fits."""
+    pairs = ((first.tool, second.tool), (first.argument, second.argument))
+    return all(over in ("*", text) or (not wild(text) and fits(over, text)) for over, text in pairs)

@@ -1,0 +1,204 @@
+"""How plans compare, as data: rules for values by tool and argument, and what order and repeats mean.
+
+The default compares values exactly, numbers by value (7 is 7.0), and booleans are not numbers. Rules
+say otherwise for the tools and arguments that they name, with wildcards; where several fit, the
+last one holds. A rule is :class:`planner_eval.comparison.policy.rule.Rule`; files are read by
+:mod:`planner_eval.comparison.policy.file`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from functools import cache
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.base.errors import PolicyError
+from planner_eval.base.frozen import quick
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import did_you_mean
+from planner_eval.plan.model import Value
+
+if TYPE_CHECKING:
+    from planner_eval.comparison.policy.rule import Rule
+
+
+ORDERS = {
+    "data": "a call may not be written before one whose output it needs; else order does not count",
+    "free": "order does not count at all",
+    "written": "calls must come in gold's written order",
+    "flat": "as written where gold holds no reference, so that nothing else says what needs what; else data",
+}
+
+
+NAMES = {
+    "exact": "tools are called by gold's very names",
+    "loose": "names of tools that differ in `.`, `_`, `-` and case alone are one name",
+}
+
+
+@quick
+class Policy:
+    """Everything a comparison depends on besides the two plans.
+
+    Args:
+        name: What reports call it.
+        rules: The rules for values; the last that fits an argument holds.
+        order: One of :data:`ORDERS`.
+        names: One of :data:`NAMES`.
+        answer: Whether the plan's named answer counts.
+        inline: Whether a call written as an argument's value is a call of its own.
+        repeats: Whether equal calls count as often as they are made; False merges those of tools
+            that are not `stateful`.
+        stateful: Tools whose repeated calls always count; wildcards as in rules.
+        wildcards: Values of gold for which any value will do.
+        defaults: (tool, argument) → what the tool takes where the argument is left out, as its schema
+            says; the tool is a name, or ``App.name``. A rule's own default comes first.
+        tools: Tools that are known beside those of the plans → their arguments.
+        outputs: Tool → the name of its only output, which equals its whole result; "" for one without.
+        unknown: Is told of a rule of the user's own that names what nothing has; None: that is an error.
+
+    >>> from planner_eval.comparison.policy.rule import Rule
+    >>> Policy(rules=(Rule(argument="city", compare=("casefold",)),)).rule(None, "f", "city").compare
+    ('casefold',)
+    """
+
+    name: str = "default"
+    rules: tuple[Rule, ...] = ()
+    order: str = "data"
+    names: str = "exact"
+    answer: bool = True
+    inline: bool = False
+    repeats: bool = True
+    stateful: tuple[str, ...] = ()
+    wildcards: tuple[Value, ...] = ()
+    defaults: Mapping[tuple[str, str], Value] = field(default_factory=dict)
+    tools: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    unknown: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for word, choices in ((self.order, ORDERS), (self.names, NAMES)):
+            if word not in choices:
+                raise PolicyError(unknown(word, choices))
+
+    def rule(self, app: str | None, name: str, argument: str) -> Rule | None:
+        """The rule that holds for an argument; None where none fits."""
+        for rule in reversed(self.rules):
+            if rule.fits(app, name, argument):
+                return rule
+        return None
+
+    def is_stateful(self, app: str | None, name: str) -> bool:
+        """Whether repeated calls of a tool always count."""
+        return any(tool_fits(pattern, app, name) for pattern in self.stateful)
+
+
+DEFAULT_POLICY = Policy()
+"""Values exactly, numbers by value, order by data flow."""
+
+
+def recognised(policy: Policy) -> Policy:
+    """The policy; :data:`DEFAULT_POLICY` itself for one that is equal to it, as copies from afar are.
+
+    Comparisons under the default policy take short ways, and know it by being the one.
+
+    >>> recognised(Policy()) is DEFAULT_POLICY
+    True
+    """
+    return DEFAULT_POLICY if policy == DEFAULT_POLICY else policy
+
+
+def unknown(name: str, choices: Mapping[str, object]) -> str:
+    """What to say of a name that no rule has."""
+    hint = did_you_mean(name, choices, f"known are {', '.join(choices)}")
+    return f"there is no rule {name!r}; {hint}"
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    quoted = re.escape(text).replace(r"\*", ".*").replace(r"\?", ".")
+    return re.compile(quoted, re.DOTALL)
+
+
+def wild(pattern: str) -> bool:
+    """Whether a pattern may name several things."""
+    return "*" in pattern or "?" in pattern
+
+
+def fits(pattern: str, text: str) -> bool:
+    """Whether a text is what a pattern names: itself, or with ``*`` and ``?`` for any text and character."""
+    return pattern in ("*", text) or (wild(pattern) and _pattern(pattern).fullmatch(text) is not None)
+
+
+def tool_fits(pattern: str, app: str | None, name: str) -> bool:
+    """Whether a pattern names a tool, by its name or as ``App.name``."""
+    return fits(pattern, name) or (app is not None and fits(pattern, f"{app}.{name}"))
+
+
+class Terms(NamedTuple):
+    """What one gold plan leaves open, by the ids of its calls.
+
+    Args:
+        optional: Calls that need not be made.
+        before: Pairs (first, then): the one must be written before the other, data flow or not.
+        unordered: Groups of calls whose order does not count where the policy's order is "written".
+        accepted: Call → argument → values that are right besides gold's.
+        omittable: Call → arguments that need not be given.
+    """
+
+    optional: frozenset[str] = frozenset()
+    before: tuple[tuple[str, str], ...] = ()
+    unordered: tuple[frozenset[str], ...] = ()
+    accepted: Mapping[str, Mapping[str, tuple[Any, ...]]] = {}
+    omittable: Mapping[str, frozenset[str]] = {}
+
+    def merged(self, new_ids: Mapping[str, str]) -> Terms:
+        """The same where calls are made once for others: what is open at any of them is open there.
+
+        Args:
+            new_ids: Call → the call that is made for it.
+
+        >>> Terms(optional=frozenset("a"), before=(("a", "c"),)).merged({"a": "a", "b": "a", "c": "c"})
+        Terms(optional=frozenset(), before=(('a', 'c'),), unordered=(), accepted={}, omittable={})
+        """
+        needed = {new_id for call, new_id in new_ids.items() if call not in self.optional}
+        before = ((new_ids.get(first, first), new_ids.get(then, then)) for first, then in self.before)
+        accepted: dict[str, dict[str, tuple[Any, ...]]] = {}
+        omittable: dict[str, frozenset[str]] = {}
+        for call, arguments in self.accepted.items():
+            merged_values = accepted.setdefault(new_ids.get(call, call), {})
+            for name, values in arguments.items():
+                merged_values[name] = tuple(sorted([*merged_values.get(name, ()), *values], key=repr))
+        for call, names in self.omittable.items():
+            new_id = new_ids.get(call, call)
+            omittable[new_id] = omittable.get(new_id, frozenset()) | names
+        return Terms(
+            frozenset(new_ids.get(call, call) for call in self.optional) - needed,
+            tuple(dict.fromkeys(pair for pair in before if pair[0] != pair[1])),
+            tuple(frozenset(new_ids.get(call, call) for call in group) for group in self.unordered),
+            accepted,
+            omittable,
+        )
+
+    def of(self, call: str) -> str:
+        """All that is left open at one call, as a text: equal texts, equal terms.
+
+        >>> Terms(optional=frozenset({"c1"})).of("c1") == NO_TERMS.of("c1")
+        False
+        """
+        return repr(
+            (
+                call in self.optional,
+                [(number, pair.index(call)) for number, pair in enumerate(self.before) if call in pair],
+                [number for number, group in enumerate(self.unordered) if call in group],
+                sorted(self.accepted.get(call, {}).items(), key=itemgetter(0)),
+                sorted(self.omittable.get(call, ())),
+            )
+        )
+
+
+NO_TERMS = Terms()
+"""Nothing is left open."""

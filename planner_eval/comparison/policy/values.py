@@ -1,0 +1,250 @@
+"""How values may be brought into one form before they are compared: one small function a rule.
+
+A normaliser maps a value to a form that equal-enough values share; it leaves alone what it does not
+understand, so that nothing is guessed. References pass through untouched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from unicodedata import normalize
+
+from planner_eval.base.limits import MAX_DIGITS
+from planner_eval.comparison.policy.dates import dates, times
+from planner_eval.plan.canonical import value_key
+from planner_eval.plan.model import Bag, Template, Value
+from planner_eval.plan.values import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A number that equals only numbers of its own type."""
+
+    value: float
+
+
+_INVISIBLE = str.maketrans("", "", "\u200b\u2060\ufeff")
+"""Blanks of no width, which models write in the middle of words."""
+
+
+def _folded(text: str) -> str:
+    """Text without case, one for all of Unicode's canonical forms of it (its standard, D145), in NFC."""
+    return normalize("NFC", normalize("NFD", text.translate(_INVISIBLE)).casefold())
+
+
+def casefold(value: Value) -> Value:
+    r"""Text without case, without blanks at its ends, and with single blanks within; é is e with an accent.
+
+    >>> casefold("  New   YORK "), casefold("Cafe\u0301") == casefold("CAF\u00c9")
+    ('new york', True)
+    """
+    if type(value) is not str:
+        return value
+    return " ".join((value.lower() if value.isascii() else _folded(value)).split())
+
+
+def blankless(value: Value) -> Value:
+    r"""Text without case and without any blank, be it a tab, a no-break space or one of no width.
+
+    >>> blankless("New\tYork"), blankless("New\u00a0York")
+    ('newyork', 'newyork')
+    """
+    return casefold(value).replace(" ", "") if type(value) is str else value
+
+
+def typed(value: Value) -> Value:
+    """A float that no longer equals the integer of the same value.
+
+    >>> typed(7.0) == typed(7), typed(-0.0) == typed(0.0)
+    (False, True)
+    """
+    return Typed(value + 0.0) if type(value) is float else value  # -0.0 is 0.0
+
+
+_NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*+)(?:\.([0-9]*+))?+(?:[eE]([+-]?[0-9]++))?+")
+_ENDS = frozenset("0123456789.")
+_CERTAIN = 2**53
+"""Below this a float stands for one integer."""
+_FEW = 16
+"""So many characters are never more digits than a float tells apart."""
+_POWER = 10**8
+"""Powers of ten that a decimal takes on every machine."""
+
+
+def numbers(value: Value) -> Value:
+    """Text that is a number becomes the number, exactly; ``True`` stays what it is.
+
+    A number is what its decimal digits say, of a float the fewest that read back as it. What neither an
+    integer of a plan nor a float is becomes a decimal, which nothing writes out.
+
+    >>> numbers(" 7 "), numbers("2.50"), numbers("1,5"), numbers("7 pm")
+    (7, 2.5, '1,5', '7 pm')
+    >>> numbers("9007199254740993.0"), numbers("1e400") == numbers("1e999"), numbers("1e23") == numbers(1e23)
+    (9007199254740993, False, True)
+    """
+    if type(value) is str and len(value) <= MAX_DIGITS + 1:
+        text = value.strip()
+    elif type(value) is float and abs(value) >= _CERTAIN:
+        text = repr(value)
+    else:
+        return value
+    if text[-1:] not in _ENDS or (match := _NUMBER.fullmatch(text)) is None:
+        return value
+    is_whole = match[3] is match[4] is None
+    if len(text) <= _FEW and match[4] is None:
+        return int(text) if is_whole else float(text)
+    sign, digits, power = _parts(match)
+    if 0 <= power <= MAX_DIGITS - len(digits):
+        integer = int(f"{sign}{digits or 0}") * 10**power
+        return integer if is_whole or abs(integer) >= _CERTAIN else float(integer)
+    written = f"{sign}{digits}e{power}"
+    shortest = _NUMBER.fullmatch(repr(float(written)))
+    if shortest is not None and _parts(shortest) == (sign, digits, power):
+        return float(written)
+    if abs(power) > _POWER:
+        return written
+    from decimal import Decimal
+
+    return Decimal(written)
+
+
+def _parts(match: re.Match[str]) -> tuple[str, str, int]:
+    """A number's sign, its digits without zeros at either end, and the power of ten that they count."""
+    sign, integer, fraction, power = match.groups("")
+    digits = (integer + fraction).lstrip("0")
+    significant = digits.rstrip("0")
+    scale = int(power or 0) - len(fraction) + len(digits) - len(significant)
+    return ("-" if sign == "-" else "", significant, scale) if significant else ("", "", 0)
+
+
+def booleans(value: Value) -> Value:
+    """True and false become 1 and 0, and so do their names as text.
+
+    >>> booleans(True), booleans("False"), booleans("yes")
+    (1, 0, 'yes')
+    """
+    if type(value) is str:
+        return {"true": 1, "false": 0}.get(value.strip().casefold(), value)
+    return int(value) if type(value) is bool else value
+
+
+LEAVES: dict[str, Callable[[Value], Value]] = {
+    "numbers": numbers,
+    "booleans": booleans,
+    "date": dates,
+    "time": times,
+    "casefold": casefold,
+    "blankless": blankless,
+    "typed": typed,
+}
+"""Rules that look at one leaf at a time, by their names, in the order in which they act: what is read as
+something else first, then what is left of text."""
+
+_FOLDS = ("casefold", "blankless")
+_HELD = "\0"
+"""What keeps the blanks beside a reference, as it is none and joins with no accent."""
+
+_READ = ("numbers", "booleans", "date", "time")
+
+
+class Form:
+    """How a rule brings a value into the form that it compares: aliases, :data:`LEAVES`, then collections.
+
+    Args:
+        compare: The names of :data:`planner_eval.comparison.policy.rule.COMPARE` that the rule has, in any
+            order.
+        aliases: Other names of a value: alias → name.
+    """
+
+    __slots__ = ("bag", "changes", "folds", "names", "read", "set")
+
+    def __init__(self, compare: Collection[str], aliases: Mapping[str, str]) -> None:
+        self.names = {casefold(name): casefold(name) for name in aliases.values()}
+        self.names |= {casefold(alias): casefold(name) for alias, name in aliases.items()}
+        alias_readers = (self._named,) if aliases else ()
+        self.read = (*alias_readers, *(LEAVES[name] for name in _READ if name in compare))
+        self.changes = (*alias_readers, *(change for name, change in LEAVES.items() if name in compare))
+        self.folds = [LEAVES[name] for name in _FOLDS if name in compare]
+        self.set = not SETS.isdisjoint(compare)
+        self.bag = "unordered" in compare
+
+    def of(self, value: Value, tools: Sequence[str] = ()) -> Value:
+        """The form of a value; references stay as they are.
+
+        Args:
+            value: The value.
+            tools: The tools of its plan's calls.
+
+        >>> Form(["numbers", "set"], {"nyc": "New York"}).of("2, NYC, 1, 1.0")
+        ['new york', 1.0, 2]
+        """
+        if not self.set:
+            form = fold(value, self.leaf, text=self.text) if self.changes else value
+            return Bag(_sorted(form, tools)) if self.bag and type(form) is list else form
+        items = self.items(value)
+        if items is None:
+            return fold(value, self.leaf, text=self.text)
+        distinct = {repr(value_key(item, range(len(tools)))): item for item in items}
+        return Bag(_sorted(list(distinct.values()), tools))
+
+    def items(self, value: Value) -> list[Value] | None:
+        """The items of a list, of a text with commas between them, a scalar alone; None for anything else."""
+        if type(value) is str:
+            if "," not in value or self._whole(value):
+                return [self.leaf(value)] if value.strip(" ,") else []
+            return [self.leaf(item) for item in map(str.strip, value.split(",")) if item]
+        if type(value) in (bool, int, float):
+            return [self.leaf(value)]
+        if not isinstance(value, list):
+            return None
+        return [fold(item, self.leaf, text=self.text) for item in value]
+
+    def leaf(self, value: Value) -> Value:
+        """The form of one leaf."""
+        for change in self.changes:
+            value = change(value)
+        return value
+
+    def text(self, segments: Sequence[Value]) -> Value:
+        """The form of a text around references: it is no number and no date, and its ends are those of all.
+
+        >>> from planner_eval.plan.model import Ref
+        >>> Form(["casefold", "numbers"], {}).text((" 7 ", Ref(0), " Up "))
+        Template(parts=('7 ', Ref(call=0, path=()), ' up'))
+        """
+        formed: list[Value] = []
+        last = len(segments) - 1
+        for index, segment in enumerate(segments):
+            if type(segment) is not str:
+                formed.append(segment)
+                continue
+            before, after = _HELD * (index > 0), _HELD * (index < last)
+            for change in self.folds:
+                segment = change(f"{before}{segment}{after}")
+                segment = str(segment)[len(before) : len(segment) - len(after)]
+            if segment:
+                formed.append(segment)
+        return Template(tuple(formed))
+
+    def _named(self, value: Value) -> Value:
+        """A text by the name that it is an alias of."""
+        return self.names.get(casefold(value), value) if type(value) is str else value
+
+    def _whole(self, text: str) -> bool:
+        """Whether a text with commas is read as one value, as a date is."""
+        value: Value = text
+        for change in self.read:
+            value = change(value)
+        return bool(value != text)
+
+
+SETS = frozenset({"set", "subset", "superset"})
+"""Rules that compare collections in which neither order nor repetition counts."""
+
+
+def _sorted(items: list[Value], tools: Sequence[str]) -> list[Value]:
+    """Items in an order that depends on what they are, references by their tools; of equals as written."""
+    blank = [0] * len(tools)
+    return sorted(items, key=lambda item: (repr(value_key(item, blank)), repr(value_key(item, tools))))

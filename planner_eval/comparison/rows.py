@@ -1,0 +1,421 @@
+"""Pairs of records, read and compared: one row a pair, whatever became of it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from planner_eval.base.errors import InputError, ParseError, bare
+from planner_eval.base.limits import Span
+from planner_eval.comparison.diff import Diff, diff_any
+from planner_eval.comparison.explanation.edits import Edit, Place
+from planner_eval.comparison.explanation.repeats import habits_data
+from planner_eval.comparison.explanation.sentences import calls_name
+from planner_eval.comparison.gold import Gold, read_gold
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, recognised
+from planner_eval.comparison.structure.figures import figures_data, structure_figures
+from planner_eval.plan.model import Plan
+from planner_eval.reading.dialects.read import locate
+from planner_eval.reading.files.ids import pair_name
+from planner_eval.reading.files.plans import mended, read_plan
+from planner_eval.reading.files.record import Record
+
+
+# ----------------------------------------------------------------------
+# The structure of two compared plans for people and programs: a line, the whole in words, JSON data.
+def structure_lines(diff: Diff | None, *, whole: bool = False) -> str:
+    """The structure of two plans that were compared, as text.
+
+    Args:
+        diff: The comparison, if there was one.
+        whole: Tell it call by call, also where the structure is the same.
+
+    Returns:
+        One line of what differs; empty where the plans are the same, or differ in nothing of that.
+    """
+    if diff is None or diff.matching is None or (diff.same and not whole):
+        return ""
+    if whole:
+        from planner_eval.comparison.structure.diff import structure_of
+
+        return str(structure_of(diff.matching))
+    figures = str(structure_figures(diff.matching))
+    return f"structure: {figures}" if figures else ""
+
+
+def structure_data(diff: Diff, *, whole: bool = False) -> dict[str, Any] | None:
+    """The structure of two plans that were compared, as JSON data.
+
+    Args:
+        diff: The comparison.
+        whole: Say which calls the figures are made of, also where the structure is the same.
+
+    Returns:
+        None where the plans are the same, or differ in nothing of that.
+    """
+    if diff.matching is None or (diff.same and not whole):
+        return None
+    if not whole:
+        figures = structure_figures(diff.matching)
+        return figures_data(figures) if str(figures) else None
+    from planner_eval.comparison.structure.diff import calls_data, structure_of
+
+    compared = structure_of(diff.matching)
+    return {**figures_data(compared.figures), "calls": calls_data(compared)}
+
+
+# ----------------------------------------------------------------------
+# Pairs of records, read and compared: one row a pair, whatever became of it.
+T = TypeVar("T")
+
+STATES = {
+    "same": "the plans mean the same",
+    "different": "the plans differ",
+    "unreadable": "the prediction cannot be read; it counts as wrong",
+    "cut": "the answer was cut off before its end; it counts as wrong",
+    "refused": "the answer was refused; it counts as wrong",
+    "failed": "the API gave an error in place of an answer; it counts as wrong",
+    "absent": "gold has a record for which there is no prediction; it counts as wrong",
+    "gold_unreadable": "the gold plan cannot be read; nothing can be said",
+    "gold_absent": "there is no gold plan for this prediction; nothing can be said",
+}
+"""What can become of a pair."""
+
+NO_ANSWER = ("unreadable", "cut", "refused", "failed", "absent")
+"""The states in which there is no prediction that could be compared: they count as wrong."""
+
+JUDGED = ("same", "different", *NO_ANSWER)
+"""The states that count in every denominator: there was a readable gold plan."""
+
+_OF_CODES = {"parse.cut": "cut", "answer.cut": "cut", "answer.refused": "refused", "answer.failed": "failed"}
+
+
+def unread_state(error: ParseError) -> str:
+    """The state of a prediction that could not be read: why there is no plan.
+
+    >>> unread_state(ParseError("the text ends inside a call", code="parse.cut"))
+    'cut'
+    """
+    return _OF_CODES.get(error.code, "unreadable")
+
+
+class Row(NamedTuple):
+    """What became of one pair of records.
+
+    Args:
+        id: What the pair is called, see :func:`.ids.pair_name`.
+        state: One of :data:`STATES`.
+        diff: The comparison, where both plans could be read.
+        pred: The prediction, where it could be read.
+        gold: The gold plan, where it could be read; of several the one that `diff` is from.
+        error: Why a plan could not be read.
+        fields: The other fields of the gold record.
+        mended: What repair would make of a prediction that strict reading refused; of one that was cut off,
+            the calls before the cut.
+        effects: What the two plans come to when they are run, as JSON data, where they were.
+    """
+
+    id: str
+    state: str
+    diff: Diff | None = None
+    pred: Plan | None = None
+    gold: Plan | None = None
+    error: str | None = None
+    fields: Mapping[str, Any] = {}
+    mended: Plan | None = None
+    effects: Mapping[str, Any] | None = None
+
+    @property
+    def in_effect(self) -> str:
+        """What the plans come to when they are run, in words; "" where they were not."""
+        return f"in effect {self.effects['said']}" if self.effects is not None else ""
+
+
+def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
+    pairs: Iterable[tuple[Record | None, Record | None]],
+    *,
+    pred_dialect: str | None = None,
+    gold_dialect: str | None = None,
+    policy: Policy = DEFAULT_POLICY,
+    located: bool = False,
+    repair: bool = False,
+    compute: str | None = None,
+    mends: bool = True,
+    first: int = 0,
+    gold_named: bool = False,
+) -> Iterator[Row]:
+    """Read and compare pairs of records.
+
+    Args:
+        pairs: (prediction, gold), None for a missing partner; see
+            :func:`planner_eval.reading.files.pairing.pair`.
+        pred_dialect: The notation of the predictions; recognised when None.
+        gold_dialect: The notation of the gold plans; recognised when None.
+        policy: How values compare.
+        repair: Mend small faults of predictions that strict reading refuses; never of gold.
+        compute: How expressions of numbers become numbers, in gold plans too.
+        located: Find the places of calls and arguments in the texts of plans that differ, which may mean to
+            read them twice.
+        mends: Look what repair would make of predictions that strict reading refuses, which reads them twice.
+        first: The position of the first pair, which names one where gold has no ids.
+        gold_named: Whether gold's records have ids.
+
+    Returns:
+        One row a pair, in order.
+    """
+    how = Evaluation(
+        pred_dialect, gold_dialect, recognised(policy), located, repair, compute, mends, gold_named
+    )
+    for position, pair in enumerate(pairs, first):
+        yield how.row(how.read(position, pair))
+
+
+class Sides(NamedTuple):
+    """What was read of the two records of a pair, by the pair's name."""
+
+    name: str
+    pred: Record | None
+    gold: Record | None
+    plan: _Tried[Plan]
+    wanted: _Tried[Gold]
+    kept: Plan | None
+
+
+class Evaluation(NamedTuple):
+    """How pairs become rows, in two steps; its fields are what :func:`evaluate` is told."""
+
+    pred_dialect: str | None
+    gold_dialect: str | None
+    policy: Policy
+    located: bool
+    repair: bool
+    compute: str | None
+    mends: bool
+    gold_named: bool
+
+    def read(self, position: int, pair: tuple[Record | None, Record | None]) -> Sides:
+        """Read a pair's records."""
+        pred, gold = pair
+        name = pair_name(position, pred, gold, gold_named=self.gold_named)
+        how = {"dialect": self.pred_dialect, "compute": self.compute}
+        pred_reading = _tried(read_plan, pred, ParseError, repair=self.repair, **how)
+        cut_plan = (
+            pred_reading.found if pred_reading.found is not None and is_cut(pred_reading.found) else None
+        )
+        if cut_plan is not None:  # what repair saves of it may be all of gold, and is no whole answer
+            pred_reading = _tried(read_plan, pred, ParseError, **how)
+        same_text = self.gold_dialect == self.pred_dialect and _are_one(pred, gold, pred_reading.found)
+        how = {"dialect": self.gold_dialect, "compute": self.compute}
+        shared_plan = pred_reading.found if same_text else None
+        gold_reading = _tried(read_gold, gold, (ParseError, InputError), known=shared_plan, **how)
+        return Sides(name, pred, gold, pred_reading, gold_reading, cut_plan)
+
+    def row(self, pair: Sides) -> Row:
+        """Compare what was read."""
+        name, pred, gold, pred_reading, gold_reading, cut_plan = pair
+        row = _row(name, pred_reading, pred, gold_reading, gold, self.policy)
+        if self.mends and row.state in ("unreadable", "cut") and pred is not None:
+            how = {"dialect": self.pred_dialect, "compute": self.compute}
+            repaired = (
+                None if self.repair or pred_reading.error is None else mended(pred, pred_reading.error, **how)
+            )
+            row = row._replace(mended=cut_plan if self.repair else repaired)
+        return _located(row) if self.located and row.diff is not None and row.diff.edits else row
+
+
+def _are_one(pred: Record | None, gold: Record | None, plan: Plan | None) -> bool:
+    """Whether two records are one text, and strict reading takes it for the plan that the prediction is."""
+    return (
+        plan is not None
+        and pred is not None
+        and gold is not None
+        and type(pred.source) is str
+        and pred.source == gold.source
+        and (pred.dialect, pred.turn, pred.infer) == (gold.dialect, gold.turn, gold.infer)
+        and gold.error is None
+        and not any(note.code.startswith("repair.") for note in plan.diagnostics)
+    )
+
+
+def is_cut(plan: Plan) -> bool:
+    """Whether repair kept only what stands before the place at which a text ends too early."""
+    return any(note.code == "repair.cut_off" for note in plan.diagnostics)
+
+
+class _Tried(NamedTuple, Generic[T]):
+    """What was read of a record, or why nothing was; neither where there is no record."""
+
+    found: T | None = None
+    problem: str | None = None
+    state: str = "unreadable"
+    error: ParseError | None = None
+
+
+def _tried(
+    read: Callable[..., T],
+    record: Record | None,
+    expected_errors: type[Exception] | tuple[type[Exception], ...],
+    **how: Any,
+) -> _Tried[T]:
+    if record is None:
+        return _Tried()
+    try:
+        return _Tried(read(record, **how))
+    except expected_errors as error:  # what stands beside a gold plan names its place itself
+        if not isinstance(error, ParseError):
+            return _Tried(problem=str(error))
+        return _Tried(None, f"{record.where}: {error}", unread_state(error), bare(error))
+
+
+def _row(
+    name: str,
+    plan: _Tried[Plan],
+    pred: Record | None,
+    gold_reading: _Tried[Gold],
+    gold: Record | None,
+    policy: Policy,
+) -> Row:
+    if gold is None and pred is not None:
+        return Row(name, "gold_absent", pred=plan.found, error=f"{pred.where}: {STATES['gold_absent']}")
+    if gold is None or gold_reading.found is None:
+        return Row(name, "gold_unreadable", pred=plan.found, error=gold_reading.problem)
+    if plan.found is None:
+        state = "absent" if pred is None else plan.state
+        return Row(name, state, gold=gold_reading.found.plan, error=plan.problem, fields=gold.fields)
+    diff, chosen = diff_any(plan.found, gold_reading.found.plans, policy)
+    state = "same" if diff.same else "different"
+    return Row(name, state, diff, plan.found, gold_reading.found.plans[chosen][0], fields=gold.fields)
+
+
+def _located(row: Row) -> Row:
+    """The row with the places of calls and arguments in its plans, as far as they can be found."""
+    pred, gold = (locate(plan) if plan is not None else None for plan in (row.pred, row.gold))
+    diff = row.diff
+    if diff is not None and pred is not None and gold is not None:
+        plans = (
+            pred if diff.pred is row.pred else diff.pred,
+            gold if diff.gold is row.gold else diff.gold,
+        )
+        diff = replace(diff, pred=plans[0], gold=plans[1])
+    return row._replace(diff=diff, pred=pred, gold=gold)
+
+
+class Spans:
+    """Where places stand in a plan's text, as far as the reader kept places.
+
+    Args:
+        plan: The plan.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._arguments: dict[int, dict[str, Span]] = {}
+        self._starts: list[int] | None = None
+
+    def of(self, location: Place) -> Span | None:
+        """Start and end of a place, in characters."""
+        if location.call is None:
+            return None
+        call = self.plan.calls[location.call]
+        if location.argument is not None and call.spans:
+            if location.call not in self._arguments:
+                names = (name for name, _ in call.arguments)
+                by_name = self._arguments[location.call] = {}
+                for name, span in zip(names, call.spans, strict=False):
+                    by_name.setdefault(name, span)
+            return self._arguments[location.call].get(location.argument, call.span)
+        return call.span
+
+    def line_of(self, location: Place) -> tuple[int, int] | None:
+        """Line and column at which a place starts, counted from 1."""
+        span = self.of(location)
+        if span is None or self.plan.text is None:
+            return None
+        if self._starts is None:
+            ends = (offset for offset, char in enumerate(self.plan.text) if char == "\n")
+            self._starts = [0, *(end + 1 for end in ends)]
+        line = bisect_right(self._starts, span[0])
+        return line, span[0] - self._starts[line - 1] + 1
+
+
+def row_data(row: Row, *, structure: bool = False) -> dict[str, Any]:
+    """A row as JSON data; plans and values in the interchange notation ``plan``.
+
+    Args:
+        row: The row.
+        structure: Say how the structure differs call by call, not only in figures.
+    """
+    data: dict[str, Any] = {"id": row.id, "state": row.state}
+    if row.error is not None:
+        data["error"] = row.error
+    if row.mended is not None:
+        data["readable_with_repair"] = calls_name(row.mended)
+    if row.diff is not None:
+        data |= diff_data(row.diff, structure=structure)
+    if row.effects is not None:
+        data["effects"] = dict(row.effects)
+    return data
+
+
+def diff_data(diff: Diff, *, structure: bool = False) -> dict[str, Any]:
+    """A comparison as JSON data.
+
+    Args:
+        diff: The comparison.
+        structure: Say how the structure differs call by call, not only in figures.
+    """
+    spans = Spans(diff.pred), Spans(diff.gold)
+    data = {
+        "same": diff.same,
+        "proved": diff.proved,
+        "pairs": [list(pair) for pair in diff.alignment.pairs],
+        "missing": list(diff.alignment.missing),
+        "extra": list(diff.alignment.extra),
+        "edits": [_edit_data(edit, *spans) for edit in diff.edits],
+    }
+    if habits := habits_data(diff):
+        data["habits"] = habits
+    compared = structure_data(diff, whole=structure)
+    return data if compared is None else {**data, "structure": compared}
+
+
+def _edit_data(edit: Edit, pred: Spans, gold: Spans) -> dict[str, Any]:
+    from planner_eval.reading.dialects.notations.plan import value_data
+
+    data: dict[str, Any] = {"code": edit.code, "message": edit.message}
+    for key, spans, location, value in (
+        ("pred", pred, edit.pred, edit.pred_value),
+        ("gold", gold, edit.gold, edit.gold_value),
+    ):
+        if location is not None:
+            data[key] = _place_data(spans, location)
+            data[f"{key}_value"] = value_data(value, spans.plan)
+    if edit.cause is not None:
+        data["cause"] = edit.cause
+    if edit.also:
+        named_spans = (("pred", pred), ("gold", gold))
+        data["also"] = [
+            {
+                key: _place_data(spans, location)
+                for (key, spans), location in zip(named_spans, locations, strict=True)
+                if location is not None
+            }
+            for locations in edit.also
+        ]
+    return data
+
+
+def _place_data(spans: Spans, location: Place) -> dict[str, Any]:
+    data: dict[str, Any] = {"call": location.call}
+    if location.call is not None:
+        data["id"] = spans.plan.calls[location.call].id
+    if location.argument is not None:
+        data["argument"] = location.argument
+    if location.at:
+        data["at"] = list(location.at)
+    span = spans.of(location)
+    if span is not None:
+        data["span"] = list(span)
+    return data

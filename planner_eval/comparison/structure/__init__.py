@@ -1,0 +1,1 @@
+"""How the structure of two plans differs."""

@@ -1,0 +1,1 @@
+"""Care for data sets: gold audited, plans made, fixes suggested, failures shrunk, coverage, duplicates."""

@@ -1,0 +1,259 @@
+"""The audits: what is looked for in gold, a row each, and which are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from planner_eval.base.errors import CODES, InputError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import did_you_mean, shortened
+from planner_eval.catalogs.check import check
+from planner_eval.curation.audit import agreement, candidates, grounding, outcome, surplus, twins
+from planner_eval.curation.audit.subject import Subject
+from planner_eval.results.findings import CONFIDENCES, Confidence, GoldFinding
+
+if TYPE_CHECKING:
+    from planner_eval.catalogs.catalog import Catalog
+    from planner_eval.plan.model import Plan
+
+
+# ----------------------------------------------------------------------
+# Gold against the tools on offer: what a plan that may only use these could not say.
+SURE: dict[str, Confidence] = {
+    "check.unknown_tool": "high",
+    "check.permission": "high",
+    "check.missing_argument": "high",
+    "check.unknown_argument": "high",
+    "check.unknown_output": "high",
+    "check.enum": "high",
+    "check.out_of_range": "high",
+    "check.format": "medium",
+    "check.pattern": "medium",
+    "check.repeated_item": "medium",
+    "check.not_allowed": "medium",
+    "check.wrong_type": "medium",
+    "check.output_type": "low",
+}
+"""How sure gold is wrong where it contradicts its tools; what else a check says is no doubt about gold.
+
+Types are often told carelessly: a number that stands for a text is a fault of the tool's description as
+often as one of gold, and what tools return is told worst of all.
+"""
+
+CATALOG_CODES = tuple(code.replace("check.", "gold.") for code in SURE)
+
+
+def contradictions(plan: Plan, catalog: Catalog) -> Iterator[GoldFinding]:
+    """Where a gold plan contradicts the tools that were on offer.
+
+    Args:
+        plan: The plan.
+        catalog: The tools.
+
+    >>> from planner_eval.catalogs.formats import as_catalog
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> tools = as_catalog([{"name": "pay", "parameters": {}}])
+    >>> [found.code for found in contradictions(parse("pay(#to='Ann')"), tools)]
+    ['gold.unknown_argument']
+    """
+    for finding in check(plan, catalog):
+        if finding.code in SURE:
+            code = finding.code.replace("check.", "gold.")
+            yield GoldFinding(code, finding.message, SURE[finding.code], finding.call, finding.argument)
+
+
+# ----------------------------------------------------------------------
+# The audits: what is looked for in gold, a row each; `CODES` of `base/errors.py` says what they may find.
+Find: TypeAlias = Callable[[Subject], Iterable[GoldFinding]]
+
+
+class Audit(NamedTuple):
+    """Something that is looked for in one record after the other.
+
+    Args:
+        codes: What it may find.
+        find: Finds it.
+        runs: Whether it looks at the plan's run.
+    """
+
+    codes: tuple[str, ...]
+    find: Find
+    runs: bool = False
+
+
+class Gathering(Protocol):
+    """Looks at records that go by, and keeps little of each."""
+
+    def add(self, number: int, subject: Subject) -> None:
+        """Look at one more record; `number` is its position."""
+
+    def found(self) -> Iterable[tuple[int, GoldFinding]]:
+        """The findings, each with the number of its record."""
+
+
+class Beside(NamedTuple):
+    """Something that is looked for in records beside each other.
+
+    Args:
+        codes: What it may find.
+        begin: Begins to look.
+    """
+
+    codes: tuple[str, ...]
+    begin: Callable[[], Gathering]
+
+
+def _against(subject: Subject) -> Iterable[GoldFinding]:
+    return () if subject.catalog is None else contradictions(subject.plan, subject.catalog)
+
+
+def _ungrounded(subject: Subject) -> Iterable[GoldFinding]:
+    question_text = subject.said
+    return () if question_text is None else grounding.ungrounded(subject.plan, question_text, subject.catalog)
+
+
+def _ambiguous(subject: Subject) -> Iterable[GoldFinding]:
+    return candidates.ambiguous(subject.plan, query=subject.said)
+
+
+def _outvoted(subject: Subject) -> Iterable[GoldFinding]:
+    return agreement.outvoted(subject.plan, subject.answers, right=subject.right)
+
+
+class _Twins:
+    """Records with a question beside each other."""
+
+    def __init__(self) -> None:
+        self._twins = twins.Twins()
+        self._last: tuple[Catalog | None, bytes] = (None, b"")
+
+    def add(self, number: int, subject: Subject) -> None:
+        if subject.query is not None:
+            tools = self._tools(subject.catalog)
+            self._twins.add(number, twins.Item(subject.record, subject.query, subject.plan, tools))
+
+    def found(self) -> Iterable[tuple[int, GoldFinding]]:
+        return self._twins.found()
+
+    def _tools(self, catalog: Catalog | None) -> bytes:
+        """What tells the tools on offer apart; records of one catalog mostly follow one another."""
+        if catalog is not self._last[0]:
+            tools = catalog.tools if catalog is not None else ()
+            names = repr(sorted((tool.app or "", tool.name) for tool in tools))
+            self._last = (catalog, blake2b(names.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+        return self._last[1]
+
+
+AUDITS: tuple[Audit, ...] = (
+    Audit(CATALOG_CODES, _against),
+    Audit(surplus.CODES, surplus.surplus),
+    Audit(grounding.CODES, _ungrounded),
+    Audit(candidates.CODES, _ambiguous),
+    Audit(outcome.CODES, outcome.outcome, runs=True),
+    Audit(agreement.CODES, _outvoted),
+)
+"""Every audit of single records, in the order in which their findings are told of one record."""
+
+
+BESIDE: tuple[Beside, ...] = (Beside(twins.CODES, _Twins),)
+"""Every audit of records beside each other."""
+
+
+def wanted(has: Callable[[str], bool]) -> tuple[Audit, ...]:
+    """The audits that may find something that is asked for.
+
+    Args:
+        has: Whether a code is asked for.
+
+    >>> [audit.codes[0] for audit in wanted(lambda code: code == "gold.option")]
+    ['gold.fails']
+    """
+    return tuple(audit for audit in AUDITS if any(map(has, audit.codes)))
+
+
+def audit(
+    subject: Subject, audits: Sequence[Audit], has: Callable[[str], bool] = lambda code: True
+) -> Iterator[GoldFinding]:
+    """What audits find in one record, in the order of its calls.
+
+    Args:
+        subject: The record.
+        audits: The audits.
+        has: Whether a code is asked for.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> plan = parse([{"name": "f", "label": "a", "arguments": {"x": "$b.y$"}}], dialect="nestful")
+    >>> [found.code for found in audit(Subject("q1", plan), AUDITS)]
+    ['gold.unresolved']
+    """
+    findings = [finding for row in audits for finding in row.find(subject) if has(finding.code)]
+    yield from sorted(findings, key=lambda finding: (finding.call is None, finding.call or 0))
+
+
+# ----------------------------------------------------------------------
+# Which findings are asked for: by the beginnings of their codes.
+class Choice(NamedTuple):
+    """Which findings are asked for.
+
+    Args:
+        select: Beginnings of codes; all where there are none.
+        ignore: Beginnings of codes that are left out of these.
+        least: How sure a finding has to be.
+
+    >>> Choice(("gold",), ("gold.answer",)).has("gold.answer"), Choice().has("dataset.type")
+    (False, True)
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    least: Confidence = "high"
+
+    def has(self, code: str) -> bool:
+        """Whether a code is asked for."""
+        return (not self.select or code.startswith(self.select)) and not code.startswith(
+            self.ignore or ("\0",)
+        )
+
+    def ignores(self, code: str) -> bool:
+        """Whether a code is one of those that are left out by name."""
+        return bool(self.ignore) and code.startswith(self.ignore)
+
+    def sure(self, confidence: Confidence) -> bool:
+        """Whether a finding is sure enough."""
+        return CONFIDENCES.index(confidence) <= CONFIDENCES.index(self.least)
+
+
+def choice(select: Iterable[str], ignore: Iterable[str], least: str) -> Choice:
+    """What the user asks for.
+
+    Args:
+        select: Codes or beginnings of codes.
+        ignore: Likewise.
+        least: One of :data:`CONFIDENCES`.
+
+    Raises:
+        InputError: a code is the beginning of none, or there is no such confidence; names the nearest.
+
+    >>> choice(["gold.opt"], [], "medium").select
+    ('gold.opt',)
+    """
+    if least not in CONFIDENCES:
+        raise InputError(f"confidence {least!r}: expected one of {', '.join(CONFIDENCES)}")
+    return Choice(_codes("select", select), _codes("ignore", ignore), least)
+
+
+def _codes(option: str, prefixes: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(prefixes, str):
+        prefixes = (prefixes,)
+    if not isinstance(prefixes, Iterable):
+        raise InputError(f"{option} is {shortened(repr(prefixes), 40)}, expected codes, e.g. ['gold.answer']")
+    codes = tuple(prefixes)
+    for code in codes:
+        if not isinstance(code, str) or not code:
+            raise InputError(f"{option} {shortened(repr(code), 40)}: expected a code, e.g. 'gold.answer'")
+        if not any(full_code.startswith(code) for full_code in CODES):
+            hint = did_you_mean(code, list(CODES), "they stand in brackets behind findings")
+            raise InputError(f"{option} {code!r}: no code begins so; {hint}")
+    return codes

@@ -1,0 +1,195 @@
+"""Values that were picked from a list that a tool answered, where another pick would have been as right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import shortened
+from planner_eval.comparison.policy.values import numbers
+from planner_eval.curation.audit.question import Question
+from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.values import leaves
+from planner_eval.results.findings import Confidence, GoldFinding
+
+CODES = ("gold.candidate", "gold.candidates")
+MOST = 1000
+"""So many places of one value are looked at."""
+_SMALL = 100
+"""A smaller integer stands in answers by chance."""
+_CHOOSES = re.compile(
+    r"\b(?:\w{2,12}est|best|most|least|lowest|highest|first|second|third|fourth|fifth|last|any|random"
+    r"|popular|rated|recommended|sort(?:ed)?|rank(?:ed)?|under|below|above|at least|more than|less than"
+    r"|only)\b",
+    re.IGNORECASE,
+)
+
+
+class Pick(NamedTuple):
+    """A literal that an earlier answer's list holds.
+
+    Args:
+        call: The position of the call that is given it, counted from 0.
+        argument: The argument's name.
+        value: The literal.
+        source: The position of the call whose answer holds it.
+        path: The way to the list, then below an entry of it, ``*`` for the entry.
+        entries: The entries that hold it, counted from 0.
+        among: How many entries the list has that hold something there.
+    """
+
+    call: int
+    argument: str
+    value: Value
+    source: int
+    path: Path
+    entries: tuple[int, ...]
+    among: int
+
+
+def picks(plan: Plan, observations: Mapping[int, Value] | None = None) -> Iterator[Pick]:
+    """The literals of a plan that entries of an earlier answer's list hold, each where it is rarest.
+
+    Args:
+        plan: A plan with recorded results, or any with `observations`.
+        observations: What the tools answered, by the position of the call; the plan's own when left out.
+
+    >>> from planner_eval.plan.model import Call
+    >>> hotels = [{"id": "h-17", "price": 120}, {"id": "h-23", "price": 90}]
+    >>> asked = Call("a", "search", result=hotels, has_result=True), Call("b", "book", (("hotel", "h-23"),))
+    >>> [(pick.value, pick.entries, pick.among) for pick in picks(Plan(asked))]
+    [('h-23', (1,), 2)]
+    """
+    if observations is None:
+        observations = {position: call.result for position, call in enumerate(plan.calls) if call.has_result}
+    literal_keys = {_key(value) for _, _, value in _literals(plan)}
+    places_by_source = {position: _places(answer, literal_keys) for position, answer in observations.items()}
+    for position, name, value in _literals(plan):
+        candidates = [
+            (source, path, entries, among)
+            for source in sorted(places_by_source)
+            if source < position
+            for path, (entries, among) in places_by_source[source].get(_key(value), {}).items()
+        ]
+        if candidates:
+            source, path, entries, among = min(
+                candidates,
+                key=lambda candidate: (candidate[3] < 2, len(candidate[2]), candidate[3], -candidate[0]),
+            )
+            yield Pick(position, name, value, source, path, tuple(entries), among)
+
+
+def ambiguous(
+    plan: Plan, observations: Mapping[int, Value] | None = None, query: str | None = None
+) -> Iterator[GoldFinding]:
+    """Literals of a recorded conversation that were picked where another pick would have been as right.
+
+    - ``gold.candidate``: an entry that is not the first of the list it was taken from: ``medium`` where the
+      query has no word that chooses ("cheapest", "second", "any"), else, without a query, and where it is
+      not in English, ``low``.
+    - ``gold.candidates``: several entries of the list hold the value, but not all: ``low``.
+
+    A value that the query says is no pick, nor is one that every entry holds.
+
+    Args:
+        plan: The gold plan, with recorded results, or any with `observations`.
+        observations: What the tools answered, by the position of the call; the plan's own when left out.
+        query: What is asked.
+
+    >>> from planner_eval.plan.model import Call
+    >>> hotels = [{"id": "h-17"}, {"id": "h-23"}]
+    >>> asked = Call("a", "search", result=hotels, has_result=True), Call("b", "book", (("hotel", "h-23"),))
+    >>> for found in ambiguous(Plan(asked), query="Book one."): print(found.confidence, found.message)
+    medium hotel is 'h-23', the 2nd of 2 that search answered (at *.id); the query does not say which to take
+    """
+    question = Question(query) if query else None
+    for pick in picks(plan, observations):
+        if pick.among < 2 or len(pick.entries) == pick.among:
+            continue
+        if question is not None and question.grounds(pick.value, pick.argument) is not None:
+            continue
+        tool = plan.calls[pick.source].tool
+        path_text = ".".join(str(step) for step in pick.path)
+        value = shortened(repr(pick.value), 60)
+        if len(pick.entries) > 1:
+            which = ", ".join(_nth(entry) for entry in pick.entries[:4]) + (
+                ", …" if len(pick.entries) > 4 else ""
+            )
+            entries_text = f"the {which} of {pick.among} hold that {tool} answered (at {path_text})"
+            message = f"{pick.argument} is {value}, which {entries_text}"
+            yield GoldFinding("gold.candidates", message, "low", pick.call, pick.argument)
+        elif pick.entries[0] > 0:
+            chooses = _CHOOSES.search(query) if query else None
+            clear = question is not None and question.english and chooses is None
+            confidence: Confidence = "medium" if clear else "low"
+            why = (
+                f'the query says "{chooses[0]}"'
+                if chooses
+                else "the query does not say which to take"
+                if query
+                else ""
+            )
+            which = f"the {_nth(pick.entries[0])} of {pick.among} that {tool} answered (at {path_text})"
+            message = f"{pick.argument} is {value}, {which}{'; ' if why else ''}{why}"
+            yield GoldFinding("gold.candidate", message, confidence, pick.call, pick.argument)
+
+
+def _literals(plan: Plan) -> Iterator[tuple[int, str, Value]]:
+    """The literals that answers do not hold by chance."""
+    for position, call in enumerate(plan.calls):
+        for name, argument in call.arguments:
+            if isinstance(argument, Template):
+                continue
+            for _, value in leaves(argument):
+                if _telling(value):
+                    yield position, name, value
+
+
+def _telling(value: Value) -> bool:
+    if isinstance(value, (bool, Ref, Unresolved)):
+        return False
+    if isinstance(value, str):
+        return len(value.strip()) >= 4
+    return isinstance(value, (int, float)) and (abs(value) >= _SMALL or value != int(value))
+
+
+def _key(value: Value) -> Any:
+    """A value as it is looked up: the text of a number is the number."""
+    return numbers(value.strip()) if isinstance(value, str) else value
+
+
+Places = dict[Path, tuple[list[int], int]]
+
+
+def _places(answer: Value, literal_keys: set[Any]) -> dict[Any, Places]:
+    """Of each wanted value the lists that hold it: the entries that do, and how many have something there."""
+    entries_by_key: dict[Any, dict[Path, list[int]]] = {}
+    sizes: dict[Path, int] = {}
+    last: dict[Path, int] = {}
+    for path, value in leaves(answer):
+        if isinstance(value, (bool, type(None))):
+            continue
+        key = _key(value)
+        for index, entry in enumerate(path):
+            if type(entry) is not int:
+                continue
+            list_path = (*path[:index], "*", *path[index + 1 :])
+            if last.get(list_path) != entry:
+                last[list_path] = entry
+                sizes[list_path] = sizes.get(list_path, 0) + 1
+            if key in literal_keys:
+                entries = entries_by_key.setdefault(key, {}).setdefault(list_path, [])
+                if len(entries) < MOST and (not entries or entries[-1] != entry):
+                    entries.append(entry)
+    return {
+        value: {path: (entries, sizes[path]) for path, entries in paths.items()}
+        for value, paths in entries_by_key.items()
+    }
+
+
+def _nth(entry: int) -> str:
+    number = entry + 1
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

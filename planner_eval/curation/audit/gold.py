@@ -1,0 +1,441 @@
+"""What is doubtful in the gold of a set: its records audited one by one, and run where they can be."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import counted, shown
+from planner_eval.benchmarks.datasets.mathqa import options as written_options
+from planner_eval.benchmarks.datasets.sources import Source
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.record_tools import RecordTools
+from planner_eval.comparison.gold import are_words, read_gold, words_for_gold
+from planner_eval.comparison.policy.policy import Terms
+from planner_eval.curation.audit import audits, grounding, outcome, twins
+from planner_eval.curation.audit.audits import BESIDE, Audit, Choice, Gathering, audit, wanted
+from planner_eval.curation.audit.grounding import allows, without_blanks
+from planner_eval.curation.audit.outcome import is_given, lacks_tools, offered, read_options
+from planner_eval.curation.audit.subject import Subject, Wanted
+from planner_eval.curation.audit.words import reads, words
+from planner_eval.curation.sets import Questions, SetItem
+from planner_eval.execution.program import Options, Start
+from planner_eval.execution.run import execute_many
+from planner_eval.execution.run_records import initial_of
+from planner_eval.execution.sandbox.sandbox import Sandbox
+from planner_eval.execution.trace import Trace
+from planner_eval.plan.model import Call, Plan
+from planner_eval.reading.files.record import BESIDE_GOLD as OPEN
+from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.task_fields import States
+from planner_eval.results.findings import Finding, GoldFinding, finding_of_gold
+
+if TYPE_CHECKING:
+    from planner_eval.curation.audit.votes import Votes
+
+
+# ----------------------------------------------------------------------
+# What a gold record says that its plan comes to.
+def wanted_of(record: Record, answer: str) -> Wanted:
+    """What a record says that its plan comes to: a gold answer, or one of several on offer.
+
+    Args:
+        record: The record; of a data set it holds its sample.
+        answer: The field of the gold answer.
+
+    >>> record = Record("g.jsonl", 0, "q1", "f()", fields={"options": {"a": "3", "b": "4"}, "correct": "B"})
+    >>> wanted_of(record, "gold_answer").correct
+    'b'
+    """
+    fields, options = _fields(record), _options(record)
+    correct = fields.get("correct")
+    letter = correct.strip(" ()[].:\t\n").lower() if isinstance(correct, str) else ""
+    if options and letter in dict(options):
+        return Wanted(options=options, correct=letter)
+    if not is_given(fields.get(answer)):
+        return Wanted()
+    text = fields.get(f"{answer}_text")
+    return Wanted(fields[answer], True, text if isinstance(text, str) else None)
+
+
+def odd_choice(record: Record) -> str | None:
+    """Why the answers on offer of a record say nothing; None where they do, or there are none.
+
+    Args:
+        record: The record.
+
+    >>> odd_choice(Record("g.jsonl", 0, "q1", "f()", fields={"options": ["3", "4"], "correct": "z"}))
+    'correct is "z", expected one of a, b'
+    """
+    fields = _fields(record)
+    if "options" not in fields or "correct" not in fields:
+        return None
+    options, accepted = _options(record), wanted_of(record, "").options
+    if accepted and all(offered(text) is None for _, text in options):
+        return f"none of options is a number: {shown(fields['options'], 40)}"
+    if accepted:
+        return None
+    if options:
+        return f"correct is {shown(fields['correct'], 40)}, expected one of {', '.join(dict(options))[:80]}"
+    return f"options is {shown(fields['options'], 40)}, expected answers by letter, or a list of them"
+
+
+def _fields(record: Record) -> Mapping[str, Any]:
+    """What stands beside a plan; of a data set's sample what it keeps of its record."""
+    sample = record.source
+    return sample.extra if hasattr(sample, "category") else record.fields
+
+
+def _options(record: Record) -> tuple[tuple[str, str], ...]:
+    options = _fields(record).get("options")
+    return read_options(written_options(options) if isinstance(options, str) else options)
+
+
+# ----------------------------------------------------------------------
+# What is doubtful in the gold of a set: its records audited one by one, and run where they can be.
+ANSWER = "gold_answer"
+"""The field of a record that holds what its plan should come to, where no other is named."""
+
+
+_LOOK = 2_000
+"""So many characters of a question say whether it is in English."""
+
+
+class GoldDoubt(NamedTuple):
+    """A doubt about the gold of one record of a set.
+
+    Args:
+        record: The record's id, else its place counted from 1.
+        found: The doubt: code, message, confidence, and its place in the plan.
+        shown: The same for CI servers: its level, and the file, line and column where they are known.
+        query: What the record asks, where that is known.
+    """
+
+    record: str | int
+    found: GoldFinding
+    shown: Finding
+    query: str | None = None
+
+
+class Ran(NamedTuple):
+    """How many gold plans were run.
+
+    Args:
+        tools: What they were run with; "" where none were to be run.
+        plans: How many were run to their end, or failed.
+        failed: How many of these failed.
+        lacking: How many call what the tools do not have, so that their runs say nothing.
+    """
+
+    tools: str = ""
+    plans: int = 0
+    failed: int = 0
+    lacking: int = 0
+
+
+class How(NamedTuple):
+    """How gold is audited.
+
+    Args:
+        choice: Which findings are asked for.
+        catalog: The tools on offer to every record; None for those that a record brings.
+        box: Where plans are run; None where none are.
+        basic: Whether the tools are NESTful's functions of mathematics.
+        questions: What the records ask; None where nobody knows.
+        answer: The field that holds the gold answer.
+        votes: What runs of models said; None where none are given.
+        binding: How calls pass their arguments: by ``"name"`` or by ``"position"``.
+    """
+
+    choice: Choice
+    catalog: Catalog | None
+    box: Sandbox | None
+    basic: bool
+    questions: Questions | None
+    answer: str
+    votes: Votes | None = None
+    binding: str = "name"
+
+
+class Audited:
+    """The doubts about a set, gathered record by record.
+
+    Args:
+        source: The set.
+        how: How it is audited.
+    """
+
+    def __init__(self, source: Source, how: How) -> None:
+        self._how, self._source = how, source
+        self._audits: Sequence[Audit] = wanted(how.choice.has)
+        self._tools = RecordTools(how.catalog)
+        self._ran = Counter[str]()
+        self._found: list[tuple[int, GoldDoubt]] = []
+        self._unread: list[GoldDoubt] = []
+        self._unvoted = 0
+        self._lost, self._first = Counter[str](), dict[str, str]()
+        self._unseen = Counter[str]()
+        self._held = any(map(how.choice.has, (*grounding.CODES, *twins.CODES)))
+
+    def add(self, items: Iterable[SetItem]) -> Audited:
+        """Audit the records of the set.
+
+        Args:
+            items: All of them, in their order.
+        """
+        gatherings = [kind.begin() for kind in BESIDE if any(map(self._how.choice.has, kind.codes))]
+        for position, (item, subject) in enumerate(self._executed(self._subjects(items))):
+            if subject is None:
+                if item.error is not None:
+                    self._add_unread(position, item, item.error)
+                elif self._source.file is not None:
+                    words = words_for_gold(item.record.source, Plan(())) if are_words(item.record) else None
+                    if words is not None:
+                        self._add_unread(position, item, words)
+                    else:
+                        self._lose("words", item.where)
+                continue
+            self._count_unseen(item.record, subject)
+            for finding in audit(subject, self._audits, self._how.choice.has):
+                weighed = self._weigh(item.record, subject, finding)
+                if weighed is not None:
+                    self._keep(position, item, weighed, subject.query)
+            for gathering in gatherings:
+                gathering.add(position, subject)
+        self._add_beside(gatherings)
+        return self
+
+    def _weigh(self, record: Record, subject: Subject, finding: GoldFinding) -> GoldFinding | None:
+        """A finding by what its record leaves open and does not record; None where it is none then."""
+        if finding.code not in grounding.CODES:
+            return finding
+        if allows(record.fields, subject.plan, finding, subject.said):
+            return None
+        if finding.code != "gold.contradicted" and self._answers_are_unknown(
+            record, subject.plan, finding.call
+        ):
+            return finding._replace(confidence="low")
+        return finding
+
+    def _answers_are_unknown(self, record: Record, plan: Plan, call: int | None = None) -> bool:
+        """Whether the user speaks again after calls whose answers nobody recorded: they may give a value."""
+        questions = self._how.questions
+        before = plan.calls[:call] if call is not None else plan.calls[:-1]
+        unrecorded = any(not c.has_result for c in before)
+        return unrecorded and questions is not None and questions.turns(record) > 1
+
+    def _count_unseen(self, record: Record, subject: Subject) -> None:
+        """Count what is not known of a record, as far as the findings that are asked for need it."""
+        has, unseen = self._how.choice.has, self._unseen
+        unseen["plans"] += 1
+        unseen["questions"] += self._held and subject.query is None
+        unseen["tools"] += subject.catalog is None and any(map(has, audits.CATALOG_CODES))
+        if subject.said is not None and any(map(has, grounding.CODES)):
+            unseen["language"] += not reads([*words(subject.said[:_LOOK])])
+            unseen["answers"] += self._answers_are_unknown(record, subject.plan)
+        unseen["open"] += any(record.fields.get(name) for name in OPEN)
+        if any(map(has, outcome.CODES)):
+            unseen["runs"] += subject.trace is None or lacks_tools(subject.trace)
+
+    def _add_unread(self, position: int, item: SetItem, error: str) -> None:
+        """Keep a plan that cannot be read, also where other findings are selected."""
+        reason = f"the plan cannot be read: {error.splitlines()[0]}"
+        finding = GoldFinding("gold.unreadable", reason, "high")
+        if self._how.choice.has(finding.code):
+            self._keep(position, item, finding, None)
+        elif not self._how.choice.ignores(finding.code):
+            reported = finding_of_gold(finding, item.record, None, str(item.name), many=self._source.many)
+            self._unread.append(GoldDoubt(item.name, finding, reported))
+
+    def _add_beside(self, gatherings: Iterable[Gathering]) -> None:
+        """Keep what was found in records beside each other; only these are looked up again."""
+        findings = [pair for gathering in gatherings for pair in gathering.found()]
+        if not findings:
+            return
+        records, questions = self._source.records, self._how.questions
+        for position, finding in findings:
+            record = records[position]
+            query = questions.of(record) if questions is not None else None
+            self._keep(position, SetItem(record, record.told, record.where, None, None), finding, query)
+
+    @property
+    def doubts(self) -> tuple[GoldDoubt, ...]:
+        """The doubts, in the order of the records."""
+        return tuple(doubt for _, doubt in sorted(self._found, key=lambda pair: pair[0]))
+
+    @property
+    def unread(self) -> tuple[GoldDoubt, ...]:
+        """The plans that cannot be read, where other findings were selected."""
+        return tuple(self._unread)
+
+    @property
+    def runs(self) -> bool:
+        """Whether what is asked for needs plans to be run."""
+        return any(a.runs for a in self._audits)
+
+    @property
+    def ran(self) -> Ran:
+        """How many plans were run."""
+        box = self._how.box
+        return Ran(box.source.name if box is not None else "", **self._ran)
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """What was not held against gold, with the number of plans; of what no record has, how to name it."""
+        unseen, plans = self._unseen, self._unseen["plans"]
+        hints = {"questions": "; --query names their field", "tools": "; --catalog names them"}
+        described = {
+            kind: f"{kind} (none known{hint if self._source.file is not None else ''})"
+            if unseen[kind] == plans
+            else f"{kind} (none known of {unseen[kind]:,} of {counted(plans, 'plan')})"
+            for kind, hint in hints.items()
+        }
+        described |= {
+            "language": f"values of {counted(unseen['language'], 'plan')} (the question is not in English)",
+            "answers": f"values of {counted(unseen['answers'], 'plan')} (no answers recorded between turns)",
+            "open": f"accepted values and alternatives beside {counted(unseen['open'], 'plan')}",
+            "runs": "results (no plan was run)"
+            if unseen["runs"] == plans
+            else f"results ({unseen['runs']:,} of {counted(plans, 'plan')} not run)",
+        }
+        counts = Counter({**unseen, **self._lost, "votes": self._unvoted})
+        described |= {
+            "choice": f"answers on offer of {counted(counts['choice'], 'plan')} (not understood)",
+            "words": f"{counted(counts['words'], 'record')} (gold is words)",
+            "votes": f"votes of runs on {counted(counts['votes'], 'plan')} (what else is right is not read)",
+        }
+        return tuple(text for kind, text in described.items() if counts[kind])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of the records' own tools, and of the runs."""
+        votes = self._how.votes
+        vote_notes = votes.notes if votes is not None else ()
+        count = counted(self._unvoted, "record")
+        unvoted = f"what else is right of {count} cannot be read: the runs do not vote there"
+        field = self._tools.field
+        tools = [f'tools: field "{field}" of {self._source.name}'] if field else []
+        return (
+            *tools,
+            *self._lost_notes(),
+            *self._tools.notes,
+            *vote_notes,
+            *([unvoted] if self._unvoted else ()),
+        )
+
+    def _lost_notes(self) -> Iterator[str]:
+        """What was not looked at, each with the first record."""
+        field = self._how.questions.field if self._how.questions is not None else None
+        reasons = {
+            "words": "gold is words that call nothing, and counts as no plan",
+            "question": f"no question in field {field!r}: not held against one",
+            "choice": "options and correct cannot be understood: no answer on offer is held against the plan",
+        }
+        for kind, first in self._first.items():
+            yield f"{counted(self._lost[kind], 'record')}: {reasons[kind]}; the first is {first}"
+
+    def _lose(self, kind: str, first: str) -> None:
+        self._first.setdefault(kind, first)
+        self._lost[kind] += 1
+
+    def _keep(self, position: int, item: SetItem, finding: GoldFinding, query: str | None) -> None:
+        if self._how.choice.has(finding.code):
+            many = self._source.many
+            reported = finding_of_gold(finding, item.record, item.plan, str(item.name), many=many)
+            self._found.append((position, GoldDoubt(item.name, finding, reported, query)))
+
+    def _subjects(self, items: Iterable[SetItem]) -> Iterator[tuple[SetItem, Subject | None]]:
+        how = self._how
+        for item in items:
+            if item.plan is None:
+                yield item, None
+                continue
+            query = how.questions.of(item.record) if how.questions is not None else None
+            if self._held and query is None and how.questions is not None and how.questions.field is not None:
+                self._lose("question", item.where)
+            if how.box is not None and self.runs and (why := odd_choice(item.record)) is not None:
+                self._lose("choice", f"{item.where}: {why}")
+            tools = self._tools.of(item.record)
+            expected = wanted_of(item.record, how.answer)
+            plan = without_blanks(item.plan, item.record.fields)
+            subject = Subject(str(item.name), plan, query, tools, how.basic, expected)
+            if how.questions is not None:
+                subject = subject._replace(heard=how.questions.heard(item.record))
+            yield item, subject if how.votes is None else self._voted(how.votes, item.record, subject)
+
+    def _voted(self, votes: Votes, record: Record, subject: Subject) -> Subject:
+        """The same with what runs said."""
+        answers = votes.of(record)
+        right = _right_of(record, subject.plan) if len(answers) > 1 else ()
+        if right is None:
+            self._unvoted += 1
+            return subject
+        return subject._replace(answers=answers, right=right)
+
+    def _executed(
+        self, subjects: Iterable[tuple[SetItem, Subject | None]]
+    ) -> Iterator[tuple[SetItem, Subject | None]]:
+        """The same with the plans' runs, where plans are run; work is sent ahead."""
+        box = self._how.box
+        if box is None or not self.runs:
+            yield from subjects
+            return
+        sent: deque[tuple[SetItem, Subject | None]] = deque()
+
+        def starts() -> Iterator[Start]:
+            for pair in subjects:
+                sent.append(pair)
+                if pair[1] is not None:
+                    plan = _specified(pair[1].plan, pair[1].catalog)
+                    yield Start(plan, initial_of(States(), pair[0].record, box))
+
+        for trace in execute_many(starts(), box, options=Options(self._how.binding)):
+            while (pair := sent.popleft())[1] is None:
+                yield pair
+            self._count(trace)
+            yield pair[0], pair[1]._replace(trace=trace)
+        yield from sent
+
+    def _count(self, trace: Trace) -> None:
+        if lacks_tools(trace):
+            self._ran["lacking"] += 1
+        else:
+            self._ran["plans"] += 1
+            self._ran["failed"] += not trace.ok
+
+
+def _specified(plan: Plan, catalog: Catalog | None) -> Plan:
+    """The plan with the name of each call's only output, where its tool's specification says one."""
+    if catalog is None:
+        return plan
+
+    def outputs(call: Call) -> tuple[str, ...]:
+        tools = catalog.find(call.name, call.app)
+        fields = tools[0].returns.fields if len(tools) == 1 else ()
+        return (fields[0].name,) if len(fields) == 1 else ()
+
+    return replace(plan, calls=tuple(replace(c, returns=c.returns or outputs(c)) for c in plan.calls))
+
+
+def _right_of(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms], ...] | None:
+    """What a record says is as right as its plan; None where that cannot be read, so that nobody may vote.
+
+    Args:
+        record: The record.
+        plan: Its plan.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> record = Record("g.jsonl", 0, "q", "f()", fields={"alternatives": ["g()"]})
+    >>> [one.calls[0].name for one, _ in _right_of(record, parse("f()"))]
+    ['f', 'g']
+    """
+    if not any(name in record.fields for name in OPEN):
+        return ()
+    try:
+        return read_gold(record, known=plan).plans
+    except (ParseError, InputError):
+        return None

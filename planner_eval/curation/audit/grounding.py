@@ -1,0 +1,531 @@
+"""Literals of a gold plan that its query does not say, why that is doubtful, and how sure it is.
+
+The check is the third of AppBench's construction (paper 3.3: each value is the user's, none the system's),
+with values normalised as people write them; docs/grounding.md says what is read. It is meant to be right
+before it is complete: a value that cannot be judged (a flag that is off, "tomorrow", a single ticket, a query
+in another language) is no finding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from planner_eval.base.limits import Span
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import shortened
+from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Type
+from planner_eval.comparison.policy.values import booleans, numbers
+from planner_eval.curation.audit.dates import Moments, day_ground, is_beside, moment_of
+from planner_eval.curation.audit.identifiers import is_code, said_in
+from planner_eval.curation.audit.numbers import arithmetic, constant
+from planner_eval.curation.audit.question import Question, misspelt, other_place
+from planner_eval.curation.audit.words import FUNCTION, Ground, words
+from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.values import holds, leaves
+from planner_eval.results.findings import Confidence, GoldFinding
+
+# ----------------------------------------------------------------------
+# Why a literal that nothing grounds is doubtful, and how sure that is.
+_TO = re.compile(r"\s?(?:-|–|—|and|to|until|till|or)\s?(?:around |at )?", re.IGNORECASE)
+"""What stands between the ends of a range of time."""
+_CLOCKS = 50
+"""Of times that a question says no more are looked at for ranges."""
+_BEFORE = re.compile(
+    r"\b(?:before|after|prior to|preceding|following|ahead of|earlier than|later than|(?<!the )eve of)\b",
+    re.IGNORECASE,
+)
+"""What makes a day another than the one that is named behind it."""
+_EVE = re.compile(r"\beve of\b", re.IGNORECASE)
+_ZONES = re.compile(
+    r"\b(?:time ?zones?|local time|UTC|GMT|[ECMP][SDE]?T|CEST|IST|JST|BST)\b"
+    r"|(?:\d|m\.?|noon|midnight) (?:[A-Z][\w'’]{1,20} ){1,3}time\b"
+    r"|\bin [A-Z][\w'’]{1,20} (?:it|that|this) is\b"
+)
+"""What makes the day of one place another than that of the other."""
+_SMALL_HOURS = 360
+"""Before so many minutes after midnight a time may be one of the night after the day that is said."""
+_INFERRED = re.compile(
+    r"\b(?:capital|city|town|country|birthplace|home ?town|home|seat|headquarters) (?:city )?(?:of|where)\b",
+    re.IGNORECASE,
+)
+"""What names a place by what is known of it."""
+_NAMING = frozenset(
+    (
+        *("from", "to", "city", "town", "location", "origin", "destination", "airport", "place", "where"),
+        *("address", "station", "street", "receiver", "recipient", "sender", "person", "hotel", "restaurant"),
+        *("movie", "event", "venue", "film", "artist", "singer", "band", "musician", "composer", "author"),
+        *("actor", "actress", "director"),
+    )
+)
+_MAIL = re.compile(r"[\w.+-]{1,64}+@[\w-]{1,100}+(?:\.[\w-]{1,100}+){1,6}+")
+_LANGUAGES = frozenset(
+    (
+        *("english", "french", "german", "spanish", "italian", "japanese", "chinese", "mandarin", "korean"),
+        *("portuguese", "russian", "hindi", "arabic", "dutch", "turkish", "polish", "swedish"),
+    )
+)
+"""Languages may be seen from the text itself."""
+
+
+class Literal(NamedTuple):
+    """A literal of a plan, and what grounds it.
+
+    Args:
+        call: The position of its call, counted from 0.
+        argument: The argument's name.
+        path: The way into the argument's value.
+        value: The literal.
+        type: What the tool declares for it, as far as that is known.
+        ground: What grounds it; None where nothing does.
+    """
+
+    call: int
+    argument: str
+    path: Path
+    value: Value
+    type: Type
+    ground: Ground | None
+
+
+def unasked(
+    call: Call, position: int, call_literals: list[Literal], question: Question, claimed: Sequence[Span] = ()
+) -> GoldFinding | None:
+    """The finding about a call of whose names, days and times the query says hardly anything.
+
+    Told where two of them or more, and at least two in three, are not said; days and times alone have to be
+    three, for the query may say others.
+
+    Args:
+        call: The call.
+        position: Its position.
+        call_literals: Its literals.
+        question: What is asked.
+        claimed: Where the values of the plan are said, which other names of its lacking names are not.
+    """
+    telling = [literal for literal in call_literals if _tells(literal)]
+    lacking = [literal for literal in telling if literal.ground is None]
+    if len(lacking) < 2 or 3 * len(lacking) < 2 * len(telling) or not question.plain:
+        return None
+    if all(_other_name(literal, question, claimed) for literal in lacking):
+        return None
+    if all(_kind(literal.value) for literal in lacking) and len(lacking) < 3:
+        return None
+    all_lacking = len(lacking) == len(telling)
+    what = "nothing" if all_lacking else "hardly anything"
+    listing = ", ".join(f"{literal.argument}={_shown(literal.value)}" for literal in lacking[:4])
+    if all(_kind(literal.value) == "day" and _BEFORE.search(question.text) for literal in lacking):
+        return None
+    message = (
+        f"the query says {what} of what {call.tool} is given: {listing}{', …' if len(lacking) > 4 else ''}"
+    )
+    sure: Confidence = "medium" if _INFERRED.search(question.text) else "high"
+    return GoldFinding("gold.unasked", message, sure, position)
+
+
+def _tells(literal: Literal) -> bool:
+    """Whether a literal is a name, a day or a time: what nobody can know unless it is said."""
+    value = literal.value
+    if not isinstance(value, str) or isinstance(booleans(value), int) or not isinstance(numbers(value), str):
+        return False
+    return literal.type.enum is None and (_kind(value) is not None or _proper(value))
+
+
+def _kind(value: Value) -> str | None:
+    """``"day"`` or ``"time"``."""
+    moment = moment_of(value) if isinstance(value, str) and isinstance(numbers(value), str) else None
+    return None if moment is None else "day" if moment.days else "time"
+
+
+def _proper(value: str) -> bool:
+    """Whether a text looks like the name of something: capitalised words, no code of a program's."""
+    if "_" in value or value.isupper() or not any(c.islower() for c in value):
+        return False
+    return any(word[:1].isupper() for word in value.split()) and sum(c.isalpha() for c in value) > 3
+
+
+def finding(literal: Literal, question: Question, claimed: Sequence[Span] = ()) -> GoldFinding:
+    """The finding about one literal that nothing grounds.
+
+    Args:
+        literal: The literal.
+        question: What is asked; of one that is not in English all findings are ``low``.
+        claimed: Where the other values of the plan are said.
+    """
+    code, reason, confidence = _reason(literal, question)
+    if confidence == "high" and (other := _other_name(literal, question, claimed)) is not None:
+        quoted = question.text[slice(*other)]
+        reason, confidence = f'does not say it, unless "{quoted}" is another name of it', "medium"
+    location = literal.argument + "".join(f"[{step!r}]" for step in literal.path)
+    message = f"{location} is {_shown(literal.value)}, but the query {reason}"
+    return GoldFinding(code, message, confidence if question.plain else "low", literal.call, literal.argument)
+
+
+def _other_name(literal: Literal, question: Question, claimed: Sequence[Span]) -> Span | None:
+    """What may be another name of a name, or a misspelt one."""
+    value = literal.value
+    if not isinstance(value, str) or _kind(value) or _code(value) or not _proper(value):
+        return None
+    return misspelt(value, question) or other_place(literal.argument, question, claimed)
+
+
+def _reason(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
+    value, kind = literal.value, _kind(literal.value)
+    if isinstance(booleans(value), int) and isinstance(value, (bool, str)):
+        return _flag(literal, question)
+    if kind == "day":
+        moment = moment_of(str(value))
+        timed = moment is not None and moment.clocks and question.moments.clocks
+        other = timed and moment and day_ground(moment, question.moments, question.amounts)
+        return _time(question, value) if other else _day(question, moment)
+    if kind == "time":
+        return _time(question, value)
+    if (other := _chosen(literal, question)) is not None:
+        return "gold.contradicted", f"speaks of {_shown(other)}, another of its values", "medium"
+    if literal.type.enum is not None:
+        return "gold.ungrounded", "leaves the choice open", "low"
+    return ("gold.ungrounded", *_unsaid(literal, question))
+
+
+def _unsaid(literal: Literal, question: Question) -> tuple[str, Confidence]:
+    """What the question does instead of saying a text or number, and how sure that is."""
+    value = literal.value
+    if (longer := said_in(str(value), question.text) if _is_part(value) else None) is not None:
+        sure = _code(value) and not longer.apart
+        return (
+            f'says it only as a part of "{question.text[slice(*longer.span)]}"',
+            "high" if sure else "medium",
+        )
+    if isinstance(value, str) and _MAIL.fullmatch(value.strip()):
+        match = _MAIL.search(question.text)
+        return ("does not say it", "medium") if match is None else (f'says another ("{match[0]}")', "high")
+    if not _code(value) and isinstance(numbers(value), (int, float)):
+        return "does not say this number", "medium"
+    return "does not say it", _sureness(value, literal.argument, question)
+
+
+def _flag(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
+    """Of a flag that is on: off and not spoken of would be grounded."""
+    off = question.grounds(False, literal.argument)
+    if booleans(literal.value) and off is not None and off.how == "absent":
+        return "gold.ungrounded", "does not speak of it", "low"
+    return "gold.contradicted", "says the opposite", "medium"
+
+
+def _day(question: Question, value: Moments | None) -> tuple[str, str, Confidence]:
+    question_moments = question.moments
+    days = [day for day in question_moments.days if day.day is not None]
+    if days:
+        first, has_several = question.text[slice(*days[0].span)], len({day.span for day in days}) > 1
+        if any(
+            _BEFORE.search(question.text, max(0, day.span[0] - 30), day.span[0]) for day in days[:_CLOCKS]
+        ):
+            return "gold.contradicted", f'speaks of a day beside another ("{first}")', "low"
+        if value is not None and _may_shift(question, value):
+            return "gold.contradicted", f'speaks of the day before or after ("{first}")', "low"
+        other_days = f'other days ("{first}", …)' if has_several else f'another day ("{first}")'
+        return (
+            "gold.contradicted",
+            f"speaks of {other_days}",
+            "medium" if question_moments.lasting else "high",
+        )
+    if question_moments.weekdays:
+        first = question.text[slice(*question_moments.weekdays[0][1])]
+        return "gold.contradicted", f'speaks of another day of the week ("{first}")', "medium"
+    return "gold.ungrounded", "names no day", "medium"
+
+
+def _may_shift(question: Question, value: Moments) -> bool:
+    """Whether a day beside that which is said may be meant: elsewhere, past midnight, the eve."""
+    question_moments = question.moments
+    if _ZONES.search(question.text):
+        return is_beside(value, question_moments)
+    late = any(
+        len(clock.times) == 1 and clock.times[0] < _SMALL_HOURS for clock in question_moments.clocks[:_CLOCKS]
+    )
+    if late and is_beside(value, question_moments, (1,)):
+        return True
+    return _EVE.search(question.text) is not None and is_beside(value, question_moments, (-1,))
+
+
+def _time(question: Question, value: Value) -> tuple[str, str, Confidence]:
+    clocks = question.moments.clocks
+    if not clocks:
+        return "gold.ungrounded", "names no time", "medium"
+    first = max((question.text[slice(*clock.span)].strip(" .") for clock in clocks[:20]), key=len)
+    code_and_reason = "gold.contradicted", f'speaks of another time ("{first}")'
+    return (*code_and_reason, "low" if _between(question, value) else "high")
+
+
+def _between(question: Question, value: Value) -> bool:
+    """Whether a time lies in a range that is said: "between 7 and 8 pm"."""
+    moment = moment_of(str(value))
+    times = [time for clock in (moment.clocks if moment else ())[:2] for time in clock.times]
+    for first, last in pairwise(question.moments.clocks[:_CLOCKS]):
+        if _TO.fullmatch(question.text, first.span[1], last.span[0]):
+            ends = [(start, end) for start in first.times for end in last.times if start < end]
+            if any(start <= time <= end for start, end in ends for time in times):
+                return True
+    return False
+
+
+def _sureness(value: Value, argument: str, question: Question) -> Confidence:
+    if _code(value):
+        return "high"
+    if not _proper(value) or value.casefold() in _LANGUAGES:
+        return "low"
+    return "high" if _names(argument) and not _INFERRED.search(question.text) else "medium"
+
+
+def _code(value: Value) -> bool:
+    """Whether a text is an identifier that nobody guesses: one word with three digits or more, or groups."""
+    if not isinstance(value, str) or not value.isascii() or "." in value:
+        return False
+    if len(value.split()) != 1 and not is_code(value):
+        return False
+    return sum(c.isdecimal() for c in value) >= 3 and len(value) >= 4
+
+
+def _is_part(value: Value) -> bool:
+    """Whether a value is looked for within longer identifiers."""
+    return _code(value) or (isinstance(value, int) and abs(value) >= 100)
+
+
+def _names(argument: str) -> bool:
+    """Whether an argument takes the name of a place or of somebody, which no knowledge of the world gives."""
+    return any(word.plain in _NAMING for word in words(argument))
+
+
+def _chosen(literal: Literal, question: Question) -> Value:
+    """Another of the values that may be chosen, which the query says."""
+    for other in (literal.type.enum or ())[:50]:
+        if other != literal.value and isinstance(other, str) and isinstance(numbers(other), str):
+            ground = question.grounds(other)
+            if ground is not None and ground.how == "text" and other.casefold() not in FUNCTION:
+                return other
+    return None
+
+
+def _shown(value: Value) -> str:
+    return shortened(repr(value), 60)
+
+
+# ----------------------------------------------------------------------
+# Literals of a gold plan that its query does not say.
+CODES = ("gold.ungrounded", "gold.contradicted", "gold.unasked")
+
+
+def grounds(value: Value, query: str | Question, *, name: str = "") -> Ground | None:
+    """What in a query says a value.
+
+    Args:
+        value: A text, a number, a flag or None.
+        query: What is asked; a :class:`Question` where many values are.
+        name: The argument's name, whose words ground a flag.
+
+    Returns:
+        The kind of ground and its place, see :class:`Ground`; None where the query does not say the value.
+
+    >>> said = "A room with Wi-Fi in NYC for two, Mar 5 at 6pm"
+    >>> for value in ("New York", "2", "2024-03-05", "18:00"):
+    ...     found = grounds(value, said)
+    ...     print(found.how, said[slice(*found.span)])
+    words NYC
+    number two
+    day Mar 5
+    time 6pm
+    >>> grounds(True, "A room with internet", name="has_wifi") is not None, grounds("Boston", said)
+    (True, None)
+    """
+    return (Question(query) if isinstance(query, str) else query).grounds(value, name)
+
+
+def literals(plan: Plan, query: str | Question, catalog: Catalog | None = None) -> Iterator[Literal]:
+    """The literals of a plan in written order, each with what grounds it.
+
+    A value is also grounded where an earlier call's recorded result holds it, and where the tool takes it
+    anyway. The text around references is left out: it is the plan's own.
+
+    Args:
+        plan: The plan.
+        query: What is asked; of a conversation, all that is said in it.
+        catalog: The tools.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> plan = parse("f(to='Rome', n=3)")
+    >>> [(one.value, one.ground is not None) for one in literals(plan, "Three nights in Oslo")]
+    [('Rome', False), (3, True)]
+    """
+    question = Question(query) if isinstance(query, str) else query
+    seen: set[Any] = set()
+    for position, call in enumerate(plan.calls):
+        declared = _declared(call, catalog)
+        for name, argument_value in call.arguments:
+            parameter = declared.get(name)
+            for path, value in leaves(argument_value):
+                if _judged(argument_value, path, value) and not (catalog and value in catalog.holes):
+                    type_ = (parameter.type.at(path) if parameter else None) or ANY
+                    ground = _ground(question, value, name, path, parameter, seen)
+                    yield Literal(position, name, path, value, type_, ground)
+        if call.has_result:
+            seen.update(
+                _key(value) for _, value in leaves(call.result) if isinstance(value, (str, int, float))
+            )
+
+
+def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None) -> Iterator[GoldFinding]:
+    """What a gold plan says that its query does not.
+
+    - ``gold.unasked``: nothing to the point that a call is given stands in the query.
+    - ``gold.contradicted``: the query says another value of the kind: other days, another time of day, the
+      flag's opposite, another of the values that may be chosen.
+    - ``gold.ungrounded``: the query says nothing of the kind.
+
+    Args:
+        plan: The gold plan.
+        query: What is asked; of a conversation, all that is said in it.
+        catalog: The tools, whose defaults and listed values are then known.
+
+    Source: AppBench, paper 3.3, third step; the rules are our own.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> gold = parse("book(city='Rome', day='2024-03-06')")
+    >>> for found in ungrounded(gold, "A room in Rome for March 5th."): print(found.confidence, found.message)
+    high day is '2024-03-06', but the query speaks of another day ("March 5th")
+    """
+    question = Question(query) if isinstance(query, str) else query
+    if not question.words:
+        return
+    by_call: dict[int, list[Literal]] = {}
+    for literal in literals(plan, question, catalog):
+        by_call.setdefault(literal.call, []).append(literal)
+    grounded = [
+        literal.ground
+        for call_literals in by_call.values()
+        for literal in call_literals
+        if literal.ground is not None
+    ]
+    claimed = [ground.span for ground in grounded if ground.span is not None]
+    for position, call_literals in by_call.items():
+        call = plan.calls[position]
+        if (call_finding := unasked(call, position, call_literals, question, claimed)) is not None:
+            yield call_finding
+            continue
+        for literal in call_literals:
+            number = not isinstance(literal.value, bool) and arithmetic(call) and constant(literal.value)
+            if literal.ground is None and not number:
+                yield finding(literal, question, claimed)
+
+
+def _judged(argument_value: Value, path: Path, value: Value) -> bool:
+    if isinstance(value, (Ref, Unresolved)) or not isinstance(value, (str, int, float, bool)):
+        return False
+    return not (isinstance(value, str) and holds(argument_value, Template))
+
+
+def _declared(call: Call, catalog: Catalog | None) -> Mapping[str, Parameter]:
+    tools = catalog.find(call.name, call.app) if catalog is not None else ()
+    return {parameter.name: parameter for tool in tools for parameter in tool.parameters}
+
+
+def _key(value: Value) -> Any:
+    """A value as it is looked up in answers: the text of a number is the number."""
+    return numbers(value.strip().casefold()) if isinstance(value, str) else value
+
+
+def _ground(
+    question: Question, value: Value, name: str, path: Path, parameter: Parameter | None, seen: set[Any]
+) -> Ground | None:
+    named = " ".join([name, *[step for step in path if isinstance(step, str)]])
+    ground = question.grounds(value, named)
+    if ground is not None:
+        return ground
+    if (
+        parameter is not None
+        and parameter.has_default
+        and not path
+        and _key(parameter.default) == _key(value)
+    ):
+        return Ground("default", sure=False)
+    return Ground("result") if _key(value) in seen else None
+
+
+# ----------------------------------------------------------------------
+# What a gold record leaves open, of which findings about its first values know nothing.
+_MOST = 16
+"""So many accepted values of an argument are looked at."""
+
+
+def without_blanks(plan: Plan, fields: Mapping[str, Any]) -> Plan:
+    """A plan without the arguments that may be left out and hold nothing: BFCL writes "" for those.
+
+    Args:
+        plan: The plan.
+        fields: The gold record's fields.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> plan = parse([{"name": "f", "arguments": {"a": 1, "b": ""}, "label": "c1"}])
+    >>> without_blanks(plan, {"omittable": {"c1": ["b"]}}).calls[0].arguments
+    (('a', 1),)
+    """
+    omittable = fields.get("omittable")
+    if not isinstance(omittable, dict) or not omittable:
+        return plan
+    return replace(plan, calls=tuple(_without(call, omittable.get(call.id) or ()) for call in plan.calls))
+
+
+def _without(call: Call, omittable: Any) -> Call:
+    retained = [name not in omittable or value not in ("", None) for name, value in call.arguments]
+    if all(retained):
+        return call
+    arguments = tuple(
+        argument for argument, is_retained in zip(call.arguments, retained, strict=True) if is_retained
+    )
+    spans = (
+        tuple(span for span, is_retained in zip(call.spans, retained, strict=True) if is_retained)
+        if call.spans
+        else ()
+    )
+    return replace(call, arguments=arguments, spans=spans)
+
+
+def allows(fields: Mapping[str, Any], plan: Plan, finding: GoldFinding, query: str | None) -> bool:
+    """Whether a gold record calls another value right that its query says, or lets the argument be left out.
+
+    Args:
+        fields: The gold record's fields.
+        plan: Its plan.
+        finding: The query does not say a value of it.
+        query: All that is said before the plan.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> plan, fields = parse("f(city='Rome')"), {"accepted": {"c1": {"city": ["Roma"]}}}
+    >>> found = GoldFinding("gold.ungrounded", "", "medium", 0, "city")
+    >>> allows(fields, plan, found, "A room in Roma"), allows(fields, plan, found, "A room in Oslo")
+    (True, False)
+    """
+    if finding.call is None or finding.argument is None or query is None:
+        return False
+    call = plan.calls[finding.call].id
+    if finding.code == "gold.ungrounded" and finding.argument in _of(fields, "omittable", call):
+        return True
+    accepted = _of(fields, "accepted", call)
+    values = accepted.get(finding.argument, ()) if isinstance(accepted, dict) else ()
+    question = Question(query)
+    return any(
+        all(question.grounds(leaf, finding.argument) is not None for leaf in literals)
+        for value in (values if isinstance(values, list) else [values])[:_MOST]
+        if (literals := [*_literals(value)])
+    )
+
+
+def _of(fields: Mapping[str, Any], kind: str, call: str) -> Any:
+    named = fields.get(kind)
+    return named.get(call) or () if isinstance(named, dict) else ()
+
+
+def _literals(value: Value) -> Iterator[Value]:
+    return (leaf for _, leaf in leaves(value) if leaf is not None and leaf != "")

@@ -1,0 +1,360 @@
+"""Numbers that a text says, in whatever form, and numbers that nobody has to say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import pi
+
+from planner_eval.base.limits import Span
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.benchmarks.datasets.questions import NUMBER_WORD
+from planner_eval.comparison.policy.values import numbers
+from planner_eval.curation.audit.words import FUNCTION, Ground
+from planner_eval.plan.model import Call, Ref, Unresolved, Value
+from planner_eval.plan.values import leaves
+
+# ----------------------------------------------------------------------
+# Numbers that a text says: digits, fractions, percentages, number words, ordinals, and words that count.
+_MOST_DIGITS = 300
+"""A number of more digits is none that a float holds."""
+
+
+class Amount(NamedTuple):
+    """A number that a text says.
+
+    Args:
+        value: The number.
+        span: Where it stands.
+    """
+
+    value: float
+    span: Span
+
+
+_FIRST = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
+_TEENS = ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9}
+_NAMED = {
+    **{word: number for number, word in enumerate((*_FIRST, *_TEENS))},
+    **{word: 10 * number for number, word in enumerate(_TENS, 2)},
+    "dozen": 12,
+}
+_COUNTING = {
+    "half": 0.5, "halves": 0.5, "third": 3, "thirds": 3, "quarter": 0.25, "quarters": 0.25, "single": 1,
+    "solo": 1, "alone": 1, "myself": 1, "once": 1, "twice": 2, "double": 2, "doubled": 2, "doubles": 2,
+    "couple": 2, "pair": 2, "both": 2, "twins": 2, "duo": 2, "thrice": 3, "triple": 3, "tripled": 3,
+    "trio": 3, "quadruple": 4, "first": 1, "second": 2, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
+    "eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13,
+    "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18,
+    "nineteenth": 19, "twentieth": 20, "thirtieth": 30, "fortnight": 14, "century": 100, "decade": 10,
+    "biweekly": 2, "score": 20, "pi": 3.141592653589793, "square": 2, "squared": 2, "cube": 3, "cubed": 3,
+}  # fmt: skip
+_TAILS = {
+    "k": 1e3, "thousand": 1e3, "million": 1e6, "mn": 1e6, "billion": 1e9, "hundred": 100.0, "dozen": 12.0,
+    "lakh": 1e5, "lakhs": 1e5, "crore": 1e7, "crores": 1e7,
+}  # fmt: skip
+
+# Every repetition is bounded or possessive: a text of a model's takes time in proportion to its length.
+_NUMBER = re.compile(
+    rf"""
+    \b(?P<dozen> half(?:\ a)?\ dozen )\b
+  | \b(?P<more> (?P<many>an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{{1,3}})
+      (?:\ \w{{1,12}})?\ and\ (?:a|one)\ half )\b
+  | (?P<digits> \d++(?:,\d++)*+(?:\.\d++)?+ | (?<!\w)\.\d++ )
+      (?:\ ?(?P<over>/)\ ?(?P<below>\d{{1,12}}+(?:\.\d{{1,12}}+)?+)(?![\d/])
+        | \ ?(?P<tail>{"|".join(_TAILS)})\b )?+
+  | \b(?P<words> {NUMBER_WORD}(?:(?:[ -]|[ ]and[ ]){NUMBER_WORD})*+(?:[ -](?:first|second|third|fourth|fifth|
+      sixth|seventh|eighth|ninth))?+ )\b
+  | \b(?P<counts> {"|".join(sorted(_COUNTING, key=len, reverse=True))} )\b
+  | \b(?P<pair> (?:me|myself|my\ \w{{1,20}}|him|her)\ and\ (?:me|myself|my\ \w{{1,20}}|him|her|i) )\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})++(?:\.\d++)?+")
+_SPACED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:[ \u00a0\u202f]\d{3}){1,4}+(?![\d.,]?\d)")
+_MINUS = re.compile(r"(?:^|[\s(\[=:,])[-−]$")
+
+
+def amounts(text: str) -> Iterator[Amount]:
+    """The numbers that a text says, in order; one that can be read in two ways is given as both.
+
+    >>> [amount.value for amount in amounts("$1,200 for me and my wife, 3 / 4 of a dozen, 5k")]
+    [1200.0, 2.0, 3.0, 4.0, 0.75, 12.0, 5.0, 5000.0]
+    """
+    for match in _NUMBER.finditer(text):
+        span = match.span()
+        kind = match.lastgroup
+        if match["digits"]:
+            below = _MINUS.search(text, max(0, span[0] - 2), span[0]) is not None
+            sign = -1.0 if below and not text[max(0, span[0] - 3) : span[0] - 2].isdecimal() else 1.0
+            yield from (Amount(sign * value, span) for value in _written(match))
+            if text[span[1] : span[1] + 1] == "M" and not text[span[1] + 1 : span[1] + 2].isalnum():
+                yield Amount(sign * 1e6 * float(match["digits"].replace(",", "")[:_MOST_DIGITS]), span)
+        elif kind == "words":
+            yield from (Amount(value, span) for value in _spelled(match["words"].casefold()))
+        elif kind == "counts":
+            yield Amount(float(_COUNTING[match["counts"].casefold()]), span)
+        elif kind == "dozen":
+            yield Amount(6.0, span)
+        elif kind == "more":
+            count = match["many"].casefold()
+            whole_number = float(count) if count.isdecimal() else float(_NAMED.get(count, 1))
+            yield from (Amount(value, span) for value in (whole_number + 0.5, whole_number))
+        else:
+            yield Amount(2.0, span)
+    for match in _SPACED.finditer(text):
+        yield Amount(float(re.sub(r"\s", "", match[0])), match.span())
+
+
+def _written(match: re.Match[str]) -> Iterator[float]:
+    """What a number in digits may mean: separated thousands are one number, or several."""
+    digits = match["digits"]
+    if len(digits) > _MOST_DIGITS:
+        return
+    value = float(digits.replace(",", ""))
+    yield value
+    if "," in digits and _THOUSANDS.fullmatch(digits) is None:
+        groups = digits.split(",")
+        yield from (float(group) for group in groups)
+        if len(groups) == 2 and "." not in digits:
+            yield float(digits.replace(",", "."))
+    if match["over"]:
+        below = float(match["below"])
+        yield below
+        if below:
+            yield value / below
+    elif match["tail"]:
+        yield value * _TAILS[match["tail"].casefold()]
+
+
+def _spelled(words: str) -> Iterator[float]:
+    """What number words say together, and each by itself: "twenty five" is 25, "two three" are 2 and 3."""
+    tokens = [token for token in re.split(r"[ \n-]", words) if token != "and"]
+    total = current = 0
+    alone: list[float] = []
+    for token in tokens:
+        if token in _SCALES:
+            scale = _SCALES[token]
+            current = max(current, 1) * scale
+            if scale > 100:
+                total, current = total + current, 0
+        elif token == "dozen":
+            current = max(current, 1) * 12
+        else:
+            value = int(_NAMED.get(token, _COUNTING.get(token, 0)))
+            if value < 10 and alone and alone[-1] in range(20, 100, 10):
+                alone[-1] += value
+            else:
+                alone.append(float(value))
+            current += value
+        if max(total, current) > 10**15:
+            break
+    yield float(total + current)
+    if len(alone) > 1 and not any(token in _SCALES or token == "dozen" for token in tokens):
+        yield from alone
+
+
+# ----------------------------------------------------------------------
+# Whether a question says a number: itself, in another unit, or as a sum of counts.
+_UNITS = (2.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 1440.0, 3600.0, 86400.0)
+_UNIT_WORDS = re.compile(
+    r"\b(?:second|sec|minute|min|hour|hr|day|night|week|month|year|decade|annual\w{0,2}|yearly|monthly|weekly"
+    r"|daily|km|kilomet\w{1,3}|met(?:er|re)|cm|mm|mile|kg|kilo|gram|pound|lb|lit(?:er|re)|ml|cent|dollar"
+    r"|percent|degree|mb|gb|pair|couple|double|twice)s?\b|%|(?<=\d)(?:km|m|cm|mm|kg|g|h|min|s)\b",
+    re.IGNORECASE,
+)
+_METRIC = re.compile(
+    r"(?:\b|(?<=\d))(?:k?m|mm|k?g|ml|[kmg]b|ms|s|(?:kilo|milli)?(?:met(?:er|re)|gram|lit(?:er|re)|second|watt)s?|kilos?)\b",
+    re.IGNORECASE,
+)
+"""Units of which a thousand make another."""
+_COMPANY = re.compile(
+    r"\b(?:me|myself|and i|my|us|our|friends?|famil(?:y|ies)|parents|wife|husband|partner|spouse|kids?"
+    r"|children|(?:girl|boy)(?:friend)?|colleagues?|someone)\b",
+    re.IGNORECASE,
+)
+_ADDED = re.compile(
+    r"(?:[ -]?[\w'’-]{1,20}){0,4}?(?:,? (?:and|plus|with|as well as)|,|\ ?[+&])"
+    r"\ (?:[\w'’]{1,12}\ ){0,2}(?:[$€£¥₹]\ ?)?",
+    re.IGNORECASE,
+)
+"""What stands between counts that add up."""
+_NOUN = re.compile(r"[ -]?[\w'’-]{1,20}")
+_PRICED = re.compile(r"(?:[$€£¥₹]|\b(?:usd|eur|gbp))\ ?$", re.IGNORECASE)
+_PRICE = re.compile(r"[$€£¥₹]|\b(?:euro|buck|dollar|pound|rupee|yen|usd|eur|gbp)s?\b", re.IGNORECASE)
+_SHARE = 2.0
+"""Of a percentage no share is larger."""
+_NEAR = 40
+"""Counts that many characters apart may be of one party."""
+
+
+def said_number(number: float, amounts: Sequence[Amount]) -> Ground | None:
+    """What says a number itself, or as a percentage.
+
+    Args:
+        number: The number.
+        amounts: The numbers that the question says.
+
+    >>> said_number(0.05, [Amount(5.0, (0, 1))]).how
+    'unit'
+    """
+    for amount in amounts:
+        if equal(amount.value, number):
+            return Ground("number", amount.span)
+    for amount in amounts:
+        share = min(abs(amount.value), abs(number)) <= _SHARE
+        scaled_numbers = (100 * number, number / 100) if share else ()
+        if any(
+            equal(amount.value, other) for other in (*scaled_numbers, *((-number,) if number < 0 else ()))
+        ):
+            return Ground("unit", amount.span)
+    return None
+
+
+def inferred_number(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
+    """What a number may be inferred from: counts that make it together, or another unit.
+
+    Args:
+        number: The number.
+        amounts: The numbers that the question says.
+        text: The question.
+
+    >>> text = "for 2 adults and 3 children, half a year"
+    >>> said = [Amount(2.0, (4, 5)), Amount(3.0, (17, 18)), Amount(0.5, (29, 33))]
+    >>> inferred_number(5, said, text).how, inferred_number(6, said, text).how
+    ('sum', 'unit')
+    """
+    return _counted(number, amounts, text) or _converted(number, amounts, text)
+
+
+def _counted(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
+    """A sum of counts that stand near one another, or of them and who asks."""
+    if number != int(number) or not 2 <= number <= 50:
+        return None
+    for amount, next_amount in pairwise(amounts):
+        is_near = amount.span != next_amount.span and next_amount.span[0] - amount.span[1] < _NEAR
+        if is_near and amount.value + next_amount.value == number and _alike(text, amount, next_amount):
+            return Ground("sum", (amount.span[0], next_amount.span[1]))
+    company = _COMPANY.search(text)
+    if company is None:
+        return None
+    for amount in amounts:
+        if amount.value == number - 1:
+            return Ground("sum", amount.span, sure=False)
+    return Ground("sum", company.span(), sure=False) if number <= 5 and not amounts else None
+
+
+def _alike(text: str, amount: Amount, next_amount: Amount) -> bool:
+    """Whether two numbers add up: "2 adults and 3 kids" do, "5 miles in 40 minutes" do not."""
+    if _ADDED.fullmatch(text, amount.span[1], next_amount.span[0]) is None:
+        return False
+    first, second = _unit(text, amount), _unit(text, next_amount)
+    behind = _NOUN.match(text, next_amount.span[1])
+    elided = second is None and (behind is None or behind[0].strip(" -").casefold() in FUNCTION)
+    return first == second or elided
+
+
+def _unit(text: str, amount: Amount) -> str | None:
+    """The unit of a number: what stands before or behind it, without its plural."""
+    before = _PRICED.search(text, max(0, amount.span[0] - 5), amount.span[0])
+    behind = _NOUN.match(text, amount.span[1])
+    if before is not None:
+        return before[0].strip().casefold()
+    match = behind and (_UNIT_WORDS.search(behind[0]) or _PRICE.search(behind[0]))
+    return match[0].casefold().rstrip("s") if match else None
+
+
+def _converted(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
+    if _UNIT_WORDS.search(text) is None:
+        return None
+    units = [unit for unit in _UNITS if unit != 1000 or _METRIC.search(text)]
+    for amount in amounts:
+        for unit in units:
+            if equal(amount.value * unit, number) or equal(amount.value / unit, number):
+                return Ground("unit", amount.span)
+    return None
+
+
+def equal(left: float, right: float) -> bool:
+    """Whether two numbers are one, up to what rounding does.
+
+    >>> equal(0.1 + 0.2, 0.3), equal(3.0, 3.001)
+    (True, False)
+    """
+    return left == right or abs(left - right) <= 1e-6 * max(abs(left), abs(right))
+
+
+# ----------------------------------------------------------------------
+# Numbers that nobody has to say: arithmetic, and what its formulas hold of themselves.
+CONSTANTS = frozenset(
+    (
+        *(0.2, 0.25, 0.2778, 0.3, 0.33, 0.3333, 0.3937, 0.4535, 0.4536, 0.5, 0.6, 0.6214, 0.75, 1.34e-05),
+        *(
+            1.6,
+            1.609,
+            2.2046,
+            2.54,
+            3.14,
+            3.1416,
+            pi,
+            3.6,
+            9.8,
+            9.81,
+            15,
+            24,
+            26,
+            30,
+            36,
+            50,
+            52,
+            60,
+            90,
+            100,
+        ),
+        *(144, 180, 200, 360, 365, 366, 400, 500, 600, 1000, 1024, 1440, 1760, 2000, 3600, 5280, 10_000),
+        *(60_000, 86_400, 100_000, 1_000_000),
+    )
+)
+"""Numbers that formulas hold of themselves: percent, units, angles. So are integers up to 12."""
+
+
+def arithmetic(call: Call) -> bool:
+    """Whether a call is given nothing but numbers and references."""
+    return all(
+        isinstance(value, (int, float, Ref, Unresolved))
+        or (isinstance(value, str) and not isinstance(numbers(value), str))
+        for _, argument in call.arguments
+        for _, value in leaves(argument)
+    )
+
+
+def constant(value: Value) -> bool:
+    """Whether a number is one that formulas hold of themselves.
+
+    >>> constant(100), constant("7"), constant(137)
+    (True, True, False)
+    """
+    number = numbers(value)
+    if not isinstance(number, (int, float)):
+        return False
+    size = abs(float(number)) if abs(number) < 1e15 else 0.0
+    return size in CONSTANTS or (size <= 12 and size == int(size)) or abs(size - pi) < 0.01

@@ -1,0 +1,439 @@
+"""Gold that was run: it fails, or comes to another answer than its record says."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from math import isclose
+from typing import Any
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import shown
+from planner_eval.curation.audit.subject import Subject, Wanted
+from planner_eval.execution.answers import answers_match
+from planner_eval.execution.trace import CallTrace, Trace
+from planner_eval.plan.model import Call
+from planner_eval.results.findings import CONFIDENCES, Confidence, GoldFinding
+
+# ----------------------------------------------------------------------
+# What an answer on offer says: a number, with its unit, as people write them in multiple choice.
+_MINUS = "[-−–]"
+_NUMBER_PATTERN = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
+# One number, or a fraction, or a ratio; words or a sign before it, and a unit after it that holds no more
+# numbers than a power. Every repetition is possessive or bounded.
+_OPTION = re.compile(
+    rf"""
+    (?P<before> (?: (?:rs|s|re)[ ]?[.:][ ] | [a-z$€£₹=][a-z$€£₹= ]{{0,11}}+ (?: :[ ] )?+ )?+ \s*+ )
+    (?P<minus> {_MINUS}?+ ) \s*+
+    (?: (?P<whole> \d+ ) \s++ (?P<up> \d+ ) \s*+ [/⁄] \s*+ (?P<low> \d+ )
+      | (?P<over> {_NUMBER_PATTERN} ) \s*+ (?P<sign> [/⁄:] ) \s*+ (?P<under> {_NUMBER_PATTERN} )
+      | (?P<number> {_NUMBER_PATTERN} ) )
+    \s*+ (?P<after> %?+ [a-z$€°²³ .]{{0,30}}+
+        (?: / [ ]* (?:hr?|hour|sec?|min|minute|day) )?+ (?: (?<=[a-z ]) \^?[ ]?[23] )?+ )
+    [ .)]*+
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve"
+_WORDS = {word: value for value, word in enumerate(_NUMERALS.split(" "))}
+
+
+_MOST = 26
+_LABEL = re.compile(
+    r"""\s{0,9}[(\[]?\ ?
+      (?: (?P<letter>[a-z])(?:\ ?[)\]:]|\ ?\.(?=\ )|\ [-–—](?=\ ))
+        | (?P<number>\d\d?)(?:[)\]]|\.(?=\ )) )\s{0,9}""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A letter or number before an answer on offer."""
+
+
+class Offered(NamedTuple):
+    """What an answer on offer says.
+
+    Args:
+        value: Its number.
+        plain: Whether it is that number and a unit: no fraction, no ratio, no share of a hundred.
+        decimals: How many it is written with.
+        unit: What stands around the number.
+    """
+
+    value: float
+    plain: bool = True
+    decimals: int = 0
+    unit: str = ""
+
+    def is_near(self, value: float) -> bool:
+        """Whether a value may be meant by it: however it is rounded, of a hundred, of a part of the whole.
+
+        Wide on purpose: one that is near the right answer, or is cut to it, is no doubt about gold.
+        """
+        if self.value and float(int(value)) == self.value:
+            return True
+        readings = (self.value, self.value / 100, self.value * 100)
+        return any(_close(abs(reading), abs(value), self.decimals) for reading in readings)
+
+    def is_value(self, value: float) -> bool:
+        """Whether it says exactly this value."""
+        return isclose(self.value, value, rel_tol=1e-9, abs_tol=1e-12)
+
+    def is_rounded(self, value: float) -> bool:
+        """Whether it says this value, rounded to the decimals that it is written with, or of a hundred."""
+        readings = (self.value, self.value / 100, self.value * 100) if "%" in self.unit else (self.value,)
+        return any(
+            abs(reading - value) <= 0.5 * 10.0**-self.decimals * reading / (self.value or 1)
+            for reading in readings
+        )
+
+
+def _close(value: float, other: float, decimals: int) -> bool:
+    return abs(value - other) <= max(0.01 * max(value, other), 0.5 * 10.0**-decimals, 0.01)
+
+
+def offered(text: str) -> Offered | None:
+    """What an answer on offer says; None where it is no single number: words, terms, several numbers.
+
+    Args:
+        text: The answer as it is shown.
+
+    >>> offered("rs . 1,200"), offered("3 1 / 2 days").value, offered("25 √ 3")
+    (Offered(value=1200.0, plain=True, decimals=0, unit='rs .'), 3.5, None)
+    """
+    text = text.strip().lower()
+    if text in _WORDS:
+        return Offered(float(_WORDS[text]))
+    match = _OPTION.fullmatch(text)
+    if match is None:
+        return None
+    unit = " ".join((match["before"] + match["after"]).split())
+    sign = -1.0 if match["minus"] else 1.0
+    if match["whole"]:
+        low = float(match["low"])
+        return (
+            Offered(sign * (float(match["whole"]) + float(match["up"]) / low), False, 2, unit)
+            if low
+            else None
+        )
+    if match["over"]:
+        under = _float(match["under"])
+        return (
+            Offered(sign * _float(match["over"]) / under, False, 2, unit + match["sign"]) if under else None
+        )
+    number = match["number"]
+    decimals = len(number.rpartition(".")[2]) if "." in number else 0
+    return Offered(sign * _float(number), "%" not in unit, decimals, unit)
+
+
+def _float(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+def read_options(options: Any) -> tuple[tuple[str, str], ...]:
+    """The answers on offer by letter, as records hold them: an object, or a list of texts.
+
+    A letter that a text begins with is its own ("A. 38", "(a) 38", "a ) 38") and no part of it;
+    so is a number where all of a list have one.
+
+    Args:
+        options: What the record holds.
+
+    >>> read_options({"a": "38", "b": 27.675}), read_options(["x", "y"])
+    ((('a', '38'), ('b', '27.675')), (('a', 'x'), ('b', 'y')))
+    >>> read_options(["B. 7", "A. 12"]), read_options(["1) 7", "2) 12"])
+    ((('b', '7'), ('a', '12')), (('1', '7'), ('2', '12')))
+    """
+    if isinstance(options, dict):
+        named = ((str(key).strip().lower(), str(value)) for key, value in options.items())
+        return tuple((key, _without(key, value)) for key, value in named)
+    if isinstance(options, list) and len(options) <= _MOST:
+        texts = [str(value) for value in options]
+        letters = [chr(97 + index) for index in range(len(texts))]
+        own = [_label(text)[0] for text in texts]
+        for keys in (letters, [str(number) for number in range(1, len(texts) + 1)]):
+            if len(texts) > 1 and sorted(own) == sorted(keys):
+                letters = own
+        return tuple((key, _without(key, text)) for key, text in zip(letters, texts, strict=True))
+    return ()
+
+
+def _label(text: str) -> tuple[str, int]:
+    """The letter or number before an answer, and where the answer begins."""
+    match = _LABEL.match(text)
+    if match is None or match.end() == len(text):
+        return "", 0
+    return (match["letter"] or match["number"]).lower(), match.end()
+
+
+def _without(key: str, text: str) -> str:
+    """An answer without its own letter."""
+    label, begins = _label(text)
+    return text[begins:] if label == key else text
+
+
+# ----------------------------------------------------------------------
+# Whether what a gold plan came to is the gold answer beside it, as people write answers down.
+_LONGEST = 2_000
+"""Of a longer text the end is read, where the answer stands."""
+_UNIT = 2
+"""More words than these beside a number are a sentence, which may count something else."""
+_MARK = re.compile(r"####|\banswer(?: is|\s*[:=])", re.IGNORECASE)
+_BOXED = re.compile(r"\\boxed\s*\{([^{}]{1,200})\}")
+_PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,4})?", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.])[-−–]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d++)(?:\.\d++)?")
+
+
+def number_of(value: Any) -> float | None:
+    """A value as a number; None where it is none that a float holds, or a truth value.
+
+    Args:
+        value: The value.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def is_given(answer: Any) -> bool:
+    """Whether a record's field holds an answer: null and blanks are none.
+
+    Args:
+        answer: What stands in the field.
+    """
+    return bool(answer.strip()) if isinstance(answer, str) else answer is not None
+
+
+def doubt(value: Any, gold: Any, text: str | None = None) -> Confidence | None:
+    """How sure it is that a value is not the gold answer.
+
+    Args:
+        value: What the plan gives.
+        gold: The gold answer.
+        text: The gold answer as released.
+
+    Returns:
+        None where it is, or may be; ``"low"`` where the two cannot be compared: an answer in words beside a
+        number, a list beside a text.
+
+    >>> [doubt(12, gold) for gold in ("$12", "1 2/3", "#### 12", [12], "The answer is 12.", "it depends")]
+    [None, 'medium', None, None, None, 'low']
+    """
+    if answers_match(value, gold, text):
+        return None
+    value, gold = _only(value), _only(gold)
+    if answers_match(value, gold, text):
+        return None
+    if isinstance(gold, str) or isinstance(value, str):
+        return _of_texts(value, gold)
+    if isinstance(value, (list, tuple)) and isinstance(gold, (list, tuple)):
+        return _surest(zip(value, gold, strict=True)) if len(value) == len(gold) else "high"
+    if isinstance(value, dict) and isinstance(gold, dict):
+        texts = {str(key): item for key, item in value.items()}
+        return _surest((texts[key], gold[key]) for key in gold) if texts.keys() == gold.keys() else "high"
+    return "high" if _kind(value) is _kind(gold) else "low"
+
+
+def _only(value: Any) -> Any:
+    """What a list or an object of one holds."""
+    while isinstance(value, (list, tuple, dict)) and len(value) == 1:
+        value = next(iter(value.values() if isinstance(value, dict) else value))
+    return value
+
+
+def _surest(pairs: Any) -> Confidence | None:
+    doubts = [confidence for value, gold in pairs if (confidence := doubt(value, gold)) is not None]
+    return min(doubts, key=CONFIDENCES.index, default=None)
+
+
+def _kind(value: Any) -> type:
+    return float if isinstance(value, (int, float)) and not isinstance(value, bool) else type(value)
+
+
+def _of_texts(value: Any, gold: Any) -> Confidence | None:
+    """The same where one of the two is a text, or both are."""
+    if isinstance(value, str) and isinstance(gold, str):
+        return None if value.strip().casefold() == gold.strip().casefold() else "high"
+    text, other = (gold, value) if isinstance(gold, str) else (value, gold)
+    number = number_of(other)
+    return "low" if number is None else _of_number(other, number, text)
+
+
+def _of_number(exact: float, number: float, answer_text: str) -> Confidence | None:
+    """How sure it is that a text does not say a number."""
+    answer_text = answer_text[-_LONGEST:].strip()
+    boxed = _BOXED.findall(answer_text)
+    marked = boxed[-1] if boxed else _MARK.split(answer_text)[-1]
+    text = marked.strip().strip("$:=* ").removesuffix(".").strip() if marked.strip() else answer_text
+    plain = text.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text) else text
+    if _PLAIN.fullmatch(plain):
+        is_integer = plain.lstrip("+-").isdecimal() and len(plain) <= 300
+        return None if answers_match(exact, int(plain) if is_integer else float(plain)) else "high"
+    option, sure = offered(text), True
+    if option is None:
+        numbers = _NUMBER.findall(text)
+        option, sure = (offered(numbers[0]) if len(numbers) == 1 else None), False
+    if option is None:
+        return "low"
+    if option.is_value(number) or option.is_rounded(number):
+        return None
+    named = option.plain and len(option.unit.split()) <= _UNIT
+    return "high" if sure and named and not option.is_near(number) else "medium"
+
+
+# ----------------------------------------------------------------------
+# Gold that was run: it fails, or comes to another answer than its record says.
+CODES = ("gold.fails", "gold.answer", "gold.option")
+
+NOT_RUN = ("unknown-tool", "not-recorded", "not-run", "unsendable", "initial-state", "worker-lied")
+"""Failures that say what the tools lack, and nothing of the plan."""
+
+_TOLD = ("unresolved", "cycle", "producer-failed")
+"""Failures of which the plan itself was found to be the cause."""
+
+_OF_THE_CALL = ("missing-argument", "unknown-argument", "repeated-argument", "no-such-output")
+"""Failures before a tool did anything."""
+
+_OF_NAMES = ("missing-argument", "unknown-argument")
+"""Failures of which a function that names its parameters otherwise than its specification is the cause."""
+
+_CUT_SHORT = ("timeout", "worker-died", "output-limit", "disk-limit", "task-limit", "too-many-items")
+"""Failures of which the time and room given may be the cause."""
+
+_WIDTH = 60
+
+
+def lacks_tools(trace: Trace) -> bool:
+    """Whether a run says nothing of its plan: the tools do not have what it calls.
+
+    Args:
+        trace: The run.
+    """
+    kinds = [call.error.kind for call in trace.failed if call.error is not None]
+    if trace.ended is not None:
+        kinds.append(trace.ended.kind)
+    return any(kind in NOT_RUN for kind in kinds)
+
+
+def outcome(subject: Subject) -> Iterator[GoldFinding]:
+    """What a plan's run says against it.
+
+    Args:
+        subject: The record, with its run.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> from planner_eval.execution.run import execute
+    >>> plan = parse([{"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}], dialect="nestful")
+    >>> run = execute(plan, "nestful", isolation="inline")
+    >>> wanted = Wanted(options=(("a", "3"), ("b", "4")), correct="b")
+    >>> [found.message for found in outcome(Subject("q1", plan, basic=True, wanted=wanted, trace=run))]
+    ['the plan gives 3, which is option a; gold says b = 4']
+    """
+    trace = subject.trace
+    if trace is None or not trace.calls or lacks_tools(trace):
+        return
+    if not trace.ok:
+        yield from _failed(subject, trace)
+        return
+    value, is_known = _value(subject, trace)
+    if not is_known:
+        return
+    expected = subject.wanted
+    if expected.options:
+        yield from _chosen(subject, expected, value)
+    elif expected.known:
+        yield from _other(subject, expected, value)
+
+
+def _other(subject: Subject, expected: Wanted, value: Any) -> Iterator[GoldFinding]:
+    """That a value is not the gold answer, or cannot be held against it."""
+    sure = doubt(value, expected.answer, expected.text)
+    if sure is None:
+        return
+    message = f"the plan gives {shown(value, _WIDTH)}; the gold answer is {shown(expected.answer, _WIDTH)}"
+    if sure == "low":
+        message += ", which cannot be compared with it"
+    elif not subject.arithmetic(subject.plan.calls[-1]):
+        sure = "medium"
+    yield GoldFinding("gold.answer", message, sure, _end(subject))
+
+
+def _value(subject: Subject, trace: Trace) -> tuple[Any, bool]:
+    """What the user gets of a run, and whether that is known: the one named value, or the last call's."""
+    if subject.plan.answer is not None:
+        named = trace.answer
+        if named is None:
+            return None, False
+        return (named[0][1] if len(named) == 1 else dict(named)), bool(named)
+    return trace.result, True
+
+
+def _end(subject: Subject) -> int | None:
+    return None if subject.plan.answer is not None else len(subject.plan.calls) - 1
+
+
+def _failed(subject: Subject, trace: Trace) -> Iterator[GoldFinding]:
+    """The first failure: the others may follow from it."""
+    first = next((index for index, call in enumerate(trace.calls) if call.status == "failed"), None)
+    error = trace.calls[first].error if first is not None else trace.ended
+    if error is None or error.kind in _TOLD:
+        return
+    message = f"the plan does not run: {error.kind}: {error.message}"
+    sure = _sure(subject, trace, first)
+    if first is not None and error.kind in _OF_NAMES and _is_specified(subject, subject.plan.calls[first]):
+        message += ", but its specification takes gold's arguments (--by position passes them as written)"
+        sure = "low"
+    yield GoldFinding("gold.fails", message, sure, first)
+
+
+def _is_specified(subject: Subject, call: Call) -> bool:
+    """Whether a call has the arguments that its tool's specification names: the function has other names."""
+    tools = subject.catalog.find(call.name, call.app) if subject.catalog is not None else ()
+    names = {name for name, _ in call.arguments}
+    return any(
+        (tool.open or names <= {parameter.name for parameter in tool.parameters})
+        and names >= {parameter.name for parameter in tool.parameters if parameter.required}
+        for tool in tools
+    )
+
+
+def _sure(subject: Subject, trace: Trace, first: int | None) -> Confidence:
+    """A tool of the user's may fail for reasons of its own; one of ours fails for its arguments alone."""
+    failed: CallTrace | None = trace.calls[first] if first is not None else None
+    kind = failed.error.kind if failed is not None and failed.error is not None else ""
+    if first is None or kind in _CUT_SHORT:
+        return "low"
+    return "high" if kind in _OF_THE_CALL or subject.arithmetic(subject.plan.calls[first]) else "medium"
+
+
+# ---------------------------------------------------------------- multiple choice
+def _chosen(subject: Subject, expected: Wanted, value: Any) -> Iterator[GoldFinding]:
+    """Which of the answers on offer a value is, where it is not the right one."""
+    number = number_of(value)
+    texts = dict(expected.options)
+    read = {letter: offered(text) for letter, text in expected.options}
+    right = read.get(expected.correct)
+    if number is None or expected.correct not in texts or (right is not None and right.is_rounded(number)):
+        return
+    matching_letters = [
+        letter for letter, option in read.items() if option is not None and option.is_value(number)
+    ]
+    gold = f"gold says {expected.correct} = {texts[expected.correct].strip()}"
+    if matching_letters:
+        which = f"option{'s' * (len(matching_letters) > 1)} {' and '.join(matching_letters)}"
+        message = f"the plan gives {shown(value, _WIDTH)}, which is {which}; {gold}"
+        yield GoldFinding("gold.option", message, _sure_of(read[matching_letters[0]], right), _end(subject))
+    elif right is not None and not right.is_near(number) and None not in read.values():
+        message = f"the plan gives {shown(value, _WIDTH)}, which is no option; {gold}"
+        sure: Confidence = "high" if right.plain else "medium"
+        yield GoldFinding("gold.answer", message, sure, _end(subject))
+
+
+def _sure_of(other: Offered | None, right: Offered | None) -> Confidence:
+    """Sure where both are numbers of one kind."""
+    if other is None or right is None:
+        return "low"
+    return "high" if other.plain and right.plain and other.unit == right.unit else "medium"

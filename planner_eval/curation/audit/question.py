@@ -1,0 +1,553 @@
+"""What a question and its record say: whether a value or a name is said, and where."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from planner_eval.base.limits import Span
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.comparison.policy.values import booleans, numbers
+from planner_eval.curation.audit.dates import Moments, moment_ground, moment_of, moments
+from planner_eval.curation.audit.identifiers import DIGITS, is_code, is_made_up, said_whole, within_code
+from planner_eval.curation.audit.numbers import Amount, amounts, inferred_number, said_number
+from planner_eval.curation.audit.words import (
+    FEW,
+    FUNCTION,
+    OPPOSITE,
+    Ground,
+    Word,
+    akin,
+    aliases,
+    is_denied,
+    is_english,
+    plain,
+    reads,
+    telling,
+    words,
+)
+from planner_eval.plan.model import Value
+from planner_eval.reading.dialects.conversations.messages import join_messages
+from planner_eval.reading.dialects.conversations.wrappers import texts_of
+
+# ----------------------------------------------------------------------
+# Whether a question says a value, and where: the question prepared once, asked of many values.
+_LONGEST = 200_000
+"""Of a question no more characters are looked at."""
+_VALUE = 20_000
+"""Of a value no more characters are looked at."""
+_MATTER = 200
+"""Of a value no more words are looked for one by one."""
+_HUGE = 1e300
+_JOINED = 4
+"""Of fewer characters words are not looked for across others."""
+_WHOLE = re.compile(r"^\s*(?:[\w.+-]{1,100}@[\w-]{1,100}(?:\.[\w-]{1,100}){1,6}|(?:https?://|www\.)\S+)\s*$")
+"""An address of mail or of the web."""
+_POINTS = re.compile(r"\b[A-Z](?:\.[A-Z]){1,5}+\b")
+"""Initials with points."""
+_KIN = 100
+"""Of words that begin alike no more are tried for one family."""
+
+
+class Question:
+    """A question, read once.
+
+    Args:
+        text: What is asked; of a conversation, all that is said in it.
+
+    >>> question = Question("Tickets from NYC for me and my wife, March 5th at half past six in the evening")
+    >>> [bool(question.grounds(one)) for one in (2, "New York", "2019-03-05", "18:30", "Boston")]
+    [True, True, True, True, False]
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text[:_LONGEST]
+        self._cut = len(text) > _LONGEST
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """Its words."""
+        return tuple(words(self.text))
+
+    @cached_property
+    def amounts(self) -> tuple[Amount, ...]:
+        """The numbers that it says; digits within a code are none."""
+        outside_codes = (amount for amount in amounts(self.text) if not within_code(self.text, amount.span))
+        first_amounts = tuple(islice(outside_codes, FEW + 1))
+        self._cut = self._cut or len(first_amounts) > FEW
+        return first_amounts
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The days and times that it says."""
+        return moments(self.text)
+
+    @cached_property
+    def english(self) -> bool:
+        """Whether its numbers, days and inflections can be read."""
+        return reads(self.words)
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether it is English beyond doubt, so that what it lacks may be held against gold."""
+        return is_english(self.words)
+
+    def grounds(self, value: Value, name: str = "") -> Ground | None:
+        """What grounds a literal.
+
+        Args:
+            value: A text, a number, a flag or None.
+            name: The argument's name, whose words ground a flag.
+
+        Returns:
+            None where the question does not say it.
+        """
+        if value is None:
+            return Ground("empty", sure=False)
+        flag = booleans(value) if isinstance(value, (bool, str)) else value
+        if isinstance(value, bool) or flag != value:
+            ground = self._flag(bool(flag), name)
+            written = list(words(value)) if isinstance(value, str) and ground is None else []
+            span = self._verbatim(written) if written else None
+            return ground if span is None else Ground("text", span)
+        read = numbers(value) if isinstance(value, str) else value
+        ground = self._number(read, value) if isinstance(read, (int, float)) else self._text(str(value))
+        return Ground("unread", sure=False) if ground is None and self._cut else ground
+
+    def _text(self, value: str) -> Ground | None:
+        text = value[:_VALUE]
+        value_words = list(words(text))
+        if not any(word.form.isalnum() for word in value_words):
+            return Ground("empty", sure=False)
+        if _WHOLE.search(text):
+            return self._whole(text)
+        moment = moment_of(text)
+        if moment is None and is_code(text) and not (is_made_up(text) and self._has_part(text)):
+            return self._code(text)
+        span = self._verbatim(value_words)
+        if span is not None and not (moment is not None and self._timed(span)):
+            return Ground("text", span)
+        if not self.english:
+            return self._unread(text)
+        if moment is not None:
+            return moment_ground(moment, self.moments, self.amounts)
+        return self._other(text, value_words)
+
+    def _whole(self, text: str) -> Ground | None:
+        """Where an address stands, which is said as a whole or not at all."""
+        spoken = re.sub(r"\s*+@\s*+", " at ", text.strip()).replace(".", " dot ")
+        for spelling in (text.strip(), spoken):
+            match = re.search(rf"(?<![\w@.+-]){re.escape(spelling)}(?![\w@]|[.-]\w)", self.text, re.I | re.A)
+            if match is not None:
+                return Ground("text", match.span())
+        return None
+
+    def _code(self, text: str) -> Ground | None:
+        """Where an identifier stands, which is said as a whole or not at all."""
+        span = said_whole(text, self.text)
+        return Ground("text", span) if span is not None else self._unread(text)
+
+    def _has_part(self, text: str) -> bool:
+        """Whether a number that a text holds is said by itself."""
+        text_numbers = {float(digits) for digits in re.findall(r"\d{3,}", text)}
+        return any(amount.value in text_numbers for amount in self.amounts)
+
+    def _timed(self, span: Span) -> bool:
+        """Whether a time of day is said there, of which "pm" may be a part that the value lacks."""
+        return any(
+            clock.span[0] < span[1] and span[0] < clock.span[1] < span[1] + 6
+            for clock in self.moments.clocks[:FEW]
+        )
+
+    # ------------------------------------------------------------ words
+    @cached_property
+    def _line(self) -> str:
+        return " " + " ".join(word.form for word in self.words) + " "
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts, offset = [], 0
+        for word in self.words:
+            starts.append(offset)
+            offset += len(word.form) + 1
+        return starts
+
+    @cached_property
+    def _compact(self) -> tuple[str, list[int]]:
+        """The words without anything between them, and where each begins."""
+        starts, offset = [], 0
+        for word in self.words:
+            starts.append(offset)
+            offset += len(word.plain)
+        return "".join(word.plain for word in self.words), starts
+
+    @cached_property
+    def _families(self) -> dict[str, list[Word]]:
+        """The words by their first four characters, few of each."""
+        families: dict[str, list[Word]] = {}
+        seen = set()
+        for word in self.words:
+            if word.form not in seen:
+                seen.add(word.form)
+                family = families.setdefault(word.form[:4], [])
+                if len(family) < _KIN:
+                    family.append(word)
+        return families
+
+    def _span(self, first: int, last: int) -> Span:
+        return (self.words[first].span[0], self.words[last].span[1])
+
+    @cached_property
+    def _at(self) -> dict[str, int]:
+        """Where each form stands first."""
+        return {word.form: index for index, word in reversed([*enumerate(self.words)])}
+
+    @cached_property
+    def _dotted(self) -> dict[str, Span]:
+        """Initials with points, as one word: "D.C."."""
+        return {match[0].replace(".", "").casefold(): match.span() for match in _POINTS.finditer(self.text)}
+
+    def _find(self, forms: Sequence[str]) -> Span | None:
+        """Where words stand behind one another."""
+        if len(forms) == 1:
+            index = self._at.get(forms[0])
+            return self._dotted.get(forms[0]) if index is None else self.words[index].span
+        offset = self._line.find(f" {' '.join(forms)} ") if forms else -1
+        if offset < 0:
+            return None
+        first = bisect_right(self._starts, offset) - 1
+        return self._span(first, first + len(forms) - 1)
+
+    def _verbatim(self, value_words: Sequence[Word]) -> Span | None:
+        """Where a value's words stand, however they are divided."""
+        if (span := self._find([word.form for word in value_words])) is not None:
+            return span
+        compact, (line, starts) = "".join(word.plain for word in value_words), self._compact
+        offset = line.find(compact) if len(compact) >= _JOINED else -1
+        if offset < 0:
+            return None
+        first, last = (bisect_right(starts, position) - 1 for position in (offset, offset + len(compact) - 1))
+        if any(c.isdecimal() for c in compact) and len(value_words) < _JOINED and compact[:1].isalpha():
+            return (
+                self._span(first, last)
+                if starts[first] == offset and self._ends(last, offset, compact)
+                else None
+            )
+        is_whole = starts[first] == offset and self.words[last].plain == compact[starts[last] - offset :]
+        return self._span(first, last) if is_whole or len(compact) > _JOINED else None
+
+    def _ends(self, last: int, offset: int, compact: str) -> bool:
+        """Whether a value ends where a word does."""
+        return self.words[last].plain == compact[self._compact[1][last] - offset :]
+
+    def _word(self, word: Word) -> Span | None:
+        """Where a word stands, one of its family, a number that it says, or another name of it."""
+        if (span := self._find((word.form,))) is not None:
+            return span
+        if word.plain.isalpha() and (span := self._verbatim([word])) is not None:
+            return span
+        if word.form.isdecimal() and len(word.form) < 15:
+            return next(
+                (amount.span for amount in self.amounts[:FEW] if amount.value == int(word.form)), None
+            )
+        relative = next(
+            (
+                candidate
+                for candidate in self._families.get(word.form[:4], ())
+                if akin(candidate.form, word.form)
+            ),
+            None,
+        )
+        if relative is not None:
+            return relative.span
+        return self._alias((word.form,))
+
+    def _alias(self, forms: tuple[str, ...]) -> Span | None:
+        return next((span for other in aliases().get(forms, ()) if (span := self._find(other))), None)
+
+    def _other(self, text: str, value_words: Sequence[Word]) -> Ground | None:
+        """All of its words somewhere, another name of it, its initials, or a good part of it."""
+        whole_span = self._alias(tuple(word.form for word in value_words)) if len(value_words) < 6 else None
+        whole_span = whole_span or self._initials(text, value_words)
+        if whole_span is not None:
+            return Ground("words", whole_span)
+        if len(text.split()) == 1 and text[:1].isalpha() and sum(c.isdecimal() for c in text) >= DIGITS:
+            return None
+        matter = ([word for word in value_words if word.plain not in FUNCTION] or list(value_words))[:_MATTER]
+        spans = [span for word in matter if (span := self._word(word)) is not None]
+        if not spans or 2 * len(spans) < len(matter):
+            return None
+        hull = (min(span[0] for span in spans), max(span[1] for span in spans))
+        return Ground("words" if len(spans) == len(matter) else "part", hull)
+
+    def _initials(self, text: str, value_words: Sequence[Word]) -> Span | None:
+        """Where a name stands in short (LA, KLIA, ATL), or what a short name stands for."""
+        name = "".join(word.plain for word in value_words)
+        short = "".join(word.plain[:1] for word in value_words)
+        if len(value_words) > 1 or (name.isalpha() and len(name) > 5):
+            for capital in self._capitals:
+                if (
+                    len(short) > 1
+                    and capital.plain.startswith(short)
+                    and len(capital.plain) <= len(short) + 2
+                ):
+                    return capital.span
+                if len(capital.plain) == 3 and _in_order(capital.plain, name):
+                    return capital.span
+            return None
+        short = value_words[0].plain
+        if not (2 <= len(short) <= 5 and text.strip().isupper() and short.isalpha()):
+            return None
+        named, letters = self._begins
+        offset = letters.find(short)
+        for _ in range(_KIN):
+            if offset < 0:
+                break
+            run = named[offset : offset + len(short)]
+            if all(self.text[word.span[0]].isupper() for word in run):
+                return (run[0].span[0], run[-1].span[1])
+            offset = letters.find(short, offset + 1)
+        return None
+
+    @cached_property
+    def _begins(self) -> tuple[list[Word], str]:
+        """The words that initials are made of, and those."""
+        named = [word for word in self.words if word.plain and word.plain not in ("of", "the", "and")]
+        return named, "".join(word.plain[0] for word in named)
+
+    @cached_property
+    def _capitals(self) -> list[Word]:
+        """The words in capitals, and initials with points, few of them."""
+        upper = (
+            word for word in self.words if len(word.plain) > 1 and self.text[slice(*word.span)].isupper()
+        )
+        short = (Word(name, span, name) for name, span in self._dotted.items())
+        return [*islice(upper, FEW), *islice(short, FEW)]
+
+    # ------------------------------------------------------------ flags, numbers
+    def _flag(self, on: bool, name: str) -> Ground | None:
+        if not self.english:
+            return Ground("unread", sure=False)
+        denied = None
+        for word in telling(name):
+            span, other = self._word(word), self._find((OPPOSITE.get(word.plain, ""),))
+            if other is not None:
+                return Ground("flag", other, sure=span is None) if span or not on else None
+            if span is None:
+                continue
+            if is_denied(self.text, span) != on or (on and "free" in name.casefold()):
+                return Ground("flag", span)
+            denied = span
+        return Ground("absent", sure=False) if denied is None and not on else None
+
+    def _number(self, read: int | float, value: Value) -> Ground | None:
+        if not -_HUGE < read < _HUGE:
+            return Ground("empty", sure=False)
+        number, question_amounts = float(read), self.amounts
+        if (ground := said_number(number, question_amounts)) is not None:
+            return ground
+        written = str(value).strip().removeprefix("+")
+        if written.isdecimal() and len(written) >= DIGITS:
+            if (span := said_whole(written, self.text)) is not None:
+                return Ground("text", span)
+        elif (
+            isinstance(value, str) and (span := self._find([word.form for word in words(value)])) is not None
+        ):
+            return Ground("text", span)
+        if not self.english:
+            return Ground("unread", sure=False)
+        if number in (0, 1):
+            return Ground("one", sure=False)
+        return inferred_number(number, question_amounts, self.text)
+
+    def _unread(self, text: str) -> Ground | None:
+        """What cannot be judged of a question in another language: all but codes and addresses."""
+        if self.english:
+            return None
+        digits = [run.strip("0") for run in re.findall(r"\d++", text)]
+        code = text.isascii() and (len("".join(digits)) >= 3 or "@" in text) and moment_of(text) is None
+        if code and not all(run in self.text for run in digits):
+            return None
+        return Ground("unread", sure=False)
+
+
+def _in_order(short: str, name: str) -> bool:
+    """Whether a name begins like its short form, whose letters stand in it in this order.
+
+    >>> _in_order("phl", "philadelphia"), _in_order("lax", "losangeles")
+    (True, False)
+    """
+    remaining = iter(name)
+    return name[:1] == short[:1] and all(letter in remaining for letter in short)
+
+
+# ----------------------------------------------------------------------
+# All that is said in a record before its answer: what may ground a gold value.
+_SPOKEN = ("user", "human", "tool", "function", "observation", "assistant", "system", "developer", "gpt")
+_ASSISTANT = ("assistant", "gpt")
+
+
+def heard(sample: Sample) -> str:
+    r"""The query of a sample, and of a conversation all that is said before the answer, by whomever.
+
+    A value may come from an earlier turn, from what a tool answered, or from the system's first words.
+
+    Args:
+        sample: Of any reader; its conversation is ``messages`` or ``question`` of ``extra``.
+
+    >>> said = [{"role": "user", "content": "I am Kim."}, {"role": "user", "content": "Call me a cab."}]
+    >>> heard(Sample("a", "Call me a cab.", extra={"messages": said}))
+    'I am Kim.\nCall me a cab.'
+    """
+    messages = sample.extra.get("messages") or sample.extra.get("question")
+    texts = [text for text in _parts(messages) if text.strip()] if isinstance(messages, list) else []
+    if not any(sample.query in text for text in texts):
+        texts.append(sample.query)
+    return "\n".join(texts)
+
+
+def heard_in(talk: Any) -> str | None:
+    r"""All that is said in a conversation of a user's file before its answer; None where it is none.
+
+    Turns of the assistant at its end are left out, for gold may be one of them.
+
+    Args:
+        talk: What stands in the field.
+
+    >>> turns = [("system", "Today is Monday."), ("user", "And tomorrow?"), ("assistant", "Tuesday.")]
+    >>> heard_in([{"role": role, "content": text} for role, text in turns])
+    'Today is Monday.\nAnd tomorrow?'
+    """
+    talk = join_messages(talk)
+    if not isinstance(talk, list) or not all(isinstance(message, dict) for message in talk):
+        return None
+    last = max((end for end, message in enumerate(talk, 1) if _role(message) not in _ASSISTANT), default=0)
+    return "\n".join(text for text in _parts(talk[:last]) if text.strip()) or None
+
+
+def _role(message: dict[str, Any]) -> Any:
+    return message.get("role", message.get("from", "user"))
+
+
+def _parts(messages: list[Any]) -> Iterator[str]:
+    for message in messages:
+        if isinstance(message, dict) and _role(message) in _SPOKEN:
+            yield from texts_of(message.get("content", message.get("value")))
+            if message.get("tool_calls"):
+                yield json.dumps(message["tool_calls"], ensure_ascii=False, default=str)
+
+
+# ----------------------------------------------------------------------
+# Whether a question may say a name by another that no table knows: as an airport's, or spelled otherwise.
+_FROM, _TO = frozenset(("from", "origin", "departure")), frozenset(("to", "destination", "arrival"))
+_ENDS = _FROM | _TO
+_PLACES = _ENDS | frozenset(("city", "town", "location", "airport", "place", "where", "station"))
+_CAPITAL = r"[A-Z][\w'’.-]{0,40}+"
+_NAME = re.compile(
+    rf"\b(?P<way>from|out of|leaving|departing|to|into|for|towards?|in|at|via|near|by|and)\ (?:the\ )?"
+    rf"(?P<name>{_CAPITAL}(?:\ (?:(?:de|la|le|di|du|del|da|von|van|der|of)\ ){{0,2}}{_CAPITAL}){{0,4}}+)"
+)
+_WAYS = {
+    "from": _FROM,
+    "out of": _FROM,
+    "leaving": _FROM,
+    "departing": _FROM,
+    "to": _TO,
+    "into": _TO,
+    "for": _TO,
+}
+_FLIGHT = re.compile(
+    r"\b(?:fl(?:y|ies|ew|own|ying|ights?)|planes?|airports?|airlines?|take-?off|layover|boarding)\b", re.I
+)
+_BUILDING = re.compile(
+    r"\b(?:airport|station|terminal|museum|tower|stadium|arena|university|hospital|square|bridge|palace"
+    r"|cathedral|castle|harbou?r)\b",
+    re.I,
+)
+_SHORTEST = 5
+"""Of names of fewer letters two that differ in one are two names."""
+
+
+def other_place(argument: str, question: Question, claimed: Sequence[Span]) -> Span | None:
+    """A name in the place of a place's, which may be another name of it: an airport's, a building's.
+
+    A name that our table of other names knows is that of a place by itself, and one by which another value of
+    the plan is said is not meant.
+
+    Args:
+        argument: The argument's name.
+        question: What is asked.
+        claimed: Where the other values of the plan are said.
+
+    >>> said = Question("Fly me from O'Hare to Rome")
+    >>> said.text[slice(*other_place("from_city", said, []))]
+    "O'Hare"
+    >>> other_place("from_city", Question("Fly me from Boston to Rome"), [])
+    """
+    argument_words = {word.plain for word in words(argument)} & _PLACES
+    if not argument_words:
+        return None
+    flies = _FLIGHT.search(question.text) is not None
+    for match in islice(_NAME.finditer(question.text), FEW):
+        span = (match.start("name"), match.start("name") + len(match["name"].rstrip(".")))
+        direction = _WAYS.get(match["way"], frozenset[str]())
+        if (argument_words & _ENDS and not argument_words & direction) or any(
+            _meets(span, other) for other in claimed
+        ):
+            continue
+        if (flies or _BUILDING.search(question.text, span[0], span[1] + 12)) and not _is_known(match["name"]):
+            return span
+    return None
+
+
+def misspelt(value: str, question: Question) -> Span | None:
+    """A name of the question that differs from a value's in one letter.
+
+    Args:
+        value: The name in gold.
+        question: What is asked.
+
+    >>> misspelt("Tokyo", Question("A room in Tokio")), misspelt("Oslo", Question("A room in Osla"))
+    ((10, 15), None)
+    """
+    names = [plain(word) for word in value.split() if len(word) >= _SHORTEST and word[:1].isupper()]
+    for word in islice(question.words, FEW) if names else ():
+        if question.text[word.span[0]].isupper() and any(_nearly(word.plain, name) for name in names[:FEW]):
+            return word.span
+    return None
+
+
+def _nearly(word: str, other: str) -> bool:
+    """Whether two words that begin alike differ in one letter, or in two that changed places."""
+    if word[:1] != other[:1] or abs(len(word) - len(other)) > 1 or word == other or len(word) < _SHORTEST:
+        return False
+    pairs = enumerate(zip(word, other, strict=False))
+    index = next((index for index, (left, right) in pairs if left != right), min(len(word), len(other)))
+    if len(word) == len(other):
+        swapped = (
+            word[index : index + 2] == other[index : index + 2][::-1]
+            and word[index + 2 :] == other[index + 2 :]
+        )
+        return swapped or word[index + 1 :] == other[index + 1 :]
+    short, long = sorted((word, other), key=len)
+    return short[index:] == long[index + 1 :]
+
+
+def _is_known(name: str) -> bool:
+    """Whether a name, or a part of it, is in the table of other names."""
+    forms = [word.form for word in words(name) if name[word.span[0]].isupper()]
+    return any(run in aliases() for run in _form_parts(forms))
+
+
+def _form_parts(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for start in range(len(forms)):
+        yield from (tuple(forms[start:end]) for end in range(start + 1, min(start + 4, len(forms) + 1)))
+
+
+def _meets(left: Span, right: Span) -> bool:
+    return left[0] < right[1] and right[0] < left[1]

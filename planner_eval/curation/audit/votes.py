@@ -1,0 +1,199 @@
+"""What runs of models said to the records of a set of gold: their predictions, joined by id."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from planner_eval.base.errors import InputError, PairingError, ParseError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import counted, shortened
+from planner_eval.benchmarks.datasets.sources import Source, short_names
+from planner_eval.comparison.reading import AS_IT_COMES, Reading
+from planner_eval.curation.audit.agreement import Answer
+from planner_eval.models.predict.folder import KIND, predicted
+from planner_eval.models.predict.predicted_gold import answers_read
+from planner_eval.plan.model import Plan
+from planner_eval.reading.files.demonstrations import ROWS
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.pairing import pair
+from planner_eval.reading.files.plans import mended, read_plan
+from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.several import by_name
+from planner_eval.reading.files.warnings import doubts
+from planner_eval.results.runs.folder import other_input
+from planner_eval.results.runs.inputs import inputs_of
+from planner_eval.results.runs.stored import kept, run_data
+
+
+class _Given(NamedTuple):
+    """The predictions of a run.
+
+    Args:
+        file: Their records.
+        reading: How they are read.
+        model: The model that made them; "" where that is not known.
+    """
+
+    file: PlanFile
+    reading: Reading = AS_IT_COMES
+    model: str = ""
+
+
+class Votes:
+    """What runs said to the records of a set, which are asked for in their order.
+
+    Args:
+        runs: Runs by name, or a list of them: folders of predict or score, files of predictions, or
+            predictions in memory, as :func:`planner_eval.read` takes them.
+        source: The set.
+
+    Raises:
+        InputError: a run cannot be read, is given twice, or has no prediction for any record of the set.
+    """
+
+    def __init__(self, runs: Any, source: Source) -> None:
+        golds = source.file or PlanFile(source.name, tuple(source.records), True)
+        self._runs = [_Voter(name, _given(name, run), golds) for name, run in _named(runs)]
+
+    def of(self, record: Record) -> tuple[Answer, ...]:
+        """What the runs said to a record; those that said nothing to it are left out."""
+        return tuple(answer for voter in self._runs if (answer := voter.of(record)) is not None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many records each run answers, and what is in doubt, in words."""
+        return tuple(note for voter in self._runs for note in voter.notes)
+
+
+class _Voter:
+    """One run's predictions, beside the records in their order."""
+
+    def __init__(self, name: str, predictions: _Given, golds: PlanFile) -> None:
+        self._name, self._given = name, predictions
+        pred, right = by_name(predictions.file, golds)
+        try:
+            pairing = pair(pred, right)
+        except PairingError as error:
+            why = str(error).partition(". --")[0]
+            raise InputError(f"the run {name} says nothing to {golds.name}: {why}") from None
+        self._doubts = tuple(doubt.partition(": --pair")[0] for doubt in doubts(pred, right))
+        self._pairs = iter(pairing.pairs)
+        self._next = next(self._pairs, (None, None))
+        self._said = self._unread = 0
+
+    def of(self, record: Record) -> Answer | None:
+        pred, gold = self._next
+        if gold is None or (gold.file, gold.position) != (record.file, record.position):
+            return None  # an earlier record has its id
+        self._next = next(self._pairs, (None, None))
+        if pred is None:
+            return None
+        self._said += 1
+        plan = self._plan(pred)
+        self._unread += plan is None
+        return Answer(self._name, plan, self._given.model or self._name)
+
+    def _plan(self, record: Record) -> Plan | None:
+        how = self._given.reading
+        options = {"dialect": how.dialect, "compute": how.compute}
+        try:
+            return read_plan(record, **options)
+        except ParseError as error:
+            return None if how.repair is False else mended(record, error, **options)
+
+    @property
+    def notes(self) -> Iterator[str]:
+        model = f", by {self._given.model}" if self._given.model else ""
+        unread = f", {self._unread:,} of them unreadable and without a vote" if self._unread else ""
+        yield f"run {self._name}{model}: {counted(self._said, 'record')} answered{unread}"
+        for doubt in self._doubts:
+            yield f"run {self._name}: {doubt}"
+
+
+def _named(runs: Any) -> list[tuple[str, Any]]:
+    """The runs with their names, no two alike.
+
+    Raises:
+        InputError: they are no runs, or one is given twice.
+    """
+    if isinstance(runs, Mapping):
+        if odd := [name for name in runs if not isinstance(name, str)]:
+            raise InputError(f"runs: {shortened(repr(odd[0]), 40)} is no name of a run")
+        return list(runs.items())
+    if isinstance(runs, (str, os.PathLike, PlanFile)):
+        runs = [runs]
+    if not isinstance(runs, Sequence) or isinstance(runs, (bytes, bytearray)):
+        raise InputError(
+            f"runs is {shortened(repr(runs), 40)}, expected a list of folders and files, or a mapping of "
+            "them by name"
+        )
+    paths = [os.fspath(run) if isinstance(run, (str, os.PathLike)) else None for run in runs]
+    real_paths = [os.path.realpath(path) for path in paths if path is not None]
+    for index, path in enumerate(real_paths):
+        if path in real_paths[:index]:
+            raise InputError(f"the run {path} is given twice, and would vote twice: name it once")
+    names = short_names([path or str(number) for number, path in enumerate(paths, 1)])
+    return list(zip(names, runs, strict=True))
+
+
+def _given(name: str, run: Any) -> _Given:
+    """The predictions of a run, from wherever it is.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    if run is None or isinstance(run, (bool, int, float, bytes)):
+        raise InputError(
+            f"the run {name} is {shortened(repr(run), 40)}, expected a folder, a file or records"
+        )
+    if not isinstance(run, (str, os.PathLike)):
+        return _Given(AS_IT_COMES.answers(run))
+    path = os.fspath(run)
+    if not os.path.lexists(os.path.join(path, "run.json")):
+        return _answers(path, AS_IT_COMES)
+    kind = run_data(path).get("kind")
+    if kind == KIND:
+        return _answers(os.path.join(path, ROWS), AS_IT_COMES)
+    if kind != "score":
+        raise InputError(
+            f"{path} is a run of {kind}: expected a run of predict or score, or a file of predictions"
+        )
+    return _scored(path)
+
+
+def _scored(path: str) -> _Given:
+    """The predictions that a run of score was made of, read as it read them."""
+    run, named = kept(path, "score"), run_data(path).get("given")
+    if not isinstance(named, list) or not named or not isinstance(named[0], str):
+        raise InputError(f"{path} does not say which predictions it scored: name their file instead")
+    reading = Reading(**{name: run.options[name] for name in Reading._fields if name in run.options})
+    try:
+        predictions = _answers(named[0], reading)
+    except InputError as error:
+        raise InputError(f"{path} was made of {named[0]}: {error}") from None
+    pred_inputs = [i for i in run.inputs if i["role"] == "pred"]
+    if difference := other_input(pred_inputs, inputs_of("pred", predictions.file)):
+        raise InputError(
+            f"{path} was made of other predictions: {difference}; score them anew, or name their file"
+        )
+    return predictions
+
+
+def _answers(name: str, reading: Reading) -> _Given:
+    """The predictions of a file; where it is what a model was asked for, in the notation asked for."""
+    file, folder = reading.answers(name), os.path.dirname(name)
+    if os.path.basename(name) != ROWS or not _is_predicted(folder):
+        return _Given(file, reading)
+    model_run = predicted(folder)
+    read = answers_read(file, model_run, dialect=reading.dialect, strict=reading.repair is False)
+    model = model_run.options.get("model")
+    return _Given(read, reading, model if isinstance(model, str) else "")
+
+
+def _is_predicted(folder: str) -> bool:
+    try:
+        return run_data(folder).get("kind") == KIND
+    except InputError:
+        return False

@@ -1,0 +1,413 @@
+"""Words of a text with their places, in a form in which inflected ones meet; flags and their denials."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from unicodedata import combining, normalize
+
+from planner_eval.base.limits import Span
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.resources import read as read_resource
+
+# ----------------------------------------------------------------------
+# Words of a text with their places, in a form in which inflected ones meet, and other names of things.
+_WORD = re.compile(r"[^\W\d_]++(?:['’][^\W\d_]++)*+|\d++|[€$£¥₹]")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LONGEST = 60
+"""A word of more characters is kept as it is."""
+
+_ENDINGS = (
+    ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("ing", ""), ("ied", "y"),
+    ("ed", ""), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
+)  # fmt: skip
+FUNCTION = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "could",
+        "do",
+        "does",
+        "for",
+        "from",
+        "get",
+        "give",
+        "had",
+        "has",
+        "have",
+        "he",
+        "her",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "me",
+        "my",
+        "no",
+        "not",
+        "of",
+        "off",
+        "on",
+        "or",
+        "our",
+        "out",
+        "please",
+        "she",
+        "so",
+        "some",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "to",
+        "up",
+        "us",
+        "want",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
+)
+"""English words that stand in every text and tell nothing of its matter."""
+
+
+class Word(NamedTuple):
+    """A word of a text.
+
+    Args:
+        form: Its form, see :func:`form`.
+        span: Where it stands.
+        plain: The word without accents and case.
+    """
+
+    form: str
+    span: Span
+    plain: str
+
+
+def words(text: str) -> Iterator[Word]:
+    """The words and digits of a text in order; a word of several written together is taken apart.
+
+    >>> [word.form for word in words("Cafés near O'Hare, next_day: hasWifi 24")]
+    ['cafe', 'near', 'ohare', 'next', 'day', 'ha', 'wifi', '24']
+    """
+    for match in _WORD.finditer(text):
+        start = match.start()
+        pieces = _CAMEL.split(match[0]) if len(match[0]) <= _LONGEST else [match[0]]
+        for piece in pieces:
+            yield Word(form(piece), (start, start + len(piece)), plain(piece))
+            start += len(piece)
+
+
+@lru_cache(maxsize=4096)
+def plain(word: str) -> str:
+    """A word without accents, case and apostrophes.
+
+    >>> plain("Café’s")
+    'cafes'
+    """
+    if word.isascii():
+        return word.casefold().replace("'", "")
+    bare = "".join(c for c in normalize("NFKD", word) if not combining(c))
+    return bare.casefold().replace("'", "").replace("’", "")
+
+
+@lru_cache(maxsize=4096)
+def form(word: str) -> str:
+    """A form that most inflections of an English word share; not always a word.
+
+    >>> [form(word) for word in ("Cities", "city", "Booked", "booking", "book's", "classes", "05")]
+    ['city', 'city', 'book', 'book', 'book', 'class', '5']
+    """
+    bare = plain(word[:-2] if word[-2:] in ("'s", "’s") else word)
+    if bare.isdecimal():
+        return bare.lstrip("0") or "0"
+    if len(bare) > _LONGEST:
+        return bare
+    for ending, instead in _ENDINGS:
+        if bare.endswith(ending) and len(bare) - len(ending) >= 2 + (len(ending) > 1):
+            return bare.removesuffix(ending) + instead
+    return bare
+
+
+def akin(first: str, second: str) -> bool:
+    """Whether two forms are of one word or of one family of words.
+
+    >>> akin("histor", "historical"), akin("animat", "animation"), akin("san", "sand")
+    (True, True, False)
+    """
+    if first == second:
+        return True
+    short, long = sorted((first, second), key=len)
+    if len(short) < 4 or short.isdecimal() or len(long) > _LONGEST:
+        return False
+    shared = 0
+    for left, right in zip(short, long, strict=False):
+        if left != right:
+            break
+        shared += 1
+    return shared >= 4 and shared >= len(short) - (len(short) > 5) - (len(short) > 8)
+
+
+@lru_cache(maxsize=1)
+def aliases() -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """What else a thing is called: forms of a name, and of those that mean the same; both ways.
+
+    >>> ("new", "york") in aliases()[("big", "apple")]
+    True
+    """
+    alias_sets: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
+    for name, other_names in tomllib.loads(read_resource("data/other_names.toml")).items():
+        for other in other_names:
+            name_forms, other_forms = (tuple(word.form for word in words(text)) for text in (name, other))
+            alias_sets.setdefault(name_forms, {})[other_forms] = None
+            alias_sets.setdefault(other_forms, {})[name_forms] = None
+    return {name: tuple(forms) for name, forms in alias_sets.items()}
+
+
+_ENGLISH = frozenset(
+    (
+        *(
+            "the",
+            "and",
+            "for",
+            "from",
+            "with",
+            "to",
+            "at",
+            "by",
+            "my",
+            "what",
+            "which",
+            "who",
+            "when",
+            "where",
+        ),
+        *("please", "would", "could", "you", "your", "want", "need", "find", "book", "show", "give", "get"),
+        *("how", "is", "are", "there", "that", "this", "these", "between", "about", "of", "i", "it", "do"),
+        *("buy", "rent", "reserve", "tickets", "flights", "rooms", "if", "be", "not", "but", "has"),
+        *(
+            "monday",
+            "tuesday",
+            "wednesday",
+            "thursday",
+            "friday",
+            "saturday",
+            "sunday",
+            "tomorrow",
+            "tonight",
+        ),
+        *("january", "february", "march", "june", "july", "october", "december", "remind", "call", "send"),
+        *("have", "me", "then", "into", "after", "before", "up", "out", "some", "any", "their", "they", "am"),
+    )
+)
+"""English words that a question is told by."""
+_FOREIGN = frozenset(
+    (
+        *("el", "los", "las", "una", "y", "en", "por", "para", "con", "del", "al", "mi", "que", "le", "les"),
+        *(
+            "des",
+            "du",
+            "et",
+            "un",
+            "une",
+            "pour",
+            "avec",
+            "au",
+            "aux",
+            "dans",
+            "sur",
+            "je",
+            "il",
+            "lo",
+            "gli",
+        ),
+        *(
+            "della",
+            "del",
+            "di",
+            "da",
+            "per",
+            "che",
+            "der",
+            "die",
+            "das",
+            "den",
+            "dem",
+            "ein",
+            "eine",
+            "einen",
+        ),
+        *("und", "fur", "nach", "von", "mit", "zu", "zum", "zur", "im", "bitte", "ich", "auf", "um", "uhr"),
+        *(
+            "het",
+            "een",
+            "voor",
+            "naar",
+            "van",
+            "met",
+            "op",
+            "och",
+            "till",
+            "og",
+            "til",
+            "nie",
+            "na",
+            "w",
+            "z",
+        ),
+        *("do", "no", "o", "os", "uma", "em", "dos", "das", "de", "am", "me", "i", "is", "of", "at", "be"),
+    )
+)
+"""Words that stand in every text of other languages in Latin letters; a few of them are English too."""
+
+
+def is_english(text_words: Sequence[Word]) -> bool:
+    """Whether words are English beyond doubt, so that what is lacking in them may be held against gold.
+
+    >>> is_english([*words("A table for two")]), is_english([*words("Vuelo a Londres el 3 de mayo")])
+    (True, False)
+    """
+    letters = [word.plain for word in text_words if word.plain.isalpha()]
+    english_count = sum(word in _ENGLISH and word not in _FOREIGN for word in letters)
+    return 12 * english_count >= len(letters) > 0 and english_count > sum(
+        word in _FOREIGN and word not in _ENGLISH for word in letters
+    )
+
+
+def reads(text_words: Sequence[Word]) -> bool:
+    """Whether words are English enough for its numbers, dates and inflections to be read.
+
+    >>> reads([*words("Find me a room in Rome")]), reads([*words("Suche bitte einen Flug nach Rom morgen")])
+    (True, False)
+    """
+    letters = [word.plain for word in text_words if not word.plain.isdecimal()]
+    if not letters:
+        return True
+    latin = sum(word.isascii() for word in letters)
+    if 10 * latin < 7 * len(letters):
+        return False
+    return len(letters) < 6 or any(
+        word in FUNCTION for word in letters if word not in ("in", "an", "was", "so")
+    )
+
+
+# ----------------------------------------------------------------------
+# Whether a question speaks of a flag, by the words of the argument's name, and whether it denies it.
+OPPOSITE = {"private": "public", "public": "private", "inclusive": "exclusive", "asc": "desc"}
+"""Words that say the contrary of another."""
+_ON = frozenset(
+    (
+        *(
+            "ha",
+            "has",
+            "is",
+            "are",
+            "ar",
+            "be",
+            "include",
+            "includ",
+            "add",
+            "allow",
+            "enable",
+            "enabl",
+            "use",
+        ),
+        *("with", "service", "servic", "option", "for", "to", "good", "only", "want", "need", "require"),
+        *("requir", "any", "all", "of", "the", "in", "on", "serve", "provide", "additional", "extra"),
+    )
+)
+"""Words of names that say nothing of the matter."""
+_NEEDLESS = re.compile(
+    r"(?: (?:is|are|was|will be))? ?(?:(?:not|isn['’]t|aren['’]t|isnt|won['’]t be)"
+    r" (?:\w{1,12} )?(?:needed|necessary|required|wanted|included|desired|important)|unnecessary)\b",
+    re.IGNORECASE,
+)
+"""What denies the thing before it."""
+_NOT = frozenset(
+    (
+        *("no", "not", "without", "dont", "never", "exclude", "exclud", "skip", "neither", "nor", "avoid"),
+        *("decline", "declin", "isnt", "doesnt", "minus", "disable", "disabl", "off", "wont", "cannot"),
+    )
+)
+
+
+def telling(name: str) -> list[Word]:
+    """The words of a flag's name that say what it is about.
+
+    >>> [word.plain for word in telling("has_laundry_service")]
+    ['laundry']
+    """
+    return [word for word in words(name) if word.form not in _ON and word.plain not in _ON]
+
+
+def is_denied(text: str, span: Span) -> bool:
+    """Whether a word of denial stands shortly before a place, or "off" or "false" behind it.
+
+    >>> is_denied("a car without any insurance", (18, 27)), is_denied("insurance, no luggage", (0, 9))
+    (True, False)
+    """
+    before = [*words(text[max(0, span[0] - 40) : span[0]])][-4:]
+    after = [*words(text[span[1] : span[1] + 30])][:2]
+    if _NEEDLESS.match(text, span[1]):
+        return True
+    return any(word.plain in _NOT for word in before) or any(word.plain in ("off", "false") for word in after)
+
+
+# ----------------------------------------------------------------------
+# What grounds a value in a question: in which way, and where.
+FEW = 2_000
+"""Of numbers, days, times and kindred words of a question no more are looked at."""
+
+
+class Ground(NamedTuple):
+    """What grounds a value.
+
+    Args:
+        how: ``"text"`` (word for word, up to case, accents, inflection and punctuation), ``"words"`` (all
+            its words, in other order or by another name), ``"part"`` (half of its words or more),
+            ``"number"``, ``"unit"`` (a percentage, or in another unit), ``"sum"`` (of counts), ``"day"``,
+            ``"time"``, ``"flag"`` (the words of the argument's name); ``"result"`` (an earlier answer holds
+            it); and of what cannot be judged: ``"relative"`` (a day that today's date decides), ``"vague"``
+            (a part of the day), ``"absent"`` (a flag that is off and not spoken of), ``"one"`` (a single
+            thing), ``"default"`` (the tool takes it anyway), ``"empty"`` (nothing to ground), ``"unread"``
+            (the question is not in English, or too long).
+        span: Where it stands in the question; None where no place does.
+        sure: Whether the question says the value; False where that cannot be judged.
+    """
+
+    how: str
+    span: Span | None = None
+    sure: bool = True

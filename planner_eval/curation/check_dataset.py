@@ -1,0 +1,272 @@
+"""What is irregular in a set of gold plans, and which of them may be wrong."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from planner_eval.base.arguments import (
+    COUNT,
+    FUNCTION,
+    NAME,
+    PATH,
+    PATHS,
+    SECONDS,
+    expect,
+    expect_or_none,
+    one_of,
+)
+from planner_eval.benchmarks.datasets.check import Checked, Tally, state_of
+from planner_eval.benchmarks.datasets.published import Dataset
+from planner_eval.benchmarks.datasets.sources import Source
+from planner_eval.benchmarks.gold import Replayed, replay
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.formats import read_catalog
+from planner_eval.comparison.evaluate import Progress
+from planner_eval.curation.audit.audits import Choice, choice, wanted
+from planner_eval.curation.audit.baseline import Baseline, baseline_data, read_baseline
+from planner_eval.curation.audit.gold import ANSWER, Audited, GoldDoubt, How, Ran
+from planner_eval.curation.sets import Questions, SetItem, doubts_of, items_of, set_of
+from planner_eval.execution.run_records import tool_source
+from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
+from planner_eval.execution.tool_sources import ToolSource
+from planner_eval.reading.dialects.sources import Which
+
+if TYPE_CHECKING:
+    from planner_eval.curation.audit.votes import Votes
+
+
+class DatasetCheck(NamedTuple):
+    """What was found in a set of gold plans.
+
+    Args:
+        dataset: What it is; None of a file.
+        checked: Its irregularities, counted: those that are asked for.
+        replayed: Gold scored against itself under each variant of its benchmark, if it has one.
+        name: What the set is called.
+        doubts: What may be wrong in gold, record by record: as sure as was asked for, and not known before.
+        unsure: How many more there are that are less sure, by their confidence.
+        known: How many are left out because the baseline has them.
+        ran: How many plans were run, and with which tools.
+        notes: What the user should know, in words.
+        every: All doubts, however sure, with those that the baseline has.
+        before: The baseline.
+        unread: How many plans cannot be read, and are neither among the doubts, for other findings were
+            selected, nor in the baseline.
+        unchecked: What gold was not held against, in words.
+    """
+
+    dataset: Dataset | None
+    checked: Checked
+    replayed: tuple[Replayed, ...] = ()
+    name: str = ""
+    doubts: tuple[GoldDoubt, ...] = ()
+    unsure: Mapping[str, int] = MappingProxyType({})
+    known: int = 0
+    ran: Ran = Ran()
+    notes: tuple[str, ...] = ()
+    every: tuple[GoldDoubt, ...] = ()
+    before: Baseline = Baseline()
+    unread: int = 0
+    unchecked: tuple[str, ...] = ()
+
+    @property
+    def perfect(self) -> bool:
+        """Whether gold is right under every variant."""
+        return not any(r.imperfect for r in self.replayed)
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was found that is more than worth knowing, and is not in the baseline."""
+        if self.doubts or self.unread or self.checked.unequal:
+            return False
+        if any(
+            finding.severity != "info" and finding.count > self.before.irregularities.get(finding.code, 0)
+            for finding in self.checked.findings
+        ):
+            return False
+        return all(
+            names <= self.before.imperfect.get(variant, frozenset())
+            for variant, names in self._imperfect().items()
+        )
+
+    def baseline(self) -> dict[str, Any]:
+        """All that was found, as data: given as `baseline` to a later check, nothing of it counts there."""
+        counts = {f.code: f.count for f in self.checked.findings if f.severity != "info"}
+        return baseline_data(self.every, counts, {name: [*ids] for name, ids in self._imperfect().items()})
+
+    def _imperfect(self) -> dict[str, frozenset[str]]:
+        return {
+            result.report.variant: frozenset(row.id for row in result.imperfect)
+            for result in self.replayed
+            if result.imperfect
+        }
+
+
+def check_dataset(  # noqa: PLR0913 - the options of a public function
+    name: Any,
+    *,
+    catalog: Any = None,
+    tools: Any = None,
+    query: str | None = None,
+    answer: str | None = None,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    confidence: str = "high",
+    runs: Any = (),
+    baseline: Any = None,
+    isolation: str | None = None,
+    timeout: float = 10.0,
+    binding: str = "name",
+    allow_read: Sequence[str] = (),
+    dialect: str | None = None,
+    id_field: str | None = None,
+    text_field: str | None = None,
+    turn: Which = None,
+    cache: str | None = None,
+    source: str | None = None,
+    examples: int = 3,
+    progress: Progress | None = None,
+) -> DatasetCheck:
+    """Say which gold plans of a set may be wrong, and what is irregular in it.
+
+    Gold is held against its tools and its question, looked through for calls that it makes for nothing, and
+    run where there are tools for it, its result held against the gold answer; records of one question are
+    held beside each other. Gold of a published data set is also scored against itself.
+
+    Args:
+        name: The set: the name of a file of records or of a published data set, what
+            :func:`planner_eval.open_sources` gave, or records in memory, as :func:`planner_eval.read` takes
+            them.
+        catalog: The tools on offer, as :func:`planner_eval.read_catalog` takes them; left out, those that
+            each record brings.
+        tools: What plans are run with, as :func:`planner_eval.tool_source` takes it; left out, the functions
+            that come along for a data set, and of a file no plan is run.
+        query: The field of a file's records that holds the question; recognised when left out.
+        answer: The field of a file's records that holds what the plan should come to; ``"gold_answer"`` when
+            left out. Where ``options`` and ``correct`` stand there, these count.
+        select: Codes, or their beginnings, of what is asked for; all when left out. With some, gold is not
+            scored against itself, which has no code.
+        ignore: Codes, or their beginnings, of what is left out.
+        confidence: How sure a doubt has to be: ``"high"``, ``"medium"`` or ``"low"``.
+        runs: What models said to the same records: a list of folders of :func:`planner_eval.predict` and
+            :func:`planner_eval.score`, files of predictions, or predictions in memory; or a mapping of them
+            by name. Where they agree on another plan than gold, that is told.
+        baseline: What was found before and does not count: the file that ``--write-baseline`` wrote, or what
+            :meth:`DatasetCheck.baseline` gave.
+        isolation: As for :func:`planner_eval.execute`.
+        timeout: Likewise.
+        binding: How calls pass their arguments: ``"name"``, or ``"position"`` as they are written.
+        allow_read: As for :func:`planner_eval.execute`.
+        dialect: The dialect of a file's plans; recognised when left out.
+        id_field: As for :func:`planner_eval.read`.
+        text_field: Likewise.
+        turn: Likewise.
+        cache: The cache folder, where it is not the usual one.
+        source: The data set's folder, one that holds it by name, or one of its files, instead of the cache.
+        examples: How many examples to keep of each irregularity.
+        progress: Is told after each gold plan how many are done, and of how many.
+
+    Raises:
+        DatasetError: there is no data set of that name, or its files are not there or cannot be read.
+        InputError: a file, an option or the baseline cannot be used, or a run says nothing to the set.
+        ExecutionError: the tools cannot be loaded, or the isolation that was asked for is not to be had.
+
+    >>> from planner_eval.base.resources import folder
+    >>> found = check_dataset("complexfuncbench", source=str(folder("data") / "samples"))
+    >>> found.dataset.records, found.perfect, found.doubts
+    (1000, True, ())
+    >>> call = {"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}
+    >>> record = {"id": "q1", "gold": [call], "gold_answer": 4}
+    >>> found = check_dataset([record], tools="nestful", dialect="nestful", text_field="gold")
+    >>> found.doubts[0].found.message
+    'the plan gives 3; the gold answer is 4'
+    """
+    selection = choice(select, ignore, confidence)
+    expect_or_none(NAME, query=query, answer=answer)
+    expect_or_none(PATH, cache=cache, source=source)
+    expect(COUNT, examples=examples)
+    expect_or_none(FUNCTION, progress=progress)
+    expect(SECONDS, timeout=timeout)
+    expect(one_of(("name", "position")), binding=binding)
+    expect(PATHS, allow_read=allow_read)
+    earlier = read_baseline(baseline)
+    fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": source}
+    opened = set_of(name, fields)
+    offered = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
+    questions = Questions(opened, query)
+    votes = _votes(runs, opened) if selection.has("gold.outvoted") else None
+    tally = Tally(examples)
+    own = opened.dataset
+    tool_spec = tools if tools is not None or own is None else own.tools or None
+    runner = tool_spec if tool_spec is None or isinstance(tool_spec, Sandbox) else tool_source(tool_spec)
+    with _box(runner, selection, isolation, timeout, allow_read) as box:
+        how = How(selection, offered, box, _basic(runner), questions, answer or ANSWER, votes, binding)
+        audited = Audited(opened, how).add(_tallied(items_of(opened, dialect, progress), tally))
+    checked = _asked_for(tally.checked(), selection)
+    new, unread = earlier.new(audited.doubts), earlier.new(audited.unread)
+    sure = tuple(doubt for doubt in new if selection.sure(doubt.found.confidence))
+    less = Counter(doubt.found.confidence for doubt in new if not selection.sure(doubt.found.confidence))
+    scored = own is not None and own.benchmark and opened.samples and not selection.select
+    replayed = replay(own.benchmark, opened.samples) if own is not None and own.benchmark and scored else ()
+    notes = (*doubts_of(opened), *(questions.notes if opened.file is not None else ()), *audited.notes)
+    all_doubts = (*audited.doubts, *audited.unread)
+    return DatasetCheck(
+        own, checked, tuple(replayed), opened.name, sure, dict(sorted(less.items())),
+        len(audited.doubts) - len(new), audited.ran, notes, all_doubts, earlier, len(unread),
+        audited.unchecked,
+    )  # fmt: skip
+
+
+def _votes(runs: Any, opened: Source) -> Votes | None:
+    """What runs said; None where none are given."""
+    if isinstance(runs, (tuple, list, dict)) and not runs:
+        return None
+    from planner_eval.curation.audit.votes import Votes
+
+    return Votes(runs, opened)
+
+
+def _tallied(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:
+    """Records that go by, each counted."""
+    for item in items:
+        sample = item.record.source
+        if hasattr(sample, "category"):
+            diagnostics = tuple(sample.extra.get("diagnostics", ()))
+        else:
+            diagnostics = item.plan.diagnostics if item.plan is not None else ()
+        reason = item.error.splitlines()[0] if item.error else item.error
+        tally.add(str(item.name), diagnostics, reason if item.plan is None else state_of(item.plan))
+        yield item
+
+
+def _box(
+    runner: ToolSource | Sandbox | None,
+    selection: Choice,
+    isolation: str | None,
+    timeout: float,
+    allow_read: Sequence[str],
+) -> AbstractContextManager[Sandbox | None]:
+    """Where plans are run; None where there are no tools, or nothing is asked for that needs a run."""
+    if runner is None or not any(a.runs for a in wanted(selection.has)):
+        return nullcontext()
+    if isinstance(runner, Sandbox):
+        return nullcontext(runner)
+    return Sandbox(
+        runner, level=isolation, limits=Limits(seconds=timeout, read=tuple(map(os.fspath, allow_read)))
+    )
+
+
+def _basic(runner: ToolSource | Sandbox | None) -> bool:
+    """Whether the tools are NESTful's functions of mathematics, of which is known what they do."""
+    source = runner.source if isinstance(runner, Sandbox) else runner
+    return source is not None and source.name in ("nestful:official", "nestful:sane")
+
+
+def _asked_for(checked: Checked, selection: Choice) -> Checked:
+    return replace(checked, findings=tuple(f for f in checked.findings if selection.has(f.code)))

@@ -1,0 +1,457 @@
+"""What plans touch of what there is: tools, parameters, pairs, edges, shapes, depths, kinds."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+from planner_eval.base.arguments import COUNT, FUNCTION, expect, expect_or_none
+from planner_eval.base.errors import InputError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import did_you_mean
+from planner_eval.benchmarks.datasets.sources import Source, short_names
+from planner_eval.catalogs.catalog import Catalog, Tool, Type
+from planner_eval.catalogs.formats import read_catalog
+from planner_eval.comparison.evaluate import Progress
+from planner_eval.curation.sets import doubts_of, items_of, set_of
+from planner_eval.plan.digest import Classes
+from planner_eval.plan.model import Call, Edge, Path, Plan
+from planner_eval.plan.structure import KINDS, argument_kinds, depth, shape
+from planner_eval.reading.dialects.sources import Which
+
+# ----------------------------------------------------------------------
+# What plans touch of what there is: tools, parameters, pairs of tools, edges, shapes, depths, kinds.
+ASPECTS: Mapping[str, str] = {
+    "tools": "the tools of the catalog",
+    "parameters": "the parameters of the catalog's tools",
+    "pairs": "a tool's output given to another tool, which a parameter of that name and type takes",
+    "edges": "the same, output by parameter",
+    "shapes": "the dependency shapes of plans of at most 4 calls",
+    "depths": "the depths from 1 to the deepest plan's",
+    "kinds": "the kinds of arguments, unresolved references aside",
+    "skeletons": "calls with their references, whatever else is given to them",
+}
+"""What plans may touch, and what of it there is."""
+
+SMALL = 4
+"""Calls of a plan up to which every shape is known: 40 shapes."""
+
+LINKS = 250_000
+"""Outputs and parameters of one name up to which it is told which of them no plan joins: 100 MB of them."""
+
+
+class Link(NamedTuple):
+    """Data that flow from one tool to another.
+
+    Args:
+        producer: The tool whose output is used.
+        output: The output, as a way into the result; "" for the whole.
+        consumer: The tool that uses it.
+        parameter: The parameter that takes it.
+    """
+
+    producer: str
+    output: str
+    consumer: str
+    parameter: str
+
+    def __str__(self) -> str:
+        output = f".{self.output}" if self.output else ""
+        return f"{self.producer}{output} → {self.consumer}({self.parameter})"
+
+
+class Pair(NamedTuple):
+    """A tool, and one that uses its output."""
+
+    producer: str
+    consumer: str
+
+    def __str__(self) -> str:
+        return f"{self.producer} → {self.consumer}"
+
+
+class Slot(NamedTuple):
+    """A parameter of a tool."""
+
+    tool: str
+    parameter: str
+
+    def __str__(self) -> str:
+        return f"{self.tool}({self.parameter})"
+
+
+Thing = str | int | Pair | Link | Slot
+"""What can be touched."""
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """What is touched of one aspect.
+
+    Args:
+        name: One of :data:`ASPECTS`.
+        touched: What plans have, and how many times; the commonest first.
+        never: What there is and no plan has; None where nobody says what there is.
+        beside: How many of those touched are none of what there is; None likewise.
+        others: Of two sets, what plans of the other have, likewise.
+    """
+
+    name: str
+    touched: Mapping[Thing, int]
+    never: tuple[Thing, ...] | None = None
+    beside: int | None = None
+    others: Mapping[Thing, int] | None = None
+
+    @property
+    def missing(self) -> tuple[Thing, ...]:
+        """What plans of the other set have and none of this, the commonest first."""
+        return tuple(thing for thing in self.others or () if thing not in self.touched)
+
+    @property
+    def alone(self) -> tuple[Thing, ...]:
+        """What plans of this set have and none of the other, the commonest first."""
+        return tuple(thing for thing in self.touched if self.others is not None and thing not in self.others)
+
+
+class Touched:
+    """What many plans touch, counted plan by plan.
+
+    Args:
+        catalog: The tools, whose names are the ones that count; None where calls' own do.
+        classes: What tells skeletons apart; shared by sets that are compared.
+    """
+
+    def __init__(self, catalog: Catalog | None, classes: Classes) -> None:
+        self._catalog, self._classes = catalog, classes
+        self.plans = 0
+        self.counts: dict[str, Counter[Thing]] = {name: Counter() for name in ASPECTS}
+        self.shown: dict[str, str] = {}
+        """What the calls of each skeleton are, in words."""
+
+    def add(self, plan: Plan) -> None:
+        """Add a plan."""
+        self.plans += 1
+        tools = [self._name(call) for call in plan.calls]
+        counts = self.counts
+        counts["tools"].update(tools)
+        counts["parameters"].update(
+            Slot(tool, name)
+            for tool, call in zip(tools, plan.calls, strict=True)
+            for name, _ in call.arguments
+        )
+        joined = {(edge.producer, edge.consumer) for edge in plan.edges if edge.producer != edge.consumer}
+        counts["pairs"].update(Pair(tools[producer], tools[consumer]) for producer, consumer in joined)
+        counts["edges"].update(
+            Link(tools[edge.producer], _way(edge.path), tools[edge.consumer], edge.argument)
+            for edge in plan.edges
+        )
+        counts["shapes"][shape(plan)] += 1
+        counts["depths"][depth(plan)] += 1
+        counts["kinds"].update(argument_kinds(plan))
+        skeleton = self._classes.of(plan)
+        counts["skeletons"][skeleton] += 1
+        self.shown.setdefault(skeleton, ", ".join(tools))
+
+    def _name(self, call: Call) -> str:
+        tools = self._catalog.find(call.name, call.app) if self._catalog is not None else ()
+        return tools[0].full_name if tools else call.tool
+
+
+def aspects(
+    touched: Touched, catalog: Catalog | None = None, other: Touched | None = None
+) -> Iterator[Aspect]:
+    r"""What is touched and what is not, aspect by aspect.
+
+    Args:
+        touched: What plans touch.
+        catalog: What there is of tools.
+        other: What plans of another set touch.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> found = Touched(None, Classes(literals=False))
+    >>> found.add(parse("a = f(#x='1')\nb = g(#y=a)"))
+    >>> [(one.name, len(one.touched), one.never and len(one.never)) for one in aspects(found)][4:6]
+    [('shapes', 1, 39), ('depths', 1, 1)]
+    """
+    deepest = max((level for level in touched.counts["depths"] if isinstance(level, int)), default=0)
+    available = _there(catalog, deepest)
+    for name in ASPECTS:
+        counts, all_things = touched.counts[name], available.get(name)
+        never = None if all_things is None else tuple(thing for thing in all_things if thing not in counts)
+        outside = (
+            None if all_things is None or never is None else len(counts) - (len(all_things) - len(never))
+        )
+        other_counts = None if other is None else _ranked(other.counts[name])
+        yield Aspect(name, _ranked(counts), never, outside, other_counts)
+
+
+def _there(catalog: Catalog | None, deepest: int) -> dict[str, dict[Thing, None]]:
+    """What there is of each aspect, in its order."""
+    available: dict[str, Iterable[Thing]] = {
+        "shapes": small_shapes(),
+        "depths": range(1, deepest + 1),
+        "kinds": [kind for kind in KINDS if kind != "unresolved"],
+    }
+    if catalog is not None:
+        links = possible(catalog.tools)
+        available["tools"] = [tool.full_name for tool in catalog.tools]
+        available["parameters"] = [
+            Slot(tool.full_name, parameter.name) for tool in catalog.tools for parameter in tool.parameters
+        ]
+        if links is not None:
+            available["pairs"] = [Pair(link.producer, link.consumer) for link in links]
+            available["edges"] = links
+    return {name: dict.fromkeys(things) for name, things in available.items()}
+
+
+def possible(tools: Iterable[Tool]) -> list[Link] | None:
+    """Which outputs of tools another tool's parameters may take: by name, however it is spelled, and type.
+
+    A tool is not joined to itself, for tools often give back what they were given.
+
+    Returns:
+        None where more than :data:`LINKS` have equal names.
+
+    >>> from planner_eval.catalogs.formats import as_catalog
+    >>> pay = {"name": "pay", "parameters": {"bill_id": "int"}, "returnParameter": []}
+    >>> find = {"name": "find", "parameters": {}, "returnParameter": {"billID": "int"}}
+    >>> [str(link) for link in possible(as_catalog([pay, find], "callnavi").tools) or ()]
+    ['find.billID → pay(bill_id)']
+    """
+    consumers: dict[str, list[tuple[Tool, str, Type]]] = {}
+    all_tools = list(tools)
+    for tool in all_tools:
+        for parameter in tool.parameters:
+            consumers.setdefault(_plain(parameter.name), []).append((tool, parameter.name, parameter.type))
+    outputs = Counter(_plain(output.name) for tool in all_tools for output in tool.returns.fields)
+    if sum(count * len(consumers.get(name, ())) for name, count in outputs.items()) > LINKS:
+        return None
+    return [
+        Link(tool.full_name, output.name, consumer.full_name, parameter)
+        for tool in all_tools
+        for output in tool.returns.fields
+        for consumer, parameter, kind in consumers.get(_plain(output.name), ())
+        if consumer.full_name != tool.full_name and _may_hold(kind, output.type)
+    ]
+
+
+def _may_hold(parameter_type: Type, output_type: Type) -> bool:
+    """Whether a value of one type may be one of the other, as far as their kinds say."""
+    parameter_kinds, output_kinds = set(parameter_type.unfolded.kinds), set(output_type.unfolded.kinds)
+    if "number" in parameter_kinds:
+        parameter_kinds.add("integer")
+    return not parameter_kinds or not output_kinds or bool(parameter_kinds & output_kinds)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").replace(" ", "").casefold()
+
+
+def _way(path: Path) -> str:
+    return ".".join(map(str, path))
+
+
+@cache
+def small_shapes() -> tuple[str, ...]:
+    """The shapes of all plans of one to :data:`SMALL` calls, the smallest first.
+
+    >>> small_shapes()[:3], len(small_shapes())
+    (('()', '(())', '() + ()'), 40)
+    """
+    shapes: dict[str, None] = {}
+    for size in range(1, SMALL + 1):
+        calls = tuple(Call(f"c{index}", "f") for index in range(size))
+        all_pairs = list(combinations(range(size), 2))
+        for some in range(1 << len(all_pairs)):
+            edges = [pair for bit, pair in enumerate(all_pairs) if some >> bit & 1]
+            shapes[
+                shape(Plan(calls, tuple(Edge(producer, consumer, "x") for producer, consumer in edges)))
+            ] = None
+    return tuple(sorted(shapes, key=lambda text: (text.count("("), len(text), text)))
+
+
+def _ranked(counts: Counter[Thing]) -> dict[Thing, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))))
+
+
+# ----------------------------------------------------------------------
+# What the plans of a data set touch, and what no plan touches.
+SCHEMA = "planeval.to-make/1"
+
+COMMONEST = 10
+"""Skeletons of which it is said how many plans have them."""
+
+_SHOWN = 5
+"""Plans that cannot be read of which it is said why."""
+
+
+class Covering(NamedTuple):
+    """One set of plans.
+
+    Args:
+        name: What it is called.
+        records: How many records it has.
+        plans: How many have a plan that can be read.
+        unread: How many plans cannot be read.
+        reasons: Why the first of them cannot, each with its place.
+    """
+
+    name: str
+    records: int
+    plans: int
+    unread: int
+    reasons: tuple[str, ...]
+
+
+class Skeleton(NamedTuple):
+    """Calls with their references, whatever else is given to them.
+
+    Args:
+        plans: How many plans have it.
+        tools: The tools that they call, in the written order of the first of them.
+    """
+
+    plans: int
+    tools: str
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What plans touch.
+
+    Args:
+        sets: The set, and the other one.
+        catalog: What the catalog is called; None without one.
+        aspects: What is touched and what is not, of each aspect.
+        skeletons: The commonest skeletons, the commonest first.
+        commonest: How many plans the ten commonest skeletons are of.
+        unproved: Plans that were taken for equal to another though the search for the proof took too long.
+        notes: What may not be what was meant, in words.
+    """
+
+    sets: tuple[Covering, ...]
+    catalog: str | None
+    aspects: tuple[Aspect, ...]
+    skeletons: tuple[Skeleton, ...]
+    commonest: int
+    unproved: int
+    notes: tuple[str, ...] = ()
+
+    def aspect(self, name: str) -> Aspect:
+        """One aspect by its name.
+
+        Raises:
+            InputError: there is none of that name.
+        """
+        aspects = {aspect.name: aspect for aspect in self.aspects}
+        if name not in aspects:
+            raise InputError(
+                f"there is no aspect {name!r}; {did_you_mean(str(name), aspects, ', '.join(aspects))}"
+            )
+        return aspects[name]
+
+    def to_make(self) -> dict[str, Any]:
+        """What no plan touches, as data for whoever makes plans; ``planeval schema to-make`` describes it.
+
+        Of two sets also what the other has and this one lacks.
+        """
+        data: dict[str, Any] = {"schema": SCHEMA, "data": self.sets[0].name, "catalog": self.catalog}
+        if len(self.sets) > 1:
+            data["against"] = self.sets[1].name
+        for aspect in self.aspects:
+            if aspect.name != "skeletons":
+                data[aspect.name] = [
+                    _data(thing) for thing in dict.fromkeys((*aspect.missing, *(aspect.never or ())))
+                ]
+        return data
+
+
+def coverage(  # noqa: PLR0913 - the options of a public function
+    data: Any,
+    catalog: Any = None,
+    *,
+    against: Any = None,
+    examples: int = 5,
+    dialect: str | None = None,
+    id_field: str | None = None,
+    text_field: str | None = None,
+    turn: Which = None,
+    cache: str | None = None,
+    folder: str | None = None,
+    progress: Progress | None = None,
+) -> Coverage:
+    r"""Say which tools, pairs of tools, shapes and depths the plans of a data set touch, and which none does.
+
+    Args:
+        data: The set: the name of a file of records or of a published data set, what
+            :func:`planner_eval.open_sources` gave, or records in memory, as :func:`planner_eval.read` takes
+            them.
+        catalog: The tools that there are, as :func:`planner_eval.read_catalog` takes them; without them it is
+            not known which are never touched.
+        against: Another set, whose plans may touch what these do not.
+        examples: How many skeletons to show.
+        dialect: The dialect of a file's plans; recognised when left out.
+        id_field: As for :func:`planner_eval.read`.
+        text_field: Likewise.
+        turn: Likewise.
+        cache: Likewise.
+        folder: Likewise.
+        progress: Is told after each record how many are done, and of how many.
+
+    Raises:
+        InputError: a set or the catalog cannot be read, or a set is an empty list or none.
+
+    >>> tools = [{"name": name, "parameters": {}} for name in ("f", "g", "h")]
+    >>> found = coverage(["a = f()\nb = g(#y=a)", "f()"], tools)
+    >>> found.aspect("tools").touched, found.aspect("tools").never
+    ({'f': 2, 'g': 1}, ('h',))
+    """
+    expect(COUNT, examples=examples)
+    expect_or_none(FUNCTION, progress=progress)
+    fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
+    tools = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
+    sources = [set_of(s, fields) for s in (data, *(() if against is None else (against,)))]
+    titles = short_names([source.name for source in sources])
+    classes = Classes(literals=False)
+    touched = [Touched(tools, classes) for _ in sources]
+    sets = [
+        _counted(source, title, counts, dialect, progress)
+        for source, title, counts in zip(sources, titles, touched, strict=True)
+    ]
+    first, other = touched[0], touched[1] if len(touched) > 1 else None
+    all_aspects = tuple(aspects(first, tools, other))
+    ranked = [*all_aspects[-1].touched.items()]
+    return Coverage(
+        tuple(sets),
+        None if tools is None else os.path.basename(tools.name),
+        all_aspects,
+        tuple(Skeleton(count, first.shown[str(name)]) for name, count in ranked[:examples]),
+        sum(count for _, count in ranked[:COMMONEST]),
+        classes.unproved,
+        tuple(doubt for source in sources for doubt in doubts_of(source)),
+    )
+
+
+def _counted(
+    source: Source, title: str, touched: Touched, dialect: str | None, progress: Progress | None
+) -> Covering:
+    records = unread = 0
+    reasons: list[str] = []
+    for item in items_of(source, dialect, progress):
+        records += 1
+        if item.plan is not None:
+            touched.add(item.plan)
+        elif item.error is not None:
+            unread += 1
+            if len(reasons) < _SHOWN:
+                reasons.append(f"{item.where}: {item.error}")
+    return Covering(title, records, touched.plans, unread, tuple(reasons))
+
+
+def _data(thing: Thing) -> Any:
+    return thing if isinstance(thing, (str, int)) else thing._asdict()

@@ -1,0 +1,591 @@
+"""Which records of a data set are alike, and which are alike to some of another, in six ways."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+from planner_eval.base.arguments import COUNT, FUNCTION, NAME, expect, expect_or_none
+from planner_eval.base.errors import InputError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import did_you_mean
+from planner_eval.benchmarks.datasets.questions import question_template, question_words
+from planner_eval.benchmarks.datasets.sources import Source, short_names
+from planner_eval.comparison.evaluate import Progress
+from planner_eval.curation.sets import Questions, doubts_of, fields_of, items_of, refuse_unknown_field, set_of
+from planner_eval.plan.digest import Classes
+from planner_eval.plan.model import Plan
+from planner_eval.reading.dialects.notations.plan import to_data
+from planner_eval.reading.dialects.sources import Which
+from planner_eval.reading.files.fields import KNOWN
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.record import Record
+
+# ----------------------------------------------------------------------
+# Which records of a data set are alike, and which are alike to some of another, in six ways.
+WAYS: Mapping[str, str] = {
+    "same": "question and plan, values included",
+    "template": "question and plan, up to values",
+    "words": "question, word for word",
+    "query": "question, up to values",
+    "values": "plan, values included",
+    "plan": "plan, up to values",
+}
+"""In which ways records may be alike, the closest first."""
+
+ASKED = ("same", "template", "words", "query")
+"""Those in which questions are alike."""
+
+Key: TypeAlias = tuple[int, ...]
+"""What records that are alike in one way share."""
+
+
+class Item(NamedTuple):
+    """One record as it is compared.
+
+    Args:
+        plan: Its plan; None where it has none that can be read.
+        question: What is asked; None where that is not said.
+        within: The value of the field of which it is asked whether groups are across; None without one.
+    """
+
+    plan: Plan | None
+    question: str | None
+    within: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """How many records are alike in one way.
+
+    Args:
+        way: One of :data:`WAYS`.
+        groups: How many groups of them there are; of two sets, how many that have records of both.
+        records: How many records stand in these groups; of two sets, how many of the first.
+        largest: How many stand in the largest of them.
+        across: How many groups have records of several values of a field; None where none was asked for.
+        others: Of two sets, how many records of the second stand in these groups.
+        nearest: Of two sets, how many records of the first are alike to one of the second in this way and
+            in none that is closer.
+    """
+
+    way: str
+    groups: int
+    records: int
+    largest: int
+    across: int | None = None
+    others: int | None = None
+    nearest: int | None = None
+
+    @property
+    def meaning(self) -> str:
+        """What is alike, in words."""
+        return WAYS[self.way]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Records that are alike.
+
+    Args:
+        records: Their positions, counted from 0.
+        others: Of two sets, the positions of those of the second.
+    """
+
+    records: tuple[int, ...]
+    others: tuple[int, ...] = ()
+
+
+class Keys:
+    """What tells the records of a set, or of two, apart; a few numbers a record, whatever its size."""
+
+    def __init__(self) -> None:
+        self._plans, self._values = Classes(values=False), Classes()
+        self._known: dict[bytes, int] = {}
+
+    @property
+    def unproved(self) -> int:
+        """Plans taken for equal to another unproved, see :class:`planner_eval.plan.digest.Classes`."""
+        return self._plans.unproved + self._values.unproved
+
+    def read(self, items: Iterable[Item]) -> Side:
+        """The records of one set."""
+        records = Side()
+        for item in items:
+            plan, question = item.plan, item.question
+            records.add(
+                self._of("plan", None if plan is None else self._plans.of(plan)),
+                self._of("values", None if plan is None else self._values.of(plan)),
+                self._of("query", None if question is None else question_template(question)),
+                self._of("words", None if question is None else question_words(question)),
+                self._of("within", item.within),
+            )
+        return records
+
+    def _of(self, kind: str, text: str | None) -> int:
+        """A number for a text of a kind; -1 for none. Texts are kept as digests, for they may be long."""
+        if text is None:
+            return -1
+        key = blake2b(f"{kind} {text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        return self._known.setdefault(key, len(self._known))
+
+
+class Side:
+    """The keys of the records of one set, in their order."""
+
+    __slots__ = ("_columns",)
+
+    def __init__(self) -> None:
+        self._columns = tuple(array("q") for _ in range(5))
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def add(self, *numbers: int) -> None:
+        """Add a record."""
+        for column, number in zip(self._columns, numbers, strict=True):
+            column.append(number)
+
+    def count(self, criterion: str) -> int:
+        """How many records have what a criterion compares."""
+        return sum(key is not None for key in self.keys(criterion))
+
+    def keys(self, criterion: str) -> list[Key | None]:
+        """Each record's key under one of :data:`WAYS`; None where it lacks what is compared."""
+        plan, values, query, words, _ = self._columns
+        of = {
+            "same": (words, values), "template": (query, plan), "words": (words,), "query": (query,),
+            "values": (values,), "plan": (plan,),
+        }[criterion]  # fmt: skip
+        return [None if -1 in key else key for key in zip(*of, strict=True)]
+
+    @property
+    def within(self) -> Sequence[int]:
+        """For each record the number of its value of the field that groups may be across; -1 for none."""
+        return self._columns[4]
+
+
+def alike(records: Side, *, across: bool = False) -> tuple[Alike, ...]:
+    """How many records of a set are alike, in each way.
+
+    Args:
+        records: The set.
+        across: Whether it is counted which groups are across values of a field.
+
+    >>> side = Keys().read([Item(None, "5 or 6?"), Item(None, "7 or 8?"), Item(None, "Why?")])
+    >>> [(one.way, one.groups, one.records) for one in alike(side) if one.records]
+    [('query', 1, 2)]
+    """
+    results = []
+    for criterion in WAYS:
+        keys = records.keys(criterion)
+        counts = {key: count for key, count in Counter(keys).items() if key is not None and count > 1}
+        spread: dict[Key, set[int]] = {}
+        for key, value in zip(keys, records.within, strict=True) if across else ():
+            if key in counts and value >= 0:
+                spread.setdefault(key, set()).add(value)
+        over = sum(len(values) > 1 for values in spread.values()) if across else None
+        results.append(
+            Alike(criterion, len(counts), sum(counts.values()), max(counts.values(), default=0), over)
+        )
+    return tuple(results)
+
+
+def shared(records: Side, other: Side) -> tuple[Alike, ...]:
+    """How many records of a set are alike to some of another, in each way.
+
+    Args:
+        records: The first set.
+        other: The second, read with the same :class:`Keys`.
+
+    >>> keys = Keys()
+    >>> train, test = (keys.read([Item(None, one), Item(None, "Why?")]) for one in ("5?", "6?"))
+    >>> [(one.way, one.groups, one.records, one.others) for one in shared(train, test) if one.groups]
+    [('words', 1, 1, 1), ('query', 2, 2, 2)]
+    """
+    results = []
+    matched = [False] * len(records)
+    for criterion in WAYS:
+        counts, other_counts = Counter(records.keys(criterion)), Counter(other.keys(criterion))
+        shared_counts = {key: counts[key] for key in counts if key is not None and key in other_counts}
+        hits = [key in shared_counts for key in records.keys(criterion)]
+        nearest = sum(hit and not earlier for hit, earlier in zip(hits, matched, strict=True))
+        matched = [hit or earlier for hit, earlier in zip(hits, matched, strict=True)]
+        other_records = sum(other_counts[key] for key in shared_counts)
+        most = max((counts[key] + other_counts[key] for key in shared_counts), default=0)
+        results.append(
+            Alike(
+                criterion, len(shared_counts), sum(shared_counts.values()), most, None, other_records, nearest
+            )
+        )
+    return tuple(results)
+
+
+def groups(records: Side, criterion: str, other: Side | None = None) -> list[Group]:
+    """The records that are alike in one way, the largest groups first.
+
+    Args:
+        records: The set.
+        criterion: One of :data:`WAYS`.
+        other: Another set, of which each group then has records too.
+
+    >>> side = Keys().read([Item(None, "5 or 6?"), Item(None, "Why?"), Item(None, "7 or 8?")])
+    >>> groups(side, "query")
+    [Group(records=(0, 2), others=())]
+    """
+    positions, other_positions = (
+        _places(records.keys(criterion)),
+        _places(other.keys(criterion)) if other is not None else {},
+    )
+    matches = [
+        Group(tuple(members), tuple(other_positions.get(key, ())))
+        for key, members in positions.items()
+        if (key in other_positions if other is not None else len(members) > 1)
+    ]
+    return sorted(matches, key=lambda group: (-len(group.records) - len(group.others), group.records[0]))
+
+
+def clusters(records: Side, criterion: str) -> list[int]:
+    """For each record the number of its cluster, counted from 1: those that are alike share one.
+
+    A record that lacks what is compared lies in a cluster of its own.
+
+    >>> clusters(Keys().read([Item(None, "5?"), Item(None, None), Item(None, "6?")]), "query")
+    [1, 2, 1]
+    """
+    numbers: dict[Key | int, int] = {}
+    return [
+        numbers.setdefault(index if key is None else key, len(numbers) + 1)
+        for index, key in enumerate(records.keys(criterion))
+    ]
+
+
+def _places(keys: Iterable[Key | None]) -> dict[Key, list[int]]:
+    positions: dict[Key, list[int]] = {}
+    for index, key in enumerate(keys):
+        if key is not None:
+            positions.setdefault(key, []).append(index)
+    return positions
+
+
+# ----------------------------------------------------------------------
+# Which records of a data set are alike, and which of them stand in another.
+CLUSTER = "group"
+"""The field that says in which cluster a record lies."""
+
+
+class Counted(NamedTuple):
+    """One set of records.
+
+    Args:
+        name: What it is called.
+        records: How many records it has.
+        plans: How many have a plan that can be read.
+        questions: How many ask something.
+        unread: How many plans cannot be read.
+        reasons: Why the first of them cannot, each with its place.
+    """
+
+    name: str
+    records: int
+    plans: int
+    questions: int
+    unread: int
+    reasons: tuple[str, ...]
+
+
+class AlikeRecords(NamedTuple):
+    """Records that are alike.
+
+    Args:
+        records: Their ids, else their places counted from 1.
+        others: Of two sets, those of the second.
+        question: The question of the first of them, up to values; None where it asks none.
+        tools: The tools that it calls, in written order.
+    """
+
+    records: tuple[str | int, ...]
+    others: tuple[str | int, ...]
+    question: str | None
+    tools: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Which records are alike.
+
+    Args:
+        sets: The set, or the two sets.
+        by: In which way records of `groups` and `clusters` are alike, one of :data:`WAYS`.
+        ways: How many are alike in each way.
+        groups: The largest groups of records that are alike.
+        clusters: For each record of the first set the number of its cluster, counted from 1.
+        compared: How many records have what is compared in that way, of the set that has fewest.
+        unproved: Plans that were taken for equal to another though the search for the proof took too long.
+        notes: Where the questions were found, which way was taken where none was named, and what may not be
+            what was meant, in words.
+    """
+
+    sets: tuple[Counted, ...]
+    by: str
+    ways: tuple[Alike, ...]
+    groups: tuple[AlikeRecords, ...]
+    clusters: tuple[int, ...]
+    compared: int
+    unproved: int
+    notes: tuple[str, ...]
+    source: Source = field(repr=False, compare=False)
+
+    @property
+    def chosen(self) -> Alike:
+        """How many are alike in the way of `by`."""
+        return next(w for w in self.ways if w.way == self.by)
+
+    @property
+    def lost(self) -> tuple[Record, ...]:
+        """The records of the first set that are no JSON: nothing of them is known but their ids."""
+        if self.source.dataset is not None:
+            return ()
+        return tuple(record for record in self.source.records if _is_lost(record))
+
+    def clustered(self) -> Iterator[dict[str, Any]]:
+        """The records of the first set as gold records with one more field, ``group``.
+
+        Those of :attr:`lost` are written without a plan, under their ids where they are known.
+
+        Raises:
+            InputError: a record has a field of that name already.
+        """
+        reader = self.source.reader(None)
+        for record, number in zip(self.source.records, self.clusters, strict=True):
+            if self.source.dataset is not None:
+                yield _of_sample(record, reader.read(record).plan) | {CLUSTER: number}
+                continue
+            if CLUSTER in record.fields:
+                raise InputError(f"{record.where} has a field {CLUSTER!r} already: rename it first")
+            yield _of_record(record, self.source.file) | {CLUSTER: number}
+
+
+def duplicates(  # noqa: PLR0913 - the options of a public function
+    a: Any,
+    b: Any = None,
+    *,
+    by: str | None = None,
+    query: str | None = None,
+    across: str | None = None,
+    examples: int = 3,
+    dialect: str | None = None,
+    id_field: str | None = None,
+    text_field: str | None = None,
+    turn: Which = None,
+    cache: str | None = None,
+    folder: str | None = None,
+    progress: Progress | None = None,
+) -> Duplicates:
+    """Find records of a data set that are alike, or that stand in another one.
+
+    Args:
+        a: The set: the name of a file of records or of a published data set, what
+            :func:`planner_eval.open_sources` gave, or records in memory, as :func:`planner_eval.read` takes
+            them.
+        b: Another set, in which records of the first are looked for.
+        by: In which way records of a group are alike: ``"same"`` (question and plan, values included),
+            ``"template"`` (both up to values), ``"words"`` (question word for word), ``"query"`` (question up
+            to values), ``"values"`` (plan, values included) or ``"plan"`` (plan up to values); when left out
+            ``"template"``, and ``"plan"`` where nothing is asked.
+        query: The field of a record that holds the question or conversation; recognised when left out.
+        across: Count as well how many groups have records of several values of this field.
+        examples: How many groups to show.
+        dialect: The dialect of a file's plans; recognised when left out.
+        id_field: As for :func:`planner_eval.read`.
+        text_field: Likewise.
+        turn: Likewise.
+        cache: Likewise.
+        folder: Likewise.
+        progress: Is told after each record how many are done, and of how many.
+
+    Raises:
+        InputError: a set cannot be read, is an empty list or none, no record has a field that is named, or
+            `by` compares questions and no record asks one.
+
+    >>> ask = "A flight from {} to {}, please"
+    >>> data = [
+    ...     {"id": place, "query": ask.format(place, "Rome"), "gold": f"fly(#from='{place}')"}
+    ...     for place in ("Oslo", "Bergen", "Paris")
+    ... ]
+    >>> found = duplicates([*data, {"id": "x", "query": "What time is it?", "gold": "now()"}])
+    >>> found.by, found.groups[0].records, found.clusters
+    ('template', ('Oslo', 'Bergen', 'Paris'), (1, 1, 1, 2))
+    """
+    expect_or_none(NAME, by=by, query=query, across=across)
+    expect(COUNT, examples=examples)
+    expect_or_none(FUNCTION, progress=progress)
+    if by is not None and by not in WAYS:
+        raise InputError(f"there is no way {by!r} to be alike; {did_you_mean(by, WAYS, ', '.join(WAYS))}")
+    if across is not None and b is not None:
+        raise InputError("groups are counted across a field of one set: leave the other set out")
+    fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
+    sources = [set_of(s, fields) for s in (a, *(() if b is None else (b,)))]
+    titles = short_names([source.name for source in sources])
+    question_readers = [Questions(source, query) for source in sources]
+    keys = Keys()
+    read = [
+        _Read(keys, source, questions, dialect, across, progress)
+        for source, questions in zip(sources, question_readers, strict=True)
+    ]
+    keyed_sets = [r.side for r in read]
+    criterion, chosen = _way(by, keyed_sets, sources)
+    other = keyed_sets[1] if len(keyed_sets) > 1 else None
+    alike_groups = groups(keyed_sets[0], criterion, other)
+    alike_counts = (
+        alike(keyed_sets[0], across=across is not None) if other is None else shared(keyed_sets[0], other)
+    )
+    example_records = [
+        AlikeRecords(
+            _names(sources[0], group.records),
+            _names(sources[-1], group.others),
+            *_about(sources[0], question_readers[0], dialect, group.records[0]),
+        )
+        for group in alike_groups[:examples]
+    ]
+    return Duplicates(
+        tuple(r.counted(title) for r, title in zip(read, titles, strict=True)),
+        criterion,
+        alike_counts,
+        tuple(example_records),
+        tuple(clusters(keyed_sets[0], criterion)),
+        min(s.count(criterion) for s in keyed_sets),
+        keys.unproved,
+        (
+            *(note for questions in question_readers for note in questions.notes),
+            *chosen,
+            *(doubt for source in sources for doubt in doubts_of(source)),
+        ),
+        sources[0],
+    )
+
+
+class _Read:
+    """One set as it is read: its keys, and how many of its records have what."""
+
+    def __init__(
+        self,
+        keys: Keys,
+        source: Source,
+        questions: Questions,
+        dialect: str | None,
+        across: str | None,
+        progress: Progress | None,
+    ) -> None:
+        self._across, self._questions, self._source = across, questions, source
+        self._seen: dict[str, None] = {}
+        self._unread, self._reasons, self._within = 0, list[str](), False
+        self.side = keys.read(self._items(dialect, progress))
+        if across is not None and not self._within:
+            raise refuse_unknown_field("--across", across, self._seen, source.name)
+
+    def counted(self, title: str) -> Counted:
+        """The set in figures, under a name of its own."""
+        keyed_set = self.side
+        counts = (len(keyed_set), keyed_set.count("plan"), keyed_set.count("query"))
+        return Counted(title, *counts, self._unread, tuple(self._reasons))
+
+    def _items(self, dialect: str | None, progress: Progress | None) -> Iterator[Item]:
+        for item in items_of(self._source, dialect, progress):
+            if item.error is not None:
+                self._unread += 1
+                if len(self._reasons) < SHOWN:
+                    self._reasons.append(f"{item.where}: {item.error}")
+            yield Item(item.plan, self._questions.of(item.record), self._value(item.record))
+
+    def _value(self, record: Record) -> str | None:
+        if self._across is None:
+            return None
+        fields = fields_of(record)
+        if len(self._seen) < SHOWN_FIELDS:
+            self._seen.update(dict.fromkeys(fields))
+        value = fields.get(self._across)
+        self._within = self._within or value is not None
+        return None if value is None else str(value)
+
+
+SHOWN = 5
+"""Plans that cannot be read of which it is said why."""
+
+SHOWN_FIELDS = 50
+"""Fields that are known where one is asked for that there is not."""
+
+
+def _way(
+    by: str | None, keyed_sets: Iterable[Side], sources: Iterable[Source]
+) -> tuple[str, tuple[str, ...]]:
+    """The way that the user names, else the closest that these sets allow, and then why, in words."""
+    silent = [
+        source.name
+        for keyed_set, source in zip(keyed_sets, sources, strict=True)
+        if not keyed_set.count("words")
+    ]
+    if by in ASKED and silent:
+        raise InputError(
+            f"no record of {' and '.join(silent)} holds a question, which {by!r} compares: name its field "
+            "with --query, or compare plans alone (--by plan)"
+        )
+    if by is not None:
+        return by, ()
+    criterion = "plan" if silent else "template"
+    why = f"no record of {' or '.join(silent)} asks anything" if silent else "no other way is named"
+    return criterion, (f"alike by {criterion} ({WAYS[criterion]}): {why}",)
+
+
+def _names(source: Source, positions: Iterable[int]) -> tuple[str | int, ...]:
+    records = source.records
+    return tuple(records[position].told for position in positions)
+
+
+def _about(
+    source: Source, questions: Questions, dialect: str | None, position: int
+) -> tuple[str | None, tuple[str, ...]]:
+    record = source.records[position]
+    question, plan = questions.of(record), source.reader(dialect).read(record).plan
+    tools = () if plan is None else tuple(call.tool for call in plan.calls)
+    return None if question is None else question_template(question), tools
+
+
+# ---------------------------------------------------------------- gold records with clusters
+def _of_sample(record: Record, plan: Plan | None) -> dict[str, Any]:
+    """A data set's sample as a gold record, its plan in the notation that says all of any."""
+    fields = {key: value for key, value in fields_of(record).items() if key not in KNOWN}
+    gold = None if plan is None else to_data(plan)
+    return {"id": record.id, "query": record.source.query, **fields, "gold": gold}
+
+
+def _of_record(record: Record, file: PlanFile | None) -> dict[str, Any]:
+    """A record as it stood in its file; one that was no object there with its plan under ``gold``."""
+    field, content = (file.id_field, file.content) if file is not None else (None, None)
+    data: dict[str, Any] = dict(record.fields) if file is not None and file.many else {}
+    if data:
+        return data if record.id is None or field is not None else {"id": record.id, **data}
+    if record.id is not None:
+        _put(data, field or "id", record.id)
+    if content is not None and record.source is None:  # null would say in some fields that nothing is called
+        return data
+    plan = record.source
+    _put(data, content or "gold", to_data(plan) if isinstance(plan, Plan) else plan)
+    return data
+
+
+def _is_lost(record: Record) -> bool:
+    error = record.error
+    return error is not None and error.code != "parse.empty" and record.source is None and not record.fields
+
+
+def _put(data: dict[str, Any], field: str, value: Any) -> None:
+    """Write a value into a field, or at the end of a way into a record, as they are read."""
+    *steps, last = field.split(".")
+    for step in steps:
+        data = data.setdefault(step, {})
+    data[last] = value

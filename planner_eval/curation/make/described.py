@@ -1,0 +1,306 @@
+"""A plan in words, for whoever writes its question, and a question without a model.
+
+Names of tools and arguments are told as plain words, so that whoever reads this can name none of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from planner_eval.base.text import one_line
+from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.curation.make.record import Made
+from planner_eval.plan.model import WHOLE_RESULT, Call, Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.structure import consumers
+from planner_eval.plan.values import leaves
+
+# ----------------------------------------------------------------------
+# A plan in words: what its calls do, and with what, for whoever writes the question to it.
+_ABOUT = 300
+"""Characters of a description that are told."""
+
+_MEANINGLESS = re.compile(r"(?:args?|params?|parameter|input|output|operand|value)_?\d*", re.IGNORECASE)
+"""Names of arguments that say nothing of them."""
+
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
+
+
+class Given(NamedTuple):
+    """An argument of a call.
+
+    Args:
+        name: Its name in words; "" where that says nothing.
+        about: What it means, as the tool says.
+        value: What is given.
+    """
+
+    name: str
+    about: str
+    value: Value
+
+
+class Step(NamedTuple):
+    """A call as it is told.
+
+    Args:
+        does: What its tool does, as the tool says, else its name in words.
+        name: The tool's name in words.
+        given: Its arguments.
+    """
+
+    does: str
+    name: str
+    given: tuple[Given, ...]
+
+
+def steps_of(task: Made) -> list[Step]:
+    """The calls of a plan as they are told, in written order."""
+    catalog = Catalog(task.tools)
+    return [_step(call, tool_of(call, catalog)) for call in task.plan.calls]
+
+
+def tool_of(call: Call, catalog: Catalog) -> Tool | None:
+    """The tool that a call means; None where it is not on offer."""
+    return next(iter(catalog.find(call.name, call.app)), None)
+
+
+def described(task: Made) -> str:
+    r"""A plan as the steps that a model is shown, which is to write the question.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> from planner_eval.catalogs.catalog import Tool
+    >>> tools = (Tool("find_hotel", description="Find a hotel."), Tool("bookRoom"))
+    >>> plan = parse("h = find_hotel(#city='Rome')\nbookRoom(#hotel_id=h, #nights='2')")
+    >>> print(described(Made("a", plan, tools)))
+    1. Find a hotel.
+       city: "Rome"
+    2. book room
+       hotel id: what 1 gives (h)
+       nights: "2"
+    The person wants what 2 gives.
+    """
+    lines: list[str] = []
+    for number, step in enumerate(steps_of(task), 1):
+        lines.append(f"{number}. {step.does}")
+        for argument in step.given:
+            about = f" ({argument.about})" if argument.about else ""
+            name = argument.name or "given"
+            lines.append(f"   {name}{about}: {told(argument.value, _numbered)}")
+    return "\n".join([*lines, f"The person wants {listed(_wanted(task.plan))}."])
+
+
+def _numbered(reference: Ref) -> str:
+    suffix = f" ({part_of(reference.path)})" if part_of(reference.path) else ""
+    return f"what {reference.call + 1} gives{suffix}"
+
+
+def _wanted(plan: Plan) -> list[str]:
+    if plan.answer is not None:
+        answers = [told(value, _numbered) for _, value in plan.answer]
+        return answers or ["that this is done"]
+    return [f"what {position + 1} gives" for position in ends(plan)]
+
+
+def ends(plan: Plan) -> list[int]:
+    """The calls whose results the user gets: those that no other call uses."""
+    return [position for position, users in enumerate(consumers(plan)) if not users]
+
+
+def told(value: Value, refer: Callable[[Ref], str]) -> str:
+    """A value in words: JSON, with words where it takes something from another call.
+
+    Args:
+        value: The value.
+        refer: What is said in place of a reference.
+
+    >>> told({"to": [Ref(0, ("city",)), 7]}, lambda ref: "that city")
+    '{"to": [that city, 7]}'
+    """
+    if isinstance(value, Ref):
+        return refer(value)
+    if isinstance(value, Template):
+        return " followed by ".join(told(segment, refer) for segment in value.parts)
+    if isinstance(value, list):
+        return f"[{', '.join(told(item, refer) for item in value)}]"
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(key, ensure_ascii=False)}: {told(item, refer)}" for key, item in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, Unresolved):
+        return "what nothing gives"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def part_of(path: Path) -> str:
+    """A way into a result, in words; "" for the whole of it.
+
+    >>> part_of(("rooms", 0, "hotel_id")), part_of(("result",))
+    ('hotel id of item 1 of rooms', '')
+    """
+    steps = path[1:] if path and path[0] in WHOLE_RESULT else path
+    words = [f"item {step + 1}" if isinstance(step, int) else in_words(step) for step in steps]
+    return " of ".join(reversed(words))
+
+
+def in_words(name: str) -> str:
+    """A name as plain words.
+
+    >>> in_words("check_inDate"), in_words("userID2"), in_words("名前")
+    ('check in date', 'user id 2', '名前')
+    """
+    return " ".join(_WORD.findall(name)).lower() or name
+
+
+def literals(plan: Plan) -> Iterator[Value]:
+    """Every scalar that is written in a plan's arguments, texts around references among them."""
+    for call in plan.calls:
+        for _, value in call.arguments:
+            for _, leaf in leaves(value):
+                if not isinstance(leaf, (Ref, Unresolved)):
+                    yield leaf
+
+
+def _step(call: Call, tool: Tool | None) -> Step:
+    parameters = {parameter.name: parameter for parameter in tool.parameters} if tool else {}
+    arguments = tuple(
+        Given(
+            "" if _MEANINGLESS.fullmatch(name) else in_words(name),
+            one_line(parameters[name].description.strip(), _ABOUT) if name in parameters else "",
+            value,
+        )
+        for name, value in call.arguments
+    )
+    name = in_words(call.name)
+    about = one_line(" ".join(tool.description.split()), _ABOUT) if tool else ""
+    return Step(about or name, name, arguments)
+
+
+def listed(items: list[str]) -> str:
+    """A list in words.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
+
+
+# ----------------------------------------------------------------------
+# A question without a model: the plan told in plain English, from what its tools say of themselves.
+#
+# It says every value and every flow, and sounds like nobody: what was written so is marked, for a figure
+# over
+# such questions says little of how models understand people.
+_ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth",
+    "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
+)  # fmt: skip
+
+_VERBS = ("has", "have", "is", "are", "with", "include", "includes", "add", "allow", "allows", "enable")
+"""Words that a flag's name begins with, and that say nothing where it is off."""
+
+
+def templated(task: Made, plain: Callable[[str], bool] = lambda text: True) -> str:
+    r"""The plan as a request in plain English.
+
+    Args:
+        task: The plan with its tools.
+        plain: Whether a tool's own words may stand in a question; its name in words stands in their place
+            where they may not.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> from planner_eval.catalogs.catalog import Tool
+    >>> tools = (Tool("findHotel", description="Finds hotels in a city. Slow."), Tool("book_room"))
+    >>> print(templated(Made("a", parse("h = findHotel(#city='Rome')"), tools)))
+    Please do this and tell me what it gives: finds hotels in a city, with city "Rome".
+    >>> plan = parse("h = findHotel(#city='Rome')\nbook_room(#hotel=h)")
+    >>> print(templated(Made("a", plan, tools)).partition(". ")[2])
+    First: finds hotels in a city, with city "Rome". Second: book room, with hotel as the first gives it (h).
+    >>> print(templated(Made("a", parse("findHotel(has_garage=False)"), tools)).rpartition(", ")[2])
+    without garage.
+    """
+    steps = steps_of(task)
+    if len(steps) == 1:
+        return f"Please do this and tell me what it gives: {_clause(steps[0], plain)}."
+    listed = [
+        f"{_ordinal(number).capitalize()}: {_clause(step, plain)}." for number, step in enumerate(steps)
+    ]
+    return " ".join([f"Please do {_count(len(steps))} things and tell me {_end(task.plan)}.", *listed])
+
+
+def _end(plan: Plan) -> str:
+    if plan.answer:
+        return listed([_value(value) for _, value in plan.answer])
+    return listed([f"what the {_ordinal(position)} gives" for position in ends(plan)])
+
+
+def _clause(step: Step, plain: Callable[[str], bool]) -> str:
+    does = _sentence(step.does)
+    off = [argument for argument in step.given if argument.name and _is_off(argument.value)]
+    valued = [argument for argument in step.given if argument not in off]
+    clause = does if plain(does) else step.name
+    clause += f", with {listed([_given(argument, plain) for argument in valued])}" if valued else ""
+    return clause + (f", {listed([f'without {_thing(argument.name)}' for argument in off])}" if off else "")
+
+
+def _thing(flag: str) -> str:
+    """What a flag is about: who has none is without a garage, not without has garage."""
+    verb, _, thing = flag.partition(" ")
+    return thing if thing and verb in _VERBS else flag
+
+
+def _is_off(value: Value) -> bool:
+    """Whether a flag is off; many notations write that as a text."""
+    return value is False or (isinstance(value, str) and value.casefold() == "false")
+
+
+def _sentence(text: str) -> str:
+    """The first sentence of a description, as it stands inside another one."""
+    first = re.split(r"(?<=[a-z)])[.:;](?:\s|\Z)", text, maxsplit=1)[0].strip().rstrip(".")
+    return first[:1].lower() + first[1:] if first[1:2].islower() else first
+
+
+def _given(argument: Given, plain: Callable[[str], bool]) -> str:
+    """An argument; one whose name says nothing by what its tool says of it: which of two numbers is meant."""
+    meaning = "" if argument.name else re.split(r"[,;(]", _sentence(argument.about), maxsplit=1)[0].strip()
+    role = f" as {meaning}" if meaning and plain(meaning) else ""
+    if isinstance(argument.value, Ref):
+        suffix = f" ({part_of(argument.value.path)})" if part_of(argument.value.path) else ""
+        name = f"{argument.name} as" if argument.name else "what"
+        told_as = "gives it" if argument.name else "gives"
+        return f"{name} the {_ordinal(argument.value.call)} {told_as}{suffix}{role}"
+    value_text = _value(argument.value)
+    return f"{argument.name} {value_text}" if argument.name else f"{value_text}{role}"
+
+
+def _value(value: Value) -> str:
+    """A value as it stands in a sentence: lists and objects in words, their keys as plain words."""
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, list) and value:
+        return f"({listed([_value(item) for item in value])})" if len(value) > 1 else _value(value[0])
+    if isinstance(value, dict) and value:
+        return f"({', '.join(f'{in_words(key)} {_value(item)}' for key, item in value.items())})"
+    if isinstance(value, Template):
+        return " followed by ".join(_value(segment) for segment in value.parts)
+    return told(value, _referred)
+
+
+def _referred(reference: Ref) -> str:
+    suffix = f" ({part_of(reference.path)})" if part_of(reference.path) else ""
+    return f"what the {_ordinal(reference.call)} gives{suffix}"
+
+
+def _ordinal(position: int) -> str:
+    number = position + 1
+    if number <= len(_ORDINALS):
+        return _ORDINALS[position]
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def _count(number: int) -> str:
+    names = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+    return names[number - 2] if number - 2 < len(names) else str(number)

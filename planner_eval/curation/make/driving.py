@@ -1,0 +1,343 @@
+"""Many plans under way at once: drawn one by one, run together, judged in the order of their drawing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import starmap, zip_longest
+from random import Random
+from typing import Any, TypeAlias
+
+from planner_eval.base.text import seconds
+from planner_eval.catalogs.check import check
+from planner_eval.curation.make.bounds import Wish
+from planner_eval.curation.make.card import wanted_of
+from planner_eval.curation.make.graph import ToolGraph
+from planner_eval.curation.make.growing import LATE, Ground, Grown, Growth, Refused, grown
+from planner_eval.curation.make.record import Made
+from planner_eval.curation.make.skeletons import drawn, patterned
+from planner_eval.curation.make.tools import Node, Offer, assigned, offered
+from planner_eval.curation.make.values import NOTHING, literal
+from planner_eval.curation.make.wishes import Wishes
+from planner_eval.execution.program import outcomes
+from planner_eval.execution.run import execute_many
+from planner_eval.execution.sandbox.sandbox import Sandbox
+from planner_eval.execution.terms import symbolic
+from planner_eval.execution.trace import TIMEOUT, Trace
+from planner_eval.plan.digest import Classes
+from planner_eval.plan.linking import plan_of
+from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.plan.structure import depth, shape
+
+Step: TypeAlias = Callable[[Made], Made | Refused]
+"""What is done with a plan that is otherwise made: it may be written, asked about, refused."""
+
+TOGETHER = 64
+"""Plans under way at once; the same whatever the machine, for what is made must not depend on it."""
+
+PATIENCE = 300
+"""Attempts in a row that fill no open wish, after which none is waited for any more."""
+
+FEW = 8
+"""The same where a plan is run from its beginning for each of its calls, so that one too many is dear."""
+
+
+STRIKES = 3
+"""Attempts in a row that a tool may let run out of time, after which it is called no more."""
+
+GIVEN_UP = "a tool that runs out of time is called no more"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be made.
+
+    Args:
+        graph: The tools and how they join.
+        ground: What values come from, and whether plans are run.
+        wishes: What is wanted of each plan.
+        seed: What chance comes from.
+        distinct: One of :data:`.wishes.DISTINCT`.
+        offer: Which other tools are offered.
+        templates: Calls and references that the plans are to have, in turn; drawn when there are none.
+        fill: Things that no plan touches yet; while there are any, each plan is to touch one.
+        steps: What is done with each plan at the end.
+    """
+
+    graph: ToolGraph
+    ground: Ground
+    wishes: Wishes = field(default_factory=Wishes)
+    seed: int = 0
+    distinct: str = "skeleton"
+    offer: Offer = field(default_factory=Offer)
+    templates: Sequence[tuple[Node, ...]] = ()
+    fill: Sequence[Wish] = ()
+    steps: Sequence[Step] = ()
+
+
+@dataclass
+class _Lane:
+    number: int
+    nodes: tuple[Node, ...] = ()
+    growth: Growth | None = None
+    asked: list[Plan] = field(default_factory=list)
+    outcome: Grown | Refused | None = None
+
+
+class Making:
+    """Makes plans, and keeps count of what it makes of what.
+
+    Args:
+        order: What is to be made.
+        box: Runs plans; None where nothing is run.
+        tell: Is told in words of a tool that is called no more.
+    """
+
+    def __init__(
+        self, order: Order, box: Sandbox | None, tell: Callable[[str], object] = lambda message: None
+    ) -> None:
+        self.order, self.box, self._tell = order, box, tell
+        self._places = {tool.full_name: index for index, tool in enumerate(order.graph.tools)}
+        self._late: Counter[str] = Counter()
+        self._slow: set[int] = set()
+        self.known: set[str] = set()
+        self.open = list(order.fill)
+        self.filled = self.vain = 0
+        self._classes = Classes(literals=order.distinct == "values")
+        self._fillable: dict[tuple[int, str], bool] = {}
+
+    def outcomes(self) -> Iterator[Made | Refused]:
+        """A plan, or why there is none, for each attempt; without end where tools are left to call."""
+        number, lane_count = 0, FEW if self.order.ground.stateful else TOGETHER
+        while not self.over:
+            lanes = [self._lane(attempt) for attempt in range(number, number + lane_count)]
+            number += lane_count
+            while waiting := [lane for lane in lanes if lane.outcome is None]:
+                self._run(waiting)
+            for lane in lanes:
+                before = self.filled
+                yield self._finished(lane)
+                self.vain = self.vain + 1 if self.filled == before else 0
+                if self.vain == PATIENCE:
+                    self.open = []
+
+    @property
+    def over(self) -> bool:
+        """Whether no plan is left without a tool that is called no more."""
+        if self.order.templates and self._slow:
+            return all(map(self._is_slow, self.order.templates))
+        return bool(self._slow) and len(self._slow) == len(self.order.graph.tools)
+
+    def _is_slow(self, nodes: Sequence[Node]) -> bool:
+        return any(node.tool in self._slow for node in nodes)
+
+    # ------------------------------------------------------------ one attempt
+    def _lane(self, number: int) -> _Lane:
+        order, random = self.order, Random(f"{self.order.seed}/{number}")
+        lane = _Lane(number)
+        wish = self.open[number % len(self.open)] if self.open else None
+        if order.templates:
+            nodes: tuple[Node, ...] | Refused = order.templates[number % len(order.templates)]
+        else:
+            nodes = self._drawn(wish, random)
+        if not isinstance(nodes, Refused) and self._is_slow(nodes):
+            nodes = Refused(GIVEN_UP)
+        if isinstance(nodes, Refused):
+            lane.outcome = nodes
+            return lane
+        forced = (wish.tools[0], wish.parameter) if wish is not None and wish.kind == "parameters" else None
+        lane.nodes, lane.growth = nodes, grown(nodes, order.ground, random, forced)
+        self._send(lane, None)
+        return lane
+
+    def _drawn(self, wish: Wish | None, random: Random) -> tuple[Node, ...] | Refused:
+        """A skeleton and its tools."""
+        order = self.order
+        wishes = _patterned(order.wishes, wish.shape) if wish is not None and wish.shape else order.wishes
+        draw = drawn if wishes.pattern is None else patterned
+        needs = draw(wishes, order.graph.most_in, random)
+        if needs is None:
+            return Refused("no skeleton meets the bounds")
+        pins = wish.pins(needs, order.graph, random) if wish is not None else None
+        if wish is not None and pins is None:
+            return Refused("its skeleton cannot hold what is to be filled")
+        nodes = assigned(
+            needs,
+            order.graph,
+            self._is_fillable,
+            random,
+            scope=order.wishes.scope,
+            pins=pins,
+            without=self._slow,
+        )
+        if nodes is None:
+            return Refused("no tools fit the skeleton")
+        if order.distinct == "skeleton" and self._classes.of(_bare(nodes, order.graph)) in self.known:
+            return Refused("it is made already")
+        return nodes
+
+    def _is_fillable(self, tool: int, parameter: Any) -> bool:
+        key = tool, parameter.name
+        if key not in self._fillable:
+            ground = self.order.ground
+            self._fillable[key] = (
+                ground.world is not None
+                or literal(ground.tools[tool], parameter, Random(0), texts=ground.texts) is not NOTHING
+            )
+        return self._fillable[key]
+
+    def _send(self, lane: _Lane, traces: Any) -> None:
+        assert lane.growth is not None
+        try:
+            lane.asked = lane.growth.send(traces)
+        except StopIteration as stop:
+            lane.outcome = stop.value
+
+    def _run(self, waiting: Sequence[_Lane]) -> None:
+        """Run what is asked for, and answer in order.
+
+        A tool is given up between two answers, whatever was sent ahead by then: what ran ahead with it does
+        not count, so that the plans are the same however many run at once.
+        """
+        assert self.box is not None
+        sent: Counter[int] = Counter()
+
+        def plans() -> Iterator[Plan]:
+            for lane in waiting:
+                for plan in lane.asked:
+                    if self._is_slow(lane.nodes):
+                        break
+                    sent[lane.number] += 1
+                    yield plan
+
+        traces = execute_many(plans(), self.box)
+        for lane in waiting:
+            if not self._is_slow(lane.nodes):
+                lane_traces = [next(traces) for _ in lane.asked]
+                self._send(lane, lane_traces)
+                self._judge_time(lane, lane_traces)
+                continue
+            lane.outcome = Refused(GIVEN_UP)
+            for _ in range(0 if self.over else sent[lane.number]):
+                next(traces)
+
+    def _judge_time(self, lane: _Lane, traces: Sequence[Trace]) -> None:
+        """Count the attempts in a row that each tool let run out of time."""
+        late = isinstance(lane.outcome, Refused) and lane.outcome.why == LATE
+        if not late and not self._late:
+            return
+        for call in (call for trace in traces for call in trace):
+            if call.status == "ok":
+                self._late.pop(call.tool, None)
+            elif late and call.error is not None and call.error.kind == TIMEOUT:
+                self._late[call.tool] += 1
+                if self._late[call.tool] == STRIKES and self.box is not None:
+                    self._slow.add(self._places[call.tool])
+                    self._tell(
+                        f"{call.tool} is called no more: {STRIKES} runs of it in a row took longer than "
+                        f"{seconds(self.box.limits.seconds)}; --timeout allows more"
+                    )
+
+    # ------------------------------------------------------------ and its end
+    def _finished(self, lane: _Lane) -> Made | Refused:
+        growth = lane.outcome
+        if not isinstance(growth, Grown):
+            return growth or Refused("nothing came of it")
+        outcome = self._judged(lane, growth)
+        for step in self.order.steps:
+            if isinstance(outcome, Refused):
+                return outcome
+            outcome = step(outcome)
+        if isinstance(outcome, Refused):
+            return outcome
+        # an answer names all ends as they are written, and that order says nothing
+        name = self._classes.of(replace(outcome.plan, answer=None))
+        if name in self.known:
+            return Refused("it is made already")
+        if not self._fills(lane.nodes, outcome.plan):
+            return Refused("it fills nothing that is open")
+        self.known.add(name)
+        return outcome
+
+    def _judged(self, lane: _Lane, result: Grown) -> Made | Refused:
+        order = self.order
+        plan = self._answering(result.plan)
+        plan = replace(
+            plan,
+            calls=tuple(starmap(_with_result, zip_longest(plan.calls, result.values, fillvalue=NOTHING))),
+        )
+        terms = symbolic(plan, answer="last" if order.wishes.single else "sinks")
+        if terms.dead or terms.duplicated:
+            return Refused("a call is dead" if terms.dead else "it makes a call twice")
+        doubts = [finding for finding in check(plan, order.graph.catalog) if finding.severity != "info"]
+        if doubts:
+            return Refused(f"the catalog refuses it: {doubts[0].code}")
+        tools = offered(plan, order.graph, order.offer, Random(f"{order.seed}/{lane.number}/tools"))
+        notes: dict[str, Any] = {"seed": order.seed, "attempt": lane.number, "shape": shape(plan)}
+        if not order.templates:
+            notes["wanted"] = wanted_of(order.wishes)
+        if order.wishes.pattern is not None:
+            notes["pattern"] = order.wishes.pattern
+        if order.wishes.scope is not None:
+            notes["scope"] = order.wishes.scope
+        if order.ground.world is not None:
+            notes["world"] = order.ground.world.definition.name
+        return Made("", plan, tools, answer=_answer(plan, result.values), notes=notes)
+
+    def _answering(self, plan: Plan) -> Plan:
+        """The plan with its answer named, where several calls give it and the catalog does not say so."""
+        ends = outcomes(plan)
+        if self.order.graph.catalog.reports_all or len(ends) < 2:
+            return plan
+        return plan_of(
+            plan.calls, tuple((f"answer_{number}", Ref(end)) for number, end in enumerate(ends, 1))
+        )
+
+    def _fills(self, nodes: Sequence[Node], plan: Plan) -> bool:
+        """Whether a plan has something that is wished for, which is no wish any more then."""
+        if not self.open:
+            return True
+        calls = zip(nodes, plan.calls, strict=True)
+        arguments = [(node.tool, name) for node, call in calls for name, _ in call.arguments]
+        structure = shape(plan), depth(plan)
+        remaining = [wish for wish in self.open if not wish.filled(nodes, arguments, *structure)]
+        filled_count = len(self.open) - len(remaining)
+        self.filled, self.open = self.filled + filled_count, remaining
+        return filled_count > 0
+
+
+def _with_result(call: Call, value: Any) -> Call:
+    return call if value is NOTHING else replace(call, result=value, has_result=True)
+
+
+def _patterned(wishes: Wishes, pattern: str) -> Wishes:
+    fields = {name: getattr(wishes, name) for name in wishes.__dataclass_fields__}
+    return Wishes(**{**fields, "pattern": pattern})
+
+
+def _bare(nodes: Sequence[Node], graph: ToolGraph) -> Plan:
+    """The calls and references of a plan whose values are still to come."""
+    return plan_of(
+        Call(
+            f"c{index}",
+            graph.tools[node.tool].name,
+            tuple((link.parameter, Ref(link.producer, link.output)) for link in node.links),
+            graph.tools[node.tool].app,
+        )
+        for index, node in enumerate(nodes)
+    )
+
+
+def _answer(plan: Plan, values: Sequence[Any]) -> Any:
+    """What the plan came to, as whoever runs it again has it: what it names, else the last call's value.
+
+    None where several calls give it and no answer is named, for every result is reported: whoever held the
+    last one's value against it would take that call alone for the whole plan.
+    """
+    if not values:
+        return None
+    if plan.answer is None:
+        return values[-1] if len(outcomes(plan)) == 1 else None
+    named = {name: values[end.call] for name, end in plan.answer if isinstance(end, Ref)}
+    return named if len(named) > 1 else next(iter(named.values()))

@@ -1,0 +1,355 @@
+"""New gold plans of wanted structure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+from planner_eval.base.arguments import (
+    COUNT,
+    FLAG,
+    FUNCTION,
+    NAME,
+    NUMBER,
+    SECONDS,
+    SEVERAL,
+    expect,
+    expect_or_none,
+)
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted, did_you_mean, shortened
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.curation.make.bounds import (
+    reachable,
+    refuse_impossible,
+    refuse_unsayable,
+    unfillable,
+    wishes_in,
+)
+from planner_eval.curation.make.card import Card, figures_of
+from planner_eval.curation.make.driving import Making, Order, Step
+from planner_eval.curation.make.graph import ToolGraph
+from planner_eval.curation.make.growing import LATE, Ground, Refused
+from planner_eval.curation.make.layouts import FORMS
+from planner_eval.curation.make.record import Made
+from planner_eval.curation.make.sources import (
+    Material,
+    material_of,
+    read_wishes,
+    said_in,
+    templates,
+    there_are,
+    wished,
+)
+from planner_eval.curation.make.tools import OFFERS, Offer
+from planner_eval.curation.make.wishes import DISTINCT, JOINS, preset_of
+from planner_eval.curation.make.writing import Record, fitted, records
+from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
+from planner_eval.plan.structure import shape
+
+Progress = Callable[[int, int], object]
+
+TRIES = 1_000
+"""Attempts in a row that may bring nothing new."""
+
+MOST = 1_000_000
+"""Plans that are made at most."""
+
+
+@dataclass(frozen=True)
+class MadePlans:
+    """Plans that were made.
+
+    Args:
+        made: The plans, in the order in which they were made.
+        card: Their structure beside what was wanted.
+        catalog: The tools that they are made of.
+        form: The layout that they are written in.
+        seed: What chance came from.
+        said: Why there are fewer than were wanted; "" where there are not.
+        notes: What may not be what was meant, in words.
+    """
+
+    made: tuple[Made, ...]
+    card: Card
+    catalog: Catalog
+    form: str = "planeval"
+    seed: int = 0
+    said: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+    def records(self) -> list[Record]:
+        """The records of a file, as the layout has them."""
+        return records(self.form, self.made, self.catalog, self.seed)
+
+
+def make(  # noqa: PLR0913 - the options of a public function
+    n: int = 10,
+    *,
+    catalog: Any = None,
+    tools: Any = None,
+    preset: str | None = None,
+    like: Any = None,
+    fill: Any = None,
+    seed: int = 0,
+    calls: Any = None,
+    depth: Any = None,
+    width: Any = None,
+    components: Any = None,
+    reuse: Any = None,
+    pattern: str | None = None,
+    scope: str | None = None,
+    single: bool | None = None,
+    join: str | None = None,
+    distinct: str | None = None,
+    distractors: int | None = None,
+    offer: str | None = None,
+    to: str | None = None,
+    tries: int = TRIES,
+    isolation: str | None = None,
+    timeout: float = 10.0,
+    steps: Sequence[Step] = (),
+    progress: Progress | None = None,
+    tell: Callable[[str], object] | None = None,
+) -> MadePlans:
+    """Make gold plans of wanted structure, run them, and keep those that are worth asking for.
+
+    Args:
+        n: How many.
+        catalog: The tools that there are, as :func:`planner_eval.read_catalog` takes them; those of `tools`
+            when left out.
+        tools: What runs the plans, as :func:`planner_eval.tool_source` takes it; when left out they are not
+            run, but for those of a world.
+        preset: ``"nestful"``, ``"appbench:ss"`` …: what a published benchmark wanted, where nothing is said.
+        like: Plans whose calls and references are to be had with other values: a set as
+            :func:`planner_eval.coverage` takes it.
+        fill: What no plan touches yet, as :meth:`Coverage.to_make` gives it, or its file: while there is any
+            left, each plan touches one more.
+        seed: What chance comes from; the same seed makes the same plans.
+        calls: How many calls: a number, or a range as ``"2..4"``.
+        depth: How many generations.
+        width: How many calls in the largest generation.
+        components: How many pieces that nothing joins.
+        reuse: How often outputs are used again, beyond the first use of each.
+        pattern: ``"chain"``, ``"fan-out"``, ``"fan-in"``, ``"diamond"``, ``"independent"``, or a shape as
+            :func:`planner_eval.stats` writes it.
+        scope: AppBench's ``"ss"``, ``"sm"``, ``"ms"``, ``"mm"``.
+        single: One call alone gives the answer.
+        join: What makes an output one that a parameter takes: ``"name"`` (and type), ``"type"``, or by name
+            where it says something (``"auto"``).
+        distinct: No two plans have the same ``"skeleton"`` (calls and references), or the same in all
+            ``"values"`` too.
+        distractors: How many tools are offered beside those that a plan needs.
+        offer: Which: those that are ``"close"`` to them, or any at ``"random"``.
+        to: The layout of records, one of ``planner_eval.curation.make.layouts.FORMS``.
+        tries: End after so many attempts in a row that bring nothing new.
+        isolation: As for :func:`planner_eval.execute`.
+        timeout: Seconds for one run of a plan. A tool that takes longer three attempts in a row is called no
+            more.
+        steps: What is done with each plan at the end, in order: each takes a record and gives one, or says
+            why there is none.
+        progress: Is told after each attempt how many are made, and of how many.
+        tell: Is told at once, in words, of what the notes say at the end: a tool that is called no more.
+
+    Raises:
+        InputError: the wishes contradict one another, or the tools can meet no such; says which bound cannot
+            be met and the most that can be.
+        CatalogError: the catalog cannot be read.
+        ExecutionError: the tools cannot be loaded.
+
+    >>> found = make(3, tools="nestful", calls=3, depth=2, single=True, seed=1)
+    >>> len(found), found.card.figures[1].most, found.said
+    (3, 2, '')
+    """
+    expect(NUMBER, n=n, tries=tries)
+    expect(COUNT, seed=seed)
+    expect_or_none(COUNT, distractors=distractors)
+    expect_or_none(FLAG, single=single)
+    expect_or_none(NAME, preset=preset, pattern=pattern, scope=scope)
+    expect(SECONDS, timeout=timeout)
+    expect(SEVERAL, steps=steps)
+    for step in steps:
+        expect(FUNCTION, step=step)
+    expect_or_none(FUNCTION, progress=progress, tell=tell)
+    if n > MOST:
+        raise InputError(f"n is {n}, at most {MOST:,} plans are made at once")
+    options = {
+        "catalog": catalog, "tools": tools, "like": like, "calls": calls, "depth": depth, "width": width,
+        "components": components, "reuse": reuse, "pattern": pattern, "scope": scope, "single": single,
+        "distinct": distinct, "distractors": distractors, "to": to, "join": join, "offer": offer,
+    }  # fmt: skip
+    if preset is not None:
+        options = preset_of(preset, options)
+    form = _one_of(options.get("to") or "planeval", FORMS, "layout")
+    material = material_of(options.get("catalog"), options.get("tools"))
+    notes: list[str] = []
+    if options.get("catalog") is not None and options.get("tools") is not None:
+        material = there_are(material, _named(options["tools"]), isolation, timeout, notes)
+    graph = ToolGraph(material.catalog, _one_of(options.get("join") or "auto", JOINS, "way to join"))
+    wishes = wished(options, graph)
+    runs = material.source is not None
+    if form == "complexfuncbench":
+        notes.append("records of complexfuncbench have no references: each is written as what it came to")
+    if form == "nestful" and not runs:
+        notes.append("records of nestful have no gold answer here: nothing runs the plans; say --tools")
+    if options.get("like") is None:
+        refuse_unsayable(form, wishes, graph, runs=runs)
+        refuse_impossible(wishes, graph)
+        wishes = said_in(form, options, wishes, graph)
+    order = Order(
+        graph,
+        Ground(
+            graph.tools,
+            material.catalog.text_values,
+            runs,
+            material.stateful,
+            material.world,
+        ),
+        wishes,
+        seed,
+        _one_of(options.get("distinct") or "skeleton", DISTINCT, "way to differ"),
+        Offer(
+            options.get("distractors") or 0,
+            _one_of(options.get("offer") or "close", OFFERS, "way to choose tools"),
+        ),
+        steps=(fitted(form), *steps),
+    )
+    if material.world is None:
+        notes += _unfit(graph, material.catalog)
+    if options.get("like") is not None:
+        order = replace(order, templates=templates(options["like"], graph, form, notes), distinct="values")
+    wish_count = None
+    if fill is not None:
+        order, wish_count = _filling(order, fill, notes)
+    plans, refused, making = _made(
+        order, material, n, tries, (isolation, timeout), progress, _noting(notes, tell)
+    )
+    card = _card(n, plans, refused, order, making, wish_count)
+    shortfall = "" if len(plans) == n else _said(len(plans), n, tries, refused, over=making.over)
+    return MadePlans(tuple(plans), card, material.catalog, form, seed, shortfall, tuple(notes))
+
+
+def _named(tools: Any) -> str:
+    """What tools are called in messages."""
+    return shortened(tools, 400) if isinstance(tools, str) else getattr(tools, "name", "what runs the plans")
+
+
+def _noting(notes: list[str], tell: Callable[[str], object] | None) -> Callable[[str], object]:
+    """What notes something and tells it at once."""
+
+    def noted(message: str) -> None:
+        notes.append(message)
+        if tell is not None:
+            tell(message)
+
+    return noted
+
+
+def _filling(order: Order, fill: Any, notes: list[str]) -> tuple[Order, int]:
+    """What is to be made, with the wishes of a file, and how many it has; what cannot be made is noted."""
+    graph = order.graph
+    wishes, unknown_count = wishes_in(read_wishes(fill), graph)
+    reachable_wishes = [wish for wish in wishes if reachable(wish, graph)]
+    if unknown_count:
+        notes.append(f"{counted(unknown_count, 'wish')} name tools that {graph.catalog.name} does not have")
+    if len(reachable_wishes) < len(wishes):
+        notes.append(
+            f"{counted(len(wishes) - len(reachable_wishes), 'wish')} join tools that nothing joins here"
+        )
+    return replace(order, fill=reachable_wishes), len(wishes)
+
+
+def _unfit(graph: ToolGraph, catalog: Catalog) -> list[str]:
+    """What is said of tools that cannot be called.
+
+    Raises:
+        InputError: there are no others.
+    """
+    unfit = unfillable(graph, catalog.text_values)
+    if unfit and len({reason.partition(" ")[0] for reason in unfit}) == len(graph.tools):
+        raise InputError(f"{catalog.name}: no tool can be called: {'; '.join(unfit[:3])}")
+    more = [f"{counted(len(unfit) - 3, 'parameter')} more without a value"] if len(unfit) > 3 else []
+    return [*unfit[:3], *more]
+
+
+def _one_of(value: Any, names: Any, what: str) -> str:
+    if not isinstance(value, str) or value not in names:
+        raise InputError(
+            f"there is no {what} {shortened(repr(value), 40)}; "
+            + did_you_mean(str(value), names, ", ".join(names))
+        )
+    return str(value)
+
+
+def _made(
+    order: Order,
+    material: Material,
+    n: int,
+    tries: int,
+    how: tuple[str | None, float],
+    progress: Progress | None,
+    tell: Callable[[str], object],
+) -> tuple[list[Made], Counter[str], Making]:  # fmt: skip
+    plans: list[Made] = []
+    isolation, timeout = how
+    refused: Counter[str] = Counter()
+    idle = 0
+    box = (
+        nullcontext(None)
+        if material.source is None
+        else Sandbox(material.source, level=isolation or material.level, limits=Limits(seconds=timeout))
+    )
+    with box as sandbox:
+        making = Making(order, sandbox, tell)
+        for outcome in making.outcomes():
+            if isinstance(outcome, Refused):
+                refused[outcome.why] += 1
+                idle += 1
+            else:
+                idle = 0
+                plans.append(replace(outcome, id=f"made-{len(plans) + 1}"))
+            if progress is not None:
+                progress(len(plans), n)
+            if len(plans) == n or idle == tries:
+                break
+    return plans, refused, making
+
+
+def _card(
+    n: int, plans: Sequence[Made], refused: Counter[str], order: Order, making: Making, wish_count: int | None
+) -> Card:
+    graph = order.graph
+    called = {call.tool for m in plans for call in m.plan.calls}
+    joined = {
+        (made_plan.plan.calls[edge.producer].tool, made_plan.plan.calls[edge.consumer].tool)
+        for made_plan in plans
+        for edge in made_plan.plan.edges
+    }
+    return Card(
+        n,
+        len(plans),
+        figures_of(plans, order.wishes, given=bool(order.templates)),
+        (len(called), len(graph.tools)),
+        (len(joined), max(len(joined), sum(map(len, graph.consumers)))),
+        len({shape(m.plan) for m in plans}),
+        len(plans) + refused.total(),
+        dict(sorted(refused.items(), key=lambda item: (-item[1], item[0]))),
+        None if wish_count is None else (making.filled, wish_count),
+        order.ground.runs,
+    )
+
+
+def _said(made_count: int, n: int, tries: int, refused: Counter[str], *, over: bool) -> str:
+    """Why there are fewer than were wanted."""
+    most = dict(refused.most_common(3))
+    if LATE in refused:  # what takes the time is said however seldom it is
+        most[LATE] = refused[LATE]
+    why = ", ".join(f"{reason} ({count:,})" for reason, count in most.items())
+    end = "no tool is left to call" if over else f"{counted(tries, 'attempt')} in a row brought nothing new"
+    return f"{made_count:,} of {n:,} made: {end}: {why}"

@@ -1,0 +1,311 @@
+"""What plans are made of, and like: a catalog, what runs them, wishes, and plans to follow."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.json_files import read_json
+from planner_eval.base.resources import folder
+from planner_eval.base.text import counted, shortened
+from planner_eval.benchmarks.datasets.schema import ToMakeFile
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.formats import read_catalog
+from planner_eval.catalogs.formats import read_catalog_file as read_file
+from planner_eval.curation.make.bounds import refuse_impossible
+from planner_eval.curation.make.graph import ToolGraph
+from planner_eval.curation.make.layouts import ALONE
+from planner_eval.curation.make.tools import Link, Node
+from planner_eval.curation.make.wishes import Wishes, wishes_of
+from planner_eval.curation.sets import set_of
+from planner_eval.execution.run import execute_many
+from planner_eval.execution.run_records import tool_source
+from planner_eval.execution.tool_sources import ToolSource
+from planner_eval.execution.worlds.reading import load
+from planner_eval.execution.worlds.source import world_source
+from planner_eval.execution.worlds.world import World
+from planner_eval.plan.model import Call, Plan, Unresolved
+from planner_eval.plan.structure import topological_order
+from planner_eval.plan.values import holds
+
+
+# ----------------------------------------------------------------------
+# Plans of a structure that given plans have: their calls and references, to be filled with other values.
+class Unfollowed(NamedTuple):
+    """Why a plan cannot be followed.
+
+    Args:
+        why: In a few words that are counted.
+        what: What of the plan it is; "" where that says no more.
+    """
+
+    why: str
+    what: str = ""
+
+
+def nodes_of(plan: Plan, graph: ToolGraph, positions: Mapping[str, int]) -> tuple[Node, ...] | Unfollowed:
+    r"""The calls of a plan without its values, or why they cannot be had.
+
+    Args:
+        plan: The plan, with edges that are written or inferred.
+        graph: The tools.
+        positions: Each tool's position in the graph by its full name.
+
+    >>> from planner_eval.catalogs.catalog import Catalog, Parameter, Tool
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> graph = ToolGraph(Catalog((Tool("f"), Tool("g", parameters=(Parameter("y"),)))))
+    >>> nodes_of(parse("a = f()\ng(#y=a)"), graph, {"f": 0, "g": 1})
+    (Node(tool=0, links=()), Node(tool=1, links=(Link(parameter='y', producer=0, output=('a',)),)))
+    """
+    backwards = any(edge.producer >= edge.consumer for edge in plan.edges)
+    order = topological_order(plan) if backwards else list(range(len(plan)))
+    new_positions = {old: new for new, old in enumerate(order)}
+    nodes = []
+    for old in order:
+        call = plan.calls[old]
+        tools = [tool for tool in graph.catalog.find(call.name, call.app) if tool.full_name in positions]
+        if not tools:
+            return Unfollowed("the catalog has no such tool", shortened(repr(call.tool), 60))
+        for name, value in call.arguments:
+            if holds(value, Unresolved):
+                return Unfollowed("a reference leads to no call", f"{name!r} of {call.tool}")
+        links = []
+        for edge in plan.edges:
+            if edge.consumer == old:
+                if edge.at or new_positions[edge.producer] >= new_positions[old]:
+                    return Unfollowed(
+                        "only a part of a value comes from a call", f"{edge.argument!r} of {call.tool}"
+                    )
+                links.append(Link(edge.argument, new_positions[edge.producer], edge.path))
+        nodes.append(Node(positions[tools[0].full_name], tuple(links)))
+    return tuple(nodes) or Unfollowed("it makes no call")
+
+
+def ends_of(nodes: Sequence[Node]) -> int:
+    """How many calls give what no other takes.
+
+    >>> ends_of((Node(0), Node(1, (Link("y", 0, ()),)), Node(0)))
+    2
+    """
+    return len(nodes) - len({link.producer for node in nodes for link in node.links})
+
+
+# ----------------------------------------------------------------------
+# What plans are made of, and like: a catalog, what runs them, wishes, and plans to follow.
+_WORLD = "world:"
+
+_LOT = 50
+"""Tools that are looked for at once."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """What plans are made of.
+
+    Args:
+        catalog: The tools.
+        source: What runs them; None where nothing does.
+        world: The world that they are of, whose rows give values.
+        stateful: Whether a call may find what those before it left.
+        level: The isolation that suits them; None for their own.
+    """
+
+    catalog: Catalog
+    source: ToolSource | None = None
+    world: World | None = None
+    stateful: bool = False
+    level: str | None = None
+
+
+def material_of(catalog: Any, tools: Any) -> Material:
+    """What plans are made of.
+
+    Args:
+        catalog: As :func:`planner_eval.read_catalog` takes it; None for that of `tools`.
+        tools: As :func:`planner_eval.tool_source` takes it; None where nothing is run.
+
+    Raises:
+        InputError: neither is given, or the tools come without a catalog.
+        CatalogError: the catalog cannot be read.
+        ExecutionError: the tools cannot be loaded.
+    """
+    if catalog is None and tools is None:
+        raise InputError("say what plans are made of: a catalog, tools, or a preset that has its own")
+    if isinstance(catalog, str) and catalog.startswith(_WORLD) and tools is None:
+        tools = catalog
+    material_catalog = _catalog_of(tools) if catalog is None else read_catalog(catalog)
+    if not isinstance(tools, str) or not tools.startswith(_WORLD) or tools.endswith(".py"):
+        source = None if tools is None else tool_source(tools)
+        return Material(material_catalog, source, stateful=source is not None and source.stateful)
+    world = World(load(tools.removeprefix(_WORLD)))
+    return Material(material_catalog, world_source(world), world, stateful=True, level="inline")
+
+
+def _catalog_of(tools: Any) -> Catalog:
+    """The catalog that tools bring themselves."""
+    if isinstance(tools, ToolSource) or (isinstance(tools, str) and tools.startswith("recorded:")):
+        raise InputError("these tools do not say what they take: name a catalog too")
+    if not isinstance(tools, str):
+        functions = list(tools.values()) if isinstance(tools, Mapping) else tools
+        return read_catalog(functions)
+    if tools in ("nestful", "nestful:official", "nestful:sane"):
+        return read_file(str(folder("data") / "catalogs" / "nestful.json"))
+    if tools.startswith(_WORLD):
+        return read_catalog(tools)
+    file, colon, _ = tools.partition(".py")
+    if colon and os.path.isfile(f"{file}.py"):
+        return read_catalog(f"{file}.py")
+    tool_source(tools)  # which says it where nothing is there
+    raise InputError(f"{shortened(tools, 400)}: these tools do not say what they take: name a catalog too")
+
+
+def there_are(
+    material: Material, name: str, isolation: str | None, timeout: float, notes: list[str]
+) -> Material:
+    """The material with the tools of its catalog that can be run; those that cannot are told in the notes.
+
+    Each is called with an argument that is given twice, which is refused before any tool of that name runs.
+
+    Args:
+        material: What plans are made of.
+        name: What runs them, for messages.
+        isolation: As for :func:`planner_eval.execute`.
+        timeout: Seconds for each lot of them.
+        notes: Gets what is missing.
+
+    Raises:
+        InputError: none of them can be run.
+        ExecutionError: the tools do not load.
+    """
+    source, catalog = material.source, material.catalog
+    if source is None or source.data.get("kind") == "recorded":
+        return material
+    calls = [
+        Call(f"c{index}", tool.name, (("x", 0), ("x", 0)), tool.app)
+        for index, tool in enumerate(catalog.tools)
+    ]
+    lots = [Plan(tuple(calls[start : start + _LOT])) for start in range(0, len(calls), _LOT)]
+    traces = execute_many(lots, source, isolation=isolation or material.level, timeout=timeout)
+    lacking = {
+        call.tool for trace in traces for call in trace if call.error and call.error.kind == "unknown-tool"
+    }
+    if not lacking:
+        return material
+    runnable = tuple(tool for tool in catalog.tools if tool.full_name not in lacking)
+    names = sorted(lacking)
+    listing = ", ".join(shortened(name, 60) for name in names[:5])
+    listing += f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    if not runnable:
+        raise InputError(f"{name} has none of the tools of {catalog.name}: {listing}")
+    notes.append(f"{name} lacks {counted(len(names), 'tool')} of {catalog.name}, left out: {listing}")
+    return replace(material, catalog=replace(catalog, tools=runnable))
+
+
+def read_wishes(fill: Any) -> Mapping[str, Any]:
+    """What no plan touches, from a file or from data.
+
+    Raises:
+        InputError: there is no such file, or it is none that ``data coverage --to-make`` writes.
+    """
+    if isinstance(fill, (str, os.PathLike)):
+        path = Path(fill)
+        try:
+            data = read_json(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: cannot be read: {error}") from None
+        except ParseError as error:
+            raise InputError(f"{path}: {error.brief}") from None
+        where = str(path)
+    else:
+        data, where = fill, "fill"
+    if not isinstance(data, Mapping):
+        raise InputError(f"{where}: expected an object as 'data coverage --to-make' writes it")
+    ToMakeFile.check(data, where)
+    return data
+
+
+def wished(options: Mapping[str, Any], graph: ToolGraph) -> Wishes:
+    """What is wanted of each plan.
+
+    Args:
+        options: The arguments of :func:`planner_eval.make` by name.
+        graph: The tools.
+
+    Raises:
+        InputError: the wishes contradict one another.
+    """
+    bounds = {name: options.get(name) for name in ("calls", "depth", "width", "components", "reuse")}
+    free = all(options.get(name) is None for name in ("depth", "width", "components", "pattern", "scope"))
+    wishes = wishes_of(
+        **bounds,
+        pattern=options.get("pattern"),
+        scope=options.get("scope"),
+        single=bool(options.get("single")),
+    )
+    if (
+        free and graph.joined and wishes.calls.low > 1
+    ):  # nobody wants plans that join nothing without saying so
+        return wishes_of(**{**bounds, "depth": "2.."}, single=wishes.single)
+    return wishes
+
+
+def said_in(form: str, options: Mapping[str, Any], wishes: Wishes, graph: ToolGraph) -> Wishes:
+    """The wishes within what a layout can hold: of some the gold answer is that of one call alone.
+
+    Raises:
+        InputError: no such plan is what is wished for.
+    """
+    if form not in ALONE or wishes.single:
+        return wishes
+    try:
+        single_wishes = wished({**options, "single": True}, graph)
+        refuse_impossible(single_wishes, graph)
+    except InputError as error:
+        raise InputError(
+            f"layout {form}: its gold answer is of the last call alone; {error}; --to planeval holds any plan"
+        ) from None
+    return single_wishes
+
+
+def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple[tuple[Node, ...], ...]:
+    """The plans of a set without their values; what cannot be followed is told in the notes.
+
+    Raises:
+        InputError: none of them can be followed.
+    """
+    positions = {tool.full_name: index for index, tool in enumerate(graph.tools)}
+    source = set_of(like, {})
+    followed, why, first = [], Counter[str](), dict[str, str]()
+    reader = source.reader(None, infer=True)
+    for item in map(reader.read, source.records):
+        nodes: tuple[Node, ...] | Unfollowed
+        if item.plan is None:
+            nodes = (
+                Unfollowed("it cannot be read", item.error) if item.error else Unfollowed("it has no plan")
+            )
+        else:
+            nodes = nodes_of(item.plan, graph, positions)
+        if not isinstance(nodes, Unfollowed) and form in ALONE and ends_of(nodes) > 1:
+            nodes = Unfollowed(f"several of its calls give the answer, and a gold answer of {form} is of one")
+        if isinstance(nodes, Unfollowed):
+            why[nodes.why] += 1
+            first.setdefault(nodes.why, nodes.what)
+        else:
+            followed.append(nodes)
+    reasons = [
+        (reason, "; ".join(filter(None, (f"{count:,}", first[reason]))))
+        for reason, count in why.most_common()
+    ]
+    listing = ", ".join(f"{reason} ({more})" for reason, more in reasons)
+    if not followed:
+        raise InputError(
+            f"{source.name}: none of its plans can be followed: {listing or 'it has no records'}"
+        )
+    if why:
+        notes.append(f"{counted(why.total(), 'plan')} of {source.name} cannot be followed: {listing}")
+    return tuple(followed)

@@ -1,0 +1,260 @@
+"""What a pair may be made smaller for: an edit's code, a command's success, two variants that disagree."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+from planner_eval.base.errors import AbsentError, InputError, ParseError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import close_names, one_line
+from planner_eval.comparison.diff import diff
+from planner_eval.comparison.explanation.edits import EDITS
+from planner_eval.comparison.policy.policy import Policy
+from planner_eval.curation.shrink.pairs import Told
+
+Texts: TypeAlias = Callable[[str, str], bool]
+"""Whether a prediction and a gold plan, as they are written, show something."""
+
+PLACES = ("{pred}", "{gold}")
+"""What stands for the two files in a command."""
+_TOLD = 300
+"""How much of what a command says is told, in characters."""
+
+
+class Shows(NamedTuple):
+    """What a pair is made smaller for.
+
+    Args:
+        texts: Whether two texts show it.
+        said: What that is, in words.
+        asked: What may answer now this, now that of one pair, in words; nothing of what cannot.
+    """
+
+    texts: Texts
+    said: str
+    asked: str = ""
+
+
+# ---------------------------------------------------------------- an edit's code
+def refuse_code(code: str) -> None:
+    """Refuse a code that no edit has.
+
+    Raises:
+        InputError: names the closest codes, or all.
+    """
+    if code not in EDITS:
+        close = close_names(code, EDITS)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(EDITS)}"
+        raise InputError(f"no edit has the code {code!r}; {hint}")
+
+
+def of_code(code: str, pred: Told, gold: Told, policy: Policy) -> Shows:
+    """That a pair differs by an edit of a code: a root cause where the given pair has such a one.
+
+    Raises:
+        InputError: no edit has this code.
+        AbsentError: the given pair has no edit of it, or cannot be compared.
+    """
+    refuse_code(code)
+    for record, what in ((pred, "the prediction"), (gold, "gold")):
+        if record.plan is None:
+            raise AbsentError(f"{what} cannot be read, so there is no edit: {record.error}")
+    assert pred.plan is not None
+    assert gold.plan is not None
+    given_diff = diff(pred.plan, gold.plan, policy)
+    root = any(edit.code == code for edit in given_diff.roots)
+    codes = dict.fromkeys(edit.code for edit in given_diff.edits)
+    if code not in codes:
+        hint = f"it has {', '.join(codes)}" if codes else "the plans are the same"
+        raise AbsentError(f"no edit of this pair is {code}: {hint}")
+    readers = _Read(pred), _Read(gold)
+
+    def texts(pred: str, gold: str) -> bool:
+        plans = readers[0](pred), readers[1](gold)
+        if plans[0] is None or plans[1] is None:
+            return False
+        new_diff = diff(plans[0], plans[1], policy)
+        return any(edit.code == code for edit in (new_diff.roots if root else new_diff.edits))
+
+    return Shows(texts, code if root else f"{code}, a consequence")
+
+
+class _Read:
+    """Reads the texts of a side, the last one once; None of one that is no plan."""
+
+    def __init__(self, record: Told) -> None:
+        self.side = record
+        self.text, self.plan = record.text, record.plan
+
+    def __call__(self, text: str) -> Any:
+        if text != self.text:
+            try:
+                self.plan = self.side.parsed(text)
+            except ParseError:
+                self.plan = None
+            self.text = text
+        return self.plan
+
+
+# ---------------------------------------------------------------- a command
+class Ran(NamedTuple):
+    """How a command ended: with 0, and in words."""
+
+    fine: bool
+    said: str
+
+
+def of_command(command: str, pred: Told, gold: Told, seconds: float) -> Shows:
+    """That a shell command ends with 0.
+
+    Args:
+        command: The command, in which ``{pred}`` and ``{gold}`` stand for the files.
+        pred: The prediction as given.
+        gold: The gold plan as given.
+        seconds: How long it may run.
+
+    Raises:
+        InputError: it names neither file, or there is no folder for them.
+        AbsentError: it does not end with 0 for the given pair.
+    """
+    if not any(placeholder in command for placeholder in PLACES):
+        raise InputError(f"the command names neither {PLACES[0]} nor {PLACES[1]}: it would look at no pair")
+
+    parent = plain_folder()
+
+    def ran(texts: tuple[str, str]) -> Ran:
+        filled = command
+        # each run has a folder of its own: what a command does to it, the next one does not see
+        with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True) as folder:
+            for placeholder, record, text in zip(PLACES, (pred, gold), texts, strict=True):
+                file = record.file(text)
+                suffix = file.suffix if _plain(file.suffix) else ".txt"
+                path = Path(folder, placeholder.strip("{}") + suffix)
+                path.write_bytes(file.text.encode("utf-8", "surrogatepass"))
+                filled = filled.replace(placeholder, str(path))
+            return run(filled, seconds)
+
+    first = ran((pred.text, gold.text))
+    if not first.fine:
+        raise AbsentError(f"the command does not end with 0 for the pair as it is: {first.said}")
+    return Shows(
+        lambda pred, gold: ran((pred, gold)).fine, f"the command ends with 0: {command}", asked="the command"
+    )
+
+
+_PREFIX = "planeval-"
+
+
+def plain_folder() -> str:
+    """A folder for temporary files whose path means the same to a shell with quotes around it and without.
+
+    Raises:
+        InputError: there is none.
+    """
+    usual = os.path.abspath(tempfile.gettempdir())
+    for folder in (usual, "/tmp", "/var/tmp", "/dev/shm"):
+        if _plain(folder) and os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    raise InputError(
+        f"the folder for temporary files is {usual!r}, a path that a shell does not take as it is; name one "
+        "of letters, digits, '-' and '_' with TMPDIR"
+    )
+
+
+def _plain(path: str) -> bool:
+    """Whether a shell takes a path as it is."""
+    return not path or shlex.quote(path) == path
+
+
+def run(command: str, seconds: float) -> Ran:
+    """Run a shell command for so many seconds at most, and end what it leaves running in its process group.
+
+    Args:
+        command: The command.
+        seconds: How long it may run.
+    """
+    with tempfile.TemporaryFile() as stream:  # what it says may be much
+        process = subprocess.Popen(
+            command,
+            shell=True,  # it is the user's own, as they would type it
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # an interrupt is ours: what was found so far is written
+        )
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return Ran(False, f"it did not end within {seconds:g} seconds")
+        finally:
+            with suppress(ProcessLookupError, PermissionError):  # nothing of it is left, as mostly
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        output = _tail(stream)
+    ended = f"it ended with {code}" if code >= 0 else f"it was ended by signal {-code}"
+    return Ran(code == 0, f"{ended}: {output}" if output else ended)
+
+
+def _tail(stream: IO[bytes]) -> str:
+    """The end of what a command said, on one line."""
+    stream.seek(max(0, stream.seek(0, os.SEEK_END) - _TOLD))
+    return one_line(stream.read(_TOLD).decode("utf-8", "replace").strip(), _TOLD)
+
+
+# ---------------------------------------------------------------- two variants
+def of_variants(
+    name: str,
+    score: Callable[[str, str], Mapping[str, tuple[Any, Any]]],
+    pred: Told,
+    gold: Told,
+    figure: str | None,
+) -> Shows:
+    """That the two variants of a benchmark disagree in one figure.
+
+    Args:
+        name: The benchmark's title.
+        score: The figures of two texts in which they disagree.
+        pred: The answer as given.
+        gold: The gold plan as given.
+        figure: The figure; the first in which they disagree when left out.
+
+    Raises:
+        AbsentError: they agree.
+    """
+    figures = score(pred.text, gold.text)
+    if not figures:
+        raise AbsentError(f"the official and the corrected figures of {name} agree about this answer")
+    if figure is not None and figure not in figures:
+        raise AbsentError(
+            f"the official and the corrected {figure} of {name} agree about this answer; "
+            f"they disagree in {', '.join(figures)}"
+        )
+    which = figure or next(iter(figures))
+    official, corrected = figures[which]
+    message = f"{name}'s {which}: official {_value(official)}, corrected {_value(corrected)}"
+    expected = _order(figures[which])
+
+    def texts(pred: str, gold: str) -> bool:
+        new_figures = score(pred, gold)
+        return which in new_figures and _order(new_figures[which]) == expected
+
+    return Shows(texts, message)
+
+
+def _order(values: tuple[Any, Any]) -> Any:
+    """Which of two values is the greater; of those that are no numbers, what they are."""
+    if all(isinstance(v, (int, float)) for v in values):
+        return values[0] > values[1]
+    return tuple(value if isinstance(value, str) or value is None else "number" for value in values)
+
+
+def _value(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,356 @@
+"""A pair of plans that is made smaller: how large it is, how its sides are read and written again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from planner_eval.base.errors import InputError, ParseError, WriteError
+from planner_eval.base.json_text import loads_if_json
+from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import counted
+from planner_eval.plan.linking import plan_of
+from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved, Value
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.read import parse, write
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.plans import read_plan
+from planner_eval.reading.files.record import Record
+
+# ----------------------------------------------------------------------
+# A pair of plans that is made smaller, and how large it is.
+Side: TypeAlias = Plan | str
+"""A plan; or a text, where none can be read of it, or it does not show the same when it is written anew."""
+
+
+class Pair(NamedTuple):
+    """A prediction and the gold plan."""
+
+    pred: Side
+    gold: Side
+
+
+class Size(NamedTuple):
+    """How large a plan or a pair is; each step makes it less, as tuples are compared.
+
+    Args:
+        calls: How many calls.
+        arguments: How many arguments, values of the answer, declared outputs and recorded results.
+        references: How many references, and steps of the ways into what they name.
+        weight: Of all values and labels; of a text its characters.
+    """
+
+    calls: int = 0
+    arguments: int = 0
+    references: int = 0
+    weight: int = 0
+
+    def plus(self, other: Size) -> Size:
+        """Both together."""
+        return Size(*(count + other_count for count, other_count in zip(self, other, strict=True)))
+
+
+SIMPLE = "x"
+"""The text that says nothing: what stands in the place of another, and of a reference."""
+
+
+def bare(plan: Plan) -> Plan:
+    """The plan without what the text that it was read from says beside it: places, notes, guessed edges.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> bare(parse("a = f(#x='1')")).text is None
+    True
+    """
+    return plan_of((replace(call, span=None, spans=()) for call in plan.calls), plan.answer)
+
+
+def size_of(plan_or_text: Side) -> Size:
+    r"""How large a side is.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> size_of(parse("a = f(#x='Rome')\ng(#y=a)")), size_of("f(")
+    (Size(calls=2, arguments=3, references=2, weight=13), Size(calls=0, arguments=0, references=0, weight=2))
+    """
+    if isinstance(plan_or_text, str):
+        return Size(weight=len(plan_or_text))
+    total = Size(calls=len(plan_or_text.calls), arguments=int(plan_or_text.answer is not None))
+    for call in plan_or_text.calls:
+        extra_values = len(call.returns) + bool(call.has_result)
+        total = total.plus(Size(arguments=len(call.arguments) + extra_values, weight=len(call.id)))
+        for _, value in call.arguments:
+            total = total.plus(_size(value))
+    for _, value in plan_or_text.answer or ():
+        total = total.plus(_size(value)).plus(Size(arguments=1))
+    return total
+
+
+def size(pair: Pair) -> Size:
+    """How large both sides are together."""
+    return size_of(pair.pred).plus(size_of(pair.gold))
+
+
+def _size(value: Value) -> Size:
+    references = weight = 0
+    for leaf in _parts(value):
+        if isinstance(leaf, (Ref, Unresolved)):
+            references += 1 + len(leaf.path)
+        else:
+            weight += leaf if isinstance(leaf, _Holds) else weight_of(leaf)
+    return Size(references=references, weight=weight)
+
+
+class _Holds(int):
+    """What a list, an object or a template weighs beside what it holds."""
+
+
+def _parts(value: Value) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield _Holds(1 + sum(1 + len(key) for key in value))
+        for item in value.values():
+            yield from _parts(item)
+    elif isinstance(value, list):
+        yield _Holds(1 + len(value))
+        for item in value:
+            yield from _parts(item)
+    elif isinstance(value, Template):
+        yield _Holds(1 + len(value.parts))
+        yield from value.parts
+    else:
+        yield value
+
+
+def weight_of(leaf: Any) -> int:
+    """What a scalar weighs: 0 and 1 least of all numbers, and of texts the shortest.
+
+    >>> weight_of(0) < weight_of(1) < weight_of(7) < weight_of(70), weight_of("x") < weight_of("y")
+    (True, True)
+    """
+    if isinstance(leaf, bool) or leaf is None:
+        return 1
+    if isinstance(leaf, str):
+        return 2 * len(leaf) + (leaf != SIMPLE)
+    if isinstance(leaf, (int, float)):
+        return 1 if leaf == 0 else 2 if leaf == 1 else 2 + number_length(leaf)
+    return 1
+
+
+def number_length(number: float) -> int:
+    """How many characters a number takes; of whole numbers that are too long to write, about."""
+    if isinstance(number, int) and number.bit_length() > 10_000:
+        return number.bit_length() // 3
+    return len(repr(number))
+
+
+def with_calls(plan: Plan, calls: tuple[Call, ...]) -> Plan:
+    """The plan with other calls."""
+    return plan_of(calls, plan.answer)
+
+
+# ----------------------------------------------------------------------
+# The two sides of a pair that is made smaller: how each is read, and how it is written again.
+T = TypeVar("T")
+
+SPARE = "plan"
+"""The notation of what its own cannot say: every plan can be written in it."""
+
+
+class Asked(NamedTuple):
+    """Which pair is meant, and how it is written.
+
+    Args:
+        id: The pair's id.
+        record: Or its number, counted from 1.
+        to: The notation to write; each side's own when None.
+    """
+
+    id: str | None
+    record: int | None
+    to: str | None
+
+
+class File(NamedTuple):
+    """What a side is in a file of its own, in the form of the file that it came from."""
+
+    suffix: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """One side as it was given.
+
+    Args:
+        text: As it was written.
+        plan: What was read of it; None where it holds no readable plan.
+        error: Why it holds none.
+        dialect: The notation in which it is written again.
+        written: Writes a plan; raises WriteError for what cannot be said.
+        parsed: Reads a text.
+        calling: Whether it keeps a call: that two scores disagree about nothing at all teaches nobody.
+        cut: Whether its text may be cut where it cannot be made smaller as a plan.
+        notes: What is to be said of it.
+        file: The file that holds a text instead of the given one.
+    """
+
+    text: str
+    plan: Plan | None
+    error: str = ""
+    dialect: str = ""
+    written: Callable[[Plan], str] = field(default=lambda plan: write(plan, SPARE))
+    parsed: Callable[[str], Plan] = parse
+    cut: bool = True
+    calling: bool = False
+    notes: tuple[str, ...] = ()
+    file: Callable[[str], File] = field(default=lambda text: File(".txt", text))
+
+
+def told(
+    plan_file: PlanFile, record: Record, options: Mapping[str, Any], to: str | None, *, role: str
+) -> Told:
+    """A record of a user's file.
+
+    Args:
+        plan_file: The file.
+        record: The record.
+        options: How plans are read, as for :func:`planner_eval.reading.dialects.read.parse`.
+        to: The notation to write; its own when left out.
+        role: What messages call it.
+
+    Raises:
+        InputError: `to` cannot say what it says.
+    """
+    source = record.source
+    if isinstance(source, Plan):
+        text = source.text or ""
+    else:
+        text = source if isinstance(source, str) else _as_json(source, record.where)
+    options = {**options, "turn": record.turn} | ({"dialect": record.dialect} if record.dialect else {})
+    try:
+        plan = read_plan(record, **{name: value for name, value in options.items() if name != "turn"})
+    except ParseError as error:
+        why = f"{record.where}: {str(error).partition(chr(10))[0]}"
+        return Told(text, None, why, file=_filed(plan_file, record))
+    tools = options.get("tools")
+    notation, notes = _notation(plan, to, role, tools)
+    if not text:
+        text = write(plan, notation, tools=tools)
+    parse_options = {**options, "dialect": notation if notation == options.get("dialect") else None}
+
+    def parsed(text: str) -> Plan:
+        return parse(text, **{name: value for name, value in parse_options.items() if value is not None})
+
+    return Told(
+        text,
+        plan,
+        "",
+        notation,
+        lambda plan: write(plan, notation, tools=tools),
+        parsed,
+        notes=notes,
+        file=_filed(plan_file, record),
+    )
+
+
+def _notation(plan: Plan, to: str | None, role: str, tools: Any) -> tuple[str, tuple[str, ...]]:
+    """In which notation a plan is written, and what is to be said of that."""
+    if to is not None:
+        dialects.get(to)
+        for variant in (plan, bare(plan)):  # the second is what is written: what was guessed is no part of it
+            try:
+                write(variant, to, tools=tools)
+            except WriteError as error:
+                message = str(error).partition("\n")[0]
+                raise InputError(
+                    f"{role} cannot be written as {to}: {message}; name another notation with --to, such as "
+                    f"{SPARE}, or none, so that each side is written in its own"
+                ) from None
+        return to, ()
+    own = plan.dialect or SPARE
+    try:
+        write(plan, own, tools=tools)
+    except WriteError as error:
+        message = str(error).partition("\n")[0]
+        return SPARE, (f"{role} is written as {SPARE}, for {own} cannot be: {message}",)
+    return own, ()
+
+
+def _filed(plan_file: PlanFile, record: Record) -> Callable[[str], File]:
+    """Puts a text where the record has its plan: a file of one plan, or of that record alone."""
+    if not plan_file.many or plan_file.published or plan_file.content is None:
+        suffix = Path(plan_file.name).suffix if not plan_file.many and not plan_file.parts else ""
+        return lambda text: File(suffix or ".txt", text)
+    structured = not isinstance(record.source, str)
+    path = plan_file.content
+
+    def file(text: str) -> File:
+        content: Any = text
+        values = loads_if_json(text, DEFAULT_LIMITS) if structured else None
+        if values is not None and len(values) == 1:
+            content = values[0]
+        fields = _with(dict(record.fields), path, content)
+        return File(".jsonl", json.dumps(fields, ensure_ascii=False) + "\n")
+
+    return file
+
+
+def _with(fields: dict[str, Any], path: str, content: Any) -> dict[str, Any]:
+    """The fields with another content; of a way into a record the whole way."""
+    if path in fields or "." not in path:
+        return {**fields, path: content}
+    first, _, remaining = path.partition(".")
+    inner = fields.get(first)
+    if isinstance(inner, dict):
+        return {**fields, first: _with(inner, remaining, content)}
+    return {**fields, path: content}
+
+
+def _as_json(data: Any, where: str) -> str:
+    try:
+        return json.dumps(data, ensure_ascii=False)
+    except (TypeError, ValueError):
+        kind = type(data).__name__
+        raise InputError(f"{where}: found a {kind}, expected a plan, its text or its data") from None
+
+
+def only_one(pairs: Sequence[T], record: int | None, names: str) -> T:
+    """The one of some pairs that is meant.
+
+    Args:
+        pairs: The pairs.
+        record: Its number, counted from 1; None where there is only one.
+        names: What the user named, for the message.
+
+    Raises:
+        InputError: there are several, or no such number.
+    """
+    count = len(pairs)
+    if record is None and count != 1:
+        raise InputError(
+            f"{names} hold {count:,} pairs, and one is made smaller: name it with --id, or --record N "
+            "counted from 1"
+        )
+    if record is not None and not 1 <= record <= count:
+        raise InputError(f"{names} hold {counted(count, 'pair')}, and there is no record {record:,}")
+    return pairs[(record or 1) - 1]
+
+
+def only_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Record]:
+    """The one pair that is meant.
+
+    Args:
+        pairs: The pairs.
+        record: Its number, counted from 1; None where there is only one.
+        names: What the user named, for the message.
+
+    Raises:
+        InputError: there are several, no such number, or one side has no partner.
+    """
+    pred, gold = only_one(pairs, record, names)
+    if pred is None or gold is None:
+        present, lacking = (gold, "prediction") if pred is None else (pred, "gold plan")
+        raise InputError(f"{present.where}: there is no {lacking} beside it")
+    return pred, gold

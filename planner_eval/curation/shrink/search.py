@@ -1,0 +1,346 @@
+"""The search for the smallest pair that still shows something: delta debugging over all steps.
+
+Source: Zeller and Hildebrandt, Simplifying and isolating failure-inducing input (IEEE TSE 28, 2002): of each
+kind of step many are tried at once, then half as many, down to single ones; here over kinds of steps from
+large to small, again and again until none of any kind makes the pair smaller.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.comparison.matching.align import match
+from planner_eval.curation.shrink.calls import alone, beside, together, without, without_beside
+from planner_eval.curation.shrink.pairs import Pair, bare, size
+from planner_eval.curation.shrink.values import (
+    argument_dropped,
+    changed,
+    changes_alone,
+    changes_together,
+    dropped,
+    literal,
+    shorter,
+    simple,
+)
+
+# ----------------------------------------------------------------------
+# Steps over texts that are no plan: what stands in brackets, lines, words and characters cut out.
+Cut: TypeAlias = tuple[int, int, int]
+"""A side, and the characters [start, end) of its text that are cut out."""
+
+_PIECES = {"lines": r"[^\n]*\n|[^\n]+", "words": r"\s+|\w+|[^\w\s]", "characters": r"(?s:.)"}
+
+
+_COMMA = re.compile(r"\s*,\s*")
+
+
+class Group(NamedTuple):
+    """What stands between two brackets, which are part of it.
+
+    Args:
+        start: Where it starts.
+        end: Where it ends, with the comma behind it.
+        parent: Where the group starts that it lies in; -1 for none.
+    """
+
+    start: int
+    end: int
+    parent: int
+
+
+def groups(text: str) -> list[Group]:
+    """The groups of a text, those that close first first; brackets that have no partner are passed over.
+
+    >>> [text[one.start : one.end] for text in ["f([1], {2})"] for one in groups(text)]
+    ['[1], ', '{2}', '([1], {2})']
+    """
+    closed, opened = [], [-1]
+    for mark in re.finditer(r"[](){}[]", text):
+        if mark[0] in "([{":
+            opened.append(mark.start())
+        elif len(opened) > 1:
+            start = opened.pop()
+            comma = _COMMA.match(text, mark.end())
+            closed.append(Group(start, comma.end() if comma else mark.end(), opened[-1]))
+    return closed
+
+
+def group_cuts(pair: Pair, _partners: Sequence[tuple[int, int]]) -> list[Cut]:
+    """The groups that can be cut out of texts, outer ones first."""
+    return [
+        (number, group.start, group.end)
+        for number, text in enumerate(pair)
+        if isinstance(text, str)
+        for group in reversed(groups(text))
+    ]
+
+
+class Shared(NamedTuple):
+    """A group of the prediction's text, and the call of gold that stands where it stands among its like."""
+
+    start: int
+    end: int
+    call: int
+
+
+def shared_cuts(pair: Pair, _partners: Sequence[tuple[int, int]]) -> list[Shared]:
+    """The groups side by side that are as many as gold has calls, each with its call; last ones first."""
+    pred, gold = pair
+    if not isinstance(pred, str) or isinstance(gold, str) or not gold.calls:
+        return []
+    groups_by_parent: dict[int, list[Group]] = {}
+    for group in groups(pred):
+        groups_by_parent.setdefault(group.parent, []).append(group)
+    return [
+        Shared(group.start, group.end, call)
+        for siblings in groups_by_parent.values()
+        if len(siblings) == len(gold.calls)
+        for call, group in reversed([*enumerate(siblings)])
+    ]
+
+
+def shared_cut(pair: Pair, units: Iterable[Shared]) -> Pair:
+    """The pair without some groups and their calls, and what needs those."""
+    units = list(units)
+    pair = without(pair, [(None, unit.call) for unit in units], cut=False)
+    return cut(pair, [(0, unit.start, unit.end) for unit in units])
+
+
+def cuts(pair: Pair, _partners: Sequence[tuple[int, int]], *, of: str) -> list[Cut]:
+    r"""What can be cut out of texts.
+
+    Args:
+        pair: The pair.
+        of: ``"lines"``, ``"words"`` or ``"characters"``.
+
+    >>> cuts(Pair("f(\n", ""), (), of="words")
+    [(0, 0, 1), (0, 1, 2), (0, 2, 3)]
+    """
+    return [
+        (number, piece.start(), piece.end())
+        for number, text in enumerate(pair)
+        if isinstance(text, str)
+        for piece in re.finditer(_PIECES[of], text)
+    ]
+
+
+def cut(pair: Pair, units: Iterable[Cut]) -> Pair:
+    """The pair without some pieces of its texts."""
+    texts = list(pair)
+    ends = [0, 0]
+    retained: list[list[str]] = [[], []]
+    for number, start, end in sorted(units):  # of pieces one within another the outer one goes
+        text = texts[number]
+        if isinstance(text, str) and end > ends[number]:
+            retained[number].append(text[ends[number] : start])
+            ends[number] = end
+    for number, text in enumerate(pair):
+        if isinstance(text, str):
+            texts[number] = "".join([*retained[number], text[ends[number] :]])
+    return Pair(*texts)
+
+
+# ----------------------------------------------------------------------
+# The search for the smallest pair that still shows something: delta debugging over all steps.
+TRIES = 10_000
+"""So many pairs are tried unless the user says otherwise."""
+
+ENDINGS = {
+    "smallest": "no step makes it smaller",
+    "tries": "the tries ran out",
+    "deadline": "the time ran out",
+    "interrupted": "it was interrupted",
+    "wavers": "what was asked does not answer the same each time",
+}
+"""Why a search ended, each in words."""
+
+Partners = Sequence[tuple[int, int]]
+
+
+class Kind(NamedTuple):
+    """One kind of step.
+
+    Args:
+        units: What can be done to a pair, given which calls stand for one another.
+        done: The pair to which some of that is done.
+    """
+
+    units: Callable[[Pair, Partners], Sequence[Any]]
+    done: Callable[[Pair, Sequence[Any]], Pair]
+
+
+def _values(simpler: Callable[[Any, bool], Any]) -> Iterator[Kind]:
+    for units in (changes_together, changes_alone):
+        yield Kind(partial(units, simpler=simpler), changed)
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(together, partial(without, cut=False)),
+    Kind(together, partial(without, cut=True)),
+    Kind(alone, partial(without, cut=False)),
+    Kind(alone, partial(without, cut=True)),
+    *_values(argument_dropped),
+    Kind(beside, without_beside),
+    *_values(literal),
+    *_values(simple),
+    *_values(dropped),
+    *_values(shorter),
+    Kind(shared_cuts, shared_cut),
+    Kind(group_cuts, cut),
+    *(Kind(partial(cuts, of=of), cut) for of in ("lines", "words", "characters")),
+)
+"""All kinds of steps, those that take away most first."""
+
+
+class Shrunk(NamedTuple):
+    """The smallest pair that was found.
+
+    Args:
+        pair: The pair.
+        tries: How many pairs were tried.
+        steps: How many of them were smaller and showed it.
+        ended: Why the search ended: a key of :data:`ENDINGS`, never ``"wavers"``, for nothing is asked twice.
+    """
+
+    pair: Pair
+    tries: int
+    steps: int
+    ended: str
+
+
+def smaller(pair: Pair) -> Iterator[Pair]:
+    """Every pair that is one single step smaller.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> one = parse("f(#x='1')")
+    >>> [tuple(map(len, each)) for each in smaller(Pair(bare(one), bare(one)))][:3]
+    [(0, 0), (1, 0), (0, 1)]
+    """
+    digests, least = {_digest(pair)}, size(pair)
+    partners = _partners(pair)
+    for kind in KINDS:
+        for unit in kind.units(pair, partners):
+            smaller_pair = kind.done(pair, [unit])
+            if (digest := _digest(smaller_pair)) not in digests and size(smaller_pair) < least:
+                digests.add(digest)
+                yield smaller_pair
+
+
+def shrink(
+    pair: Pair,
+    shows: Callable[[Pair], bool],
+    *,
+    tries: int = TRIES,
+    deadline: float | None = None,
+    progress: Callable[[int, Pair], None] | None = None,
+) -> Shrunk:
+    r"""Make a pair smaller for as long as a single step leaves one that still shows something.
+
+    Args:
+        pair: The pair, which shows it.
+        shows: Whether a pair shows it; the same for the same pair.
+        tries: How many pairs are tried at most.
+        deadline: After how many seconds no further one is tried.
+        progress: Is told after each try how many there were, and the smallest pair so far.
+
+    Returns:
+        A pair that shows it; where the search ended by itself, no pair of :func:`smaller` does.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> plan = parse("a = f(#x='Rome')\nb = g(#y='1')\nh(#z=b)")
+    >>> found = shrink(Pair(plan, plan), lambda each: "h" in [call.name for call in each.gold.calls])
+    >>> [call.name for call in found.pair.gold.calls], len(found.pair.pred), found.ended
+    (['h'], 0, 'smallest')
+    """
+    work = _Work(pair, shows, tries, deadline, progress)
+    try:
+        while any([work.reduced(kind) for kind in KINDS]):  # a list: every kind has its turn
+            pass
+    except _EndedError as error:
+        return Shrunk(work.pair, work.tries, work.steps, str(error))
+    except KeyboardInterrupt:
+        return Shrunk(work.pair, work.tries, work.steps, "interrupted")
+    return Shrunk(work.pair, work.tries, work.steps, "smallest")
+
+
+class _EndedError(Exception):
+    """The search ends before its end."""
+
+
+class _Work:
+    """The smallest pair so far, and what was tried."""
+
+    def __init__(
+        self,
+        pair: Pair,
+        shows: Callable[[Pair], bool],
+        tries: int,
+        deadline: float | None,
+        progress: Callable[[int, Pair], None] | None,
+    ) -> None:
+        self.pair = Pair(
+            *(plan_or_text if isinstance(plan_or_text, str) else bare(plan_or_text) for plan_or_text in pair)
+        )
+        self.size = size(self.pair)
+        self.partners = _partners(self.pair)
+        self.shows, self.most, self.progress = shows, tries, progress
+        self.until = None if deadline is None else time.monotonic() + deadline
+        self.tries = self.steps = 0
+        self.known = {_digest(self.pair)}
+
+    def reduced(self, kind: Kind) -> bool:
+        """Do steps of one kind, many at once, then fewer, down to single ones; whether any was taken."""
+        before = self.steps
+        units = kind.units(self.pair, self.partners)
+        chunk = len(units)
+        while chunk:
+            index = 0
+            while index < len(units):
+                if self.takes(kind.done(self.pair, units[index : index + chunk])):
+                    units = kind.units(self.pair, self.partners)
+                else:
+                    index += chunk
+            chunk //= 2
+        return self.steps > before
+
+    def takes(self, pair: Pair) -> bool:
+        """Whether a pair is smaller and shows it, so that it takes the place of the smallest so far."""
+        if self.until is not None and time.monotonic() > self.until:
+            raise _EndedError("deadline")
+        least = size(pair)
+        if least >= self.size or (digest := _digest(pair)) in self.known:
+            return False
+        if self.tries >= self.most:
+            raise _EndedError("tries")
+        self.known.add(digest)
+        self.tries += 1
+        shows = self.shows(pair)
+        if shows:
+            self.pair, self.size, self.steps = pair, least, self.steps + 1
+            self.partners = _partners(pair)
+        if self.progress is not None:
+            self.progress(self.tries, self.pair)
+        return shows
+
+
+def _partners(pair: Pair) -> Partners:
+    """Which call of the prediction stands for which of gold."""
+    pred, gold = pair
+    if isinstance(pred, str) or isinstance(gold, str):
+        return ()
+    return match(pred, gold).alignment.pairs
+
+
+def _digest(pair: Pair) -> bytes:
+    """What tells a pair from others; of what was tried no more is held."""
+    contents = [
+        plan_or_text if isinstance(plan_or_text, str) else repr((plan_or_text.calls, plan_or_text.answer))
+        for plan_or_text in pair
+    ]
+    return blake2b(repr(contents).encode("utf-8", "surrogatepass"), digest_size=16).digest()

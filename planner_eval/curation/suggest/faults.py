@@ -1,0 +1,225 @@
+"""What is wrong with a plan, as far as its catalog and the plan itself can say: what a mend has to remove."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from planner_eval.catalogs.catalog import ANY, Catalog, Tool
+from planner_eval.catalogs.check import check, meant
+from planner_eval.plan.model import WHOLE_RESULT, Path, Plan, Ref, Unresolved, Value, references
+
+AS_TEXT = "suggest.as_text"
+NO_APP = "suggest.no_app"
+
+_SHOWN = 60
+_LONGEST = 200
+_SIGNED = re.compile(
+    r"\$\{([^${}]+)\}|\$([^${}]+)\$|\{\{([^{}]+)\}\}|\{([^{}]+)\}|<([^<>]+)>"
+    r"|\$([^\W\d][^${}]*)|#([A-Za-z]{1,4}\d+)"
+)
+"""How models mark a reference; an open ``$5`` is an amount, and an open ``#rome`` a tag."""
+
+_MADE = re.compile(r"c\d+(?:_\d+)?")
+"""The ids that linking gives to calls without a label."""
+
+_STEP = re.compile(r"[.\[\]]+")
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong.
+
+    Args:
+        code: What kind it is; the meanings are in ``planner_eval.base.errors.CODES``.
+        message: One sentence with the names and values found.
+        call: The position of the call concerned; None for the answer.
+        argument: The name of the argument concerned.
+        at: The way into the argument's value, where a reference is wrong.
+    """
+
+    code: str
+    message: str
+    call: int | None = None
+    argument: str | None = None
+    at: Path = ()
+
+
+def faults(plan: Plan, catalog: Catalog) -> tuple[Fault, ...]:
+    r"""What is wrong with a plan, by call.
+
+    Unused results are left out: they are a hint and no fault, and whether they are told hangs on whether the
+    plan refers to anything at all.
+
+    Args:
+        plan: The plan.
+        catalog: The tools it may call.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> from planner_eval.catalogs.catalog import Tool
+    >>> [fault.code for fault in faults(parse("g()\nh(#x=y)"), Catalog((Tool("g"), Tool("h", open=True))))]
+    ['reference.unresolved']
+    """
+    plan_faults = [
+        Fault(finding.code, finding.message, finding.call, finding.argument)
+        for finding in check(plan, catalog, hints=False)
+        if finding.code != "check.unused_result"
+        and (finding.severity != "info" or finding.code == "check.ambiguous_tool")
+    ]
+    plan_faults += _without_app(plan, catalog)
+    plan_faults += _references(plan, catalog)
+    return tuple(sorted(plan_faults, key=lambda fault: len(plan.calls) if fault.call is None else fault.call))
+
+
+Key = tuple[str, str | None, str | None]
+
+
+def keyed(plan: Plan, plan_faults: tuple[Fault, ...]) -> Counter[Key]:
+    """How often each fault is there, named so that a plan can be compared with what was made of it."""
+    return Counter(key_of(plan, fault) for fault in plan_faults)
+
+
+def key_of(plan: Plan, fault: Fault) -> Key:
+    """What a fault is called in any plan that was made of this one."""
+    return fault.code, None if fault.call is None else plan.calls[fault.call].id, fault.argument
+
+
+def _without_app(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
+    """Calls that name no app in a plan that names apps; which of several is told by ``check`` already."""
+    if plan.dialect != "appbench" and not any(call.app for call in plan.calls):
+        return
+    for position, call in enumerate(plan.calls):
+        if call.app is None and "." not in call.name:
+            tools = catalog.find(call.name)
+            apps = {tool.app for tool in tools}
+            if len(apps) == 1 and None not in apps:
+                text = f"the call of {call.name} names no app, as others do"
+                yield Fault(NO_APP, text, position)
+
+
+def _references(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
+    """References to nothing, to later calls and to the call itself, and texts that name an output."""
+    call_names = _Known(plan, catalog)
+    for position, call in enumerate(plan.calls):
+        for name, value in call.arguments:
+            yield from _of_value(value, position, name, call_names)
+    for name, value in plan.answer or ():
+        yield from _of_value(value, None, name, call_names)
+
+
+def _of_value(value: Value, position: int | None, name: str, call_names: _Known) -> Iterator[Fault]:
+    for path, ref in references(value):
+        if isinstance(ref, Unresolved):
+            text = f"{name} refers to {ref.name[:_SHOWN]!r}, which no call is called"
+            yield Fault("reference.unresolved", text, position, name, path)
+        elif position is not None and ref.call >= position:
+            code = "reference.self" if ref.call == position else "reference.forward"
+            what = (
+                "the call itself" if ref.call == position else f"call {ref.call + 1}, which is written later"
+            )
+            yield Fault(code, f"{name} refers to {what}", position, name, path)
+    if position is not None:
+        for path, text in _texts(value):
+            if call_names.named(text, position) is not None:
+                message = f"{name} is the text {text[:_SHOWN]!r}, which names an earlier call's output"
+                yield Fault(AS_TEXT, message, position, name, path)
+
+
+def _texts(value: Value, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        for step, item in enumerate(value):
+            yield from _texts(item, (*path, step))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(item, (*path, key))
+
+
+class _Known:
+    """Which names mean a call or its output, for texts that should have been references.
+
+    A call without a label was given one by linking, which no text can mean.
+
+    Args:
+        plan: The plan.
+        catalog: The tools it may call.
+    """
+
+    def __init__(self, plan: Plan, catalog: Catalog) -> None:
+        self._plan, self._catalog = plan, catalog
+        self._ids = {
+            call.id: position for position, call in enumerate(plan.calls) if not _MADE.fullmatch(call.id)
+        }
+        self._returns: dict[str, list[int]] = {}
+        for position, call in enumerate(plan.calls):
+            for name in call.returns:
+                self._returns.setdefault(name, []).append(position)
+
+    def named(self, text: str, before: int, *, bare: bool = False) -> Ref | None:
+        """The earlier call, and the way into its result, that a text names from its first letter to its last.
+
+        Args:
+            text: The text.
+            before: The position of the call that gives it.
+            bare: Whether a label alone will do, which any text may be by chance; otherwise the text has to be
+                marked as a reference, or to be a label with an output that its tool has.
+        """
+        if not text or len(text) > _LONGEST:
+            return None
+        signed = _SIGNED.fullmatch(text.strip())
+        inner = next(group for group in signed.groups() if group is not None) if signed else text
+        first, *steps = [step for step in _STEP.split(inner.strip()) if step] or [""]
+        path: Path = tuple(int(step) if step.isdecimal() and len(step) < 9 else step for step in steps)
+        position = self._ids.get(first)
+        if position is not None and position < before:
+            plain = bare and not path and not first.isdecimal()
+            if signed or plain or (path and self._has(position, path)):
+                return Ref(position, path)
+        positions = [index for index in self._returns.get(first, ()) if index < before]
+        # AppBench writes a reference as the bare name of an output
+        written = signed or bare or (self._plan.dialect == "appbench" and "_" in first)
+        return Ref(positions[-1], (first, *path)) if positions and written else None
+
+    def _has(self, position: int, path: Path) -> bool:
+        """Whether a call has an output by what its tool, or it itself, declares."""
+        call = self._plan.calls[position]
+        if path[0] in call.returns:
+            return True
+        tool = meant(call, self._catalog)
+        return tool is not None and declares(tool, path)
+
+
+def declares(tool: Tool, path: Path) -> bool:
+    """Whether a catalog says that a tool has an output, and does not merely leave it open.
+
+    >>> from planner_eval.catalogs.catalog import Parameter, Type
+    >>> find = Tool("find", returns=Type(("object",), fields=(Parameter("id"),)))
+    >>> declares(find, ("id",)), declares(find, ("size",)), declares(Tool("find"), ("id",))
+    (True, False, False)
+    """
+    if not path:
+        return tool.returns != ANY
+    fields = {field.name for field in tool.returns.unfolded.fields}
+    named = path[0] in fields or (path[0] in WHOLE_RESULT and tool.only_output is not None)
+    return named and tool.returns != ANY and tool.output(path) is not None
+
+
+def text_reference(
+    plan: Plan, text: str, before: int, catalog: Catalog | None = None, *, bare: bool = False
+) -> Ref | None:
+    """The reference that a text means, in a call at a position.
+
+    Args:
+        plan: The plan.
+        text: The text.
+        before: The position of the call.
+        catalog: The tools, by which a label with an output of its tool is seen without any mark.
+        bare: Whether a label alone will do.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> text_reference(parse([{"id": "v1", "name": "f", "arguments": {}}]), "$v1.x$", 1)
+    Ref(call=0, path=('x',))
+    """
+    return _Known(plan, catalog or Catalog(())).named(text, before, bare=bare)

@@ -1,0 +1,704 @@
+"""What may mend one fault: operations of a patch, with reasons and how likely they are; none is tried yet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from planner_eval.base.text import shown
+from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
+from planner_eval.catalogs.values import Parts, fits
+from planner_eval.curation.suggest.faults import AS_TEXT, NO_APP, Fault, text_reference
+from planner_eval.curation.suggest.names import Index, alike, opposed, strays, words
+from planner_eval.curation.suggest.producers import Producers, Wanted
+from planner_eval.curation.suggest.queries import named_in, said_by
+from planner_eval.curation.suggest.values import Meant, meanings
+from planner_eval.plan.graph import generations, stuck
+from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, references
+from planner_eval.reading.dialects.notations.plan import value_data
+
+_TOOLS = 20
+"""Tools that are looked at for one that is unknown."""
+
+_NAMED = 40
+"""Characters of a name in a sentence."""
+
+_ALIKE = 0.5
+"""Names less alike than this share letters by chance."""
+
+_LETTERS = 0.4
+"""How alike names are before it is told, and before it says which is which."""
+
+_NEARLY = 0.8
+"""How alike the words of arguments' names are that may be one, with a letter left out of a short one."""
+
+_DOUBTFUL = 0.6
+"""What a score is times where the names say another thing: it is then less than what a patch takes."""
+
+_SHARED = 500
+"""An argument that more tools than this take tells no tool."""
+
+
+class Mend(NamedTuple):
+    """One way to mend a fault.
+
+    Args:
+        operations: What is done, as :mod:`planner_eval.comparison.patch` has it.
+        says: What that is, in words.
+        reason: Why it is likely.
+        score: How likely it is, from 0 to 1: for ranking; no probability.
+        source: Whose it is: ``"catalog"``, ``"plan"``, ``"query"`` or ``"model"``.
+    """
+
+    operations: tuple[Mapping[str, Any], ...]
+    says: str
+    reason: str
+    score: float
+    source: str = "catalog"
+
+
+class Tools:
+    """The tools of a catalog, by what their names and arguments are like.
+
+    Args:
+        catalog: The tools.
+
+    >>> [tool.name for tool in Tools(Catalog((Tool("add"), Tool("divide")))).near(Call("1", "ad"))]
+    ['add']
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+
+    @cached_property
+    def _names(self) -> Index:
+        return Index(tool.name for tool in self.catalog.tools)
+
+    @cached_property
+    def _takers(self) -> dict[str, list[int]]:
+        positions: dict[str, list[int]] = {}
+        for position, tool in enumerate(self.catalog.tools):
+            for parameter in tool.parameters:
+                positions.setdefault(parameter.name, []).append(position)
+        return positions
+
+    def near(self, call: Call) -> list[Tool]:
+        """The tools that a call of an unknown one may mean: by name, and by the arguments it gives."""
+        candidates = dict.fromkeys(self._names.nearest(call.name, _TOOLS))
+        if call.app:
+            candidates |= dict.fromkeys(self._names.nearest(call.tool, 3))
+        votes: Counter[int] = Counter()
+        for name, _ in call.arguments[:_TOOLS]:
+            takers = self._takers.get(name, ())
+            votes.update(takers if len(takers) <= _SHARED else ())
+        candidates |= dict.fromkeys(
+            position for position, _ in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))[:_TOOLS]
+        )
+        return [self.catalog.tools[position] for position in candidates]
+
+
+class Mends:
+    """What may mend the faults of one plan.
+
+    Args:
+        plan: The plan.
+        tools: The tools it may call.
+        query: What the user asked; "" where that is not known.
+    """
+
+    def __init__(self, plan: Plan, tools: Tools, query: str = "") -> None:
+        self.plan, self.tools, self.query = plan, tools, query
+        self.catalog = tools.catalog
+        self.parts = Parts(self.catalog.text_values, self.catalog.holes)
+
+    @cached_property
+    def producers(self) -> Producers:
+        """The outputs of the plan's calls."""
+        return Producers(self.plan, self.catalog)
+
+    @cached_property
+    def _said(self) -> frozenset[str]:
+        return said_by(self.plan)
+
+    def of(self, fault: Fault) -> list[Mend]:
+        """What may mend a fault, the likeliest first.
+
+        Args:
+            fault: The fault.
+        """
+        kinds = _KINDS.get(fault.code, ())
+        if fault.call is not None:
+            names = [name for name, _ in self._call(fault).arguments]
+            if names.count(fault.argument or "") > 1:  # which of the two is at fault nobody knows
+                return []
+        if fault.call is None and fault.code.startswith(("reference.", "check.unknown_output")):
+            kinds = (Mends._other_output,)
+        mends = [mend for kind in kinds for mend in kind(self, fault)]
+        return sorted(mends, key=lambda mend: -mend.score)
+
+    # ------------------------------------------------------------ tools
+    def _other_tool(self, fault: Fault) -> Iterator[Mend]:
+        call = self._call(fault)
+        used_paths = [edge.path for edge in self.plan.edges if edge.producer == fault.call][:_TOOLS]
+        for tool in self.tools.near(call):
+            name = max(alike(call.name, tool.name), alike(call.tool, tool.full_name))
+            fit = _fit(call, tool)
+            paths = [*used_paths, *((returned,) for returned in call.returns[:_TOOLS])]
+            gives = sum(tool.output(path) is not None for path in paths) / len(paths) if paths else 0.5
+            app = 0.06 if call.app and tool.app == call.app else 0.0
+            score = 0.62 * name + 0.24 * fit + 0.1 * gives + app
+            if name < 0.4 and fit < 0.99:
+                continue
+            reasons = (
+                [f"its name is {name:.0%} alike"]
+                if name < 1
+                else ["it is called so, but for case, signs or app"]
+            )
+            if opposed(call.name.rpartition(".")[2], tool.name):
+                score *= _DOUBTFUL
+                reasons += ["but says the opposite"]
+            elif name < 1 and (difference := _other_words(call, tool)):
+                score *= _DOUBTFUL
+                reasons += [difference]
+            reasons += ["it takes these arguments"] if fit == 1 and call.arguments else []
+            reasons += ["it returns what is taken of it"] if paths and gives == 1 else []
+            yield self._renamed(fault, tool, f"call {tool.full_name}", ", ".join(reasons), min(score, 0.97))
+
+    def _other_app(self, fault: Fault) -> Iterator[Mend]:
+        call = self._call(fault)
+        bare = call.name.rpartition(".")[2]
+        offers = [
+            tool for name in dict.fromkeys((call.name, bare)) for tool in self.catalog.named(name) if tool.app
+        ]
+        fitting = Counter(c.app for c in self.plan.calls if c.app)
+        for tool in offers:
+            likeness = alike(call.app or "", tool.app or "") if call.app else 0.0
+            score = (
+                0.62 + 0.2 * _fit(call, tool) + 0.08 * likeness + (0.05 if fitting[tool.app or ""] else 0.0)
+            )
+            only = "the only app that offers it" if len(offers) == 1 else "it offers the tool"
+            score = max(score, 0.93) if len(offers) == 1 else min(score, 0.92)
+            yield self._renamed(fault, tool, f"call it of {tool.app}", only, score)
+
+    def _same_name(self, fault: Fault) -> Iterator[Mend]:
+        """The tool of that name which another app offers, where the arguments are its."""
+        call, tool = self._call(fault), self._tool(fault)
+        if tool is None or tool.app is None or _fit(call, tool) == 1:
+            return
+        # An app that takes all that is given may be the right one, and a value be left out
+        score = 0.57 if all(_takes(tool, name) for name, _ in call.arguments) else 0.9
+        for other in self.catalog.named(call.name):
+            if other.app not in (None, tool.app) and _fit(call, other) == 1:
+                yield self._renamed(
+                    fault, other, f"call it of {other.app}", "it takes these arguments", score
+                )
+
+    def _renamed(self, fault: Fault, tool: Tool, says: str, reason: str, score: float) -> Mend:
+        call = self._call(fault)
+        operation = {"op": "rename", "id": call.id, "app": tool.app, "name": tool.name, "why": fault.code}
+        return Mend((operation,), says, reason, score)
+
+    # ------------------------------------------------------------ arguments
+    def _other_name(self, fault: Fault) -> Iterator[Mend]:
+        """An argument that the tool does not take, under the name of one that it takes."""
+        call, tool, name = self._call(fault), self._tool(fault), fault.argument or ""
+        given_names = [key for key, _ in call.arguments]
+        if tool is None or name not in given_names:
+            return
+        if name in {p.name for p in tool.parameters}:
+            yield from self._other_value(fault)
+            return
+        value = dict(call.arguments)[name]
+        needed = [p for p in tool.parameters if p.required and p.name not in given_names]
+        misnamed = [key for key in given_names if not _takes(tool, key)][:_TOOLS]
+        other_misnamed = [key for key in misnamed if key != name]
+        free = [p.name for p in tool.parameters if p.name not in given_names][:_TOOLS]
+        counted_apart = _count_apart(misnamed, free)
+        stem = _uncounted if counted_apart else str
+        targets = free if len(needed) != len(misnamed) else [p.name for p in needed]
+        in_place = (
+            _in_place(name, misnamed, targets) if counted_apart or not _are_alike(misnamed, targets) else None
+        )
+        renames: list[Mend] = []
+        for parameter in tool.parameters[:200]:
+            if parameter.name in given_names:
+                continue
+            likeness = 0.0 if opposed(name, parameter.name) else alike(stem(name), stem(parameter.name))
+            name_score = likeness if likeness >= _ALIKE else 0.4 * likeness
+            score = 0.1 + 0.55 * name_score + (0.18 if parameter.required else 0.0)
+            score += 0.1 if [parameter] == needed else 0.0
+            if likeness < 0.3 and not parameter.required:
+                continue
+            if any(alike(stem(key), stem(parameter.name)) > max(likeness, _ALIKE) for key in other_misnamed):
+                score *= _DOUBTFUL  # another one is rather meant by it
+            elif likeness >= _LETTERS and _differs(stem(name), stem(parameter.name)):
+                score = min(_DOUBTFUL * score, 0.45)  # return_date is not departure_date
+            reason = (
+                f"the names are {likeness:.0%} alike"
+                if likeness >= _LETTERS
+                else "it is needed and not given"
+            )
+            if parameter.name == in_place:
+                score, reason = score + 0.05, f"{reason}, and it is in the same place"
+            if (
+                parameter.required
+                and not opposed(name, parameter.name)
+                and self._is_elsewhere(fault, parameter, value)
+            ):
+                score, reason = score + 0.25, f"{reason}, and other calls give {parameter.name} so"
+            renames += self._moved(fault, name, parameter, value, reason, score)
+        yield from renames
+        rank = 0.5 if not needed else 0.25
+        rank = min([rank, *(0.9 * mend.score for mend in renames)])  # what was chosen is kept where it can be
+        unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
+        if len(set(given_names)) == len(given_names):
+            says = f"leave {name[:_NAMED]} out"
+            yield Mend((unset,), says, f"{tool.full_name} takes no argument of that name", rank)
+
+    def _moved(
+        self, fault: Fault, name: str, to: Parameter, value: Value, reason: str, score: float
+    ) -> Iterator[Mend]:
+        """A value under another name, as it is, or as what it may mean where that does not fit."""
+        call = self._call(fault)
+        read = [Meant(value, "", 1.0)]
+        if isinstance(value, (Ref, Unresolved, Template)):
+            score += 0.05
+        elif self.parts.wrong(value, to.type):
+            read = meanings(value, to.type, self.parts, _about(to))[:2]
+        for reading in read:
+            sure = score + (0.0 if isinstance(value, (Ref, Unresolved, Template)) else 0.1 * reading.score)
+            pairs = tuple(
+                (to.name, reading.value) if key == name else (key, old) for key, old in call.arguments
+            )
+            says, why = f"rename {name[:_NAMED]} to {to.name}", reason
+            if reading.reason:
+                says, why = (
+                    f"{says}, set {to.name} = {self._told(reading.value)}",
+                    f"{reason}; {reading.reason}",
+                )
+            yield Mend(self._given(fault, pairs, (name, to.name)), says, why, min(sure, 0.97, reading.score))
+
+    def _filled(self, fault: Fault) -> Iterator[Mend]:
+        """A value for an argument that is needed and not given."""
+        call, tool, name = self._call(fault), self._tool(fault), fault.argument or ""
+        parameter = _parameter(tool, name)
+        if parameter is None or name in dict(call.arguments):
+            yield from self._other_value(fault)
+            return
+        misnamed = [key for key, _ in call.arguments if tool is not None and not _takes(tool, key)]
+        for other in misnamed:  # a misnamed argument is what is missing
+            yield from (
+                mend
+                for mend in self._other_name(fault._replace(argument=other))
+                if any(operation.get("argument") == name for operation in mend.operations)
+            )
+        less = _DOUBTFUL if misnamed else 1.0  # it leaves what is misnamed as a fault
+        yield from (
+            mend._replace(score=less * mend.score) for mend in self._given_anew(fault, name, parameter)
+        )
+
+    def _given_anew(self, fault: Fault, name: str, parameter: Parameter) -> Iterator[Mend]:
+        """A value for an argument that no other argument holds."""
+        kind = parameter.type
+        for candidate in self.producers.candidates(Wanted(fault.call or 0, name, kind))[:8]:
+            producer = candidate.unasked
+            yield self._set(fault, producer.ref, producer.reason, producer.score, "plan")
+        yield from self._same_elsewhere(fault, name, kind)
+        for meaning in self._asked(fault, parameter) if self.query else ():
+            yield self._set(fault, meaning.value, meaning.reason, meaning.score, "query")
+        for hole in self.catalog.holes:
+            yield self._set(
+                fault, hole, "what the plans of this catalog write for a value that is not known", 0.5
+            )
+        if parameter.has_default:
+            yield self._set(fault, parameter.default, "the tool takes it where nothing is given", 0.55)
+        if kind.enum is not None and len(kind.enum) == 1:
+            yield self._set(fault, kind.enum[0], "it is the only value allowed", 0.95)
+
+    def _asked(self, fault: Fault, parameter: Parameter) -> list[Meant]:
+        """What the question says of a parameter."""
+        tool, arguments = self._tool(fault), dict(self._call(fault).arguments)
+        parameter_names = [p.name for p in tool.parameters] if tool is not None else []
+        free = [name for name in parameter_names if name != parameter.name and name not in arguments]
+        kind, about = parameter.type, parameter.description
+        return named_in(self.query, kind, parameter.name, self._said, self.parts, about, free)
+
+    def _same_elsewhere(self, fault: Fault, name: str, kind: Type) -> Iterator[Mend]:
+        """What other calls give under this name."""
+        seen = self._elsewhere(fault, name, kind)
+        for value in [*seen.values()][:5]:
+            score = 0.86 if len(seen) == 1 else 0.6
+            yield self._set(fault, value, f"other calls give {name[:_NAMED]} so", score, "plan")
+
+    def _is_elsewhere(self, fault: Fault, parameter: Parameter, value: Value) -> bool:
+        """Whether other calls give a literal under the name of another argument, and no other one."""
+        seen = self._elsewhere(fault, parameter.name, parameter.type)
+        return isinstance(value, (str, int, float)) and [*seen] == [repr(value)]
+
+    def _elsewhere(self, fault: Fault, name: str, kind: Type) -> dict[str, Value]:
+        call = self._call(fault)
+        seen: dict[str, Value] = {}
+        if _says_nothing(name):
+            return seen
+        for position, other in enumerate(self.plan.calls[:500]):
+            for key, value in other.arguments if position != fault.call and other.name != call.name else ():
+                refs = [ref for _, ref in references(value)]
+                late = any(not isinstance(ref, Ref) or ref.call >= (fault.call or 0) for ref in refs)
+                if (
+                    key == name
+                    and not late
+                    and not self.parts.wrong(value, kind)
+                    and value not in self.catalog.holes
+                ):
+                    seen[repr(value)] = value
+        return seen
+
+    def _other_value(self, fault: Fault) -> Iterator[Mend]:
+        """A value that the tool takes, in place of one that it does not."""
+        call, tool, name = self._call(fault), self._tool(fault), fault.argument or ""
+        parameter = _parameter(tool, name)
+        if parameter is None or name not in dict(call.arguments):
+            return
+        value = dict(call.arguments)[name]
+        for reading in meanings(value, parameter.type, self.parts, _about(parameter))[:6]:
+            yield self._set(fault, reading.value, reading.reason, reading.score)
+        if isinstance(value, str):
+            ref = text_reference(self.plan, value, fault.call or 0, self.catalog, bare=True)
+            if ref is not None:
+                yield self._set(fault, ref, "the text names an earlier call's output", 0.96, "plan")
+            for candidate in self.producers.candidates(
+                Wanted(fault.call or 0, name, parameter.type, *_worded(value))
+            )[:4]:
+                yield self._set(
+                    fault,
+                    candidate.ref,
+                    f"a reference in place of the text: {candidate.reason}",
+                    0.75 * candidate.unasked.score,
+                    "plan",
+                )
+        if self.query and not isinstance(value, (list, dict)):
+            for meaning in self._asked(fault, parameter)[:4]:
+                yield self._set(fault, meaning.value, meaning.reason, 0.55 * meaning.score, "query")
+        if not parameter.required and len(set(dict(call.arguments))) == len(call.arguments):
+            unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
+            empty = value is None or (isinstance(value, str) and not value.strip())
+            reason = "the tool does not need it" + (", and it says nothing" if empty else "")
+            yield Mend((unset,), f"leave {name[:_NAMED]} out", reason, 0.9 if empty else 0.2)
+
+    # ------------------------------------------------------------ references
+    def _referred(self, fault: Fault) -> Iterator[Mend]:
+        """A reference in place of a text that names an output."""
+        value = dict(self._call(fault).arguments)[fault.argument or ""]
+        ref = text_reference(self.plan, _part(value, fault.at), fault.call or 0, self.catalog)
+        if ref is not None:
+            paths = [ref.path]
+            outputs = list(self.producers.outputs(ref.call)) if not self._there(ref) else []
+            for number, path in enumerate([*paths, *outputs]):
+                output_ref = replace(ref, path=path)
+                if self._there(output_ref):
+                    reason = "the text names this output from its first letter to its last"
+                    yield self._set(
+                        fault,
+                        _replaced(value, fault.at, output_ref),
+                        reason,
+                        0.93 - 0.1 * min(number, 3),
+                        "plan",
+                    )
+
+    def _there(self, ref: Ref) -> bool:
+        tool = self.producers.tools[ref.call]
+        return tool is None or tool.output(ref.path) is not None
+
+    def _other_output(self, fault: Fault) -> Iterator[Mend]:
+        """Another output in place of one that is not there, or does not fit."""
+        name, value = fault.argument or "", self._value(fault)
+        position = len(self.plan.calls) if fault.call is None else fault.call
+        parameter = None if fault.call is None else _parameter(self._tool(fault), name)
+        for path, ref in references(value):
+            if path != fault.at if fault.code.startswith("reference.") else not isinstance(ref, Ref):
+                continue
+            inside = isinstance(_part(value, path[:-1]), Template) if path else False
+            kind = ANY if parameter is None or inside else parameter.type.at(path) or ANY
+            target = Wanted(
+                position,
+                name,
+                kind,
+                ref.name if isinstance(ref, Unresolved) else None,
+                ref.path,
+                ref.call if isinstance(ref, Ref) else None,
+            )
+            last = next((step for step in reversed(ref.path) if isinstance(step, str)), "")
+            named = fault.code == "check.output_type" and alike(name, last) > 0.9
+            if isinstance(ref, Ref) and "array" in kind.unfolded.kinds and not inside:
+                output = self.producers.type_of(ref)
+                if output not in (None, ANY) and fits(output, kind.items or ANY, texts=self.producers.texts):
+                    yield self._set(fault, _replaced(value, path, [ref]), "a list of this one output", 0.85)
+            for candidate in self.producers.candidates(target)[:10]:
+                if fault.code == "reference.forward" and self._in_order(fault) is not None:
+                    # it is named, and need only be written before
+                    candidate = candidate._replace(score=0.6 * candidate.score)
+                if named:  # it is the output that is meant, and what the catalog says of its type is doubtful
+                    candidate = candidate._replace(score=min(candidate.score, 0.5))
+                if isinstance(ref, Unresolved) or (candidate.ref.call, candidate.ref.path) != (
+                    ref.call,
+                    ref.path,
+                ):
+                    yield self._set(
+                        fault,
+                        _replaced(value, path, candidate.ref),
+                        candidate.reason,
+                        candidate.score,
+                        "plan",
+                    )
+
+    def _in_order(self, fault: Fault) -> float | None:
+        """How likely it is that the calls only need another order.
+
+        None where there is no such order, or where the call that is named has no such output.
+        """
+        if self._order is None:
+            return None
+        ref = dict(references(self._value(fault))).get(fault.at)
+        if not isinstance(ref, Ref):
+            return None
+        output = self.producers.type_of(ref)
+        good = output is not None and fits(output, self._type(fault), texts=self.producers.texts)
+        return 0.9 if good else None
+
+    @cached_property
+    def _order(self) -> list[int] | None:
+        """The calls in the order in which they need one another; None where they do so in a circle."""
+        needs: list[list[int]] = [[] for _ in self.plan.calls]
+        for edge in self.plan.edges:
+            needs[edge.consumer].append(edge.producer)
+        if stuck(needs):
+            return None
+        return [position for generation in generations(needs, singly=True) for position in generation]
+
+    def _other_order(self, fault: Fault) -> Iterator[Mend]:
+        """The calls in an order in which what is referred to comes first."""
+        if self._order is None:
+            return
+        operation = {
+            "op": "order",
+            "ids": [self.plan.calls[index].id for index in self._order],
+            "why": fault.code,
+        }
+        says = "write the calls in the order in which they need one another"
+        reason = "every reference then names an earlier call"
+        yield Mend((operation,), says, reason, self._in_order(fault) or 0.5, "plan")
+
+    # ------------------------------------------------------------ helpers
+    def _call(self, fault: Fault) -> Call:
+        assert fault.call is not None, "only references of the answer stand in no call"
+        return self.plan.calls[fault.call]
+
+    def _tool(self, fault: Fault) -> Tool | None:
+        return None if fault.call is None else self.producers.tools[fault.call]
+
+    def _type(self, fault: Fault) -> Type:
+        parameter = _parameter(self._tool(fault), fault.argument or "")
+        return ANY if parameter is None else parameter.type.at(fault.at) or ANY
+
+    def _value(self, fault: Fault) -> Value:
+        arguments = self.plan.answer or () if fault.call is None else self._call(fault).arguments
+        return dict(arguments)[fault.argument or ""]
+
+    def _set(self, fault: Fault, value: Value, reason: str, score: float, source: str = "catalog") -> Mend:
+        name = fault.argument or ""
+        arguments = self.plan.answer or () if fault.call is None else self._call(fault).arguments
+        is_given = any(key == name for key, _ in arguments)
+        pairs = [(key, value if key == name else old) for key, old in arguments]
+        pairs += [] if is_given else [(name, value)]
+        path, new_value = _differing(dict(arguments)[name], value) if is_given else ((), value)
+        target = f"{name[:_NAMED]}{_steps(path)[: 2 * _NAMED]}"
+        says = f"{'set' if is_given else 'give'} {target} = {self._told(new_value)}"
+        return Mend(self._given(fault, tuple(pairs), (name,)), says, reason, score, source)
+
+    def _told(self, value: Value) -> str:
+        if isinstance(value, Ref):
+            return self._named(value)
+        return shown(value_data(value, self.plan), 60)
+
+    def _named(self, ref: Ref) -> str:
+        call = self.plan.calls[ref.call]
+        return f"{call.id}{_steps(ref.path)} ({call.name})"
+
+    def _given(
+        self, fault: Fault, pairs: tuple[tuple[str, Value], ...], names: Iterable[str]
+    ) -> tuple[Mapping[str, Any], ...]:
+        """The operations by which a call gets its arguments, of which some are other than they were."""
+        if fault.call is None:
+            data = {key: value_data(value, self.plan) for key, value in pairs}
+            return ({"op": "answer", "value": data, "why": fault.code},)
+        call, arguments = self._call(fault), dict(pairs)
+        if len({key for key, _ in call.arguments}) < len(call.arguments) or len(arguments) < len(pairs):
+            listed = [[key, value_data(value, self.plan)] for key, value in pairs]
+            return ({"op": "arguments", "id": call.id, "arguments": listed, "why": fault.code},)
+        operations: list[Mapping[str, Any]] = []
+        for name in names:
+            about = {"id": call.id, "argument": name}
+            if name in arguments:
+                operations.append(
+                    {"op": "set", **about, "value": value_data(arguments[name], self.plan), "why": fault.code}
+                )
+            else:
+                operations.append({"op": "unset", **about, "why": fault.code})
+        return tuple(operations)
+
+
+def _steps(path: Path) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+
+
+def _differing(old: Value, new: Value, path: Path = ()) -> tuple[Path, Value]:
+    """The one part of a value that is another, and the way to it; all of it where several are."""
+    old_items, new_items = _items(old), _items(new)
+    if type(old) is type(new) and old_items.keys() == new_items.keys() and len(path) < 8:
+        changed = [step for step, item in old_items.items() if repr(item) != repr(new_items[step])]
+        if len(changed) == 1:
+            step = changed[0]
+            return _differing(old_items[step], new_items[step], (*path, step))
+    return path, new
+
+
+def _items(value: Value) -> dict[str | int, Value]:
+    if isinstance(value, list):
+        return dict(enumerate(value))
+    return {**value} if isinstance(value, dict) else {}
+
+
+def _about(parameter: Parameter) -> str:
+    return f"{parameter.name}\n{parameter.description}"
+
+
+def _fit(call: Call, tool: Tool) -> float:
+    """How well the arguments of a call are those that a tool takes and needs."""
+    given_names = {name for name, _ in call.arguments}
+    parameter_names = {p.name for p in tool.parameters}
+    needed = {p.name for p in tool.parameters if p.required}
+    all_names = given_names | needed
+    if not all_names:
+        return 1.0
+    accepted = given_names if tool.open else given_names & parameter_names
+    return len(accepted) / len(all_names)
+
+
+def _other_words(call: Call, tool: Tool) -> str | None:
+    """What a tool's name says that the call's does not, or the other way round; None where both say the same.
+
+    However many letters two names share: who calls ``get_order`` does not mean ``cancel_order``.
+    """
+    bare = call.name.rpartition(".")[2]
+    pairs = ((call.name, tool.name), (bare, tool.name), (call.tool, tool.full_name))
+    strays_by_pair = [strays(call_name, tool_name) for call_name, tool_name in dict.fromkeys(pairs)]
+    if ((), ()) in strays_by_pair:
+        return None
+    call_words, tool_words = (
+        strays_by_pair[1] if len(strays_by_pair) > 1 and bare != call.name else strays_by_pair[0]
+    )
+    call_text, tool_text = (" ".join(word_list)[:_NAMED] for word_list in (call_words, tool_words))
+    if call_words and tool_words:
+        return f"but {call_text!r} is not {tool_text!r}"
+    return f"but nothing says {tool_text!r}" if tool_words else f"but it says nothing of {call_text!r}"
+
+
+def _parameter(tool: Tool | None, name: str) -> Parameter | None:
+    return next((p for p in tool.parameters if p.name == name), None) if tool is not None else None
+
+
+def _says_nothing(name: str) -> bool:
+    """Whether an argument's name tells nothing of what it holds, as ``arg_0`` and ``x`` do."""
+    bare = "".join(word for word in words(name) if not word.isdecimal())
+    return len(bare) < 2 or bare in ("arg", "num", "value", "param", "input", "number", "text", "string")
+
+
+def _differs(name: str, other: str) -> bool:
+    """Whether a word of an argument's name stands for another one; no tool runs for a short word misspelt."""
+    name_words, other_words = strays(name, other)
+    return bool(other_words) and any(
+        max(alike(word, other_word) for other_word in other_words) < _NEARLY for word in name_words
+    )
+
+
+def _uncounted(name: str) -> str:
+    """A name without the number at its end."""
+    return name.rstrip("0123456789")
+
+
+def _count_apart(names: Sequence[str], other_names: Sequence[str]) -> bool:
+    """Whether both are one name with numbers that count otherwise: ``var_1, var_2`` and ``arg_0, arg_1``.
+
+    A number then says nothing: the first of these is the first of those.
+    """
+    if len(names) < 2 or any(len({*map(_uncounted, series)}) != 1 for series in (names, other_names)):
+        return False
+    counts = [{n[len(_uncounted(n)) :] for n in series} for series in (names, other_names)]
+    return all(map(all, counts)) and not counts[0] <= counts[1]
+
+
+def _are_alike(names: Sequence[str], other_names: Sequence[str]) -> bool:
+    """Whether a name says which of others it means."""
+    return any(alike(name, other) >= _LETTERS for name in names for other in other_names)
+
+
+def _in_place(name: str, names: Sequence[str], other_names: Sequence[str]) -> str | None:
+    """Which of others stands where a name stands, where there are several."""
+    return other_names[names.index(name)] if 1 < len(names) <= len(other_names) else None
+
+
+def _takes(tool: Tool, name: str) -> bool:
+    return tool.open or _parameter(tool, name) is not None
+
+
+def _worded(text: str) -> tuple[str, Path | None]:
+    """A text as a reference that its words may name."""
+    first, _, dotted_path = text.strip("${}<># ").partition(".")
+    path: Path = tuple(step for step in dotted_path.strip("$").split(".") if step)
+    return first[:80], path[:5] or None
+
+
+def _part(value: Value, path: Path) -> Value:
+    for step in path:
+        value = value.parts[step] if isinstance(value, Template) and isinstance(step, int) else value[step]
+    return value
+
+
+def _replaced(value: Value, path: Path, new: Value) -> Value:
+    """A value with one part of it another."""
+    if not path:
+        return new
+    step, inner_path = path[0], path[1:]
+    if isinstance(value, Template):
+        return Template(tuple(new if index == step else segment for index, segment in enumerate(value.parts)))
+    if isinstance(value, list):
+        return [
+            _replaced(item, inner_path, new) if index == step else item for index, item in enumerate(value)
+        ]
+    return {key: _replaced(item, inner_path, new) if key == step else item for key, item in value.items()}
+
+
+_Kind = Callable[[Mends, Fault], Iterator[Mend]]
+_KINDS: dict[str, tuple[_Kind, ...]] = {
+    "check.unknown_tool": (Mends._other_tool, Mends._other_app),
+    "check.permission": (Mends._other_app, Mends._other_tool),
+    "check.ambiguous_tool": (Mends._other_app,),
+    NO_APP: (Mends._other_app,),
+    "check.unknown_argument": (Mends._other_name, Mends._same_name),
+    "check.missing_argument": (Mends._filled, Mends._same_name),
+    "check.wrong_type": (Mends._other_value,),
+    "check.format": (Mends._other_value,),
+    "check.enum": (Mends._other_value,),
+    "check.out_of_range": (Mends._other_value,),
+    "check.pattern": (Mends._other_value,),
+    "check.not_allowed": (Mends._other_value,),
+    "check.unknown_output": (Mends._other_output,),
+    "check.output_type": (Mends._other_output,),
+    "reference.unresolved": (Mends._other_output,),
+    "reference.self": (Mends._other_output,),
+    "reference.forward": (Mends._other_order, Mends._other_output),
+    AS_TEXT: (Mends._referred,),
+}

@@ -1,1 +1,0 @@
-"""One reader a dataset: a published file becomes an iterator of samples."""

@@ -1,0 +1,297 @@
+"""Plans run with tools."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple, overload
+
+from planner_eval.base.arguments import NAMES, PATH, SECONDS, expect, expect_or_none, of
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.execution.program import Options, Start, compile_plan
+from planner_eval.execution.record import cut_end, hold, mend_end, read_record, record_lines, recordable
+from planner_eval.execution.run import execute as execute_plan
+from planner_eval.execution.run import execute_many
+from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
+from planner_eval.execution.tool_sources import ToolSource, recorded
+from planner_eval.execution.tool_sources import tool_source as find_tools
+from planner_eval.execution.trace import Trace
+from planner_eval.plan.model import Plan
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.plans import read_plan
+from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.task_fields import States, states_of
+from planner_eval.reading.parse import Source, parse
+
+
+class Ran(NamedTuple):
+    """What became of one record.
+
+    Args:
+        record: The record.
+        plan: Its plan, where it could be read.
+        trace: The plan's run.
+        error: Why the plan could not be read.
+        unrecorded: Its answers cannot be recorded: a tool gave an object that JSON cannot carry.
+        initial: The state that its tools began in, where it names one.
+    """
+
+    record: Record
+    plan: Plan | None = None
+    trace: Trace | None = None
+    error: str | None = None
+    unrecorded: bool = False
+    initial: Any = None
+
+
+def tool_source(
+    tools: Any, *, seed: int | str = 0, facts: str | os.PathLike[str] | PlanFile | None = None
+) -> ToolSource:
+    """The tools that plans are run with.
+
+    Args:
+        tools: ``"nestful"``, ``"world:NAME"``, ``"recorded:FILE"``, ``"tools.py"``, ``"package.module:NAME"``
+            …, or a mapping of callables, a module, an object, a list of functions.
+        seed: What a world is made from.
+        facts: A file of plans that a world must be able to answer, or what :func:`planner_eval.read` gave;
+            the gold plans, usually.
+
+    Raises:
+        ExecutionError: nothing is where the text points.
+        InputError: there is no such world, or the file of facts cannot be read.
+
+    >>> tool_source("nestful").level, tool_source({"double": lambda x: 2 * x}).level
+    ('process', 'inline')
+    """
+    if not (isinstance(tools, str) and tools.startswith("world:")):
+        return find_tools(tools)
+    from planner_eval.execution.worlds.source import read_facts, world_source
+
+    file = facts if facts is None or isinstance(facts, PlanFile) else os.fspath(facts)
+    world_facts = read_facts(file) if file is not None else ()
+    return world_source(tools.removeprefix("world:"), seed=seed, facts=world_facts)
+
+
+@overload
+def execute(
+    plan: Plan | str,
+    tools: Any,
+    *,
+    isolation: str | None = ...,
+    timeout: float = ...,
+    options: Options | None = ...,
+    initial: Any = ...,
+) -> Trace: ...
+
+
+@overload
+def execute(
+    plan: PlanFile | Sequence[Record],
+    tools: Any,
+    *,
+    isolation: str | None = ...,
+    timeout: float = ...,
+    options: Options | None = ...,
+    allow_read: Sequence[str] = ...,
+    record: str | os.PathLike[str] | None = ...,
+    dialect: str | None = ...,
+    initial: Any = ...,
+) -> Iterator[Ran]: ...
+
+
+@overload
+def execute(
+    plan: Source,
+    tools: Any,
+    *,
+    isolation: str | None = ...,
+    timeout: float = ...,
+    options: Options | None = ...,
+    allow_read: Sequence[str] = ...,
+    record: str | os.PathLike[str] | None = ...,
+    dialect: str | None = ...,
+    initial: Any = ...,
+) -> Any: ...
+
+
+def execute(  # noqa: PLR0913 - the options of a public function
+    plan: Source,
+    tools: Any,
+    *,
+    isolation: str | None = None,
+    timeout: float = 10.0,
+    options: Options | None = None,
+    allow_read: Sequence[str] = (),
+    record: str | os.PathLike[str] | None = None,
+    dialect: str | None = None,
+    initial: Any = None,
+) -> Any:
+    """Run a plan with tools, or many with the same workers.
+
+    Args:
+        plan: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``. Or many:
+            what :func:`planner_eval.read` gave, or a list of its records.
+        tools: What :func:`planner_eval.tool_source` takes or gave; or a
+            :class:`planner_eval.execution.Sandbox`, which is then left open and has limits of its own.
+        isolation: ``"strict"``, ``"process"`` or ``"inline"``; None takes what the tools call for.
+        timeout: Seconds for a whole plan (not enforced inline).
+        options: How calls are made.
+        allow_read: Files and folders that tools may read.
+        record: A file of answers: what it holds is answered from it, the rest is run and added; a last line
+            that was cut as it was written is replaced.
+        dialect: The notation of the plans; recognised when left out.
+        initial: The state in which the tools begin, as JSON data; or, as text, a file of states by id, or the
+            field of a record that holds its own: ``state``, ``initial_state`` or ``initial_config`` when left
+            out, ``"none"`` for none.
+
+    Returns:
+        Of one plan its trace; a call that fails is an entry in it, never an exception. Of many an
+        iterator of :class:`Ran`, one a record: one whose plan cannot be read says why.
+
+    Raises:
+        ExecutionError: the tools cannot be loaded, or the isolation that was asked for is not to be had.
+        ParseError: a single plan cannot be read.
+
+    >>> execute('[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 3}}]', "nestful").result
+    5
+    """
+    expect(NAMES, allow_read=allow_read)
+    expect(SECONDS, timeout=timeout)
+    expect_or_none(PATH, record=record)
+    expect_or_none(of(Options, "Options(…) of planner_eval.execution.program"), options=options)
+    many = isinstance(plan, PlanFile) or _is_records(plan)
+    if not many and record is None and not allow_read:
+        parsed = parse(plan, dialect=dialect)
+        start_state = initial_of(states_of(initial), plan if isinstance(plan, Record) else None, tools)
+        return execute_plan(
+            parsed, tools, isolation=isolation, timeout=timeout, options=options, initial=start_state
+        )
+    if isinstance(tools, Sandbox) and (record is not None or allow_read):
+        raise InputError("a Sandbox has its tools and limits already: give `record` and `allow_read` none")
+    run_options = (
+        replace(options or Options(), arguments=True) if record is not None else options or Options()
+    )
+    recorder, box = _Recorder(record, run_options), tools
+    if not isinstance(tools, Sandbox):
+        limits = Limits(seconds=timeout, read=tuple(allow_read))
+        box = Sandbox(tool_source(tools), level=isolation, limits=limits, threads=run_options.concurrency > 1)
+    context = nullcontext(box) if box is tools else box
+    if not many:
+        plan_record = plan if isinstance(plan, Record) else Record("plan", 0, None, None)
+        read = [
+            Ran(
+                plan_record,
+                parse(plan, dialect=dialect),
+                initial=initial_of(states_of(initial), plan_record, box),
+            )
+        ]
+        return next(_run(iter(read), context, run_options, recorder)).trace
+    records = plan.records if isinstance(plan, PlanFile) else plan
+    states = states_of(initial, records)
+    return _run(_read(records, dialect, states, box), context, run_options, recorder)
+
+
+def _is_records(source: Source) -> bool:
+    return isinstance(source, (list, tuple)) and bool(source) and all(isinstance(r, Record) for r in source)
+
+
+def _read(records: Iterable[Record], dialect: str | None, states: States, tools: Any) -> Iterator[Ran]:
+    for record in records:
+        try:
+            plan = read_plan(record, dialect=dialect)
+            yield Ran(record, plan, initial=initial_of(states, record, tools))
+        except (ParseError, InputError) as error:
+            yield Ran(record, error=str(error))
+
+
+def initial_of(states: States, record: Record | None, tools: Any) -> Any:
+    """The state that a record begins in; for a world the plans that are its facts as these."""
+    state = states.of(record)
+    if not isinstance(state, dict) or "facts" not in state:
+        return state
+    source = tools.source if isinstance(tools, Sandbox) else tools
+    if not isinstance(source, ToolSource) or not source.name.startswith("world:"):
+        return state
+    from planner_eval.execution.worlds.facts import facts_of
+
+    plan = parse(state["facts"])
+    if not plan.calls:
+        raise InputError("the facts of its state hold no call")
+    return {**state, "facts": facts_of([plan])}
+
+
+def _run(
+    read: Iterator[Ran], context: AbstractContextManager[Sandbox], options: Options, recorder: _Recorder
+) -> Iterator[Ran]:
+    plans = (r if r.plan is None else r._replace(trace=recorder.replayed(r)) for r in read)
+    with recorder, context as box:
+        for is_left, ones in groupby(plans, lambda r: r.plan is not None and r.trace is None):
+            if is_left:
+                yield from _ran(ones, box, options, recorder)
+            else:
+                yield from ones
+
+
+def _ran(ones: Iterator[Ran], box: Sandbox, options: Options, recorder: _Recorder) -> Iterator[Ran]:
+    """Plans that the tools run, some of them ahead."""
+    sent: deque[Ran] = deque()
+
+    def plans() -> Iterator[Start]:
+        for ran in ones:
+            if ran.plan is not None:
+                sent.append(ran)
+                yield Start(ran.plan, ran.initial)
+
+    for trace in execute_many(plans(), box, options=options):
+        yield recorder.added(sent.popleft()._replace(trace=trace))
+
+
+class _Recorder:
+    """A file of answers: read once, added to after each plan; nothing without a file."""
+
+    def __init__(self, path: str | os.PathLike[str] | None, options: Options) -> None:
+        self.path, self.options = None if path is None else Path(path), options
+        self.mended = False
+        self.let_go = weakref.finalize(self, hold(self.path)) if self.path is not None else None
+        exists = self.path is not None and self.path.exists()
+        entries = read_record(self.path, cut_end(self.path)) if self.path is not None and exists else []
+        self.box = Sandbox(recorded(str(path), entries)) if entries else None
+
+    def __enter__(self) -> _Recorder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.let_go is not None:
+            self.let_go()
+
+    def replayed(self, ran: Ran) -> Trace | None:
+        """A plan answered without the tools; None where not all of it was recorded.
+
+        What was recorded and what runs never mix in one plan: the tools would not know of the calls that
+        were answered for them.
+        """
+        if self.box is None or self.options.state or ran.plan is None:
+            return None
+        trace = execute_plan(ran.plan, self.box, options=self.options, initial=ran.initial)
+        lacking = any(call.error is not None and call.error.kind == "not-recorded" for call in trace)
+        return None if lacking else trace
+
+    def added(self, ran: Ran) -> Ran:
+        """A plan that was run, its answers in the file where they can be."""
+        if self.path is None or ran.plan is None or ran.trace is None:
+            return ran
+        if not recordable(ran.trace):
+            return ran._replace(unrecorded=True)
+        lines = record_lines(ran.trace, compile_plan(ran.plan, self.options, ran.initial))
+        if not self.mended:
+            mend_end(self.path)
+            self.mended = True
+        with self.path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+        return ran

@@ -1,0 +1,304 @@
+"""The database below a world, and its values as the world's types."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from math import isfinite
+from typing import Any
+
+from planner_eval.base.dates import day_of
+from planner_eval.base.json_files import value_of
+from planner_eval.execution.worlds.definition import Definition, Table, TooLong, WrongType
+
+# ----------------------------------------------------------------------
+# The database below a world: schema, rows, canonical dump. Names are quoted, values are bound.
+STEPS = 20_000_000
+"""Steps of SQLite's machine that one statement of a world may take: about a second."""
+
+_EACH = 100_000
+_LONGEST = 16_000_000
+"""Bytes of one value."""
+
+_STORED = {"integer": "INTEGER", "number": "REAL", "boolean": "INTEGER"}
+
+
+def quoted(name: str) -> str:
+    """A name as SQL can hold it.
+
+    >>> quoted("from")
+    '"from"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def bound(name: str) -> str:
+    """The name under which SQL knows an argument.
+
+    >>> bound("from"), bound("X-Host")
+    ('from', 'X_2d_Host')
+    """
+    return re.sub(r"\W", lambda match: f"_{ord(match[0]):x}_", name)
+
+
+def parameters(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by the names under which SQL knows them."""
+    return {bound(name): value for name, value in values.items()}
+
+
+def connect(path: str) -> sqlite3.Connection:
+    """An open database that threads may share (the world locks it) and that remembers nothing by itself."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+    connection.execute("PRAGMA synchronous = OFF")
+    return connection
+
+
+@contextmanager
+def bounded(connection: sqlite3.Connection) -> Iterator[None]:
+    """End a statement of a world's that comes to no end, after so many steps on any machine.
+
+    Raises:
+        TooLong: it took more.
+    """
+    left = STEPS // _EACH
+
+    def spent() -> bool:
+        nonlocal left
+        left -= 1
+        return left < 0
+
+    connection.set_progress_handler(spent, _EACH)
+    try:
+        yield
+    except sqlite3.OperationalError:
+        if left >= 0:
+            raise
+        raise TooLong(f"its SQL comes to no end within {STEPS:,} steps") from None
+    finally:
+        connection.set_progress_handler(None, 0)
+
+
+def change(connection: sqlite3.Connection, statement: str, values: Mapping[str, Any]) -> None:
+    """Run a statement of a world's that changes it."""
+    with bounded(connection):
+        deque(connection.execute(statement, parameters(values)), 0)
+
+
+def create(connection: sqlite3.Connection, world: Definition) -> None:
+    """Create the tables of a world; one that is there already stays."""
+    connection.execute("PRAGMA user_version = 1")  # a database of no table at all gives no image
+    connection.executescript("\n".join(_schema(table) for table in world.tables.values()))
+
+
+def _schema(table: Table) -> str:
+    columns = []
+    for column in table.columns:
+        stored = _STORED.get(column.type, "TEXT COLLATE NOCASE")
+        columns.append(f"{quoted(column.name)} {stored}")
+    if table.unique:
+        columns.append(f"UNIQUE ({', '.join(quoted(name) for name in table.unique)})")
+    return f"CREATE TABLE IF NOT EXISTS {quoted(table.name)} ({', '.join(columns)});"
+
+
+def insert(
+    connection: sqlite3.Connection,
+    table: Table,
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    lenient: bool = False,
+    first: bool = False,
+) -> int:
+    """Add rows and give the last one's ``rowid``.
+
+    Args:
+        connection: The database.
+        table: The table.
+        rows: The rows.
+        lenient: Leave out what breaks a rule.
+        first: Put a row before all others; behind them otherwise.
+    """
+    names = ", ".join(["rowid", *(quoted(column.name) for column in table.columns)])
+    rowid = f"(SELECT min(rowid) - 1 FROM {quoted(table.name)})" if first else "NULL"
+    marks = ", ".join([rowid, *("?" for _ in table.columns)])
+    verb = "INSERT OR IGNORE" if lenient else "INSERT"
+    values = ([row.get(column.name) for column in table.columns] for row in rows)
+    connection.executemany(f"{verb} INTO {quoted(table.name)} ({names}) VALUES ({marks})", values)
+    return int(connection.execute("SELECT last_insert_rowid()").fetchone()[0])
+
+
+def select(
+    connection: sqlite3.Connection,
+    table: Table,
+    *,
+    where: Iterable[str],
+    values: Mapping[str, Any] | None = None,
+    limit: int,
+) -> list[dict[str, Any]]:
+    """Rows that meet all conditions, in the table's own order, each with its ``rowid``."""
+    name = quoted(table.name)
+    condition = " AND ".join(where) or "1"
+    query = f"SELECT rowid, * FROM {name} WHERE {condition} ORDER BY {name}.rowid LIMIT {limit}"
+    names = ["rowid", *(column.name for column in table.columns)]
+    with bounded(connection):
+        cursor = connection.execute(query, parameters(values or {}))
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+def compute(
+    connection: sqlite3.Connection,
+    expression: str,
+    *,
+    values: Mapping[str, Any],
+    table: Table | None = None,
+    rowid: int | None = None,
+) -> Any:
+    """The value of an SQL expression over a row of a table, or over the arguments alone."""
+    query = f"SELECT ({expression})"
+    if table is not None and rowid is not None:
+        query += f" FROM {quoted(table.name)} WHERE {quoted(table.name)}.rowid = {rowid:d}"
+    with bounded(connection):
+        row = connection.execute(query, parameters(values)).fetchone()
+    return row[0] if row else None
+
+
+def dump(connection: sqlite3.Connection, world: Definition) -> str:
+    """All rows of all tables as JSON lines, tables by name and rows by content.
+
+    Two databases dump alike exactly when they hold the same rows, in whatever order they came in.
+    """
+    line = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+    lines = []
+    for name in sorted(world.tables):
+        lines.append(line({"table": name, "columns": [column.name for column in world.tables[name].columns]}))
+        lines += sorted(map(line, connection.execute(f"SELECT * FROM {quoted(name)}")))
+    return "\n".join(lines) + "\n"
+
+
+def changes(
+    before: sqlite3.Connection, after: sqlite3.Connection, world: Definition
+) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """What one database has and the other has not: by table the rows ``added`` and ``removed``.
+
+    A changed row counts as removed and added. Tables that are alike are left out; rows are in the
+    order of their content.
+    """
+    by_table: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    line = json.JSONEncoder(ensure_ascii=False).encode
+    for name in sorted(world.tables):
+        query = f"SELECT * FROM {quoted(name)}"
+        old, new = Counter(before.execute(query)), Counter(after.execute(query))
+        if old == new:
+            continue
+        columns = [column.name for column in world.tables[name].columns]
+        by_table[name] = {
+            kind: [dict(zip(columns, row, strict=True)) for row in sorted(rows.elements(), key=line)]
+            for kind, rows in (("added", new - old), ("removed", old - new))
+            if rows
+        }
+    return by_table
+
+
+# ----------------------------------------------------------------------
+# Argument values into the world's types, and the database's values back out.
+LONGEST = 100_000
+"""Characters of one argument."""
+
+_EXPECTED = {
+    "text": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "True or False",
+    "date": "a date (yyyy-mm-dd)",
+    "time": "a time (hh:mm)",
+    "json": "JSON data",
+}
+
+
+def typed(name: str, value: Any, kind: str) -> Any:
+    """An argument's value as the database holds it.
+
+    Raises:
+        WrongType: the value does not read as `kind`.
+
+    >>> typed("seats", "4", "integer"), typed("outdoors", "True", "boolean"), typed("at", "9:30", "time")
+    (4, 1, '09:30')
+    """
+    read = _read(value, kind)
+    if read is None:
+        value_text = f"{value!r:.60}"
+        raise WrongType(f"{name}: expected {_EXPECTED[kind]}, found {value_text}")
+    if isinstance(read, str):
+        if len(read) > LONGEST:
+            raise WrongType(f"{name}: {len(read):,} characters, more than the {LONGEST:,} that a world takes")
+        try:
+            read.encode()
+        except UnicodeEncodeError as error:
+            raise WrongType(f"{name}: character {error.start + 1} is no Unicode text") from None
+    return read
+
+
+def untyped(value: Any, kind: str) -> Any:
+    """A value of the database as outputs hold it.
+
+    >>> untyped(1, "boolean"), untyped('{"a":1}', "json")
+    (True, {'a': 1})
+    """
+    if value is None:
+        return None
+    if kind == "boolean":
+        return bool(value)
+    if kind == "json" and isinstance(value, str):
+        try:
+            return value_of(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _read(value: Any, kind: str) -> Any:
+    if kind == "json":
+        return _json(value)
+    if kind == "text":
+        return str(value).strip() if isinstance(value, (str, int, float)) else None
+    if kind == "boolean":
+        text = str(value).strip().lower()
+        return {"true": 1, "false": 0}.get(text) if isinstance(value, (str, bool)) else None
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return None
+    if kind in ("integer", "number"):
+        return _number(value, is_integer=kind == "integer")
+    return _moment(str(value).strip(), kind)
+
+
+def _json(value: Any) -> str | None:
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _number(value: str | int | float, *, is_integer: bool) -> int | float | None:
+    """A number that SQLite can hold: finite, and within 64 bits when it is whole."""
+    try:
+        number = float(value)
+        exact = value if isinstance(value, int) else int(number) if number.is_integer() else None
+    except (ValueError, OverflowError):
+        return None
+    if exact is not None and abs(exact) >= 2**63:
+        return None
+    if not isfinite(number):
+        return None
+    return exact if is_integer else number
+
+
+def _moment(text: str, kind: str) -> str | None:
+    if kind == "time":
+        match = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)(?::00)?", text)
+        return f"{int(match[1]):02d}:{match[2]}" if match else None
+    day = day_of(text)
+    return None if day is None else day.isoformat()

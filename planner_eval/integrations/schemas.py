@@ -1,0 +1,62 @@
+"""JSON Schema of what people write by hand, and of reports."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from planner_eval.base.arguments import NAME, expect
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import did_you_mean
+
+SCHEMAS: dict[str, tuple[str, str, str]] = {
+    "settings": ("comparison.schemas", "SettingsFile", "a project's settings: planeval.toml, --config FILE"),
+    "policy": ("comparison.schemas", "PolicyFile", "how values compare: --policy FILE"),
+    "world": ("execution.worlds.schema", "WorldFile", "a simulated world: --tools world:FILE"),
+    "record": ("reading.files.schema", "GoldRecord", "a gold record: what is right besides its plan"),
+    "plan": ("reading.dialects.schemas", "PlanFile", "the interchange JSON of plans: --to plan"),
+    "wrappers": (
+        "reading.files.schema",
+        "WrappersFile",
+        "notations and frameworks of one's own: --wrappers FILE",
+    ),
+    "theme": ("results.drawing.schema", "ThemeFile", "colours and shapes of drawings: --theme FILE"),
+    "patch": ("comparison.schemas", "PatchFile", "a repair: diff --patch, apply"),
+    "prices": ("models.prices_schema", "PricesFile", "what models cost: predict --prices FILE"),
+    "datasets": (
+        "benchmarks.datasets.schema",
+        "DatasetsFile",
+        "the table of published data: data/datasets.json",
+    ),
+    "to-make": (
+        "benchmarks.datasets.schema",
+        "ToMakeFile",
+        "what no plan touches: data coverage --to-make FILE",
+    ),
+    "report": ("results.schema", "ReportData", "what score --format json writes"),
+    "effects": ("results.schema", "EffectsData", "what diff --execute --format json writes of a pair"),
+    "contrast": ("results.schema", "ContrastData", "what compare --format json writes of two systems"),
+    "comparison": ("results.schema", "ComparisonData", "what compare --format json writes of more"),
+}
+"""Name → the module and the model that describes it, and where it is met."""
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a kind of file.
+
+    Args:
+        name: One of :data:`SCHEMAS`.
+
+    Raises:
+        InputError: there is none of that name.
+
+    >>> schema("policy")["$schema"]
+    'https://json-schema.org/draft/2020-12/schema'
+    """
+    expect(NAME, name=name)
+    if name not in SCHEMAS:
+        raise InputError(f"there is no schema {name!r}; {did_you_mean(name, SCHEMAS, ', '.join(SCHEMAS))}")
+    from planner_eval.base.schema_models import json_schema
+
+    module, model, _ = SCHEMAS[name]
+    return json_schema(getattr(import_module(f"planner_eval.{module}"), model))

@@ -1,0 +1,1 @@
+"""Models: asking them, judges, and the pipelines that run them on samples."""

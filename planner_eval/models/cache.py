@@ -1,0 +1,409 @@
+"""Answers of judges and models kept in SQLite: nothing is paid twice, and runs repeat without a model.
+
+Every exchange is recorded as well: what was asked when, whether it was answered, replayed or failed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import JudgeError, ModelError
+from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest, Usage, request_key
+from planner_eval.models.replies import Model, Reply, as_data, of_data
+
+# ----------------------------------------------------------------------
+# The file that keeps answers: SQLite, for several threads and processes at a time.
+_APPLICATION_ID = 0x504C4A31  # "PLJ1": tells a cache of ours from any other SQLite file
+_TABLES = """
+CREATE TABLE replies (
+    key TEXT PRIMARY KEY, task TEXT NOT NULL, model TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE exchanges (
+    number INTEGER PRIMARY KEY, key TEXT NOT NULL, task TEXT NOT NULL, asked TEXT NOT NULL,
+    seconds REAL NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL
+);
+"""
+
+
+class Store:
+    """One file of answers, opened when it is first needed.
+
+    Args:
+        path: The file; it is made where there is none, if it may be written.
+        writable: Whether answers are added; a file that is only read stays as it is.
+        wrong: Makes the error of a sentence.
+    """
+
+    def __init__(self, path: Path, *, writable: bool, wrong: Callable[[str], Exception]) -> None:
+        self.path = path
+        self.writable = writable
+        self._wrong = wrong
+        self._lock = threading.Lock()
+        self._opened: tuple[int, sqlite3.Connection] | None = None
+
+    def read(self, statement: str, values: tuple[Any, ...] = ()) -> list[Any]:
+        """The rows that a statement gives."""
+        with self._lock:
+            try:
+                return self._connection().execute(statement, values).fetchall()
+            except sqlite3.Error as problem:
+                raise self._wrong(f"{self.path}: not a usable cache of answers: {problem}") from None
+
+    def write(self, statement: str, values: tuple[Any, ...]) -> None:
+        """Run a statement that adds something."""
+        with self._lock:
+            try:
+                with self._connection() as connection:
+                    connection.execute(statement, values)
+            except sqlite3.Error as problem:
+                raise self._wrong(f"{self.path}: the answer cannot be kept: {problem}") from None
+
+    def find(self, key: str) -> str | None:
+        """The answer kept under a key, as text."""
+        rows = self.read("SELECT reply FROM replies WHERE key = ?", (key,))
+        return rows[0][0] if rows else None
+
+    def keep(self, row: tuple[str, str, str, str, str]) -> None:
+        """Keep an answer: its key, task, model, request and text."""
+        self.write("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?)", row)
+
+    def damaged(self, key: str) -> Exception:
+        """The error of an answer that cannot be read."""
+        return self._wrong(f"{self.path}: the answer kept under {key} is damaged; delete the row")
+
+    def held(self) -> str:
+        """Whose answers there are, in words."""
+        models = [row[0] for row in self.read("SELECT DISTINCT model FROM replies ORDER BY model")]
+        return f"it holds answers of {', '.join(map(repr, models))}" if models else "it is empty"
+
+    def check(self) -> None:
+        """Refuse a file that is no cache before anything is asked; a new one is made."""
+        self.read("SELECT 1 FROM replies LIMIT 1")
+
+    def close(self) -> None:
+        """Close the file; it opens again by itself."""
+        with self._lock:
+            if self._opened is not None and self._opened[0] == os.getpid():
+                self._opened[1].close()
+            self._opened = None
+
+    def _connection(self) -> sqlite3.Connection:
+        """This process's connection; a forked child opens its own."""
+        if self._opened is None or self._opened[0] != os.getpid():
+            self._opened = (os.getpid(), self._open())
+        return self._opened[1]
+
+    def _open(self) -> sqlite3.Connection:
+        if not self.writable and not self.path.is_file():
+            raise self._wrong(f"{self.path}: no such cache of answers, and nobody is there to ask")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise self._wrong(f"{self.path}: the folder cannot be made: {problem.strerror}") from None
+        address = f"{self.path.absolute().as_uri()}?mode={'rwc' if self.writable else 'ro'}"
+        connection = sqlite3.connect(address, timeout=60, check_same_thread=False, uri=True)
+        try:
+            _prepare(connection, writable=self.writable)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+
+def _prepare(connection: sqlite3.Connection, *, writable: bool) -> None:
+    """Tables in a new file; sqlite3.DatabaseError for a file that is something else."""
+    if writable:
+        connection.execute("BEGIN IMMEDIATE")
+    with connection:
+        if connection.execute("PRAGMA application_id").fetchone()[0] == _APPLICATION_ID:
+            return
+        if not writable or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise sqlite3.DatabaseError("it holds something else")
+        for statement in _TABLES.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+
+
+# ----------------------------------------------------------------------
+# Answers kept in SQLite, keyed by the whole request: nothing is paid twice, and runs can be repeated.
+class Spent(NamedTuple):
+    """What one task took, over the whole life of a cache.
+
+    Args:
+        task: The task of the requests.
+        answered: Answers that an endpoint gave.
+        replayed: Answers that came from the cache.
+        failed: Requests that were not answered.
+        input_tokens: Tokens of the answered questions.
+        output_tokens: Tokens of the answers.
+        cost: Their price; None where an answer has none.
+    """
+
+    task: str
+    answered: int
+    replayed: int
+    failed: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and what became of it.
+
+    Args:
+        key: The key of the request.
+        task: Its task.
+        asked: When, in UTC, ISO 8601.
+        seconds: How long it took.
+        outcome: ``"answered"``, ``"replayed"`` or ``"failed"``.
+        detail: Why it failed.
+    """
+
+    key: str
+    task: str
+    asked: str
+    seconds: float
+    outcome: str
+    detail: str
+
+
+class Cache:
+    """A judge that answers from a file, and asks another judge only for what the file does not hold.
+
+    Several threads and processes may use one file at a time.
+
+    Args:
+        path: The file; it is made where there is none, unless answers are only replayed.
+        judge: Whom to ask; None replays only: no network is needed, and the file stays as it is.
+        model: The model of requests that name none. It is part of the key, so a replay must name the
+            model that was asked.
+
+    >>> import tempfile
+    >>> from planner_eval.benchmarks.judging import ScriptedJudge
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cache = Cache(Path(folder) / "judge.sqlite", ScriptedJudge(lambda request: "pass"), model="m")
+    ...     request = JudgeRequest("t", (("user", "ok?"),))
+    ...     [cache.ask(request).cached, cache.ask(request).cached, cache.close()]
+    [False, True, None]
+    """
+
+    def __init__(self, path: Path, judge: Judge | None = None, *, model: str = "") -> None:
+        self.path = path
+        self.judge = judge
+        self.model = model
+        self._store = Store(path, writable=judge is not None, wrong=JudgeError)
+
+    def ask(self, request: JudgeRequest) -> JudgeReply:
+        """The kept answer, or the judge's, which is then kept.
+
+        Raises:
+            JudgeError: there is no kept answer and no judge, the judge failed, or the file is no cache.
+        """
+        request = replace(request, model=request.model or self.model, fields=())
+        key, started = request_key(request), time.perf_counter()
+        stored = self._find(key)
+        if stored is not None:
+            self._record(request, key, started, "replayed")
+            return replace(stored, cached=True)
+        if self.judge is None:
+            raise JudgeError(self._nothing_kept(request))
+        try:
+            reply = self.judge.ask(request)
+        except JudgeError as problem:
+            self._record(request, key, started, "failed", str(problem))
+            raise
+        self._keep(request, key, reply)
+        self._record(request, key, started, "answered")
+        return reply
+
+    def check(self) -> None:
+        """Refuse a file that is no cache before anything is asked; a new one is made.
+
+        Raises:
+            JudgeError: says what the file is, or that there is none.
+        """
+        self._store.check()
+
+    def exchanges(self) -> list[Exchange]:
+        """Every exchange so far, oldest first."""
+        rows = self._store.read(
+            "SELECT key, task, asked, seconds, outcome, detail FROM exchanges ORDER BY number"
+        )
+        return [Exchange(*row) for row in rows]
+
+    def spent(self) -> list[Spent]:
+        """What each task took so far, by name."""
+        outcomes: dict[str, dict[str, int]] = {}
+        for task, outcome, count in self._store.read(
+            "SELECT task, outcome, count(*) FROM exchanges GROUP BY 1, 2 ORDER BY 1"
+        ):
+            outcomes.setdefault(task, {})[outcome] = count
+        usages: dict[str, list[Usage]] = {}
+        for task, text in self._store.read("SELECT task, reply FROM replies ORDER BY key"):
+            usages.setdefault(task, []).append(Usage(**json.loads(text)["usage"]))
+        return [_spent(task, counts, usages.get(task, [])) for task, counts in outcomes.items()]
+
+    def close(self) -> None:
+        """Close the file; it opens again by itself."""
+        self._store.close()
+
+    # ------------------------------------------------------------ the file
+    def _find(self, key: str) -> JudgeReply | None:
+        text = self._store.find(key)
+        if text is None:
+            return None
+        try:
+            reply = json.loads(text)
+            return JudgeReply(**reply | {"usage": Usage(**reply["usage"])})
+        except (ValueError, TypeError, KeyError):
+            raise self._store.damaged(key) from None
+
+    def _keep(self, request: JudgeRequest, key: str, reply: JudgeReply) -> None:
+        row = (key, request.task, request.model, json.dumps(asdict(request)), json.dumps(asdict(reply)))
+        self._store.keep(row)
+
+    def _record(
+        self, request: JudgeRequest, key: str, started: float, outcome: str, detail: str = ""
+    ) -> None:
+        if self.judge is None:
+            return
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        row = (key, request.task, now, time.perf_counter() - started, outcome, _ascii(detail))
+        insert = (
+            "INSERT INTO exchanges (key, task, asked, seconds, outcome, detail) VALUES (?, ?, ?, ?, ?, ?)"
+        )
+        self._store.write(insert, row)
+
+    def _nothing_kept(self, request: JudgeRequest) -> str:
+        description = f"a request of task {request.task!r} to model {request.model!r}"
+        return (
+            f"{self.path} has no answer to {description} ({self._store.held()}), and no judge is there to ask"
+        )
+
+
+def _spent(task: str, counts: dict[str, int], usages: list[Usage]) -> Spent:
+    costs = [usage.cost for usage in usages if usage.cost is not None]
+    return Spent(
+        task,
+        answered=counts.get("answered", 0),
+        replayed=counts.get("replayed", 0),
+        failed=counts.get("failed", 0),
+        input_tokens=sum(usage.input_tokens for usage in usages),
+        output_tokens=sum(usage.output_tokens for usage in usages),
+        cost=sum(costs) if len(costs) == len(usages) else None,
+    )
+
+
+def _ascii(text: str) -> str:
+    """The text without what SQLite cannot hold (half a surrogate pair)."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+# ----------------------------------------------------------------------
+# A model whose answers are kept in a file: nothing is paid twice, and runs can be repeated without it.
+_TASK = "predict"
+
+
+class Kept:
+    """A model that answers from a file, and asks another one only for what the file does not hold.
+
+    The file is one of :mod:`.store`; a judge's may be the same.
+
+    Args:
+        path: The file; it is made where there is none, unless answers are only replayed.
+        model: Whom to ask; None replays only: no network is needed, and the file stays as it is.
+        name: The model's name, part of the key: a replay must name the model that was asked.
+        repetition: Which of several answers to one request is meant, counted from 0.
+
+    >>> import asyncio, tempfile
+    >>> class Echo:
+    ...     async def complete(self, messages, tools=None, **sampling):
+    ...         return Reply(messages[-1]["content"])
+    >>> async def twice(path):
+    ...     kept = Kept(path, Echo(), name="echo")
+    ...     said = [await kept.complete([{"role": "user", "content": "a"}]) for _ in range(2)]
+    ...     kept.close()
+    ...     return [(reply.text, reply.cached) for reply in said]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     asyncio.run(twice(Path(folder) / "model.sqlite"))
+    [('a', False), ('a', True)]
+    """
+
+    def __init__(self, path: Path, model: Model | None = None, *, name: str, repetition: int = 0) -> None:
+        self.model = model
+        self.name = name
+        self.repetition = repetition
+        self._store = Store(path, writable=model is not None, wrong=_missing)
+
+    async def complete(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | None = None, **sampling: Any
+    ) -> Reply:
+        """The kept answer, or the model's, which is then kept.
+
+        Raises:
+            ModelError: there is no kept answer and no model, the model failed, or the file is no cache.
+        """
+        import asyncio
+
+        request = request_text(messages, tools, model=self.name, repetition=self.repetition, **sampling)
+        key = blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        text = self._store.find(key)
+        if text is not None:
+            try:
+                return replace(of_data(json.loads(text)), cached=True)
+            except (ValueError, TypeError, KeyError):
+                raise self._store.damaged(key) from None
+        if self.model is None:
+            raise ModelError(
+                f"{self._store.path} has no answer to this request to model {self.name!r} "
+                f"({self._store.held()}), and no model is there to ask",
+                code="missing",
+            )
+        reply = await self.model.complete(messages, tools, **sampling)
+        row = (key, _TASK, self.name, _plain(request), json.dumps(as_data(reply)))
+        await asyncio.to_thread(self._store.keep, row)
+        return reply
+
+    def check(self) -> None:
+        """Refuse a file that is no cache before anything is asked; a new one is made.
+
+        Raises:
+            ModelError: says what the file is, or that there is none.
+        """
+        self._store.check()
+
+    def close(self) -> None:
+        """Close the file; it opens again by itself."""
+        self._store.close()
+
+
+def request_text(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | None, **sampling: Any) -> str:
+    """A request as one JSON text with sorted keys; without what is not set.
+
+    >>> request_text([], None, temperature=0.0, top_p=None)
+    '{"messages": [], "temperature": 0.0}'
+    """
+    request = {key: value for key, value in sampling.items() if value is not None}
+    request |= {"messages": list(messages), **({"tools": list(tools)} if tools else {})}
+    return json.dumps(request, sort_keys=True, ensure_ascii=False)
+
+
+def _plain(text: str) -> str:
+    """The text without what SQLite cannot hold (half a surrogate pair)."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _missing(reason: str) -> ModelError:
+    return ModelError(reason, code="missing")

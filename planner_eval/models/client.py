@@ -1,0 +1,380 @@
+"""A model behind an OpenAI-compatible chat endpoint; needs the ``llm`` extra (package ``openai``).
+
+What may pass is asked again: no connection, silence, a body that is no completion, 408, 409, 429, 5xx. What
+the server refuses is not, nor is an answer that somebody may not like.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import weakref
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from planner_eval.base.errors import ModelError
+from planner_eval.models.replies import NO_TEXT, Prices, Reply, read_completion
+from planner_eval.models.server import (
+    LONGEST_PAUSE,
+    Body,
+    Elsewhere,
+    opened,
+    retry_after,
+    shown,
+    without_halves,
+)
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+
+# ----------------------------------------------------------------------
+# A model behind an OpenAI-compatible chat endpoint; needs the ``llm`` extra (package ``openai``).
+_WORTH_ANOTHER_TRY = frozenset({408, 409, 429})
+_MEANT_FOR_ALL = frozenset({401, 403, 404})
+"""Refusals that say nothing of the one request: a wrong key, no such model, no such address."""
+_TOO_LONG = ("context_length", "context length", "context window", "context size", "too many tokens")
+"""How servers say that a request does not fit the model's window."""
+
+
+class Pause(NamedTuple):
+    """That a request is asked again, but not yet.
+
+    Args:
+        seconds: How long it waits.
+        reason: Why, in words.
+        limited: The server said that there were too many requests (status 429).
+    """
+
+    seconds: float
+    reason: str
+    limited: bool
+
+
+class _Retry(Exception):
+    """The try failed in a way that may pass.
+
+    Args:
+        reason: Why, in words.
+        pause: What the server asked for, in seconds.
+        limited: It was one request too many.
+        silent: Nobody was there to say anything.
+        lost: It speaks against the server, not against this one request.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        pause: float | None = None,
+        *,
+        limited: bool = False,
+        silent: bool = False,
+        lost: bool = True,
+    ) -> None:
+        super().__init__(reason)
+        self.pause = pause
+        self.limited = limited
+        self.silent = silent
+        self.lost = lost
+
+
+@dataclass(slots=True)
+class _Heard:
+    """Whether a model ever answered, and how many requests in a row it then left without an answer."""
+
+    ever: bool = False
+    failed: int = 0
+    reason: str = ""
+
+    def lost(self, first: int, patience: int) -> bool:
+        return self.failed >= (patience if self.ever else first)
+
+
+def _jitter(pause: float) -> float:
+    """The pause, or up to half of it more, so that requests that failed together do not return together."""
+    return pause * (1 + random.random() / 2)  # no secret depends on it
+
+
+async def _sleep(seconds: float) -> None:
+    import asyncio
+
+    await asyncio.sleep(seconds)
+
+
+@dataclass(frozen=True)
+class Client:
+    """A model that can be asked, many times at once.
+
+    One that leaves several requests in a row without an answer, however often it is asked, is asked no other:
+    every further request would take as long.
+
+    Args:
+        model: The model's name.
+        base_url: The server, e.g. ``"http://localhost:8000/v1"``; None for the package's default
+            (``OPENAI_BASE_URL`` or OpenAI).
+        api_key: The key; None for ``OPENAI_API_KEY``.
+        timeout: The longest silence of the server, in seconds.
+        deadline: The longest time for one request in all, tries and pauses included, in seconds.
+        retries: How many more times to ask after a failure that may pass.
+        backoff: The first pause before asking again, in seconds; it doubles up to a minute. A pause
+            that the server asks for is kept instead.
+        patience: So many requests in a row that fail are the end of a model that had answered before.
+        first_patience: So many are the end of one that had not.
+        silence_ends: One that never said anything is lost at the first request that nobody answers.
+        words: An answer whose content is no text is none.
+        max_bytes: The longest body that is read.
+        prices: For the cost of each answer; None where it is not wanted.
+        who: What the model is called in messages.
+        jitter: What becomes of a pause.
+        sleep: How to wait.
+        paused: Is told of each pause before it begins.
+
+    >>> Client("m", api_key="secret")
+    Client(model='m', base_url=None, timeout=60.0, deadline=600.0, retries=5)
+    """
+
+    model: str
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    timeout: float = 60.0
+    deadline: float = 600.0
+    retries: int = 5
+    backoff: float = field(default=1.0, repr=False)
+    patience: int = field(default=8, repr=False)
+    first_patience: int = field(default=3, repr=False)
+    silence_ends: bool = field(default=False, repr=False)
+    words: bool = field(default=False, repr=False)
+    max_bytes: int = field(default=8 * 2**20, repr=False)
+    prices: Prices | None = field(default=None, repr=False)
+    who: str = field(default="the model", repr=False)
+    jitter: Callable[[float], float] = field(default=_jitter, repr=False)
+    sleep: Callable[[float], Awaitable[None]] = field(default=_sleep, repr=False)
+    paused: Callable[[Pause], None] | None = field(default=None, repr=False)
+    _heard: _Heard = field(default_factory=_Heard, init=False, repr=False, compare=False)
+    _opened: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    async def complete(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | None = None, **sampling: Any
+    ) -> Reply:
+        """The model's answer; words, calls of tools, both, or neither.
+
+        Args:
+            messages: The conversation so far, as the protocol has it.
+            tools: The tools on offer, as the protocol has them.
+            sampling: Whatever else the request says: ``temperature``, ``max_tokens``, … ; ``model`` asks
+                another model of the server.
+
+        Raises:
+            ModelError: the package is missing, the endpoint refuses, or it failed too often.
+        """
+        import asyncio
+
+        body = {"model": self.model, "messages": list(messages)}
+        body |= {"tools": list(tools)} if tools else {}
+        body |= {key: value for key, value in sampling.items() if value is not None}
+        name = f"{self.who} {body['model']}"
+        client = self._client()
+        waits: list[Pause] = []
+        try:
+            async with asyncio.timeout(self.deadline):
+                return await self._tries(client, without_halves(body), name, waits)
+        except TimeoutError:
+            self._heard.failed += 1
+            self._heard.reason = f"no answer within {self.deadline:g} seconds in all"
+            self._heard.reason += f"; before: {waits[-1].reason}" if waits else ""
+            raise ModelError(f"{name} gave {self._heard.reason}") from None
+
+    def ready(self) -> None:
+        """Open the package's client for this event loop, as asking does.
+
+        Raises:
+            ModelError: the package or the key is missing: nothing can be asked.
+        """
+        self._client()
+
+    async def close(self) -> None:
+        """Close the connections of this event loop; they open again by themselves."""
+        import asyncio
+
+        client = self._opened.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.close()
+
+    # ------------------------------------------------------------ tries
+    async def _tries(self, client: Any, body: dict[str, Any], name: str, waits: list[Pause]) -> Reply:
+        pause = self.backoff
+        for tries in range(1, self.retries + 2):
+            if self._heard.lost(self.first_patience, self.patience):
+                raise ModelError(f"{name} is not asked any more: {self._heard.reason}")
+            try:
+                reply = await self._try(client, body, tries, name)
+            except _Retry as problem:
+                if tries > self.retries:
+                    times = "once" if tries == 1 else f"{tries} times"
+                    self._failed(
+                        problem, f"nobody answered before: {problem}" if problem.silent else str(problem)
+                    )
+                    raise ModelError(f"{name} was asked {times}: {problem}") from None
+                seconds = self.jitter(pause if problem.pause is None else problem.pause)
+                waits.append(Pause(seconds, str(problem), problem.limited))
+                if self.paused is not None:
+                    self.paused(waits[-1])
+                await self.sleep(seconds)
+                pause = min(2 * pause, LONGEST_PAUSE)
+            else:
+                self._heard.ever, self._heard.failed = True, 0
+                return reply
+        raise AssertionError("the loop above returns or raises")
+
+    def _failed(self, problem: _Retry, reason: str) -> None:
+        if problem.lost:
+            ends = problem.silent and self.silence_ends and not self._heard.ever
+            self._heard.failed += self.first_patience if ends else 1
+            self._heard.reason = reason
+
+    async def _try(self, client: Any, body: dict[str, Any], tries: int, name: str) -> Reply:
+        """One try: the reply, _Retry where another may help, ModelError where none will."""
+        import openai
+
+        try:
+            text = await client.post("/chat/completions", cast_to=str, body=body)
+            completion = json.loads(text)
+        except Body as problem:
+            raise _Retry(str(problem)) from None
+        except Elsewhere as problem:
+            raise self._elsewhere(problem, name, client) from None
+        except openai.APIStatusError as problem:
+            raise self._refusal(problem, name, client) from None
+        except openai.APITimeoutError:
+            raise _Retry(f"no answer within {self.timeout:g} seconds", silent=True) from None
+        except openai.APIConnectionError as problem:
+            if isinstance(problem.__cause__, Body):
+                raise _Retry(str(problem.__cause__)) from None
+            if isinstance(problem.__cause__, Elsewhere):
+                raise self._elsewhere(problem.__cause__, name, client) from None
+            message = (
+                f"no connection to {self._hidden(client.base_url, client)} ({self._hidden(problem, client)})"
+            )
+            raise _Retry(message, silent=True) from None
+        except openai.OpenAIError as problem:
+            raise _Retry(f"no readable answer ({self._hidden(problem, client)})") from None
+        except (ValueError, RecursionError) as problem:  # a body that is not the JSON it claims to be
+            raise _Retry(f"no readable answer ({type(problem).__name__})") from None
+        if isinstance(completion, Mapping) and completion.get("error") and not completion.get("choices"):
+            raise _Retry(f"status 200, with an error: {self._hidden(_words(completion['error']), client)}")
+        reply = read_completion(completion, self.prices, tries, str(body["model"]), words=self.words)
+        if isinstance(reply, str):
+            raise _Retry(reply, lost=reply != NO_TEXT)
+        return reply
+
+    def _refusal(self, problem: Any, name: str, client: Any) -> Exception:
+        status = problem.status_code
+        if status in _WORTH_ANOTHER_TRY or status >= 500:
+            pause = retry_after(problem.response.headers.get("retry-after"))
+            return _Retry(f"status {status}", pause, limited=status == 429)
+        message = self._hidden(problem.message, client).removeprefix(f"Error code: {status} - ")
+        if status in _MEANT_FOR_ALL:
+            self._heard.failed += 1
+            self._heard.reason = f"it refused with status {status}: {message}"
+        code = "context" if any(sign in message.lower() for sign in _TOO_LONG) else "refused"
+        return ModelError(f"{name} refused with status {status}: {message}", code=code)
+
+    def _elsewhere(self, problem: Elsewhere, name: str, client: Any) -> ModelError:
+        self._heard.failed += 1
+        self._heard.reason = self._hidden(problem, client)
+        return ModelError(f"{name} was not asked: {self._heard.reason}", code="refused")
+
+    def _hidden(self, message: object, client: Any) -> str:
+        return shown(str(message), secrets=(self.api_key, getattr(client, "api_key", None)))
+
+    # ------------------------------------------------------------ the package
+    def _client(self) -> Any:
+        """This event loop's client; connections cannot move to another."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        if loop not in self._opened:
+            self._opened[loop] = opened(self.base_url, self.api_key, self.timeout, self.max_bytes, self.who)
+        return self._opened[loop]
+
+
+def _words(error: Any) -> str:
+    """What a body says of an error, in the server's words where it has some."""
+    message = error.get("message") if isinstance(error, Mapping) else error
+    return message if isinstance(message, str) and message else json.dumps(error, ensure_ascii=False)
+
+
+# ----------------------------------------------------------------------
+# An event loop in a thread of its own, for callers that wait: from threads, or from inside another loop.
+_T = TypeVar("_T")
+_PATIENCE = 5.0
+"""Seconds that closing may take."""
+
+
+class Bridge:
+    """Runs coroutines to their end while the caller waits.
+
+    Args:
+        close: Closes what they opened in the loop, once nobody needs this any more.
+
+    >>> async def three() -> int:
+    ...     return 3
+    >>> async def close() -> None:
+    ...     pass
+    >>> Bridge(close).run(three())
+    3
+    """
+
+    def __init__(self, close: Callable[[], Awaitable[None]]) -> None:
+        self._close = close
+        self._lock = threading.Lock()
+        self._held: tuple[int, AbstractEventLoop] | None = None
+
+    def run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """What the coroutine returns, or raises."""
+        import asyncio
+
+        future = asyncio.run_coroutine_threadsafe(work, self._loop())
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def _loop(self) -> AbstractEventLoop:
+        """This process's loop; a forked child has none of its parent's threads and starts its own."""
+        import asyncio
+
+        with self._lock:
+            if self._held is None or self._held[0] != os.getpid():
+                loop = asyncio.new_event_loop()
+                thread = threading.Thread(target=_turn, args=(loop,), daemon=True)
+                thread.start()
+                weakref.finalize(self, _stop, loop, thread, self._close, os.getpid())
+                self._held = (os.getpid(), loop)
+            return self._held[1]
+
+
+def _turn(loop: AbstractEventLoop) -> None:
+    loop.run_forever()
+    loop.close()
+
+
+def _stop(
+    loop: AbstractEventLoop, thread: threading.Thread, close: Callable[[], Awaitable[None]], process: int
+) -> None:
+    if process != os.getpid() or loop.is_closed():
+        return
+
+    async def end() -> None:
+        try:
+            await close()
+        finally:
+            loop.stop()
+
+    loop.call_soon_threadsafe(lambda: loop.create_task(end()))
+    if thread is not threading.current_thread():
+        thread.join(_PATIENCE)

@@ -1,0 +1,215 @@
+"""Judges behind endpoints and caches: one interface to model-based judging and matching.
+
+Whatever wants a model's opinion takes a :class:`Judge` and calls ``ask``; it neither knows nor cares
+whether an endpoint, a cache of earlier answers or a function of a test replies. What runs models takes a
+:class:`Model` and awaits ``complete``, whose :class:`Reply` holds words and calls of tools.
+
+    from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest  # the interface
+    from planner_eval.models.judges import open_judge  # endpoint, cache or both, by name
+    from planner_eval.models.judges import Endpoint  # an OpenAI-compatible server
+    from planner_eval.models.client import Client  # a model, asked many times at once
+    from planner_eval.models.cache import Cache, Kept  # answers in SQLite; replay without a network
+    from planner_eval.benchmarks.judge_prompts import Prompted  # prompts of the user's own
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from planner_eval.base.errors import InputError, JudgeError, ModelError
+from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
+from planner_eval.models.client import Bridge, Client
+from planner_eval.models.replies import Prices
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from planner_eval.models.cache import Cache
+
+
+# ----------------------------------------------------------------------
+# One interface to model-based judging and matching: ask, and get a text back; and one to models under test.
+def open_judge(  # noqa: PLR0913 - what a user may say of a server
+    model: str,
+    *,
+    base_url: str | None = None,
+    cache: Path | None = None,
+    replay: bool = False,
+    prices: tuple[float, float] | None = None,
+    retries: int = 5,
+    timeout: float = 60.0,
+    deadline: float | None = None,
+) -> Judge:
+    """The judge that a user describes: an endpoint, with or without a cache, or a cache alone.
+
+    Args:
+        model: The model that judges; when replaying, the one that judged.
+        base_url: The OpenAI-compatible server; None for the ``openai`` package's default.
+        cache: The file that keeps the answers.
+        replay: Answer from the cache alone, without a network.
+        prices: What a million tokens of questions and of answers cost.
+        retries: How many more times to ask after a failure that may pass.
+        timeout: The longest silence of the server, in seconds.
+        deadline: The longest time for one question in all, in seconds; a quarter of an hour when None.
+
+    Raises:
+        InputError: a replay without a cache.
+        JudgeError: the cache is a file of another kind, or is not there to be replayed.
+    """
+    from planner_eval.models.cache import Cache
+
+    if replay:
+        if cache is None:
+            raise InputError("a replay needs the cache whose answers it replays")
+        return _checked(Cache(cache, model=model))
+
+    endpoint = Endpoint(
+        model,
+        base_url=base_url,
+        timeout=timeout,
+        retries=retries,
+        prices=Prices(*prices) if prices else None,
+        deadline=DEADLINE if deadline is None else deadline,
+    )
+    return _checked(Cache(cache, endpoint, model=model)) if cache else endpoint
+
+
+def _checked(cache: Cache) -> Cache:
+    cache.check()
+    return cache
+
+
+# ----------------------------------------------------------------------
+# A judge that counts what it was asked, for whoever has to say what could not be had.
+class Counted:
+    """Another judge, counted.
+
+    Args:
+        judge: Who answers.
+
+    >>> from planner_eval.benchmarks.judging import ScriptedJudge
+    >>> judge = Counted(ScriptedJudge(lambda request: "pass"))
+    >>> judge.ask(JudgeRequest("t", (("user", "ok?"),))).text, judge.asked, judge.failed
+    ('pass', 1, 0)
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self.asked = 0
+        self.failed = 0
+        self.cost = 0.0  # of what was not answered from a cache, where prices are known
+        self.reason = ""
+
+    def ask(self, request: JudgeRequest) -> JudgeReply:
+        """The judge's answer; the first reason for a failure is kept.
+
+        Raises:
+            JudgeError: as the judge.
+        """
+        self.asked += 1
+        try:
+            reply = self.judge.ask(request)
+        except JudgeError as problem:
+            self.failed += 1
+            self.reason = self.reason or str(problem)
+            raise
+        self.cost += 0.0 if reply.cached else reply.usage.cost or 0.0
+        return reply
+
+
+# ----------------------------------------------------------------------
+# A judge behind an OpenAI-compatible chat endpoint: :class:`.client.Client`, for callers that wait.
+_PATIENCE = 3
+"""So many questions in a row without an answer are the end of a judge."""
+DEADLINE = 900.0
+"""Seconds for one question in all; a judge may be asked to wait for a minute several times."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An OpenAI-compatible chat endpoint.
+
+    One that says nothing to its first question, however often it is asked, is asked no other; nor is one
+    that leaves three in a row without an answer, or refuses them for a wrong key, say: every further
+    question would take as long.
+
+    Args:
+        model: The model to ask where a request names none.
+        base_url: The server, e.g. ``"http://localhost:8000/v1"``; None for the package's default
+            (``OPENAI_BASE_URL`` or OpenAI).
+        api_key: The key; None for ``OPENAI_API_KEY``.
+        timeout: The longest wait for the server to say something, in seconds.
+        retries: How many more times to ask after a failure that may pass.
+        backoff: The first pause before asking again, in seconds; it doubles up to a minute. A pause
+            that the server asks for is kept instead.
+        prices: For the cost of each answer; None where it is not wanted.
+        sleep: How to wait.
+        deadline: The longest time for one question in all, tries and pauses included, in seconds.
+    """
+
+    model: str
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    timeout: float = 60.0
+    retries: int = 5
+    backoff: float = 1.0
+    prices: Prices | None = None
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    deadline: float = field(default=DEADLINE, repr=False)
+
+    def ask(self, request: JudgeRequest) -> JudgeReply:
+        """The endpoint's answer.
+
+        Raises:
+            JudgeError: the package is missing, the endpoint refuses, or it failed too often.
+        """
+        messages = [{"role": role, "content": text} for role, text in request.messages]
+        completion = self._client.complete(
+            messages,
+            model=request.model or self.model,
+            temperature=request.temperature,
+            max_tokens=request.max_tokens or None,
+        )
+        try:
+            reply = self._bridge.run(completion)
+        except ModelError as problem:
+            raise JudgeError(str(problem), code="missing" if problem.code == "missing" else "") from None
+        return JudgeReply(reply.text, reply.model, reply.usage, tries=reply.tries)
+
+    @cached_property
+    def _bridge(self) -> Bridge:
+        return Bridge(self._client.close)
+
+    @cached_property
+    def _client(self) -> Client:
+        sleep = self.sleep
+
+        async def pause(seconds: float) -> None:
+            import asyncio
+
+            if sleep is time.sleep:  # in a thread it would go on after the deadline, and the process with it
+                await asyncio.sleep(seconds)
+            else:
+                await asyncio.to_thread(sleep, seconds)
+
+        return Client(
+            self.model,
+            self.base_url,
+            self.api_key,
+            self.timeout,
+            self.deadline,
+            self.retries,
+            self.backoff,
+            patience=_PATIENCE,
+            first_patience=_PATIENCE,
+            silence_ends=True,
+            words=True,
+            prices=self.prices,
+            who="the judge",
+            jitter=float,
+            sleep=pause,
+        )

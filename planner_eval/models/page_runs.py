@@ -1,0 +1,293 @@
+"""Pages of runs that a folder keeps: their files are found again, and held against what the run knew."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.comparison.evaluate import Paired, pair
+from planner_eval.comparison.metrics import METRICS, choose
+from planner_eval.comparison.policy.policy import Policy
+from planner_eval.comparison.policy.resolve import policy_of
+from planner_eval.comparison.reading import Reading
+from planner_eval.models.predict.folder import predicted
+from planner_eval.models.predict.predicted_gold import answers_read, golds_asked
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.task_fields import question_field
+from planner_eval.reading.files.user_rows import add_file, own
+from planner_eval.results.page.pairs import METRICS as STORED
+from planner_eval.results.page.pairs import PageJob, StoredJob
+from planner_eval.results.page.report import (
+    AS_USUAL,
+    KEYS,
+    Shown,
+    Told,
+    refuse_shown,
+    report,
+    side_of,
+    told_page,
+)
+from planner_eval.results.runs.folder import other_input
+from planner_eval.results.runs.inputs import input_of, inputs_of
+from planner_eval.results.runs.signature import described
+from planner_eval.results.runs.stored import Kept, kept, run_data
+from planner_eval.results.runs.work import digest_of
+from planner_eval.results.score import refuse_unknown_keys, scoring_job
+
+
+class OfRun(NamedTuple):
+    """A run of score or diff, and the files that it was made of.
+
+    Args:
+        run: What the folder keeps.
+        kind: ``"score"`` or ``"diff"``.
+        paired: Its pairs.
+        policy: How values were compared.
+        given: What was named as predictions and as gold.
+        wrappers: Files of notations.
+        metrics: What was counted.
+        by: What figures are broken down by.
+        cluster: What says in which cluster a pair lies.
+        causes: Whether it was found what root causes cost.
+    """
+
+    run: Kept
+    kind: str
+    paired: Paired
+    policy: Policy
+    given: tuple[str, str]
+    wrappers: tuple[str, ...]
+    metrics: tuple[str, ...]
+    by: tuple[str, ...]
+    cluster: str | None = None
+    causes: bool = False
+
+    @property
+    def told(self) -> bool:
+        """Whether its rows say what differs, of the plans as they are read."""
+        plain = not self.policy.inline and self.policy.repeats and not self.paired.reading.infer
+        rows = self.kind == "diff" and self.run.store == "jsonl" and self.run.options.get("form") == "jsonl"
+        return plain and rows and bool(self.run.options.get("located"))
+
+    def refuse_unlike(self, other: OfRun) -> None:
+        """Refuse a run that another cannot be shown beside.
+
+        Raises:
+            InputError: their gold plans, policies, clusters or how they were read are not the same.
+        """
+        golds = [
+            [(i["size"], i["digest"]) for i in r.run.inputs if i["role"] == "gold"] for r in (self, other)
+        ]
+        prefix = f"{self.run.path} and {other.run.path} cannot be shown together"
+        if golds[0] != golds[1]:
+            raise InputError(f"{prefix}: their gold plans are not the same")
+        if described(self.policy) != described(other.policy):
+            raise InputError(f"{prefix}: they were compared under other policies")
+        if bool(self.paired.reading.repair) != bool(other.paired.reading.repair):
+            strict = other if self.paired.reading.repair else self
+            raise InputError(
+                f"{prefix}: {strict.run.path} was read strictly, and of the other small faults were mended; "
+                "diff --repair, or score --strict, makes one that is read as the other"
+            )
+        if self.cluster != other.cluster:
+            own_cluster, other_cluster = (
+                f"by {r.cluster}" if r.cluster else "in none" for r in (self, other)
+            )
+            raise InputError(
+                f"{prefix}: their pairs lie in other clusters, {own_cluster} and {other_cluster} (--cluster)"
+            )
+
+
+def of_run(path: str, policy: str | None = None) -> OfRun:
+    """A run of score or diff, from its folder.
+
+    Args:
+        path: The folder.
+        policy: The file of its policy, where that is no preset.
+
+    Raises:
+        InputError: it is no such run, or what it was made of was moved or changed.
+    """
+    kind = str(run_data(path).get("kind"))
+    if kind not in ("score", "diff"):
+        hint = "a page is made of runs of predict, score and diff"
+        raise InputError(f"{path} is a run of {kind}: {hint}")
+    run = kept(path, kind)
+    options: Any = run.options
+    if "benchmark" in options:
+        raise InputError(
+            f"{path} was scored under the benchmark {options['benchmark']}, whose notation and rules are its "
+            f"own: name the answers and the gold plans, {_of_answers(options)}"
+        )
+    file_names = _given(path)
+    wrappers = _notations(run, path)
+    chosen = _policy(run, path, policy)
+    reading = Reading(**{name: options[name] for name in Reading._fields if name in options})
+    paired = _paired(file_names, reading, tuple(options.get("ids", ())), path)
+    _refuse_changed(run, paired, wrappers, path)
+    metrics, by = tuple(options.get("metrics", STORED)), tuple(options.get("keys", ()))
+    if unknown := [name for name in metrics if name not in METRICS]:
+        raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
+    more = options.get("cluster"), bool(options.get("causes"))
+    return OfRun(run, kind, paired, chosen, file_names, wrappers, metrics, by, *more)
+
+
+def _of_answers(options: Mapping[str, Any]) -> str:
+    """The command that makes a page of the answers that were scored under a benchmark."""
+    about = options.get("about") or {}
+    answers, gold = about.get("file") or "PRED", about.get("gold") or "GOLD"
+    words = ["planeval", "report", answers, "--gold", gold]
+    if os.path.isdir(gold):
+        words[-1:] = [options["benchmark"], "--source", gold]
+    return shlex.join(map(str, words))
+
+
+def report_run(  # noqa: PLR0913 - the options of a public function
+    stored: OfRun,
+    *,
+    metrics: Sequence[str] = (),
+    by: Sequence[str] = (),
+    cluster: str | None = None,
+    shown: Shown = AS_USUAL,
+    name: str | None = None,
+    causes: bool = False,
+    progress: Any = None,
+    **how: Any,
+) -> Told:
+    """Write one page of a run.
+
+    What a run of diff told is told again, and only its plans are read; the pairs of a run of score are
+    compared again, for its rows hold figures alone.
+
+    Args:
+        stored: The run, as :func:`of_run` gives it.
+        metrics: Of a run of score other metrics than its own.
+        by: What to break the figures down by, where not as the run did.
+        cluster: What says in which cluster a pair lies, where not as the run did.
+        shown: What the page shows, and how.
+        name: What the run is called; its folder when left out.
+        causes: Of a run of score: find what each root cause costs, also where the run did not.
+        progress: Is told how many pairs are done.
+        how: As :func:`planner_eval.results.runs.run.run` takes it, where processes compare.
+
+    Raises:
+        InputError: the run is not done, or its files are not as it left them.
+    """
+    called = [name or stored.run.path.rstrip("/" + os.sep)]
+    by = by or stored.by
+    if not stored.told:
+        chosen = metrics or stored.metrics
+        return report(
+            stored.paired, policy=stored.policy, metrics=chosen, by=by, cluster=cluster or stored.cluster,
+            names=called, shown=shown, causes=causes or stored.causes, progress=progress, **how,
+        )  # fmt: skip
+    refuse_shown(shown)
+    query, query_notes = question_field(shown.query, stored.paired.gold, stored.paired.pred)
+    keys = tuple(by) or KEYS
+    score = scoring_job(stored.paired, choose(STORED), stored.policy, keys, kept=True)
+    job = StoredJob(PageJob(score, keys, query, shown.texts), stored.run.lines())
+    result = side_of(job, stored.paired, progress, how)
+    refuse_unknown_keys(by, result.totals)
+    more = "these figures are all that a run of diff holds; a run of score, or the files, give all others"
+    return told_page([result], [stored.paired], stored.policy, called, shown, [*query_notes, more])
+
+
+def _given(path: str) -> tuple[str, str]:
+    """What the run was made of, as its command named it."""
+    names: Any = run_data(path).get("given")
+    if not isinstance(names, list) or len(names) != 2:
+        raise InputError(f"{path} does not say what it was made of: planeval report PRED --gold GOLD")
+    return str(names[0]), str(names[1])
+
+
+def _paired(file_names: tuple[str, str], reading: Reading, ids: tuple[str, ...], path: str) -> Paired:
+    """The pairs of a run, read again."""
+    files: list[PlanFile] = []
+    for name, read, role in (
+        (file_names[0], reading.answers, "predictions"),
+        (file_names[1], reading.golds, "gold plans"),
+    ):
+        try:
+            files.append(read(name))
+        except InputError as error:
+            if os.path.lexists(name):
+                raise
+            raise InputError(
+                f"{path} was made of {name} ({role}), which is not there: it was moved or removed, or the "
+                f"command was given in another folder; put it back, or name the files as they are called "
+                f"now, planeval report PRED --gold GOLD ({error})"
+            ) from None
+    answers, golds = _asked(file_names[0], files[0], files[1], reading)
+    return pair(answers, golds, reading=reading, id=ids or None)
+
+
+def _asked(name: str, answers: Any, golds: Any, reading: Reading) -> tuple[Any, Any]:
+    """The files as they were scored, where the answers are those of a run that asked a model."""
+    folder = os.path.dirname(name)
+    if not folder or os.path.basename(name) != "rows.jsonl" or not _is_predicted(folder):
+        return answers, golds
+    model_run = predicted(folder)
+    strict = reading.repair is False
+    answers = answers_read(answers, model_run, dialect=reading.dialect, strict=strict)
+    return answers, golds_asked(golds, model_run)
+
+
+def _is_predicted(folder: str) -> bool:
+    try:
+        return run_data(folder).get("kind") == "predict"
+    except InputError:
+        return False
+
+
+def _notations(run: Kept, path: str) -> tuple[str, ...]:
+    """The notations that the run read and that are not shipped: added, and their files."""
+    notations: Mapping[str, str] = run_data(path).get("notations") or {}
+    have = {row.name: digest_of(repr(row).encode()) for row in own()}
+    files = tuple(str(i["path"]) for i in run.inputs if i["role"] == "wrappers")
+    if any(have.get(name) != digest for name, digest in notations.items()):
+        for file in files:
+            add_file(file)
+        have = {row.name: digest_of(repr(row).encode()) for row in own()}
+    for name, digest in notations.items():
+        if have.get(name) != digest:
+            problem = (
+                "has changed since" if name in have else "is not known here: name its file with --wrappers"
+            )
+            raise InputError(f"{path} was read with the notation {name!r}, which {problem}")
+    return files
+
+
+def _policy(run: Kept, path: str, named: str | None) -> Policy:
+    """The policy of a run."""
+    name = str(run.options.get("policy", "default"))
+    try:
+        chosen = policy_of(named or name)
+    except InputError:
+        if named is not None:
+            raise
+        raise InputError(
+            f"{path} was compared under the policy {name!r}, which is none of the presets: name its file "
+            "with --policy"
+        ) from None
+    if described(chosen) != run.options.get("compared"):
+        raise InputError(
+            f"{path} was compared under the policy {name!r}, which is not what {named or name} says now"
+        )
+    return chosen
+
+
+def _refuse_changed(run: Kept, paired: Paired, wrappers: Sequence[str], path: str) -> None:
+    """Refuse files that are not those of the run.
+
+    Raises:
+        InputError: names the file.
+    """
+    now = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)]
+    now += [input_of("wrappers", name) for name in wrappers]
+    if difference := other_input(run.inputs, now):
+        raise InputError(
+            f"{path} was made of other files: {difference}; the run's command makes it anew in another folder"
+        )

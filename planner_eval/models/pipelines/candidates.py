@@ -1,0 +1,301 @@
+"""The tools on offer: gold's always, and others beside them; the same for every model.
+
+Here gold is looked at, for which tools have to be there; the order says nothing of which these are.
+Of AppBench an app is one tool: its APIs are offered together, and all apps in the published order.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.models.pipelines.pipeline import OWN, as_catalog
+from planner_eval.models.pipelines.shots import alike, own_plans, words
+from planner_eval.models.pipelines.tool_lists import app_catalogue, apps_in_order, functions_data
+
+CLOSENESS = ("random", "close", "same-signature")
+"""Which other tools come first."""
+
+MARK = "tools: gold+distractors"
+"""The mark of a run whose tools were chosen so."""
+
+_NAMED = 3
+"""Samples that a note names."""
+
+_PER_TOKEN = 3
+"""Bytes that are counted as a token: JSON has more for each, so that what is counted to fit does."""
+
+
+class Choice(NamedTuple):
+    """Which tools are on offer.
+
+    Args:
+        number: How many beside gold's; None for all of the sample's own that fit.
+        closeness: One of :data:`CLOSENESS`.
+        budget: The most tokens of question and tools; None for any number.
+        seed: Where random choices start.
+    """
+
+    number: int | None = None
+    closeness: str = "random"
+    budget: int | None = None
+    seed: int = 0
+
+
+class Listed(NamedTuple):
+    """A tool as it is compared with others."""
+
+    tool: Any
+    name: str
+    words: frozenset[str]
+    signature: frozenset[str]
+    size: int
+
+
+class Offered(NamedTuple):
+    """The tools on offer to a sample.
+
+    Args:
+        tools: In the form in which the sample brings its own.
+        others: How many of them gold does not call.
+        there: How many such tools there are.
+    """
+
+    tools: Any
+    others: int
+    there: int
+
+
+Chosen = Callable[[Sample], Offered]
+"""Gives a sample's tools."""
+
+
+def choosing(
+    choice: Choice, form: str, samples: Sequence[Sample], *, tools: Any = None, source: str = ""
+) -> Chosen:
+    """How the tools of samples are chosen, out of those of all samples.
+
+    Args:
+        choice: Which are on offer.
+        form: The data set.
+        samples: All of its samples.
+        tools: The tools of samples that bring none.
+        source: Where the samples come from; of tasks of one's own, the file that holds their gold too.
+
+    Raises:
+        InputError: nothing says which tools gold calls.
+    """
+    golds = own_gold(source, samples) if form == OWN else {}
+    all_tools: dict[str, Listed] = {}
+    last: tuple[Any, list[Listed]] = (None, [])
+
+    def listing(sample: Sample) -> list[Listed]:
+        nonlocal last
+        offered = sample.tools if tools is None else tools
+        if offered is not last[0]:  # many samples share one list
+            last = offered, _listing(offered, form)
+        return last[1]
+
+    for sample in samples:
+        try:
+            for entry in listing(sample):
+                all_tools.setdefault(entry.name, entry)
+        except InputError:
+            continue  # the sample's own row says so
+
+    def of(sample: Sample) -> Offered:
+        own = {entry.name: entry for entry in listing(sample)}
+        if form == OWN and sample.id not in golds:
+            raise InputError(f"sample {sample.id!r} has no gold plan in {source}, which says what to offer")
+        gold = golds[sample.id] if form == OWN else gold_tools(sample, form)
+        needed = [entry for name, entry in own.items() if name in gold]
+        pool = own if choice.number is None else all_tools | own
+        candidates = _ordered(
+            [entry for name, entry in pool.items() if name not in gold], needed, sample, choice
+        )
+        selected = _fitting(needed, candidates[: choice.number], sample, choice)
+        random.Random(f"{choice.seed} {sample.query}").shuffle(selected)
+        offered = _offered([entry.tool for entry in selected], sample.tools if tools is None else tools, form)
+        return Offered(offered, len(selected) - len(needed), len(candidates))
+
+    return of
+
+
+def too_few(choice: Choice, offers: Mapping[str, Offered]) -> str | None:
+    """Says which samples get fewer other tools than are asked for; None where none does.
+
+    Args:
+        choice: What is asked for.
+        offers: What each sample gets, by its id.
+
+    >>> too_few(Choice(5), {"a": Offered([], 5, 9), "b": Offered([], 2, 2)})
+    '--distractors 5: 1 of 2 samples gets fewer, of all other tools that there are: b 2 of 2'
+    """
+    requested = choice.number or 0
+    short = {name: offer for name, offer in offers.items() if offer.others < requested}
+    if not short:
+        return None
+    shortfalls = [
+        f"{name} {offer.others} of {offer.there}"
+        + (f" for --budget {choice.budget}" if offer.others < offer.there else "")
+        for name, offer in islice(short.items(), _NAMED)
+    ]
+    if remaining := [offer.others for offer in islice(short.values(), _NAMED, None)]:
+        low, high = min(remaining), max(remaining)
+        shortfalls.append(f"{len(remaining):,} more samples {low if low == high else f'{low} to {high}'}")
+    who = f"{len(short):,} of {counted(len(offers), 'sample')} get{'s' * (len(short) == 1)} fewer"
+    return f"--distractors {requested}: {who}, of all other tools that there are: {', '.join(shortfalls)}"
+
+
+def own_gold(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]]:
+    """The names of the tools that gold of one's own tasks calls, by the sample's id.
+
+    Args:
+        source: Their file.
+        samples: The tasks, in the file's order.
+
+    Raises:
+        InputError: they come from no file, or none of them has a gold plan.
+    """
+    if not source:
+        raise InputError("the tasks come from no file that says which tools their gold plans call")
+    plans = own_plans(source, samples)
+    if not plans:
+        raise InputError(f"{source}: no task has a gold plan, which says what to offer")
+    return {name: frozenset(call.tool for call in plan.calls) for name, plan in plans.items()}
+
+
+def tokens(text: str) -> int:
+    """How many tokens a text has at most, by its bytes.
+
+    >>> tokens("book a room")
+    4
+    """
+    return -(-len(text.encode("utf-8", "backslashreplace")) // _PER_TOKEN)
+
+
+def gold_tools(sample: Sample, form: str) -> frozenset[str]:
+    """The names of the tools that a sample's gold calls.
+
+    >>> sorted(gold_tools(Sample("a", gold={"API": ["f", "g"]}), "callnavi"))
+    ['f', 'g']
+    """
+    gold = sample.gold
+    if form == "appbench":
+        return frozenset(map(str, gold["used_app"]))
+    if form == "callnavi":
+        return frozenset(str(name) for name in gold["API"])
+    if form == "nestful":
+        return frozenset(str(call["name"]) for call in gold)
+    if form == "complexfuncbench":
+        return frozenset(str(call["name"]) for turn in gold for call in turn.get("function_call") or ())
+    calls = gold.get("tool_calls") or [{"function": gold}]
+    return frozenset(str(call["function"]["name"]) for call in calls if call["function"].get("name"))
+
+
+def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner = tool.get("function")
+    return inner if isinstance(inner, Mapping) else tool
+
+
+def _listing(tools: Any, form: str) -> list[Listed]:
+    """What can be on offer, each by itself."""
+    if form == "appbench":
+        return [_app(app) for app in apps_in_order(tools)]
+    if form == OWN:
+        catalog = as_catalog([] if tools is None else tools)
+        data = functions_data(catalog)
+        return [
+            _listed(function)._replace(tool=tool, name=tool.full_name)
+            for tool, function in zip(catalog.tools, data, strict=True)
+        ]
+    return [_listed(tool) for tool in tools or ()]
+
+
+def _offered(chosen: list[Any], tools: Any, form: str) -> Any:
+    """The chosen ones in the form in which the sample brings its tools."""
+    if form == "appbench":
+        return {**tools, "apps": chosen}
+    if form == OWN:
+        return replace(as_catalog(tools), tools=tuple(chosen))
+    return chosen
+
+
+def _app(app: Mapping[str, Any]) -> Listed:
+    """An app, compared by the words of its APIs and all that they take."""
+    descriptions = [app.get("description"), *(api.get("description") for api in app.get("apis") or ())]
+    kinds = ("required_arguments", "optional_arguments")
+    arguments = [
+        argument for api in app.get("apis") or () for kind in kinds for argument in api.get(kind) or ()
+    ]
+    signature = frozenset(f"{argument.get('name')}: {argument.get('type')}" for argument in arguments)
+    name = str(app["app"])
+    size = tokens(app_catalogue({"apps": [app]}))
+    return Listed(app, name, words(" ".join(map(str, (name, *descriptions)))), signature, size)
+
+
+def _listed(tool: Mapping[str, Any]) -> Listed:
+    function = _function(tool)
+    parameters = function.get("parameters")
+    parameters = parameters.get("properties", parameters) if isinstance(parameters, Mapping) else parameters
+    pairs = (
+        parameters.items()
+        if isinstance(parameters, Mapping)
+        else ((str(parameter), "") for parameter in parameters or ())
+    )
+    signature = frozenset(f"{name}: {_type(kind)}" for name, kind in pairs)
+    size = tokens(json.dumps(tool, ensure_ascii=False))
+    name = str(function.get("name"))
+    return Listed(tool, name, words(f"{_apart(name)} {function.get('description')}"), signature, size)
+
+
+def _type(schema: Any) -> str:
+    return str(schema.get("type")) if isinstance(schema, Mapping) else str(schema)
+
+
+def _apart(name: str) -> str:
+    """The words of a name: ``getUserName``, ``get_user_name``."""
+    return "".join(f" {mark}" if mark.isupper() or not mark.isalnum() else mark for mark in name).replace(
+        "_", " "
+    )
+
+
+def _ordered(
+    candidates: list[Listed], needed: Sequence[Listed], sample: Sample, choice: Choice
+) -> list[Listed]:
+    """Other tools, those that come first before the rest, and alike ones by chance."""
+    random.Random(f"{choice.seed} others {sample.query}").shuffle(candidates)
+    if choice.closeness == "random":
+        return candidates
+
+    def close(candidate: Listed) -> float:
+        if choice.closeness == "close":
+            return max((alike(candidate.words, needed_tool.words) for needed_tool in needed), default=0.0)
+        return max((alike(candidate.signature, needed_tool.signature) for needed_tool in needed), default=0.0)
+
+    return sorted(candidates, key=close, reverse=True)
+
+
+def _fitting(
+    needed: list[Listed], candidates: Iterable[Listed], sample: Sample, choice: Choice
+) -> list[Listed]:
+    if choice.budget is None:
+        return [*needed, *candidates]
+    left = choice.budget - tokens(sample.query) - sum(needed_tool.size for needed_tool in needed)
+    if left < 0:
+        message = f"sample {sample.id!r} has about {choice.budget - left:,} tokens with gold's tools alone"
+        raise InputError(f"{message}, and --budget is {choice.budget:,}")
+    fitting = list(needed)
+    for candidate in candidates:
+        left -= candidate.size
+        if left < 0:
+            break
+        fitting.append(candidate)
+    return fitting

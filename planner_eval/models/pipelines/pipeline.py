@@ -1,0 +1,297 @@
+"""What a pipeline is, and what it may see of a sample.
+
+It yields a :class:`Request` and is sent the model's reply, or an :class:`Act` and is sent what the calls came
+to; what it returns is the :class:`Outcome`. It reads no file, no clock and no gold, so the same replies give
+the same requests: a run that was interrupted is gone through again with the replies that it had.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from planner_eval.base.errors import CatalogError, InputError
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.models.replies import Reply
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.models.pipelines.setup import Setup
+
+
+# ----------------------------------------------------------------------
+# What a pipeline is: a generator over what may be seen of one sample.
+Message: TypeAlias = Mapping[str, Any]
+"""A chat message as the protocol has it."""
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to the model.
+
+    Args:
+        stage: What it is asked for: ``"plan"``, ``"apps"``, ``"route"`` …
+        messages: The conversation so far.
+        tools: The tools on offer, as the protocol has them; None where the words name them.
+        sampling: What this request wants other than the run's usual: ``stop``, ``seed``, ``temperature``.
+        router: The model that routes is asked, where a run has one.
+        constraint: What holds the answer to a grammar, as fields of the request.
+    """
+
+    stage: str
+    messages: tuple[Message, ...]
+    tools: tuple[Message, ...] | None = None
+    sampling: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    router: bool = False
+    constraint: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+
+
+class Called(NamedTuple):
+    """A call that the model makes.
+
+    Args:
+        name: The tool, by the name that the sample gives it.
+        arguments: Its arguments; None where they are no JSON object.
+        written: The arguments as written.
+        id: What the model calls the call.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] | None
+    written: str
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Calls that are to be made, in order."""
+
+    calls: tuple[Called, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What calls came to.
+
+    Args:
+        contents: JSON data, one a call.
+        over: Nothing more can be done.
+    """
+
+    contents: tuple[Any, ...] = ()
+    over: bool = False
+
+
+class Failure(NamedTuple):
+    """Why a sample has no answer.
+
+    Args:
+        code: ``transport``, ``context``, ``refused``, ``missing``, ``no_route``, ``max_steps``,
+            ``max_turns``, ``left_record``, ``failed``.
+        message: One sentence for people.
+    """
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a sample.
+
+    Args:
+        prediction: The answer as its benchmark's scorer reads it: a text, a message, a conversation.
+        stages: What the stages before the last came to, by name.
+        stop: Why it ended: ``"answered"``, or the limit that it met.
+        error: Why there is no answer, or none that is whole.
+        beside: Fields of the answer's record that its scorer reads too.
+    """
+
+    prediction: Any
+    stages: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    stop: str = "answered"
+    error: Failure | None = None
+    beside: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+
+
+Steps: TypeAlias = Generator["Request | Act", "Reply | Observed", Outcome]
+"""A sample under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """One way of asking.
+
+    Args:
+        name: What users call it.
+        title: What it does, in one line.
+        steps: Begins with a sample.
+        serves: The data sets that it can be asked for, ``"own"`` for tasks of one's own; each with the names
+            of the texts that it asks with.
+        acts: Its calls are made: with tools for data sets that have some, by ComplexEval for its own.
+        routes: It asks a router first, which may be another model.
+    """
+
+    name: str
+    title: str
+    steps: Callable[[Task, Setup], Steps]
+    serves: Mapping[str, tuple[str, ...]]
+    acts: bool = False
+    routes: bool = False
+
+
+def ask(
+    stage: str,
+    messages: Sequence[Message],
+    *,
+    tools: Sequence[Message] | None = None,
+    router: bool = False,
+    constraint: Mapping[str, Any] = _NOTHING,
+    **sampling: Any,
+) -> Generator[Request | Act, Reply | Observed, Reply]:
+    """Have the model asked; gives its reply.
+
+    >>> steps = ask("plan", [user("Who?")])
+    >>> next(steps).stage
+    'plan'
+    """
+    reply = yield Request(
+        stage, tuple(messages), tuple(tools) if tools else None, sampling, router, constraint
+    )
+    if not isinstance(reply, Reply):
+        raise TypeError(f"a request was sent {type(reply).__name__}, expected a Reply")
+    return reply
+
+
+def act(calls: Sequence[Called]) -> Generator[Request | Act, Reply | Observed, Observed]:
+    """Have calls made; gives what they came to."""
+    seen = yield Act(tuple(calls))
+    if not isinstance(seen, Observed):
+        raise TypeError(f"calls were sent {type(seen).__name__}, expected Observed")
+    return seen
+
+
+def system(text: str) -> Message:
+    """A message of the system."""
+    return {"role": "system", "content": text}
+
+
+def user(text: str) -> Message:
+    """A message of the user."""
+    return {"role": "user", "content": text}
+
+
+def assistant(text: str) -> Message:
+    """What the model said, in words."""
+    return {"role": "assistant", "content": text}
+
+
+# ----------------------------------------------------------------------
+# What a model may see of a sample, by data set; nothing else reaches a pipeline.
+#
+# | data set | visible |
+# |---|---|
+# | AppBench | the instruction, the catalogue |
+# | NESTful | the question, the sample's tools |
+# | CallNavi | the question, the domain's list of APIs |
+# | ComplexFuncBench | the first message, the sample's functions |
+# | FunctionChat-Bench | the conversation up to the turn, the tools |
+# | one's own tasks | the question or conversation, the tools |
+#
+# Gold, ids, parts, difficulties, kinds of output and acceptable values are not: no field of :class:`Task`
+# holds
+# them.
+OWN = "own"
+"""The form of one's own tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What may be seen of a sample.
+
+    Args:
+        form: The data set, which says how tools are described and answers written.
+        query: What the user asks.
+        messages: The conversation so far, the user's last message included.
+        tools: The tools as released; for one's own tasks a :class:`Catalog`.
+    """
+
+    form: str
+    query: str
+    messages: tuple[Message, ...]
+    tools: Any
+
+
+def visible(sample: Sample, form: str, *, tools: Any = None) -> Task:
+    """What may be seen of a data set's sample.
+
+    Args:
+        sample: The sample.
+        form: Its benchmark, or :data:`OWN`.
+        tools: The tools, where the sample does not bring them.
+
+    Raises:
+        InputError: the sample has no tools, no question, or one of which a part would not be shown.
+
+    >>> from planner_eval.benchmarks.datasets.sample import Sample
+    >>> visible(Sample("hr01", "Who?", [], {"API": ["f"]}), "callnavi")
+    Task(form='callnavi', query='Who?', messages=({'role': 'user', 'content': 'Who?'},), tools=[])
+    """
+    if form == OWN and "refused" in sample.extra:
+        raise InputError(sample.extra["refused"])
+    offered = sample.tools if tools is None else tools
+    if offered is None:
+        raise InputError(
+            f"sample {sample.id!r} says nothing of the tools on offer: name them with --catalog FILE"
+            + (", or lay AppBench's catalogue.json beside the data" if form == "appbench" else "")
+        )
+    messages = conversation(sample, form)
+    if not sample.query and not any(_said(message) for message in messages):
+        raise InputError(f"sample {sample.id!r} has no question")
+    return Task(form, sample.query, messages, _own(offered, sample.id) if form == OWN else offered)
+
+
+def conversation(sample: Sample, form: str) -> tuple[Message, ...]:
+    """The conversation that a sample's question stands in."""
+    if form == "functionchat" or (form == OWN and sample.extra.get("messages")):
+        return tuple(sample.extra["messages"])
+    return ({"role": "user", "content": sample.query},)
+
+
+def digest(query: str, messages: Sequence[Message]) -> str:
+    """What tells two tasks apart; their tools are told by the requests."""
+    serialized = json.dumps([query, list(messages)], sort_keys=True, default=str)
+    return blake2b(serialized.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _said(message: Message) -> bool:
+    return isinstance(message, Mapping) and bool(message.get("content"))
+
+
+def _own(tools: Any, identity: str) -> Catalog:
+    try:
+        return as_catalog(tools)
+    except InputError as problem:
+        raise InputError(f"sample {identity!r}: {problem}") from None
+
+
+def as_catalog(tools: Any) -> Catalog:
+    """Tools of one's own as a catalog.
+
+    Raises:
+        InputError: they cannot be read.
+    """
+    from planner_eval.catalogs.formats import from_data
+
+    if isinstance(tools, Catalog):
+        return tools
+    try:
+        return from_data(tools, name="the tools")  # the sample's name is nothing that a model may see
+    except CatalogError as problem:
+        raise InputError(str(problem)) from None

@@ -1,0 +1,57 @@
+"""The pipelines by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import did_you_mean
+from planner_eval.models.pipelines import agents, calling, prompted
+from planner_eval.models.pipelines.pipeline import Pipeline
+
+PIPELINES: Mapping[str, Pipeline] = {
+    entry.name: entry
+    for entry in (
+        prompted.FLAT,
+        prompted.HIERARCHICAL,
+        agents.ISOLATED,
+        prompted.ROUTE,
+        prompted.ROUTE_THEN_FILL,
+        prompted.BACKWARD,
+        calling.FUNCTION_CALLING,
+        agents.REACT,
+        calling.STEPWISE,
+        calling.DIALOG,
+    )
+}
+"""The pipelines."""
+
+USUAL: Mapping[str, str] = {
+    "appbench": "hierarchical",
+    "nestful": "flat",
+    "callnavi": "flat",
+    "complexfuncbench": "stepwise",
+    "functionchat": "dialog",
+    "own": "flat",
+}
+"""The pipeline of a data set where none is named: that of its paper's main table."""
+
+
+def pipeline(name: str, form: str) -> Pipeline:
+    """The pipeline of a name, for a data set.
+
+    Raises:
+        InputError: there is none of that name, or it cannot be asked for the data set; says which can.
+
+    >>> pipeline("route", "callnavi").title
+    'the names of the APIs alone'
+    """
+    if name not in PIPELINES:
+        raise InputError(f"there is no pipeline {name!r}: {did_you_mean(name, PIPELINES, 'none is close')}")
+    chosen = PIPELINES[name]
+    if form not in chosen.serves:
+        what = "tasks of one's own" if form == "own" else form
+        serving = [entry.name for entry in PIPELINES.values() if form in entry.serves]
+        do = "does" if len(serving) == 1 else "do"
+        raise InputError(f"the pipeline {name} does not serve {what}; {', '.join(serving)} {do}")
+    return chosen

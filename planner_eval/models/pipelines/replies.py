@@ -1,0 +1,349 @@
+"""What a reply says, and what a pipeline is told that it cannot use."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from planner_eval.base.dates import day_of
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.json_text import check_depth
+from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.text import shortened
+from planner_eval.models.pipelines.constraint import refuse_unserved
+from planner_eval.models.pipelines.pipeline import Called, Pipeline
+from planner_eval.models.pipelines.setup import Setup, refuse_texts
+from planner_eval.models.replies import Reply, ToolCall
+from planner_eval.plan.model import Call, Ref, Template, Unresolved
+from planner_eval.plan.values import holds
+from planner_eval.reading.dialects.finding.find import without_thoughts
+from planner_eval.reading.dialects.read import parse
+
+# ----------------------------------------------------------------------
+# What a reply says: lists of names, calls of tools wherever a model writes them, a step of ReAct.
+_QUOTED = re.compile(r"""["'`“”‘’]""")
+_LIST = re.compile(r"\[([^\[\]]*+)\]")
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_LABEL = re.compile(r"^\s*(?:apis?|apps?|answer|functions?)\s*:\s*", re.IGNORECASE)
+_CALLS = re.compile(
+    r"```|<tool_call|<\|python_tag\|>|\[TOOL_CALLS\]|<function|<\|tool_call|<tool▁call|functools\[|\A\s*[\[{]"
+)
+"""How a text looks that holds calls and does not only speak of them."""
+
+_FENCE = re.compile(r"\A\s*+```\w*+\s*+|\s*+```\s*+\Z")
+"""A fence around a whole text."""
+
+_STEP = re.compile(
+    r"^[ \t*]*+Action[ \t*]*+:[ \t*]*+(?P<name>[^\n]*+)\n++"
+    r"[ \t*]*+Action[ _]Input[ \t*]*+:[\s*]*+(?P<input>.*+)",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
+_FINAL = re.compile(
+    r"^[ \t*#]*+Final[ _]Answer[ \t*]*+:[ \t*]*+(?P<answer>.*+)", re.IGNORECASE | re.DOTALL | re.MULTILINE
+)
+_OBSERVED = re.compile(r"^[ \t*]*+Observation[ \t*]*+:", re.IGNORECASE | re.MULTILINE)
+
+
+def said(reply: Reply) -> str:
+    """The words of a reply; its calls as JSON where it has only calls.
+
+    >>> said(Reply("", (ToolCall("1", "f", '{"a": 1}'),)))
+    '[{"name": "f", "arguments": {"a": 1}}]'
+    """
+    if reply.text.strip() or not reply.tool_calls:
+        return reply.text
+    calls = [{"name": call.name, "arguments": arguments_of(call)} for call in reply.tool_calls]
+    return json.dumps(calls, ensure_ascii=False)
+
+
+def arguments_of(call: ToolCall) -> Any:
+    """A call's arguments as data; the text itself where it is no JSON object."""
+    decoded = decoded_arguments(call.arguments)
+    return call.arguments if decoded is None else decoded
+
+
+def decoded_arguments(text: str) -> dict[str, Any] | None:
+    """Arguments written as JSON; nothing and ``null`` mean none. None where the text is no object.
+
+    >>> decoded_arguments(""), decoded_arguments("null"), decoded_arguments("[1]"), decoded_arguments("{")
+    ({}, {}, None, None)
+    """
+    if not text.strip():
+        return {}
+    if len(text) > DEFAULT_LIMITS.chars:
+        return None
+    try:
+        check_depth(text, DEFAULT_LIMITS)
+        value = json.loads(text)
+    except (ValueError, RecursionError, ParseError):
+        return None
+    return {} if value is None else value if isinstance(value, dict) else None
+
+
+def planned(reply: Reply) -> str:
+    """The plan of a reply: its calls as JSON where it makes some, whatever words stand beside them.
+
+    >>> planned(Reply("I will look.", (ToolCall("1", "f", "{}"),))), planned(Reply("f()"))
+    ('[{"name": "f", "arguments": {}}]', 'f()')
+    """
+    return said(replace(reply, text="") if reply.tool_calls else reply)
+
+
+# ---------------------------------------------------------------- lists of names
+def names_in(text: str) -> list[str]:
+    r"""The names that a text lists, in order, repeated ones again: JSON, brackets, commas or lines.
+
+    >>> names_in("['a','b']"), names_in("API: a, b"), names_in("- a\n- b"), names_in("Sure: [a]")
+    (['a', 'b'], ['a', 'b'], ['a', 'b'], ['a'])
+    """
+    text = without_thoughts(text)
+    lists = _LIST.findall(text)
+    if lists:
+        return _split(lists[-1])
+    lines = [_LABEL.sub("", _BULLET.sub("", line)) for line in text.replace("```", "\n").splitlines()]
+    return [name for line in lines for name in _split(line)]
+
+
+def _split(listed: str) -> list[str]:
+    names = (
+        _QUOTED.sub("", name).strip().rstrip(".").removesuffix("()") for name in re.split(r"[,;]", listed)
+    )
+    return [name for name in names if name]
+
+
+class Names(NamedTuple):
+    """The names of a reply that are known, and those that are not, in the order of the reply."""
+
+    known: list[str]
+    unknown: list[str]
+
+
+def known_names(text: str, names: Collection[str]) -> Names:
+    """The listed names that are among some, whatever their case.
+
+    >>> known_names("[trains, Boats]", ["Trains"])
+    Names(known=['Trains'], unknown=['Boats'])
+    """
+    by_lower = {name.lower(): name for name in names}
+    listed = names_in(text)
+    matched = [by_lower[name.lower()] for name in listed if name.lower() in by_lower]
+    return Names(matched, [name for name in listed if name.lower() not in by_lower])
+
+
+# ---------------------------------------------------------------- calls
+class Said(NamedTuple):
+    """What a reply to an offer of tools says.
+
+    Args:
+        calls: The calls, by the names that the sample gives its tools.
+        text: The words beside them.
+        written: Where the calls were: ``"tool_calls"``, ``"text"``, or ``""`` where there are none.
+    """
+
+    calls: tuple[Called, ...]
+    text: str
+    written: str
+
+
+def read_reply(reply: Reply, names: Mapping[str, str]) -> Said:
+    r"""The calls of a reply: those of its ``tool_calls``, else those that its text holds in a fence or alone.
+
+    Small models answer an offer of tools with a fenced JSON text. Its calls count where all of them are of
+    tools on offer, in whatever case their names are written, which stays; prose that mentions a call is none.
+
+    Args:
+        reply: The reply.
+        names: Name in the request → the sample's own.
+
+    >>> read_reply(Reply('```json\n{"name": "f", "arguments": {"a": 1}}\n```'), {"f": "f"}).calls
+    (Called(name='f', arguments={'a': 1}, written='{"a": 1}', id=''),)
+    """
+    if reply.tool_calls:
+        calls = [_called(call, names) for call in reply.tool_calls]
+        return Said(tuple(calls), reply.text, "tool_calls")
+    text_calls = _in_text(reply.text, names)
+    return Said(text_calls, reply.text, "text") if text_calls else Said((), reply.text, "")
+
+
+def _called(call: ToolCall, names: Mapping[str, str]) -> Called:
+    return Called(names.get(call.name, call.name), decoded_arguments(call.arguments), call.arguments, call.id)
+
+
+def _in_text(text: str, names: Mapping[str, str]) -> tuple[Called, ...]:
+    if len(text) > DEFAULT_LIMITS.chars:
+        return ()
+    bare = without_thoughts(text)
+    if not _CALLS.search(bare):
+        return ()
+    calls = _parsed(bare)
+    row = _FENCE.sub("", bare)
+    if (
+        not calls and row.startswith("{") and row.endswith("}")
+    ):  # with commas between, where a list was wanted
+        calls = _parsed(f"[{row}]")
+    offered_names = {name.lower() for name in names}
+    if not calls or not all({call.tool.lower(), call.name.lower()} & offered_names for call in calls):
+        return ()
+    return tuple(_as_called(call, calls, names) for call in calls)
+
+
+def _parsed(text: str) -> tuple[Call, ...]:
+    """The calls of a text, small faults mended as they are for scores; none where it is no plan."""
+    try:
+        return parse(text, repair=True).calls if text else ()
+    except (ParseError, RecursionError):
+        return ()
+
+
+def _as_called(call: Call, calls: Sequence[Call], names: Mapping[str, str]) -> Called:
+    arguments = {name: plain(value, calls) for name, value in call.arguments}
+    name = names.get(call.tool) or names.get(call.name) or call.tool
+    return Called(name, arguments, json.dumps(arguments, ensure_ascii=False))
+
+
+def plain(value: Any, calls: Sequence[Call]) -> Any:
+    """A value of a plan as JSON data; a reference becomes the text ``$id.path$``."""
+    if isinstance(value, Ref):
+        return "$" + ".".join(map(str, (calls[value.call].id, *value.path))) + "$"
+    if isinstance(value, Unresolved):
+        return "$" + ".".join(map(str, (value.name, *value.path))) + "$"
+    if isinstance(value, Template):
+        return "".join(
+            segment if isinstance(segment, str) else str(plain(segment, calls)) for segment in value.parts
+        )
+    if isinstance(value, (list, dict)) and holds(value, (Ref, Unresolved, Template)):
+        if isinstance(value, list):
+            return [plain(item, calls) for item in value]
+        return {key: plain(item, calls) for key, item in value.items()}
+    return value
+
+
+# ---------------------------------------------------------------- ReAct
+class Step(NamedTuple):
+    """What a reply does in a ReAct run.
+
+    Args:
+        text: Its words, up to an observation that the model made up.
+        calls: The calls that it makes.
+        final: The final answer that it states; None where it states none.
+        written: As in :class:`Said`.
+    """
+
+    text: str
+    calls: tuple[Called, ...]
+    final: str | None
+    written: str
+
+
+def read_step(reply: Reply, names: Mapping[str, str]) -> Step:
+    r"""The step that a reply takes; a call comes before a final answer that is stated with it.
+
+    >>> made_up = Reply('Action: f\nAction Input: {"a": 1}\nObservation: 2\nFinal Answer: 2')
+    >>> step = read_step(made_up, {"f": "f"})
+    >>> step.calls[0].arguments, step.final
+    ({'a': 1}, None)
+    >>> read_step(Reply("Thought: done\nFinal Answer: 2"), {}).final
+    '2'
+    """
+    if reply.tool_calls:
+        return Step(reply.text, read_reply(reply, names).calls, None, "tool_calls")
+    text = _before_made_up(reply.text)
+    action, final = _STEP.search(text), _FINAL.search(text)
+    if action and not (final and final.start() < action.start()):
+        return Step(text, (_action(action, names),), None, "text")
+    if final:
+        return Step(text, (), final["answer"].strip(), "text")
+    calls = _in_text(text, names)
+    return Step(text, calls, None, "text" if calls else "")
+
+
+def _before_made_up(text: str) -> str:
+    r"""The text up to an observation that the model made up; one that it begins with is an echo, and let be.
+
+    >>> _before_made_up("Observation: 1\nAction: f\nAction Input: {}\nObservation: 2")
+    'Observation: 1\nAction: f\nAction Input: {}'
+    """
+    action = _STEP.search(text)
+    made_up = _OBSERVED.search(text, action.start("input") if action else 0)
+    before = text[: made_up.start()].rstrip() if made_up else text
+    return before or text
+
+
+def _action(match: re.Match[str], names: Mapping[str, str]) -> Called:
+    name = _QUOTED.sub("", match["name"]).strip("* ").removesuffix("()")
+    written = _unfenced(match["input"])
+    return Called(names.get(name, name), decoded_arguments(written), written)
+
+
+def _unfenced(text: str) -> str:
+    """JSON out of a fence, and without what follows the object."""
+    fenced = re.search(r"```(?:json)?\s*(.*?)```", text, re.DOTALL)
+    inner = (fenced[1] if fenced else text).strip()
+    try:
+        _, end = json.JSONDecoder().raw_decode(inner)
+    except (ValueError, RecursionError):
+        return inner
+    return inner[:end]
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Each name once, in order of its first appearance."""
+    return list(dict.fromkeys(names))
+
+
+# ----------------------------------------------------------------------
+# What a pipeline is told that it cannot use, said before anything is asked.
+def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
+    """Refuse what has no effect, or cannot have the one that is wanted.
+
+    Args:
+        setup: What the pipeline is told.
+        chosen: The pipeline.
+        form: The data set.
+
+    Raises:
+        InputError: says what applies where.
+    """
+    if setup.history != "gold" and chosen.name != "dialog":
+        raise InputError(f"--history {setup.history} applies only with --pipeline dialog, not {chosen.name}")
+    if setup.explain_references and (chosen.name, form) != ("flat", "nestful"):
+        message = f"--explain-references applies only to NESTful's prompt of flat, not to {chosen.name}"
+        raise InputError(f"{message} of {form}")
+    refuse_texts(setup.prompts, chosen.name, form, chosen.serves[form])
+    if setup.dialect is not None and (chosen.name, form) != ("flat", "own"):
+        message = f"--dialect applies only to flat with tasks of your own, not to {chosen.name}"
+        raise InputError(f"{message}{'' if form == 'own' else f' of {form}'}")
+    if setup.listing and not _lists_tools(chosen.name, form):
+        message = f"--list-form applies only to prompts that list tools, not to {chosen.name}"
+        raise InputError(f"{message}{'' if form == 'own' else f' of {form}'}")
+    if setup.steps is not None and not _makes_calls(setup, chosen.name, form):
+        message = (
+            "--max-steps applies only where calls are made: react, stepwise, function-calling with --tools"
+        )
+        raise InputError(f"{message}; not to {chosen.name}{'' if form == 'own' else f' of {form}'}")
+    _refuse_date(setup.today, form)
+    if setup.constrain is not None:
+        refuse_unserved(setup.constrain, chosen.name, form, setup.notation)
+
+
+def _lists_tools(name: str, form: str) -> bool:
+    """Whether a pipeline's prompt lists tools in a form that can be chosen, not the data set's own."""
+    return form == "callnavi" or (form == "own" and name in ("flat", "react"))
+
+
+def _makes_calls(setup: Setup, name: str, form: str) -> bool:
+    many_turns = name == "function-calling" and form == "own" and setup.makes_calls
+    return name in ("react", "stepwise") or many_turns
+
+
+def _refuse_date(today: str, form: str) -> None:
+    """Refuse a day of AppBench's instructions that is none, or that nothing reads."""
+    if form != "appbench" and today != Setup().today:
+        raise InputError(
+            f"--today applies only to AppBench, whose instructions are read on a day, not to {form}"
+        )
+    if day_of(today) is None:
+        raise InputError(f"--today is {shortened(repr(today), 40)}, expected a day, yyyy-mm-dd")

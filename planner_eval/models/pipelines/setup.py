@@ -1,0 +1,336 @@
+"""What a run is set up with: prompts, sampling, and how tools are listed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.resources import folder
+from planner_eval.base.text import close_names, shortened
+from planner_eval.benchmarks.judge_prompts import PromptFile, Template, fill, find_template
+from planner_eval.models.pipelines.constraint import Constraint
+from planner_eval.models.pipelines.published import FILE as NESTFUL
+from planner_eval.models.pipelines.published import read_published
+
+# ----------------------------------------------------------------------
+# What a run is set up with: prompts, sampling, and how tools are listed.
+_PUBLISHED: Mapping[str, PromptFile] = {
+    "appbench/plan": PromptFile("code/prompts/appbench/api_for_all_agent.txt", ("app_api_list",), True),
+    "appbench/agent": PromptFile("code/prompts/appbench/api_for_single_agent.txt", ("app_api_list",), True),
+    "appbench/agent-again": PromptFile(
+        "code/prompts/appbench/dependency_api_for_single_agent.txt",
+        ("app_api_list", "returned_arguments"),
+        True,
+    ),
+    "functionchat/system": PromptFile("data/system_prompt.txt", ()),
+}
+"""The texts that a benchmark publishes as a file of its own, which may take the place of ours."""
+
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "appbench/apps": ("apps",),
+    "appbench/plan": ("app_api_list", "today"),
+    "appbench/agent": ("app_api_list", "today"),
+    "appbench/agent-again": ("app_api_list", "returned_arguments"),
+    "nestful/plan": ("tools", "examples"),
+    "nestful/react": ("tools",),
+    "callnavi/route": ("tools", "query"),
+    "callnavi/plan": ("tools", "query"),
+    "callnavi/fill": ("tools", "query"),
+    "callnavi/backward": ("tools", "query"),
+    "callnavi/backward-again": (),
+    "functionchat/system": (),
+    "own/plan": ("tools", "notation", "examples"),
+    "own/react": ("tools",),
+}
+"""Our texts, ``data/prompts/NAME.txt``, and what is filled into each."""
+
+SAMPLING: Mapping[str, Mapping[str, Any]] = {
+    "appbench": {"temperature": 0.0, "max_tokens": 1024},
+    "nestful": {"temperature": 0.0, "max_tokens": 1000},
+    "functionchat": {"temperature": 0.1, "max_tokens": 2048},
+}
+"""What the published code asks with; others get :data:`USUAL`."""
+
+STEPS, TURNS = 10, 200
+"""The most replies of a sample whose calls are made, and of a recorded conversation that ends by itself."""
+
+USUAL: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 2048}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """Texts by name, with where each comes from.
+
+    Args:
+        texts: Name → text.
+        origins: Name → ``"own"``, or the file's name and sha256.
+        published_for: The model that NESTful's published text is for; "" for our own text.
+        folder: Where texts of the user's come from; "" for ours alone.
+        broken: Name → why the user's text cannot be used, of those that cannot.
+        notes: Which files of the folder are read by nobody, in words.
+    """
+
+    texts: Mapping[str, str]
+    origins: Mapping[str, str]
+    published_for: str = ""
+    folder: str = ""
+    broken: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def fill(self, name: str, **fields: str) -> str:
+        """A text with its fields filled in, in one pass: what is put in is never looked at again."""
+        return fill(self.texts[name], fields)
+
+
+def our_prompts() -> Prompts:
+    """The texts that come along.
+
+    >>> our_prompts().origins["callnavi/route"]
+    'own'
+    """
+    prompt_folder = folder("data") / "prompts"
+    texts = {name: (prompt_folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in _FIELDS}
+    return Prompts(texts, dict.fromkeys(_FIELDS, "own"))
+
+
+def read_prompts(directory: Path, model: str | None = None) -> Prompts:
+    """Our texts, with those of a folder in place of them.
+
+    The folder is a clone of a benchmark's repository, holds such files directly, or holds files named as
+    ours, ``callnavi/route.txt``, which need the same fields. A file that cannot be used is refused by
+    :func:`refuse_texts`, where a pipeline asks with it.
+
+    Args:
+        directory: The folder.
+        model: The model whose text of NESTful's is meant, which has one for each.
+
+    Raises:
+        InputError: the folder holds none of these files.
+    """
+    if not directory.is_dir():
+        raise InputError(f"{directory} is no folder of prompts")
+    own = our_prompts()
+    files = dict(_PUBLISHED) | {
+        name: PromptFile(f"{name}.txt", fields)
+        for name, fields in _FIELDS.items()
+        if (directory / f"{name}.txt").is_file()
+    }
+    read = {name: _tried(partial(find_template, directory, file)) for name, file in files.items()}
+    nestful = _tried(partial(read_published, directory, model))
+    read |= {} if nestful is None else {"nestful/plan": nestful}
+    templates = {name: template for name, template in read.items() if isinstance(template, Template)}
+    broken = {name: str(problem) for name, problem in read.items() if isinstance(problem, InputError)}
+    if not templates and not broken:
+        names = ", ".join(sorted({file.name for file in (*_PUBLISHED.values(), NESTFUL)}))
+        raise InputError(
+            f"{directory} holds no prompt: expected {names}, or our own names, such as callnavi/route.txt"
+        )
+    texts = {**own.texts, **{name: template.text for name, template in templates.items()}}
+    origins = {name: f"{template.name} {template.sha256}" for name, template in templates.items()}
+    published_for = nestful.name if isinstance(nestful, Template) else ""
+    notes = tuple(_unread(directory))
+    return Prompts(texts, {**own.origins, **origins}, published_for, str(directory), broken, notes)
+
+
+def _tried(read: Callable[[], Template | None]) -> Template | InputError | None:
+    try:
+        return read()
+    except InputError as problem:
+        return problem
+
+
+def _unread(directory: Path) -> Iterator[str]:
+    """Says of files that are called nearly as a prompt is, or lie beside ours, that nobody reads them."""
+    own_files = [f"{name}.txt" for name in _FIELDS]
+    names = [*own_files, *(file.name for file in (*_PUBLISHED.values(), NESTFUL))]
+    folders = dict.fromkeys(name.partition("/")[0] for name in _FIELDS)
+    for parent in (directory, *(directory / subfolder for subfolder in folders)):
+        for path in sorted(parent.glob("*")):
+            name = path.relative_to(directory).as_posix()
+            similar = close_names(
+                path.name, [file_name.rpartition("/")[2] for file_name in names], 1, cutoff=0.8
+            )
+            in_prompt_folder = parent != directory and path.suffix == ".txt"
+            if name in names or not path.is_file() or not (similar or in_prompt_folder):
+                continue
+            like = [file_name for file_name in names if file_name.rpartition("/")[2] in similar]
+            like = [file_name for file_name in like if (directory / file_name).parent == parent] or like
+            hint = f"; did you mean {' or '.join(like)}?" if like else ""
+            yield f"{path} is not read: no prompt is called {name}{hint}"
+
+
+def refuse_texts(prompts: Prompts, pipeline: str, form: str, used: Sequence[str]) -> None:
+    """Refuse texts of the user's that a pipeline cannot ask with, and a folder that has none for it.
+
+    Args:
+        prompts: The texts.
+        pipeline: The pipeline's name.
+        form: The data set.
+        used: The names of the texts that it asks with.
+
+    Raises:
+        InputError: says which file, or which would be read.
+    """
+    for name in used:
+        if name in prompts.broken:
+            raise InputError(prompts.broken[name])
+    if prompts.folder and all(prompts.origins[name] == "own" for name in used):
+        whose = "tasks of one's own" if form == "own" else form
+        file_names = [f"{name}.txt" for name in used] + [
+            _PUBLISHED[name].name for name in used if name in _PUBLISHED
+        ]
+        file_names += [NESTFUL.name] if "nestful/plan" in used else []
+        expected = f"expected {' or '.join(file_names)}" if file_names else "it has no text for them"
+        raise InputError(f"{prompts.folder} holds no prompt that {pipeline} asks {whose} with: {expected}")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A demonstration: a question and its answer as it should be written.
+
+    Args:
+        query: The question.
+        answer: The answer.
+    """
+
+    query: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a pipeline is told beside its sample.
+
+    Args:
+        prompts: The texts it asks with.
+        listing: How tools are listed, a name of :mod:`.listing`; "" for the data set's usual way.
+        dialect: The notation asked for, of one's own tasks, and read as first; None asks for JSON, and
+            whatever notation an answer is in is recognised.
+        official: Keep those oddities of the published code that change its figures.
+        explain_references: Say how results of earlier calls are referred to, where the published texts leave
+            that to the examples.
+        today: The date that instructions are read on.
+        steps: The most replies of a sample whose calls are made; None for the usual: :data:`STEPS`, of
+            ``stepwise`` :data:`TURNS`.
+        rounds: The most rounds of ``backward`` and ``isolated``.
+        examples: Demonstrations, in order; for ``isolated`` all that there are, the closest last.
+        shots: How many of them an agent of one app is shown.
+        history: Whose the earlier turns of a recorded conversation are: gold's, or the model's ``"own"``.
+        makes_calls: The calls of one's own tasks are made.
+        constrain: What holds answers to the plans of the tools that are shown; None for nothing.
+    """
+
+    prompts: Prompts = field(default_factory=our_prompts)
+    listing: str = ""
+    dialect: str | None = None
+    official: bool = False
+    explain_references: bool = False
+    today: str = "2019-03-01"
+    steps: int | None = None
+    rounds: int = 5
+    examples: tuple[Example, ...] = ()
+    shots: int = 0
+    history: str = "gold"
+    makes_calls: bool = False
+    constrain: Constraint | None = None
+
+    @property
+    def notation(self) -> str:
+        """The notation asked for."""
+        return self.dialect or "json"
+
+
+def sampling_of(form: str, changes: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    """What requests for a data set ask with; a change to None leaves something out.
+
+    >>> sampling_of("nestful", {"seed": 7, "max_tokens": None})
+    {'temperature': 0.0, 'seed': 7}
+    """
+    chosen = {**SAMPLING.get(form, USUAL), **changes}
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
+# ----------------------------------------------------------------------
+# What users may have requests say: fields of sampling, each of a value that it can have.
+_OWNED: Mapping[str, str] = {
+    "model": "--model names the model, --router-model the one that routes",
+    "messages": "the pipeline writes the messages",
+    "tools": "the pipeline offers the tools of the samples",
+    "tool_choice": "the pipeline offers the tools of the samples",
+    "functions": "the pipeline offers the tools of the samples",
+    "function_call": "the pipeline offers the tools of the samples",
+    "n": "one answer of a reply is read; --repeat N asks N times",
+    "stream": "answers are read whole",
+    "stream_options": "answers are read whole",
+    "router": "--router-model names the model that routes",
+    "repetition": "--repeat N asks N times",
+    "self": "no server has such a field",
+}
+"""Fields that are not the user's to set, and who sets them."""
+
+_HELD = ("response_format", "structured_outputs", "guided_grammar", "guided_json", "ebnf", "grammar")
+"""Fields in which servers take what holds an answer."""
+
+
+def _number(low: float, high: float = math.inf) -> Callable[[Any], bool]:
+    return lambda value: type(value) in (int, float) and math.isfinite(value) and low <= value <= high
+
+
+def _whole(low: float = -math.inf, high: float = math.inf) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and low <= value <= high
+
+
+def _texts(value: Any) -> bool:
+    listed = value if isinstance(value, list) else [value]
+    return all(isinstance(entry, str) for entry in listed)
+
+
+_KNOWN: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "temperature": (_number(0), "a number from 0"),
+    "top_p": (_number(0, 1), "a number from 0 to 1"),
+    "min_p": (_number(0, 1), "a number from 0 to 1"),
+    "top_k": (_whole(-1), "a whole number from -1"),
+    "max_tokens": (_whole(1), "a whole number from 1, or none"),
+    "max_completion_tokens": (_whole(1), "a whole number from 1, or none"),
+    "seed": (_whole(), "a whole number"),
+    "presence_penalty": (_number(-2, 2), "a number from -2 to 2"),
+    "frequency_penalty": (_number(-2, 2), "a number from -2 to 2"),
+    "repetition_penalty": (_number(0), "a number from 0"),
+    "stop": (_texts, "a text or a list of texts"),
+    "logprobs": (lambda value: isinstance(value, bool), "true or false"),
+    "top_logprobs": (_whole(0), "a whole number from 0"),
+}
+"""Fields of sampling that the protocol knows: what they can be, and that in words."""
+
+
+def refuse_sampling(sampling: Mapping[str, Any], pipeline: str, *, constrained: bool) -> None:
+    """Refuse what requests cannot say: fields that the run itself sets, and values that no field takes.
+
+    What is not known here passes: servers have fields of their own.
+
+    Args:
+        sampling: What is asked for, by name; None leaves something out.
+        pipeline: The name of the pipeline.
+        constrained: Whether answers are held to a grammar.
+
+    Raises:
+        InputError: names the field, and what it can be or who sets it.
+
+    >>> refuse_sampling({"temperature": 0.5, "seed": None, "mirostat": 2}, "flat", constrained=False)
+    """
+    owned = dict(_OWNED)
+    if constrained:
+        owned |= dict.fromkeys(_HELD, "--constrain sets what holds the answers")
+    if pipeline == "react":
+        owned["stop"] = "the pipeline react stops at the words of its own notation"
+    for name, value in sampling.items():
+        if name in owned:
+            raise InputError(f"--set {name} is not yours to set: {owned[name]}")
+        if value is not None and name in _KNOWN and not _KNOWN[name][0](value):
+            raise InputError(f"--set {name} is {shortened(repr(value), 60)}, expected {_KNOWN[name][1]}")

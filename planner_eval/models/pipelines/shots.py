@@ -1,0 +1,440 @@
+"""Demonstrations: questions with their answers, chosen for each sample without a look at its gold."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.base.text import counted
+from planner_eval.benchmarks.datasets.questions import question_template, question_words
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.gold import PREFIX, gold_samples
+from planner_eval.benchmarks.registry import BENCHMARKS
+from planner_eval.models.pipelines.pipeline import OWN
+from planner_eval.models.predict.tasks import QUESTIONS, left_out, words_of
+from planner_eval.plan.model import Plan, Ref, Unresolved, Value
+from planner_eval.plan.values import fold
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects import read
+
+WAYS = ("query", "structure", "random", "first", "gold-apps")
+"""How demonstrations are chosen; ``gold-apps`` looks at gold, as the published script of AppBench does."""
+
+LEAK = "leak: apps"
+"""The mark of a run whose demonstrations were chosen by gold's apps."""
+
+SHOWN: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("flat", "appbench"): (),
+    ("hierarchical", "appbench"): (),
+    ("isolated", "appbench"): (),
+    ("flat", "nestful"): (),
+    ("flat", "callnavi"): ("callnavi/plan",),
+    ("route", "callnavi"): ("callnavi/route",),
+    ("route-then-fill", "callnavi"): ("callnavi/route", "callnavi/fill"),
+    ("backward", "callnavi"): ("callnavi/backward",),
+    ("flat", OWN): (),
+    ("react", "nestful"): (),
+    ("react", OWN): (),
+}
+"""The pipelines whose prompts show demonstrations, with the data sets, and the texts that may lack a place
+for them: a user's own."""
+
+_WORD = re.compile(r"\w+")
+
+
+class Shots(NamedTuple):
+    """Which demonstrations are shown.
+
+    Args:
+        number: How many.
+        by: One of :data:`WAYS`.
+        source: Where they come from: data of the same benchmark, or a file of one's own tasks with their
+            answers; None for the samples themselves.
+        seed: Where random choices start.
+        near: Show near duplicates of a sample too: those that ask its question with other values, as
+            :func:`planner_eval.duplicates` finds them by ``"query"``.
+    """
+
+    number: int
+    by: str = "query"
+    source: str | None = None
+    seed: int = 0
+    near: bool = False
+
+
+class Shot(NamedTuple):
+    """A demonstration that may be shown.
+
+    Args:
+        query: Its question.
+        answer: Its answer as it should be written.
+        words: Of its question.
+        tools: The tools that its plan calls.
+        structure: What other plans may have too: how many calls there are, and which takes from which.
+        apps: The apps that its plan uses.
+        template: Its question up to values.
+        calls: The calls of its plan, see :func:`call_texts`.
+        id: What it is called where it comes from.
+    """
+
+    query: str
+    answer: str
+    words: frozenset[str]
+    tools: frozenset[str]
+    structure: str
+    apps: frozenset[str]
+    template: str = ""
+    calls: tuple[str, ...] = ()
+    id: str = ""
+
+
+class Pool(NamedTuple):
+    """The demonstrations there are, and how they are chosen.
+
+    Args:
+        shots: The demonstrations.
+        asked: Which are shown.
+        notes: What is said of records that are none.
+        source: Where they come from, in the user's words.
+        tested: How many of them ask a question of the test set, word for word.
+    """
+
+    shots: tuple[Shot, ...]
+    asked: Shots
+    notes: tuple[str, ...] = ()
+    source: str = ""
+    tested: int = 0
+
+    def about(self) -> dict[str, Any]:
+        """What decides which are chosen, as JSON data."""
+        options = {**self.asked._asdict(), "source": None}
+        return {**options, "pool": self.digest(), "records": len(self.shots), "tested": self.tested}
+
+    def digest(self) -> str:
+        """What tells these demonstrations from others."""
+        hasher = blake2b(digest_size=16)
+        for shot in self.shots:
+            hasher.update(repr(shot[:2]).encode("utf-8", "backslashreplace"))
+        return hasher.hexdigest()
+
+    def chosen(
+        self, query: str, offered: Collection[str] = (), apps: Collection[str] = (), *, number: int | None = 0
+    ) -> tuple[Shot, ...]:
+        """The demonstrations for a question, the closest last; never one with the same question.
+
+        One with the same question up to values is shown only where near duplicates are asked for.
+
+        Args:
+            query: The question.
+            offered: The tools on offer: by question and structure demonstrations that call no other come
+                before those that do.
+            apps: Gold's apps, looked at by ``gold-apps`` alone.
+            number: How many; None for all, 0 for as many as are asked for.
+        """
+        query_words = words(query)
+        candidates = list(self._others(query))
+        ordered = self._ordered(candidates, query, query_words, frozenset(offered), frozenset(apps))
+        ordered = ordered[: self.asked.number if number == 0 else number]
+        return tuple(ordered if self.asked.by == "first" else ordered[::-1])
+
+    def there(self, query: str, apps: Collection[str] = ()) -> int:
+        """How many demonstrations there are for a question; as for :meth:`chosen`."""
+        own, any_apps = frozenset(apps), self.asked.by != "gold-apps"
+        return sum(any_apps or shot.apps == own for shot in self._others(query))
+
+    def near(self, query: str) -> int:
+        """How many demonstrations are not shown for a question because they are near duplicates of it."""
+        if self.asked.near:
+            return 0
+        query_words, template = words(query), question_template(query)
+        return sum(shot.template == template and shot.words != query_words for shot in self.shots)
+
+    def _others(self, query: str) -> Iterator[Shot]:
+        """The demonstrations that may be shown for a question."""
+        query_words = words(query)
+        template = None if self.asked.near else question_template(query)
+        return (shot for shot in self.shots if shot.words != query_words and shot.template != template)
+
+    def _ordered(
+        self,
+        shots: list[Shot],
+        query: str,
+        query_words: frozenset[str],
+        offered: frozenset[str],
+        apps: frozenset[str],
+    ) -> list[Shot]:
+        by = self.asked.by
+        if by == "first":
+            return shots
+        if by in ("random", "gold-apps"):
+            random.Random(f"{self.asked.seed} {query}").shuffle(shots)
+            return [shot for shot in shots if shot.apps == apps] if by == "gold-apps" else shots
+
+        shots.sort(
+            key=lambda shot: (bool(offered) and not shot.tools <= offered, -alike(shot.words, query_words))
+        )
+        return list(_of_each_structure(shots)) if by == "structure" else shots
+
+
+def _of_each_structure(shots: Iterable[Shot]) -> Iterator[Shot]:
+    """One of each structure, then a second of each, and so on; each time the first ones first.
+
+    >>> none = frozenset()
+    >>> every = [Shot(query, "", none, none, query[0], none) for query in ("a1", "a2", "b1")]
+    >>> [one.query for one in _of_each_structure(every)]
+    ['a1', 'b1', 'a2']
+    """
+    groups: dict[str, list[Shot]] = {}
+    for shot in shots:
+        groups.setdefault(shot.structure, []).append(shot)
+    for index in range(max(map(len, groups.values()), default=0)):
+        yield from (group[index] for group in groups.values() if index < len(group))
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, by which texts are alike."""
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def alike(left: frozenset[str], right: frozenset[str]) -> float:
+    """How many words two texts have in common, of all that they have.
+
+    >>> alike(words("book a room"), words("Book a table!"))
+    0.5
+    """
+    return len(left & right) / (len(left | right) or 1)
+
+
+# ---------------------------------------------------------------- where they come from
+def read_pool(
+    options: Shots, form: str, samples: Sequence[Sample], source: str, *, dialect: str, cache: str | None
+) -> Pool:
+    """The demonstrations there are.
+
+    Args:
+        options: Which are shown.
+        form: The data set.
+        samples: The samples that are asked, and those left out of the run: the pool where no other is named.
+        source: Where these come from, in the user's words.
+        dialect: The notation that is asked for, of tasks of one's own.
+        cache: The cache folder of data sets.
+
+    Raises:
+        InputError: there are fewer than are wanted; or gold's apps are to choose where there are none.
+    """
+    if options.by == "gold-apps" and form != "appbench":
+        raise InputError(f"demonstrations are chosen by gold's apps for appbench alone, not for {form}")
+    where = options.source or source
+    notes: tuple[str, ...] = ()
+    if form == OWN:
+        if not where:
+            raise InputError("the tasks come from no file: name the demonstrations with --demos FILE")
+        entries = list(_of_file(where, dialect))
+        shots = tuple(entry for entry in entries if isinstance(entry, Shot))
+        notes = _none_of(where, [entry for entry in entries if isinstance(entry, str)], len(entries))
+    else:
+        bench = BENCHMARKS[form]
+        golds = samples if options.source is None else gold_samples(bench, where, cache=cache)
+        pairs = ((sample, bench.gold_text(sample)) for sample in golds if sample.query)
+        shots = tuple(_shot(sample.query, text, apps_of(sample), sample.id) for sample, text in pairs if text)
+    if len(shots) < options.number + (options.source is None):
+        raise InputError(
+            f"{where.removeprefix(PREFIX)} has {len(shots)} demonstrations, and {options.number} of others "
+            f"are wanted: name more with --demos FILE{''.join(f' ({note})' for note in notes)}"
+        )
+    tested = {question_words(sample.query) for sample in samples}
+    count = sum(question_words(shot.query) in tested for shot in shots)
+    return Pool(shots, options, notes, where.removeprefix(PREFIX), count)
+
+
+def _none_of(where: str, left: Sequence[str], total: int) -> tuple[str, ...]:
+    """Says of records that they are no demonstrations."""
+    if not left:
+        return ()
+    are = "is no demonstration and is" if len(left) == 1 else "are no demonstrations and are"
+    return (f"--shots: {len(left):,} of {counted(total, 'record')} of {where} {are} left out; {left[0]}",)
+
+
+def too_few(pool: Pool, shot_counts: Mapping[str, int]) -> str | None:
+    """Says which samples are shown fewer demonstrations than are asked for; None where none is.
+
+    Args:
+        pool: The demonstrations.
+        shot_counts: How many each sample is shown, by its id.
+
+    >>> too_few(Pool((), Shots(3)), {"a": 3, "b": 2})
+    '--shots 3: 1 of 2 samples is shown fewer, of all that can be shown: b 2'
+    """
+    short = [(name, count) for name, count in shot_counts.items() if count < pool.asked.number]
+    if not short:
+        return None
+    listed = [f"{name} {count}" for name, count in short[:3]]
+    if remaining := [count for _, count in short[3:]]:
+        low, high = min(remaining), max(remaining)
+        listed.append(f"{len(remaining):,} more {low if low == high else f'{low} to {high}'}")
+    are = "is" if len(short) == 1 else "are"
+    who = f"{len(short):,} of {counted(len(shot_counts), 'sample')} {are} shown fewer"
+    return f"--shots {pool.asked.number}: {who}, of all that can be shown: {', '.join(listed)}"
+
+
+def near_left_out(pool: Pool, samples: Sequence[Sample]) -> Iterator[str]:
+    """Says that near duplicates of samples are not shown to them, where there are some.
+
+    Args:
+        pool: The demonstrations.
+        samples: The samples that are asked.
+
+    >>> pool = Pool((_shot("5 or 6?", "f()"),), Shots(1))
+    >>> list(near_left_out(pool, [Sample("a", "7 or 8?"), Sample("b", "Why?")]))
+    ['--shots 1: 1 of 2 samples is not shown its near duplicates: --near-duplicates shows them']
+    """
+    count = sum(pool.near(sample.query) > 0 for sample in samples)
+    if count:
+        are = "sample is not shown its" if len(samples) == 1 else "samples are not shown their"
+        are = are.replace("samples are not shown their", "samples is not shown its") if count == 1 else are
+        message = f"{count:,} of {len(samples):,} {are} near duplicates: --near-duplicates shows them"
+        yield f"--shots {pool.asked.number}: {message}"
+
+
+def _of_file(where: str, dialect: str) -> Iterator[Shot | str]:
+    """The demonstrations of a file; a sentence for a record that is none."""
+    from planner_eval.reading.files.several import read_path
+
+    if not Path(where).exists():
+        raise InputError(f"there is no file {where}")
+    notation = dialects.get(dialect)
+    if notation.write is None:
+        raise InputError(f"demonstrations cannot be shown in {dialect}, which is not written")
+    for record in left_out(read_path(where, role="gold")).records:
+        query = next((record.fields[key] for key in QUESTIONS if isinstance(record.fields.get(key), str)), "")
+        if record.error is not None or not query:
+            why = str(record.error).split("\n")[0] if record.error else "there is no question"
+            yield f"{record.where}: {why}"
+            continue
+        text = record.source if isinstance(record.source, str) else json.dumps(record.source)
+        try:
+            plan = read.parse(text)
+            answer = notation.write(plan) if plan.calls else words_of(record.source)
+            yield _shot(query, answer, id=str(record.told), plan=plan)
+        except PlanevalError as problem:
+            reason = str(problem).split("\n")[0]
+            yield f"{record.where}: its answer cannot be shown in {dialect}: {reason}"
+
+
+def _shot(
+    query: str, answer: str, apps: frozenset[str] = frozenset(), id: str = "", plan: Plan | None = None
+) -> Shot:
+    common = query, answer, words(query)
+    try:
+        plan = read.parse(answer) if plan is None else plan
+    except PlanevalError:
+        return Shot(*common, frozenset(), "", apps, question_template(query), (), id)
+    structure = f"{len(plan.calls)} {sorted({(edge.producer, edge.consumer) for edge in plan.edges})}"
+    tools = frozenset(call.tool for call in plan.calls)
+    return Shot(*common, tools, structure, apps, question_template(query), call_texts(plan), id)
+
+
+# ---------------------------------------------------------------- what they show of gold
+def call_texts(plan: Plan) -> tuple[str, ...]:
+    r"""The calls of a plan, each as a text that calls of other plans share where they are written alike.
+
+    A reference is written with its call's label; AppBench's lines have none, and name the output alone.
+
+    >>> call_texts(read.parse("A: [x = f(#b='1')]\nA: [y = g(#a=x)]"))
+    ('A.f {"b": "1"}', 'A.g {"a": {"$": ["", "x"]}}')
+    """
+    labels = ["" if plan.dialect == "appbench" else call.id for call in plan.calls]
+
+    def leaf(value: Value) -> Any:
+        if isinstance(value, Ref):
+            return {"$": [labels[value.call], *value.path]}
+        if isinstance(value, Unresolved):
+            return {"$": ["", value.name, *value.path]}
+        return value
+
+    def text(segments: tuple[Any, ...]) -> Any:
+        return {"text": list(map(leaf, segments))}
+
+    texts = []
+    for call in plan.calls:
+        arguments = {name: fold(value, leaf, text=text) for name, value in call.arguments}
+        texts.append(f"{call.tool} {json.dumps(arguments, sort_keys=True)}")
+    return tuple(texts)
+
+
+def golds_of(
+    form: str, samples: Sequence[Sample], all_samples: Sequence[Sample], source: str
+) -> dict[str, tuple[str, ...]]:
+    """The calls of the gold plans of samples, by id; of those that have one that can be read.
+
+    Args:
+        form: The data set.
+        samples: The samples that are asked.
+        all_samples: All that there are, in their order.
+        source: Where they come from: of tasks of one's own, the file that holds their gold too.
+    """
+    if form == OWN:
+        return {name: call_texts(plan) for name, plan in own_plans(source, all_samples).items()}
+    golds: dict[str, tuple[str, ...]] = {}
+    for sample in samples:
+        text = BENCHMARKS[form].gold_text(sample)
+        try:
+            golds |= {} if text is None else {sample.id: call_texts(read.parse(text))}
+        except PlanevalError:
+            continue
+    return golds
+
+
+def own_plans(source: str, samples: Sequence[Sample]) -> dict[str, Plan]:
+    """The gold plans of one's own tasks, by the sample's id; of those that have one that can be read.
+
+    Args:
+        source: Their file; "" for none.
+        samples: The tasks, in the file's order.
+    """
+    from planner_eval.reading.files.several import read_path
+
+    try:
+        records = left_out(read_path(source, role="gold")).records if source else ()
+    except InputError:  # no field of it is known to hold gold
+        return {}
+    plans: dict[str, Plan] = {}
+    for record, sample in zip(records, samples, strict=False):
+        if record.error is not None:
+            continue
+        text = record.source if isinstance(record.source, str) else json.dumps(record.source)
+        try:
+            plans[sample.id] = read.parse(text)
+        except PlanevalError:
+            continue
+    return plans
+
+
+def shown_of(shots: Sequence[Shot], calls: Sequence[str] | None) -> dict[str, Any]:
+    """What a row says of the demonstrations of its sample: which they are, and what of its gold they show.
+
+    Args:
+        shots: What is shown.
+        calls: The calls of the sample's gold plan; None where it has none that can be read.
+
+    >>> shot = _shot("Why?", '[{"name": "f", "arguments": {}}]', id="a")
+    >>> shown_of([shot], shot.calls), shown_of([shot], None)
+    ({'ids': ['a'], 'gold_calls': 1, 'shared': 1}, {'ids': ['a']})
+    """
+    ids = [shot.id for shot in shots]
+    if calls is None:
+        return {"ids": ids}
+    shown_calls = {call for shot in shots for call in shot.calls}
+    return {"ids": ids, "gold_calls": len(calls), "shared": sum(call in shown_calls for call in calls)}
+
+
+def apps_of(sample: Sample) -> frozenset[str]:
+    """The apps that a sample's gold uses; none where its data set has no apps."""
+    gold = sample.gold if isinstance(sample.gold, dict) else {}
+    return frozenset(map(str, gold.get("used_app") or ()))

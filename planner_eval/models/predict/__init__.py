@@ -1,0 +1,1 @@
+"""Running models on samples: a run made ready, driven, kept, and exported."""

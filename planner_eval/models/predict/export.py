@@ -1,0 +1,326 @@
+"""Samples as records that models are trained on: what they are asked, and gold as the answer.
+
+Every record is read back before it is given: its answer has to be the gold plan.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from planner_eval.base.arguments import COUNT, expect_or_none
+from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.benchmarks.datasets.sample import Sample, gold_plan
+from planner_eval.benchmarks.registry import BENCHMARKS
+from planner_eval.models.pipelines.calling import labelled, opening
+from planner_eval.models.pipelines.pipeline import OWN, Called, Message, Task, assistant
+from planner_eval.models.pipelines.setup import Setup
+from planner_eval.models.pipelines.shots import Shots
+from planner_eval.models.pipelines.tool_lists import Offer, offer_of
+from planner_eval.models.predict.predict import prepare_run
+from planner_eval.models.predict.prepare import Prepared
+from planner_eval.models.predict.tasks import left_out, numbered, words_of
+from planner_eval.plan.canonical import same
+from planner_eval.plan.model import Plan
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.read import parse, write
+from planner_eval.reading.files.plans import read_plan
+from planner_eval.reading.files.several import read_path
+
+# ----------------------------------------------------------------------
+# Samples as records that models are trained on: what they are asked, and gold as the answer.
+FORMS = ("chat-jsonl", "tools-jsonl")
+"""Gold as the text that ``flat`` asks for; gold as calls of the endpoint's own tools."""
+
+Golds: TypeAlias = Callable[[Sample], "Plan | None"]
+"""The gold plan of a sample, with the words of one that calls nothing; None where these alone are right."""
+
+
+class Exported(NamedTuple):
+    """A sample as a record.
+
+    Args:
+        id: The sample's id.
+        record: The record; None where there is none.
+        why: Why there is none, in one sentence.
+    """
+
+    id: str
+    record: Mapping[str, Any] | None
+    why: str = ""
+
+
+def exported(ready: Prepared, to: str, golds: Golds = gold_plan) -> Iterator[Exported]:
+    """Samples as records, none left out.
+
+    Args:
+        ready: The samples; for ``chat-jsonl`` as ``flat`` asks them.
+        to: One of :data:`FORMS`.
+        golds: Their gold plans.
+    """
+    records = _chats(ready, golds) if to == "chat-jsonl" else _talks(ready, golds)
+    for sample, make in records:
+        try:
+            yield Exported(sample.id, make())
+        except PlanevalError as problem:
+            yield Exported(sample.id, None, str(problem).split("\n")[0])
+
+
+Made: TypeAlias = "Iterator[tuple[Sample, Callable[[], Mapping[str, Any]]]]"
+"""Samples, and how the record of each is made; InputError where it cannot be."""
+
+
+def _golden(sample: Sample, golds: Golds) -> Plan:
+    plan = golds(sample)
+    if plan is None:
+        raise InputError("its right answer is free text, not a plan")
+    return plan
+
+
+def _held(read_back: Plan, gold: Plan) -> None:
+    if not same(read_back, gold):
+        raise InputError("the answer as written does not mean the gold plan when it is read again")
+
+
+# ---------------------------------------------------------------- as text
+def _chats(ready: Prepared, golds: Golds) -> Made:
+    for sample, request in ready.first_requests():
+
+        def make(sample: Sample = sample, request: Any = request) -> Mapping[str, Any]:
+            if isinstance(request, str):
+                raise InputError(request)
+            plan = _golden(sample, golds)
+            notation = ready.setup.notation if ready.form == OWN else ready.form
+            calls = bool(plan.calls) or plan.answer is not None or ready.form != OWN
+            text = _text(sample, plan, ready) if calls else words_of(plan.text)
+            _held(parse(text, dialect=notation if calls else None), plan)
+            return {"messages": [*request.messages, assistant(text)]}
+
+        yield sample, make
+
+
+def _text(sample: Sample, plan: Plan, ready: Prepared) -> str:
+    """The answer in the notation asked for: a benchmark's gold as its data have it."""
+    if ready.form != OWN:
+        text = BENCHMARKS[ready.form].gold_text(sample)
+        assert text is not None, "its gold is a plan"
+        return text
+    notation = dialects.get(ready.setup.notation)
+    if notation.write is None:
+        raise InputError(f"there is no writer for {ready.setup.notation}")
+    return notation.write(plan)
+
+
+# ---------------------------------------------------------------- as calls
+def _talks(ready: Prepared, golds: Golds) -> Made:
+    for sample, task in zip(ready.samples, ready.tasks, strict=True):
+
+        def make(sample: Sample = sample, task: Task | str = task) -> Mapping[str, Any]:
+            if isinstance(task, str):
+                raise InputError(task)
+            offer = offer_of(task)
+            if ready.form == "complexfuncbench":
+                talk = _whole(sample.gold, offer, _golden(sample, golds))
+            else:
+                talk = [*opening(task, ready.setup), _turn(sample, offer, golds, own=ready.form == OWN)]
+            return {"messages": talk, "tools": list(offer.tools)}
+
+        yield sample, make
+
+
+def _turn(sample: Sample, offer: Offer, golds: Golds, *, own: bool) -> Message:
+    """The assistant's turn: gold's calls, or the words that are right."""
+    plan = golds(sample)
+    if plan is None:
+        text = sample.gold.get("content") if isinstance(sample.gold, Mapping) else None
+        if not isinstance(text, str):
+            raise InputError("its right answer is neither a plan nor a text")
+        return assistant(text)
+    if plan.answer is not None:
+        raise InputError(
+            "gold says which results make the answer, which calls of tools cannot say; "
+            "the text that --to chat-jsonl writes can"
+        )
+    if not plan.calls:
+        return assistant(words_of(plan.text))
+    message = _calls(list(zip((call.tool for call in plan.calls), _arguments(plan), strict=True)), offer, 0)
+    if own:  # score reads such calls as they stand
+        read = parse([{**message, "tool_calls": _own_names(message, offer)}])
+    else:
+        read = parse(_back(message, offer), dialect="nestful")
+    renamed = _as_called(read, plan)
+    if own and plan.edges and not same(renamed, plan):
+        raise InputError(
+            "gold hands results on to later calls, which score does not read out of calls of tools; "
+            "the text that --to chat-jsonl --dialect nestful writes says it"
+        )
+    _held(renamed, plan)
+    return message
+
+
+def _arguments(plan: Plan) -> list[Any]:
+    """What each call is given; a result of the first call is $var_1.name$."""
+    named = (replace(call, id=f"var_{number}") for number, call in enumerate(plan.calls, 1))
+    return [call["arguments"] for call in json.loads(write(replace(plan, calls=tuple(named)), "nestful"))]
+
+
+def _as_called(read_back: Plan, plan: Plan) -> Plan:
+    """A plan whose calls have the names that tools are offered under, with those that gold has for them."""
+    names = {call.tool: (call.app, call.name) for call in plan.calls}
+    pairs = ((call, names.get(call.tool, (call.app, call.name))) for call in read_back.calls)
+    return replace(read_back, calls=tuple(replace(call, app=app, name=name) for call, (app, name) in pairs))
+
+
+def _calls(calls: Sequence[tuple[str, Any]], offer: Offer, before: int) -> dict[str, Any]:
+    """A message with calls, under the names that are on offer."""
+    sent = {own: name for name, own in offer.names.items()}
+    for name, _ in calls:
+        if name not in sent:
+            raise InputError(f"gold calls {name!r}, which is not among its tools")
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {
+                "id": f"call_{number}",
+                "type": "function",
+                "function": {"name": sent[name], "arguments": json.dumps(arguments, ensure_ascii=False)},
+            }
+            for number, (name, arguments) in enumerate(calls, before + 1)
+        ],
+    }
+
+
+def _back(message: Mapping[str, Any], offer: Offer) -> str:
+    """The calls of a message as ``function-calling`` reads them."""
+    functions = (call["function"] for call in message["tool_calls"])
+    return labelled(
+        [
+            Called(offer.names[function["name"]], json.loads(function["arguments"]), function["arguments"])
+            for function in functions
+        ]
+    )
+
+
+def _whole(conversation: Sequence[Mapping[str, Any]], offer: Offer, plan: Plan) -> list[Message]:
+    """A recorded conversation in the endpoint's form; each result answers its call."""
+    talk: list[Message] = []
+    waiting: list[str] = []
+    call_count = 0
+    for turn in conversation:
+        if turn["role"] == "observation":
+            if len(turn["content"]) != len(waiting):
+                raise InputError(f"{len(waiting)} calls have {len(turn['content'])} results")
+            results = zip(waiting, turn["content"], strict=True)
+            talk += [
+                {"role": "tool", "tool_call_id": key, "content": json.dumps(result, ensure_ascii=False)}
+                for key, result in results
+            ]
+            waiting = []
+        elif turn.get("function_call"):
+            calls = [(call["name"], call["arguments"]) for call in turn["function_call"]]
+            message = _calls(calls, offer, call_count)
+            call_count += len(calls)
+            waiting = [call["id"] for call in message["tool_calls"]]
+            talk.append(message)
+        else:
+            talk.append({"role": turn["role"], "content": turn["content"]})
+    own = [
+        {**message, "tool_calls": _own_names(message, offer)} if "tool_calls" in message else message
+        for message in talk
+    ]
+    _held(parse(own, dialect="openai-chat"), plan)
+    return talk
+
+
+def _own_names(message: Mapping[str, Any], offer: Offer) -> list[Any]:
+    return [
+        {**call, "function": {**call["function"], "name": offer.names[call["function"]["name"]]}}
+        for call in message["tool_calls"]
+    ]
+
+
+# ----------------------------------------------------------------------
+# Samples as records that models are trained on.
+def export_dataset(  # noqa: PLR0913 - the options of a public function
+    samples: Any,
+    *,
+    to: str,
+    benchmark: str | None = None,
+    catalog: Any = None,
+    dialect: str | None = None,
+    ids: Sequence[str] = (),
+    limit: int | None = None,
+    shots: int | None = None,
+    data_cache: str | None = None,
+) -> Iterator[Exported]:
+    """Make records of samples that models are trained on: what :func:`predict` asks, and gold as the answer.
+
+    Args:
+        samples: The name of a data set, or a file of tasks of one's own with their answers.
+        to: ``"chat-jsonl"``: the prompt of ``flat``, and gold in the notation that it asks for; or
+            ``"tools-jsonl"``: the question, the endpoint's own tools, and gold as their calls.
+        benchmark: Whose data `samples` is, where that is a folder or a file of published data.
+        catalog: The tools on offer, where the samples bring none.
+        dialect: The notation asked for, of tasks of one's own; JSON when left out.
+        ids: Only the samples of these ids.
+        limit: Only so many samples, the first.
+        shots: How many demonstrations prompts show, chosen as :func:`predict` does.
+        data_cache: The cache folder of data sets, where it is not the usual one.
+
+    Returns:
+        One a sample, in their order; it says why where there is no record.
+
+    Raises:
+        InputError: something is wrong that concerns all samples.
+
+    >>> import json, tempfile
+    >>> tool = {"name": "now", "description": "The time."}
+    >>> task = {"id": "a", "query": "What time is it?", "tools": [tool], "gold": "now()"}
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     written = file.write(json.dumps(task)), file.flush()
+    ...     record = next(export_dataset(file.name, to="tools-jsonl")).record
+    >>> record["messages"][-1]["tool_calls"][0]["function"]
+    {'name': 'now', 'arguments': '{}'}
+    """
+    if to not in FORMS:
+        raise InputError(f"there is no form {to!r}; there are {' and '.join(FORMS)}")
+    expect_or_none(COUNT, shots=shots)
+    if shots is not None and to != "chat-jsonl":
+        raise InputError("demonstrations are shown in prompts: with chat-jsonl")
+    ready = prepare_run(
+        samples,
+        pipeline="flat" if to == "chat-jsonl" else None,
+        benchmark=benchmark,
+        catalog=catalog,
+        setup=Setup(dialect=dialect),
+        ids=ids,
+        limit=limit,
+        data_cache=data_cache,
+        shots=None if shots is None else Shots(shots),
+    )
+    return exported(ready, to, _own(os.fspath(samples)) if ready.form == OWN else gold_plan)
+
+
+def _own(file: str) -> Golds:
+    """The gold plans of tasks of one's own, which stand beside the questions.
+
+    Raises:
+        InputError: the file holds no answers.
+    """
+    if not Path(file).is_file():
+        raise InputError(f"there is no file {file}")
+    records = left_out(read_path(file, role="gold")).records
+    records_by_id = {record.id or numbered(number): record for number, record in enumerate(records, 1)}
+
+    def golds(sample: Sample) -> Plan:
+        if sample.id not in records_by_id:
+            raise InputError("its record has no answer")
+        plan = read_plan(records_by_id[sample.id])
+        return plan if plan.calls else replace(plan, text=words_of(records_by_id[sample.id].source))
+
+    return golds

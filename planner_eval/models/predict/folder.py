@@ -1,0 +1,355 @@
+"""The folder of a run that asked a model: as the engine keeps runs, its parts a journal that only grows."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.output_files import write
+from planner_eval.base.text import counted
+from planner_eval.benchmarks.datasets.published import published
+from planner_eval.benchmarks.gold import PREFIX
+from planner_eval.models.pipelines.pipeline import OWN, Failure, conversation, digest
+from planner_eval.models.predict.run import Journal, Rows, asked_again, write_rows
+from planner_eval.models.predict.tasks import read_tasks
+from planner_eval.models.replies import Prices
+from planner_eval.reading.dialects.conversations.api_answers import ended
+from planner_eval.reading.files.demonstrations import FIELD, REPORT, ROWS, Demonstrations, mark_of
+from planner_eval.results.runs.folder import Input, Run, claim
+from planner_eval.results.runs.run_file import write_run
+from planner_eval.results.runs.stored import kept
+
+KIND = "predict"
+"""What such a run is called."""
+
+CACHE = "data cache"
+"""The role of the cache folder of data sets among the inputs of a run."""
+
+JOURNAL = "parts/journal.jsonl"
+"""What a run has so far; its rows stand in the samples' order in :data:`ROWS` once it is done."""
+
+
+class Asked(Run):
+    """What is asked of whom; a run with more samples, or with fewer, is the same run."""
+
+    __slots__ = ()
+
+    @classmethod
+    def about(
+        cls,
+        source: str,
+        jobs: int,
+        options: Mapping[str, Any],
+        demonstrations: Input | None = None,
+        cache: str | None = None,
+    ) -> Asked:
+        """A run over samples.
+
+        Args:
+            source: Where they come from, in the user's words; "" for nowhere.
+            jobs: How many there are.
+            options: All that decides what is asked.
+            demonstrations: Where demonstrations come from, how many there are, and what tells them from
+                others; None without any.
+            cache: The cache folder of data sets, where it is not the usual one.
+        """
+        extra_inputs = [] if demonstrations is None else [demonstrations]
+        extra_inputs += [] if cache is None else [Input(CACHE, cache, 0, "")]
+        inputs = (Input("samples", source, jobs, ""), *extra_inputs)
+        return cls(KIND, json.loads(json.dumps(options)), inputs, jobs, None, 1, {})
+
+    @property
+    def demonstrations(self) -> Demonstrations | None:
+        """Where the demonstrations come from; None without any."""
+        tested = ((self.options.get("setup") or {}).get("shots") or {}).get("tested", 0)
+        inputs = (source for source in self.inputs if source.role == FIELD)
+        return next((Demonstrations(source.path, source.size, tested) for source in inputs), None)
+
+    def differs(self, stored: Mapping[str, Any]) -> str | None:
+        """What makes it another run than that of a ``run.json``: other tasks, but not more of the same."""
+        other = super().differs({**stored, "inputs": self.data()["inputs"], "pairs": self.pairs})
+        if other is not None:
+            return other
+        was, now = stored["inputs"][0]["path"], self.inputs[0].path
+        return None if _one_source(was, now) else f"it asked the samples of {was}, not of {now}"
+
+
+def _one_source(was: str, now: str) -> bool:
+    """Whether two names are of one data set, file or folder."""
+    if not was or not now or was.removeprefix(PREFIX) == now.removeprefix(PREFIX):
+        return True
+    try:
+        return os.path.samefile(was, now)
+    except OSError:
+        return False
+
+
+@contextmanager
+def journal_of(folder: str, run: Asked) -> Iterator[Journal]:
+    """The journal of a run's folder, which nobody else works on meanwhile.
+
+    Raises:
+        InputError: The folder holds something else, another run, or one that another process works on.
+    """
+    lock, _ = claim(folder, run)
+    try:
+        with Journal(Path(folder) / JOURNAL) as journal:
+            yield journal
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def finish(
+    folder: str, run: Asked, order: Sequence[str], journal: Journal, rates: Rates | None = None
+) -> Rows:
+    """Write the rows of all that was ever asked, what they come to, and of how many samples it is.
+
+    Args:
+        folder: The run's.
+        run: What was asked.
+        order: The keys of all samples that there are, in their order.
+        journal: The run's.
+        rates: What tokens cost.
+    """
+    rows = write_rows(Path(folder) / ROWS, order, journal)
+    report = sums(rows, rates).data()
+    if demonstrations := run.demonstrations:
+        report[FIELD] = demonstrations.with_rows(rows)._asdict()
+    write(os.path.join(folder, REPORT), json.dumps(report, ensure_ascii=False, indent=1))
+    samples = run.inputs[0]._replace(size=len(rows))
+    write_run(folder, run._replace(inputs=(samples, *run.inputs[1:]), pairs=len(rows)).data())
+    return rows
+
+
+class Rates(NamedTuple):
+    """What tokens cost.
+
+    Args:
+        model: Of the model.
+        router: Of the model that routes; None for the same.
+    """
+
+    model: Prices
+    router: Prices | None = None
+
+    def cost(self, row: Mapping[str, Any]) -> float:
+        """The price of a row's requests."""
+        return sum(
+            (self.router if request.get("router") and self.router else self.model).cost(
+                request["usage"]["input"], request["usage"]["output"]
+            )
+            for request in row["requests"]
+        )
+
+
+class Sums(NamedTuple):
+    """What a run came to.
+
+    Args:
+        samples: How many samples were asked, each as often as it was repeated.
+        failed: How many of them have no answer, or none that is whole, by the error's code, or by how the
+            answer ended: ``cut``, ``refused``, ``failed``.
+        reasons: The first of each code, in words.
+        requests: How many requests there were.
+        tokens: Read, and made.
+        uncounted: How many requests of which the endpoint did not say both counts of tokens.
+        cost: Of the tokens; None where no prices were given.
+        again: How many samples the same command asks again.
+    """
+
+    samples: int
+    failed: Mapping[str, int]
+    reasons: Mapping[str, str]
+    requests: int
+    tokens: tuple[int, int]
+    uncounted: int = 0
+    cost: float | None = None
+    again: int = 0
+
+    @property
+    def answered(self) -> int:
+        """How many samples were answered."""
+        return self.samples - sum(self.failed.values())
+
+    def data(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        return {**self._asdict(), "answered": self.answered, "tokens": list(self.tokens)}
+
+
+def sums(rows: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums:
+    """What rows come to.
+
+    Args:
+        rows: The rows.
+        rates: What tokens cost.
+
+    >>> sums([{"id": "a", "error": {"code": "transport", "message": "gone"}, "requests": []}]).failed
+    {'transport': 1}
+    """
+    failed: Counter[str] = Counter()
+    reasons: dict[str, str] = {}
+    row_count = requests = input_tokens = output_tokens = uncounted = to_ask_again = 0
+    costs: list[float] = []
+    for row in rows:
+        row_count += 1
+        requests += len(row["requests"])
+        input_tokens += sum(request["usage"]["input"] for request in row["requests"])
+        output_tokens += sum(request["usage"]["output"] for request in row["requests"])
+        uncounted += sum(not _counted(request["usage"]) for request in row["requests"])
+        costs.append(0.0 if rates is None else rates.cost(row))
+        to_ask_again += asked_again(row)
+        if (lack := _lacking(row)) is not None:
+            failed[lack.code] += 1
+            reasons.setdefault(lack.code, f"{row['id']}: {lack.message}")
+    cost = None if rates is None else math.fsum(costs)
+    coded, sorted_reasons = dict(sorted(failed.items())), dict(sorted(reasons.items()))
+    return Sums(
+        row_count,
+        coded,
+        sorted_reasons,
+        requests,
+        (input_tokens, output_tokens),
+        uncounted,
+        cost,
+        to_ask_again,
+    )
+
+
+def _lacking(row: Mapping[str, Any]) -> Failure | None:
+    """Why a row holds no whole answer; None where it does."""
+    if row["error"] is not None:
+        return Failure(row["error"]["code"], row["error"]["message"])
+    state = ended(row)
+    return None if state is None else Failure(state.code.removeprefix("answer."), state.reason)
+
+
+def _counted(usage: Mapping[str, Any]) -> bool:
+    """Whether the endpoint said how many tokens a request took: nothing takes none at all."""
+    return bool(usage.get("counted", True) and usage["input"] + usage["output"] > 0)
+
+
+class Predicted(NamedTuple):
+    """A run that is done, as it is scored.
+
+    Args:
+        folder: Its folder.
+        rows: The file of its rows, which are the answers.
+        form: The data set; ``"own"`` for tasks of one's own.
+        source: Where its samples come from, in the user's words; "" for nowhere.
+        options: All that decided what was asked.
+        ids: The samples that were asked.
+        unasked: How many of them have no whole answer the first time.
+        repeat: How often each was asked.
+        tasks: Of the samples that were asked something, what tells it from another question.
+        lost: How many of all their answers are none, or not whole.
+        failed: Of how many a request failed, so that there is no answer.
+        mark: What its figures are marked with, see :mod:`planner_eval.reading.files.demonstrations`.
+        cache: The cache folder of data sets that its samples came out of, where it was not the usual one.
+    """
+
+    folder: str
+    rows: str
+    form: str
+    source: str
+    options: Mapping[str, Any]
+    ids: frozenset[str]
+    unasked: int
+    repeat: int = 1
+    tasks: Mapping[str, str] = MappingProxyType({})
+    lost: int = 0
+    failed: int = 0
+    mark: str = ""
+    cache: str | None = None
+
+    @property
+    def dialect(self) -> str | None:
+        """The notation that was asked for by name; None where answers are recognised."""
+        named = (self.options.get("setup") or {}).get("dialect")
+        return str(named) if named and self.form == OWN else None
+
+
+def predicted(folder: str) -> Predicted:
+    """The answers that a folder keeps.
+
+    Args:
+        folder: The run's.
+
+    Raises:
+        InputError: it is no such run, or it is not done.
+    """
+    run = kept(folder, KIND)
+    ids: set[str] = set()
+    tasks: dict[str, str] = {}
+    first = lost_count = failed = 0
+    try:
+        for row in Rows(Path(run.rows)):
+            if _lacking(row) is not None:
+                lost_count += 1
+                first += row["id"] not in ids
+            failed += asked_again(row)
+            ids.add(row["id"])
+            tasks |= {row["id"]: row["task"]} if row.get("task") else {}
+        source, form = run.inputs[0]["path"], run.options["dataset"]
+        repeat = int(run.options.get("repeat", 1))
+    except FileNotFoundError:
+        message = "the run is not done: the planeval predict that began it goes on with it"
+        raise InputError(f"{folder}: {message}") from None
+    except OSError as error:
+        raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, IndexError):
+        raise InputError(f"{folder}: what the run wrote there cannot be read") from None
+    cache = next((str(entry["path"]) for entry in run.inputs if entry.get("role") == CACHE), None)
+    counts = first, repeat, tasks, lost_count, failed, mark_of(run.rows), cache
+    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), *counts)
+
+
+def gold_of(run: Predicted, named: str | None = None) -> str:
+    """The gold of such answers: what the user names, else where the samples came from.
+
+    Args:
+        run: The run.
+        named: What the user names.
+
+    Raises:
+        InputError: the user has to name it: it is not here, or other questions stand there by now.
+    """
+    if named is not None:
+        return named
+    name = run.source.removeprefix(PREFIX)
+    is_published = any(name in (data_set.name, data_set.benchmark) for data_set in published().values())
+    if not run.source or not (is_published or os.path.exists(run.source)):
+        where = f"{run.source} is not here" if run.source else "its samples came from no file"
+        score = f"planeval score {run.folder} GOLD"
+        raise InputError(f"{run.folder}: {where}: name the gold, {score}, or with --gold")
+    _refuse_changed(run)
+    return run.source
+
+
+def _refuse_changed(run: Predicted) -> None:
+    """Refuse gold beside questions of one's own that are not those which were asked.
+
+    Raises:
+        InputError: says which, and how they are scored all the same.
+    """
+    if run.form != OWN:
+        return
+    now = {
+        sample.id: digest(sample.query, conversation(sample, OWN))
+        for sample in read_tasks(run.source).samples
+    }
+    changed = [id for id, task in run.tasks.items() if now.get(id, task) != task]
+    if changed:
+        raise InputError(
+            f"{run.folder}: {counted(len(changed), 'question')} in {run.source} changed since they "
+            f"were asked, that of {changed[0]!r} first: ask anew, with another -o; planeval score "
+            f"{run.folder} {run.source} scores these answers by what stands there now"
+        )

@@ -1,0 +1,307 @@
+"""Models run on samples."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from planner_eval.base.arguments import (
+    COUNT,
+    FUNCTION,
+    MAPPING,
+    NAME,
+    NAMES,
+    NUMBER,
+    PATH,
+    expect,
+    expect_or_none,
+    of,
+)
+from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.datasets.sample import load_json
+from planner_eval.catalogs.formats import read_catalog
+from planner_eval.execution.run_records import tool_source
+from planner_eval.execution.sandbox.sandbox import Sandbox
+from planner_eval.models.client import Bridge
+from planner_eval.models.endpoints import Endpoint, close, model_of, name_of, refuse_unkept, refuse_unready
+from planner_eval.models.pipelines.candidates import Choice
+from planner_eval.models.pipelines.pipeline import OWN
+from planner_eval.models.pipelines.setup import Setup, refuse_sampling, sampling_of
+from planner_eval.models.pipelines.shots import Shots
+from planner_eval.models.predict.folder import JOURNAL, Asked, finish, journal_of
+from planner_eval.models.predict.prepare import Prepared, as_shown, prepare
+from planner_eval.models.predict.run import Asking, Job, Journal, keys, keys_of, run
+from planner_eval.models.predict.tasks import read_tasks
+from planner_eval.models.replies import Model
+from planner_eval.reading.files.demonstrations import FIELD
+from planner_eval.results.runs.folder import Input
+from planner_eval.results.runs.stopping import Ending
+
+_USUAL = Setup()
+_NOTHING: Mapping[str, Any] = {}
+
+
+_HERE = Endpoint()
+
+
+def prepare_run(  # noqa: PLR0913 - the options of a public function
+    samples: Any,
+    *,
+    pipeline: str | None = None,
+    benchmark: str | None = None,
+    catalog: Any = None,
+    setup: Setup = _USUAL,
+    ids: Sequence[str] = (),
+    limit: int | None = None,
+    data_cache: str | None = None,
+    shots: Shots | None = None,
+    choice: Choice | None = None,
+) -> Prepared:
+    """Read what is to be asked, and find what is wrong with it before anything is; as for :func:`predict`."""
+    expect_or_none(NAME, pipeline=pipeline, benchmark=benchmark)
+    expect(NAMES, ids=ids)
+    expect_or_none(COUNT, limit=limit)
+    expect(of(Setup, "Setup(…) of planner_eval.models.pipelines.setup"), setup=setup)
+    expect_or_none(PATH, data_cache=data_cache)
+    expect_or_none(of(Shots, "Shots(…) of planner_eval.models.pipelines.shots"), shots=shots)
+    expect_or_none(of(Choice, "Choice(…) of planner_eval.models.pipelines.candidates"), choice=choice)
+    source = os.fspath(samples) if isinstance(samples, os.PathLike) else samples
+    tasks = read_tasks(source, benchmark, cache=data_cache)
+    if catalog is not None and tasks.form not in (OWN, "appbench"):
+        raise InputError(
+            f"the samples of {tasks.form} bring the tools that they were published with: a catalog is for "
+            "tasks of one's own, and for AppBench"
+        )
+    tools = None if catalog is None else _catalog(catalog, tasks.form)
+    named = source if isinstance(source, str) else ""
+    return prepare(
+        tasks, pipeline, setup, tools=tools, ids=ids, limit=limit, source=named,
+        shots=shots, choice=choice, cache=data_cache,
+    )  # fmt: skip
+
+
+def first_requests(
+    prepared: Prepared,
+    *,
+    sampling: Mapping[str, Any] = _NOTHING,
+    tools: Any = None,
+    isolation: str | None = None,
+    say: Callable[[str], None] = lambda message: None,
+) -> Iterator[dict[str, Any]]:
+    """The first request of each sample with its length in characters; nothing is asked.
+
+    Args:
+        prepared: What :func:`prepare_run` gave.
+        sampling: What requests say beside the usual.
+        tools: What the calls of demonstrations are made with, where a pipeline shows what they came to.
+        isolation: Where these tools run.
+        say: Is told what is known only once demonstrations' calls were made.
+
+    >>> ready = prepare_run([{"id": "a", "query": "Now?"}], catalog=[{"name": "now", "description": "Now."}])
+    >>> [request["stage"] for request in first_requests(ready)]
+    ['plan']
+    """
+    chosen = _sampling(prepared, sampling)
+    with _tools(prepared, tools, isolation) as sandbox:
+        box = sandbox if prepared.pipeline.name == "react" else None
+        for sample, request in prepared.first_requests(box, say=say):
+            offer, shots_note = prepared.offers.get(sample.id), prepared.beside(sample)
+            yield as_shown(sample, request, chosen, offer, shots_note)
+
+
+def predict(  # noqa: PLR0913 - the options of a public function
+    samples: Any,
+    model: str | Model,
+    *,
+    pipeline: str | None = None,
+    benchmark: str | None = None,
+    catalog: Any = None,
+    endpoint: Endpoint = _HERE,
+    router: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    setup: Setup = _USUAL,
+    sampling: Mapping[str, Any] = _NOTHING,
+    ids: Sequence[str] = (),
+    limit: int | None = None,
+    repeat: int = 1,
+    concurrency: int = 8,
+    tools: Any = None,
+    isolation: str | None = None,
+    messages: bool = True,
+    shots: Shots | None = None,
+    choice: Choice | None = None,
+    data_cache: str | None = None,
+    tell: Callable[[int, int], None] = lambda count, total: None,
+    seen: Callable[[Mapping[str, Any]], None] = lambda row: None,
+    say: Callable[[str], None] = lambda message: None,
+) -> Sequence[dict[str, Any]]:
+    """Ask a model for the plans of samples.
+
+    Args:
+        samples: The name of a data set, a file of tasks of one's own, or such tasks in memory; what
+            :func:`prepare_run` gave is taken as it is.
+        model: The model's name at the endpoint; or anything with a ``complete`` like
+            :class:`planner_eval.models.judges.Model`.
+        pipeline: How to ask: ``"flat"``, ``"react"`` …; the data set's usual way when left out.
+        benchmark: Whose data `samples` is, where that is a folder or a file of published data.
+        catalog: The tools on offer, where the samples bring none.
+        endpoint: How models are reached by name.
+        router: The model that routes, where the pipeline has two stages; the same when left out.
+        out: The folder of the run: the same call again goes on where it stopped.
+        setup: What the pipeline is told: prompts, how tools are listed, examples.
+        sampling: What requests say beside the usual, by name; None leaves something out.
+        ids: Only the samples of these ids.
+        limit: Only so many samples, the first.
+        repeat: How often each sample is asked.
+        concurrency: How many samples are under way at a time.
+        tools: What calls are made with, where the pipeline makes them; as for :func:`planner_eval.execute`.
+        isolation: Where these tools run.
+        messages: Rows hold the messages of their requests, not only a hash.
+        shots: Which demonstrations are shown.
+        choice: Which tools are on offer, where not those that the samples have.
+        data_cache: The cache folder of data sets, where it is not the usual one.
+        tell: Is told how many samples are done, and of how many.
+        seen: Is given each row as soon as it is there.
+        say: Is told what is known only once demonstrations' calls were made.
+
+    Returns:
+        A row a sample, in their order: its id, the ``prediction``, what the stages came to, and its requests.
+        A sample that could not be asked has a row that says why. Rows of a folder are those of all samples
+        that were ever asked there, and are read when they are looked at.
+
+    Raises:
+        InputError: something is wrong that can be known before anything is asked.
+        ModelError: the model cannot be asked at all: the package or the key is missing.
+
+    >>> from planner_eval.models.replies import Reply
+    >>> class Echo:
+    ...     async def complete(self, messages, tools=None, **sampling):
+    ...         return Reply("now()")
+    >>> tool = {"name": "now", "description": "The time."}
+    >>> predict([{"id": "a", "query": "What time is it?", "tools": [tool]}], Echo())[0]["prediction"]
+    'now()'
+    """
+    expect(of(Endpoint, "Endpoint(…) of planner_eval.models.endpoints"), endpoint=endpoint)
+    expect_or_none(NAME, router=router)
+    expect_or_none(PATH, out=out)
+    expect(MAPPING, sampling=sampling)
+    expect(NUMBER, repeat=repeat, concurrency=concurrency)
+    expect(FUNCTION, tell=tell, seen=seen, say=say)
+    ready = samples
+    if not isinstance(samples, Prepared):
+        ready = prepare_run(
+            samples, pipeline=pipeline, benchmark=benchmark, catalog=catalog,
+            setup=setup, ids=ids, limit=limit, data_cache=data_cache, shots=shots, choice=choice,
+        )  # fmt: skip
+    chosen = _sampling(ready, sampling)
+    if router is not None and not ready.pipeline.routes:
+        raise InputError(
+            f"--router-model applies only with route-then-fill: {ready.pipeline.name} asks no router"
+        )
+    asking = Asking(
+        model_of(model, endpoint),
+        model_of(router, endpoint) if router else None,
+        chosen,
+        concurrency,
+        messages,
+    )
+    rates = endpoint.rates(model, router)
+    spec = tools if isinstance(tools, str) else None
+    about = ready.about(model=name_of(model), router=router, sampling=chosen, repeat=repeat, tools=spec)
+    folder = tempfile.TemporaryDirectory() if out is None else nullcontext(os.fspath(out))
+    with folder as run_folder, _tools(ready, tools, isolation) as box:
+        jobs = ready.jobs(box, repeat=repeat, say=say)
+        pool = ready.pool
+        shots_input = None if pool is None else Input(FIELD, pool.source, len(pool.shots), pool.digest())
+        run_description = Asked.about(ready.source, len(jobs), about, shots_input, ready.cache)
+        if not os.path.exists(os.path.join(run_folder, JOURNAL)):  # nothing is left of what cannot begin
+            for client in asking.models():
+                refuse_unkept(client)
+        with journal_of(run_folder, run_description) as journal, Ending():
+            wait(run_all(jobs, asking, journal, tell, seen))
+            rows = finish(run_folder, run_description, keys_of(ready.every * repeat), journal, rates)
+        return rows if out is not None else list(rows)
+
+
+async def run_all(
+    jobs: list[Job],
+    asking: Asking,
+    journal: Journal,
+    tell: Callable[[int, int], None],
+    seen: Callable[[Mapping[str, Any]], None],
+) -> None:
+    """Ask every sample that the journal has no row of, and close what was opened for it.
+
+    Args:
+        jobs: The samples.
+        asking: Whom to ask, and how.
+        journal: What there is so far, entered.
+        tell: Is told how many samples are done, and of how many.
+        seen: Is given each row.
+    """
+    finished_count = sum(journal.finished(key, job.task) for key, job in zip(keys(jobs), jobs, strict=True))
+    tell(finished_count, len(jobs))
+
+    def one_more(row: Mapping[str, Any]) -> None:
+        nonlocal finished_count
+        finished_count += 1
+        seen(row)
+        tell(finished_count, len(jobs))
+
+    opened = asking.models()
+    try:
+        for model in opened:
+            if finished_count < len(jobs):
+                refuse_unready(model)
+        await run(jobs, asking, journal, tell=one_more)
+    finally:
+        for model in opened:
+            await close(model)
+
+
+def _sampling(ready: Prepared, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """What every request asks with."""
+    refuse_sampling(changes, ready.pipeline.name, constrained=ready.setup.constrain is not None)
+    return sampling_of(ready.form, changes)
+
+
+def _catalog(catalog: Any, form: str) -> Any:
+    """The tools for samples that bring none: AppBench's as they stand, others as a catalog."""
+    if form == "appbench" and isinstance(catalog, (str, os.PathLike)):
+        return load_json(Path(catalog))
+    return catalog if form == "appbench" else read_catalog(catalog)
+
+
+def _tools(ready: Prepared, tools: Any, isolation: str | None) -> AbstractContextManager[Any]:
+    if not ready.pipeline.acts or ready.form == "complexfuncbench":
+        if tools is not None:
+            raise InputError(f"--tools has no effect: {ready.pipeline.name} makes no calls of {ready.form}")
+        return nullcontext()
+    spec = tools if tools is not None else "nestful" if ready.form == "nestful" else None
+    if ready.pipeline.name != "react" and not ready.setup.makes_calls:
+        return nullcontext()
+    if spec is None:
+        raise InputError(
+            f"{ready.pipeline.name} makes calls: name the tools that make them with --tools SPEC"
+        )
+    return Sandbox(tool_source(spec), level=isolation)
+
+
+def wait(work: Coroutine[Any, Any, None]) -> None:
+    """Run to the end, also where a loop runs already, as in a notebook."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+
+    async def nothing() -> None:
+        pass
+
+    Bridge(nothing).run(work)

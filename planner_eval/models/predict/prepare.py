@@ -1,0 +1,419 @@
+"""A run made ready: samples, pipeline, jobs, and what a later run has to share to go on with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, fields, replace
+from functools import partial
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from planner_eval._version import __version__
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import did_you_mean
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.models.pipelines.agents import Acting, played, simulated, with_tools
+from planner_eval.models.pipelines.candidates import MARK as CHOSEN
+from planner_eval.models.pipelines.candidates import Choice, Chosen, Offered, choosing, too_few
+from planner_eval.models.pipelines.pipeline import Pipeline, Request, Steps, Task, digest, visible
+from planner_eval.models.pipelines.registry import USUAL, pipeline
+from planner_eval.models.pipelines.replies import refuse_setup
+from planner_eval.models.pipelines.setup import Example, Setup
+from planner_eval.models.pipelines.shots import (
+    LEAK,
+    SHOWN,
+    Pool,
+    Shot,
+    Shots,
+    apps_of,
+    golds_of,
+    near_left_out,
+    read_pool,
+    shown_of,
+)
+from planner_eval.models.pipelines.shots import too_few as too_few_shots
+from planner_eval.models.pipelines.tool_lists import catalog_of
+from planner_eval.models.predict.run import Job
+from planner_eval.models.predict.tasks import Tasks
+from planner_eval.reading.files.demonstrations import FIELD, Demonstrations
+from planner_eval.reading.files.demonstrations import MARK as TESTED
+
+if TYPE_CHECKING:
+    from planner_eval.execution.sandbox.sandbox import Sandbox
+
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class First(NamedTuple):
+    """What a sample is asked first; a sentence where it cannot be asked."""
+
+    sample: Sample
+    request: Request | str
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that can begin.
+
+    Args:
+        form: The data set.
+        pipeline: How it is asked.
+        setup: What the pipeline is told.
+        samples: The samples, in order.
+        tasks: What may be seen of each; a sentence where it cannot be asked at all.
+        source: Where the samples come from, in the user's words; "" for nowhere.
+        pool: The demonstrations that are chosen from; None where none are shown.
+        choice: Which tools were chosen; None for those that the samples have.
+        offers: What was chosen, by the sample's id.
+        every: The ids of all samples that there are, in their order; these may be a part of them.
+        golds: The calls of gold plans by the sample's id, which are looked for in demonstrations; nothing
+            that is asked depends on them.
+        chosen: The demonstrations that were chosen so far, by the sample's id and question.
+        cache: The cache folder of data sets, where it is not the usual one.
+    """
+
+    form: str
+    pipeline: Pipeline
+    setup: Setup
+    samples: tuple[Sample, ...]
+    tasks: tuple[Task | str, ...]
+    source: str = ""
+    pool: Pool | None = None
+    choice: Choice | None = None
+    offers: Mapping[str, Offered] = field(default_factory=dict)
+    every: tuple[str, ...] = ()
+    golds: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    chosen: dict[tuple[str, str], tuple[Shot, ...]] = field(default_factory=dict, repr=False, compare=False)
+    cache: str | None = None
+
+    @property
+    def notes(self) -> list[str]:
+        """What people should know of the run before it begins."""
+        pool = self.pool
+        messages = [None if self.choice is None else too_few(self.choice, self.offers)]
+        if pool is not None and self.pipeline.name not in ("react", "isolated"):
+            messages.append(
+                too_few_shots(pool, {sample.id: self._there(pool, sample) for sample in self.samples})
+            )
+        messages.append(None if self.pipeline.name == "react" else self._marked())
+        left = () if pool is None else (*pool.notes, *near_left_out(pool, self.samples))
+        return [*self.setup.prompts.notes, *left, *(message for message in messages if message is not None)]
+
+    @property
+    def demonstrations(self) -> Demonstrations | None:
+        """Where demonstrations come from, and what those that were chosen show of gold; None without any."""
+        if self.pool is None:
+            return None
+        demonstrations = Demonstrations(self.pool.source, len(self.pool.shots), self.pool.tested)
+        return demonstrations.with_rows(self.beside(sample) for sample in self.samples)
+
+    def beside(self, sample: Sample) -> dict[str, Any]:
+        """What a sample's row says of the demonstrations that were chosen for it."""
+        shots = self.chosen.get((sample.id, sample.query))
+        return {} if shots is None else {FIELD: shown_of(shots, self.golds.get(sample.id))}
+
+    def _marked(self) -> str | None:
+        """Says that demonstrations share answers with the test set, where they do."""
+        pool, demonstrations = self.pool, self.demonstrations
+        if pool is None or demonstrations is None or not demonstrations.mark:
+            return None
+        other = "; name others with --demos FILE" if pool.asked.source is None else ""
+        return f"--shots {pool.asked.number}: {demonstrations.mark}{other}"
+
+    def _there(self, pool: Pool, sample: Sample) -> int:
+        return pool.there(sample.query, apps_of(sample) if pool.asked.by == "gold-apps" else ())
+
+    def jobs(
+        self,
+        box: Sandbox | None = None,
+        *,
+        repeat: int = 1,
+        say: Callable[[str], None] = lambda message: None,
+    ) -> list[Job]:
+        """A job a sample, or several; repetitions of all samples one after the other.
+
+        Args:
+            box: Where tools run, if the calls of these samples are made with tools.
+            repeat: How often each sample is asked.
+            say: Is told what is known only once demonstrations' calls were made.
+        """
+        setups = self._told(box, say)
+        pairs = list(zip(self.samples, self.tasks, setups, strict=True))
+        return [
+            Job(
+                sample.id,
+                partial(self._begin, task, setup),
+                self._acting(sample, task, box),
+                _digest(task),
+                number if repeat > 1 else None,
+                partial(self.beside, sample),
+            )
+            for number in range(repeat)
+            for sample, task, setup in pairs
+        ]
+
+    def first_requests(
+        self, box: Sandbox | None = None, *, say: Callable[[str], None] = lambda message: None
+    ) -> Iterator[First]:
+        """What each sample is asked first; with demonstrations whose calls are made where they need to be."""
+        for sample, task, setup in zip(self.samples, self.tasks, self._told(box, say), strict=True):
+            try:
+                steps = self._begin(task, setup)
+                step = next(steps)
+                steps.close()
+                assert isinstance(step, Request), "a pipeline begins with a request"
+                yield First(sample, step)
+            except InputError as problem:
+                yield First(sample, str(problem))
+
+    def about(self, **more: Any) -> dict[str, Any]:
+        """What a run has to share with an earlier one to go on with it."""
+        setup_prompts, used = self.setup.prompts, self.pipeline.serves[self.form]
+        texts = json.dumps({name: setup_prompts.texts[name] for name in used}, sort_keys=True)
+        settings = {
+            field.name: getattr(self.setup, field.name)
+            for field in fields(self.setup)
+            if field.name != "prompts"
+        }
+        settings["constrain"] = None if self.setup.constrain is None else self.setup.constrain._asdict()
+        settings["examples"] = [list(example) for example in map(astuple, self.setup.examples)]
+        settings["shots"] = None if self.pool is None else self.pool.about()
+        settings["choice"] = None if self.choice is None else self.choice._asdict()
+        published = {
+            name: setup_prompts.origins[name] for name in used if setup_prompts.origins[name] != "own"
+        }
+        prompts = {"texts": blake2b(texts.encode(), digest_size=16).hexdigest(), "published": published}
+        about = {"pipeline": self.pipeline.name, "dataset": self.form, "setup": settings, "prompts": prompts}
+        return about | {"gold": self._gold(), "planeval": __version__} | more
+
+    def _gold(self) -> list[str]:
+        """The uses of gold that the run makes, each one that its benchmark wants."""
+        marks = {
+            "nestful": ["tools: gold+distractors"],
+            "complexfuncbench": ["feedback: recorded"],
+            "functionchat": ["history: gold" if self.setup.history == "gold" else "feedback: recorded"],
+        }
+        uses = dict.fromkeys(marks.get(self.form, []))
+        uses |= dict.fromkeys([CHOSEN] if self.choice is not None else [])
+        if self.pool is not None:
+            uses |= dict.fromkeys([LEAK] if self.pool.asked.by == "gold-apps" else [])
+            uses |= dict.fromkeys([TESTED] if self.pool.tested else [])
+        return list(uses)
+
+    def _begin(self, task: Task | str, setup: Callable[[], Setup]) -> Steps:
+        if isinstance(task, str):
+            raise InputError(task)
+        return self.pipeline.steps(task, setup())
+
+    def _told(self, box: Sandbox | None, say: Callable[[str], None]) -> list[Callable[[], Setup]]:
+        """What the pipeline is told for each sample; says where ``react`` shows too few demonstrations."""
+        setups = list(self._setups(box))
+        if self.pool is not None and self.pipeline.name == "react":
+            shot_counts = {
+                sample.id: len(setup().examples)
+                for sample, task, setup in zip(self.samples, self.tasks, setups, strict=True)
+                if not isinstance(task, str)
+            }
+            for message in (too_few_shots(self.pool, shot_counts), self._marked()):
+                if message is not None:
+                    say(message)
+        return setups
+
+    def _setups(self, box: Sandbox | None) -> Iterator[Callable[[], Setup]]:
+        """What the pipeline is told for each sample.
+
+        Demonstrations are chosen when they are needed; but those whose calls have to be made are chosen here,
+        for the tools serve one caller at a time.
+        """
+        played_answers: dict[str, str | None] = {}
+        for sample, task in zip(self.samples, self.tasks, strict=True):
+            if self.pool is None or isinstance(task, str):
+                yield lambda: self.setup
+            elif self.pipeline.name == "react":
+                own_setup = replace(
+                    self.setup, examples=self._played(self.pool, sample, task, box, played_answers)
+                )
+                yield partial(replace, own_setup)
+            else:
+                yield partial(self._shown, self.pool, sample, task)
+
+    def _shown(self, pool: Pool, sample: Sample, task: Task) -> Setup:
+        apps = apps_of(sample) if pool.asked.by == "gold-apps" else ()
+        key, by_agent = (sample.id, sample.query), self.pipeline.name == "isolated"
+        if by_agent:
+            shots = pool.chosen(task.query, _names(task), apps, number=None)
+            self.chosen[key] = _of_agents(shots, sample, pool.asked.number)
+        else:
+            shots = self.chosen.get(key) or pool.chosen(task.query, _names(task), apps)
+            self.chosen[key] = shots
+        return replace(self.setup, examples=tuple(map(_example, shots)), shots=pool.asked.number)
+
+    def _played(
+        self,
+        pool: Pool,
+        sample: Sample,
+        task: Task,
+        box: Sandbox | None,
+        played_answers: dict[str, str | None],
+    ) -> tuple[Example, ...]:
+        """The first demonstrations of which every call gives a value; none where no tools are at hand."""
+        examples: list[tuple[Shot, Example]] = []
+        ranked = pool.chosen(task.query, _names(task), number=None)
+        for shot in ranked if pool.asked.by == "first" else reversed(ranked):
+            if box is None or len(examples) == pool.asked.number:
+                break
+            if shot.answer not in played_answers:
+                played_answers[shot.answer] = played(shot.answer, box)
+            answer = played_answers[shot.answer]
+            examples += [] if answer is None else [(shot, Example(shot.query, answer))]
+        examples = examples if pool.asked.by == "first" else examples[::-1]
+        self.chosen[sample.id, sample.query] = tuple(shot for shot, _ in examples)
+        return tuple(example for _, example in examples)
+
+    def _acting(self, sample: Sample, task: Task | str, box: Sandbox | None) -> Any:
+        if not self.pipeline.acts or isinstance(task, str):
+            return None
+        if self.form == "complexfuncbench":
+            return partial(simulated, sample, runner="gpt" if self.setup.official else "glm")
+        return partial(_tools, task, box) if box is not None else None
+
+
+def _digest(task: Task | str) -> str:
+    return "" if isinstance(task, str) else digest(task.query, task.messages)
+
+
+def _example(shot: Shot) -> Example:
+    return Example(shot.query, shot.answer)
+
+
+def _of_agents(shots: Sequence[Shot], sample: Sample, number: int) -> tuple[Shot, ...]:
+    """Of all demonstrations, the closest last, those that the agents of gold's apps are shown."""
+    agents = [[shot for shot in reversed(shots) if app in shot.apps][:number] for app in apps_of(sample)]
+    return tuple({shot.id: shot for some in agents for shot in some}.values())
+
+
+def _names(task: Task) -> frozenset[str]:
+    """The names of the tools on offer; none where they are those of apps."""
+    if task.form == "appbench":
+        return frozenset()
+    return frozenset(tool.full_name for tool in catalog_of(task).tools)
+
+
+def _tools(task: Task, box: Sandbox) -> Acting:
+    return with_tools(box, [tool.full_name for tool in catalog_of(task).tools])
+
+
+def prepare(  # noqa: PLR0913
+    tasks: Tasks,
+    name: str | None,
+    setup: Setup,
+    *,
+    tools: Any = None,
+    ids: Sequence[str] = (),
+    limit: int | None = None,
+    source: str = "",
+    shots: Shots | None = None,
+    choice: Choice | None = None,
+    cache: str | None = None,
+) -> Prepared:
+    """Everything that can be wrong before anything is asked.
+
+    Args:
+        tasks: The samples.
+        name: The pipeline; the data set's usual one when left out.
+        setup: What it is told.
+        tools: The tools on offer, where the samples bring none.
+        ids: Only the samples of these ids.
+        limit: Only so many samples, the first.
+        source: Where the samples come from.
+        shots: Which demonstrations are shown.
+        choice: Which tools are on offer, where not those that the samples have.
+        cache: The cache folder of data sets.
+
+    Raises:
+        InputError: there is no such pipeline or sample, or none can be asked.
+    """
+    chosen = pipeline(name or USUAL[tasks.form], tasks.form)
+    refuse_setup(setup, chosen, tasks.form)
+    pool = None
+    if shots is not None:
+        if (chosen.name, tasks.form) not in SHOWN:
+            raise InputError(f"the prompts of {chosen.name} show no demonstrations for {tasks.form}")
+        lacking = [
+            prompt
+            for prompt in SHOWN[chosen.name, tasks.form]
+            if "{examples}" not in setup.prompts.texts[prompt]
+        ]
+        if lacking:
+            raise InputError(f"{lacking[0]}.txt of --prompts has no {{examples}}: --shots shows them there")
+        pool = read_pool(shots, tasks.form, tasks.samples, source, dialect=setup.notation, cache=cache)
+    offered = (
+        None if choice is None else choosing(choice, tasks.form, tasks.samples, tools=tools, source=source)
+    )
+    samples = _selected(tasks.samples, ids)[:limit]
+    offers = [_offer(sample, offered) for sample in samples]
+    seen = [_seen(sample, tasks.form, tools, offer) for sample, offer in zip(samples, offers, strict=True)]
+    if not samples or all(isinstance(task, str) for task in seen):
+        raise InputError(str(seen[0]) if seen else "there is nothing to ask: no sample is there")
+    chosen_tools = {
+        sample.id: offer for sample, offer in zip(samples, offers, strict=True) if isinstance(offer, Offered)
+    }
+    selection, all_ids = (tuple(samples), tuple(seen)), tuple(sample.id for sample in tasks.samples)
+    golds = {} if pool is None else golds_of(tasks.form, samples, tasks.samples, source)
+    prepared = Prepared(
+        tasks.form, chosen, setup, *selection, source, pool, choice, chosen_tools, all_ids, golds, cache=cache
+    )
+    requests = [request for _, request in prepared.first_requests()]
+    if all(isinstance(request, str) for request in requests):
+        raise InputError(str(requests[0]))
+    return prepared
+
+
+def _offer(sample: Sample, offered: Chosen | None) -> Offered | str | None:
+    try:
+        return None if offered is None else offered(sample)
+    except InputError as problem:
+        return str(problem)
+
+
+def _seen(sample: Sample, form: str, tools: Any, offer: Offered | str | None) -> Task | str:
+    if isinstance(offer, str):
+        return offer
+    try:
+        return visible(sample, form, tools=tools if offer is None else offer.tools)
+    except InputError as problem:
+        return str(problem)
+
+
+def _selected(samples: Sequence[Sample], ids: Sequence[str]) -> list[Sample]:
+    if not ids:
+        return list(samples)
+    known_ids = {sample.id for sample in samples}
+    absent = [name for name in ids if name not in known_ids]
+    if absent:
+        hint = did_you_mean(absent[0], known_ids, f"the first is {samples[0].id!r}" if samples else "")
+        raise InputError(f"no sample has the id {absent[0]!r}: {hint}")
+    return [sample for sample in samples if sample.id in ids]
+
+
+def as_shown(
+    sample: Sample,
+    request: Request | str,
+    sampling: Mapping[str, Any],
+    offer: Offered | None = None,
+    extra: Mapping[str, Any] = _NOTHING,
+) -> dict[str, Any]:
+    """A first request as a record, for people who want to see it before they pay for it."""
+    if isinstance(request, str):
+        return {"id": sample.id, "error": {"code": "failed", "message": request}}
+    record: dict[str, Any] = {"id": sample.id, "stage": request.stage, "messages": list(request.messages)}
+    record |= {"tools": list(request.tools)} if request.tools else {}
+    record |= {"constraint": dict(request.constraint)} if request.constraint else {}
+    size = sum(len(str(message.get("content") or "")) for message in request.messages)
+    size += len(json.dumps(list(request.tools), ensure_ascii=False)) if request.tools else 0
+    record |= {} if offer is None else {"distractors": offer.others}
+    record |= extra
+    return record | {"sampling": {**sampling, **request.sampling}, "characters": size}

@@ -1,0 +1,72 @@
+"""What tokens cost: a file of the user's.
+
+    [models."gpt-4.1"]     # the name that the model is asked under; quoted where it has a dot
+    input = 2.0            # a million tokens of questions, in any currency
+    output = 8.0           # a million tokens of answers
+
+A JSON file has the same structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.json_files import read_json
+from planner_eval.base.text import did_you_mean
+from planner_eval.models.replies import Prices
+
+
+def read_prices(path: Path) -> dict[str, Prices]:
+    """The prices of a TOML or JSON file.
+
+    Raises:
+        InputError: the file cannot be read, or says something else; names the place.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "prices.json"
+    ...     _ = file.write_text('{"models": {"m": {"input": 2.5, "output": 10}}}')
+    ...     read_prices(file)
+    {'m': Prices(input=2.5, output=10.0)}
+    """
+    import tomllib
+
+    from planner_eval.models.prices_schema import PricesFile
+
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        data = read_json(text) if path.suffix == ".json" else tomllib.loads(text)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; expected the prices of models") from None
+    except OSError as problem:
+        raise InputError(f"{path}: {problem.strerror or problem}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no UTF-8 text, expected the prices of models") from None
+    except ParseError as problem:
+        raise InputError(f"{path}: {problem.brief}") from None
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"{path} is no TOML: {problem}") from None
+    prices_file = PricesFile.check(data, str(path))
+    return {name: Prices(price.input, price.output) for name, price in prices_file.models.items()}
+
+
+def price_of(model: str, prices: Mapping[str, Prices], where: str) -> Prices:
+    """A model's prices.
+
+    Args:
+        model: Its name.
+        prices: Those that there are.
+        where: What messages call them.
+
+    Raises:
+        InputError: there are none of this model.
+
+    >>> price_of("m", {"m": Prices(1, 2)}, "prices.toml").output
+    2
+    """
+    if model not in prices:
+        hint = did_you_mean(model, prices, f"it has {', '.join(prices) or 'none'}")
+        raise InputError(f"{where} has no price of the model {model!r}; {hint}")
+    return prices[model]

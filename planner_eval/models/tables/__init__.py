@@ -1,0 +1,1 @@
+"""Tables of systems: models × parts × figures."""

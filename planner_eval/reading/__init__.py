@@ -1,0 +1,1 @@
+"""Texts, files and traces to plans."""

@@ -1,0 +1,1 @@
+"""Conversations, answers of APIs and traces: which calls they hold, and what the tools answered."""

@@ -1,0 +1,520 @@
+"""Spans of traces: their attributes, the traces that they belong to, and what a model said in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.json_text import loads
+from planner_eval.base.lazy_regex import later
+from planner_eval.base.limits import Limits
+from planner_eval.plan.model import Arguments, Diagnostic, RawCall
+from planner_eval.reading.dialects.conversations.messages import plain
+from planner_eval.reading.dialects.notations.json_calls import arguments_of
+
+# ----------------------------------------------------------------------
+# Spans of traces: the objects among them, their attributes, and what a model said in them.
+DEPTH = 12
+"""How deep a trace nests its spans: resource, scope, span, attribute and some to spare."""
+
+
+def objects(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """The objects of a trace at any depth, outermost first."""
+    if depth > DEPTH:
+        return
+    if isinstance(data, list):
+        for item in data:
+            yield from objects(item, depth + 1)
+    elif isinstance(data, dict):
+        yield data
+        for key in _HELD:
+            if isinstance(data.get(key), (list, dict)):
+                yield from objects(data[key], depth + 1)
+
+
+_HELD = ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "data", "children", "items",
+    "traces")  # fmt: skip
+"""Keys under which spans stand, in the files of exporters and in what is built of them."""
+
+
+def spans_in(data: Any) -> list[dict[str, Any]]:
+    """The spans of a trace, without what only holds spans, and each once though it was exported twice.
+
+    >>> [span["spanId"] for span in spans_in({"spans": [{"spanId": "a", "attributes": {}}] * 2})]
+    ['a']
+    """
+    met: set[tuple[str | None, str]] = set()
+    spans = []
+    for item in spans_written(data):
+        name = plain_id(id_of(item))
+        if name is not None:
+            key = plain_id(trace_of(item)), name
+            if key in met:
+                continue
+            met.add(key)
+        spans.append(item)
+    return spans
+
+
+def spans_written(data: Any) -> Iterator[dict[str, Any]]:
+    """The spans of a trace as they were exported, each as often as that was."""
+    for item in objects(data):
+        if "span_data" in item or ("attributes" in item and item.keys().isdisjoint(_HELD)):
+            yield item
+
+
+def plain_id(name: str | None) -> str | None:
+    """What the id of a trace or a span is compared as: exporters write one with 0x or without, in any case.
+
+    >>> plain_id("0x00F067AA0BA902B7"), plain_id("Trip-7")
+    ('00f067aa0ba902b7', 'Trip-7')
+    """
+    match = None if name is None else _NUMBER.fullmatch(name)
+    return name if match is None else match[1].lower()
+
+
+_NUMBER = later(r"(?:0[xX])?((?:[0-9a-fA-F]{16}){1,2})")
+"""An id of 8 or 16 bytes."""
+
+
+def id_of(item: dict[str, Any]) -> str | None:
+    """The id of a span; None where it has none."""
+    context = item.get("context")
+    inner = context.get("span_id") if isinstance(context, dict) else None
+    span_id = item.get("span_id", item.get("spanId", inner))
+    if span_id is None and "span_data" in item:
+        span_id = item.get("id")
+    return span_id if isinstance(span_id, str) and span_id else None
+
+
+def parent_of(item: dict[str, Any]) -> str | None:
+    """The id of the span in which a span ran; None where it began by itself.
+
+    >>> parent_of({"parentSpanId": "a1"}), parent_of({"parentSpanId": ""})
+    ('a1', None)
+    """
+    parent = next((item[key] for key in _PARENTS if item.get(key)), None)
+    return parent if isinstance(parent, str) and parent.strip("0") else None
+
+
+_PARENTS = ("parentSpanId", "parent_span_id", "parent_id", "parentId")
+
+
+def linked(spans: list[dict[str, Any]]) -> bool:
+    """Whether a span among some ran inside another of them: they are runs, and no list of models' answers."""
+    span_ids = {plain_id(id_of(span)) for span in spans} - {None}
+    return any(plain_id(parent_of(span)) in span_ids for span in spans)
+
+
+def asks_nothing(spans: list[dict[str, Any]]) -> bool:
+    """Whether spans certainly say nothing of a call: no model's answer in them may ask for one.
+
+    >>> asks_nothing([{"attributes": {"gen_ai.operation.name": "chat"}}])
+    True
+    >>> asks_nothing([{"attributes": {"mlflow.spanOutputs": '{"tool_calls": []}'}}])
+    False
+    """
+    return all(_ASKED.search(text) is None for span in spans for text in texts(span))
+
+
+_ASKED = later(r"tool[_.]?calls?|function_?calls?|tool_?use", re.I)
+"""What stands in the answers of all models' APIs that ask for a tool."""
+
+
+def texts(data: Any, depth: int = 0) -> Iterator[str]:
+    """The keys and texts of a span, at any depth."""
+    if depth > DEPTH:
+        return
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, list):
+        for item in data:
+            yield from texts(item, depth + 1)
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield key
+            yield from texts(value, depth + 1)
+
+
+def agents_run(items: list[dict[str, Any]]) -> bool:
+    """Whether an agent's run is among the spans of traces, or what the Agents SDK exports before them.
+
+    >>> agents_run([{"name": "a", "attributes": {"gen_ai.operation.name": "invoke_agent"}}])
+    True
+    """
+    return any(_is_agent(item) or item.get("object") == "trace" for item in objects(items))
+
+
+def _is_agent(span: dict[str, Any]) -> bool:
+    data = span.get("span_data")
+    if isinstance(data, dict):
+        return data.get("type") == "agent"
+    attributes = tree(span) if "attributes" in span else None
+    return bool(
+        inside(attributes, "gen_ai", "operation", "name") == "invoke_agent"
+        or inside(attributes, "openinference", "span", "kind") == "AGENT"
+        or unquoted(inside(attributes, "mlflow", "spanType")) == "AGENT"
+    )
+
+
+def in_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The spans by their start where all say it alike; exporters write spans when they end."""
+    for key in STARTS:
+        starts = [item.get(key) for item in items]
+        if items and all(isinstance(s, str) for s in starts):
+            return sorted(items, key=lambda item: (len(item[key]) if item[key].isdigit() else 0, item[key]))
+        if items and all(isinstance(s, (int, float)) for s in starts):
+            return sorted(items, key=lambda item: item[key])
+    return items
+
+
+STARTS = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "started_at", "startTime")
+"""Keys under which exporters write when a span began."""
+
+
+def attributes_of(item: dict[str, Any]) -> dict[str, Any]:
+    """A span's attributes, as an object or as a list of keys with typed values."""
+    attributes = item.get("attributes")
+    if isinstance(attributes, dict):
+        return attributes
+    by_key: dict[str, Any] = {}
+    for pair in attributes if isinstance(attributes, list) else []:
+        if isinstance(pair, dict) and isinstance(pair.get("key"), str):
+            value = pair.get("value")
+            by_key[pair["key"]] = next(iter(value.values()), None) if isinstance(value, dict) else value
+    return by_key
+
+
+def read_arguments(value: Any, position: int) -> Arguments:
+    """Arguments as an object or as its JSON text; any other text is one positional argument."""
+    if isinstance(value, str) and value.lstrip()[:1] != "{":
+        return (("0", value),) if value.strip() else ()
+    return arguments_of(value, position, "")
+
+
+def call_of_span(
+    position: int,
+    notes: list[Diagnostic],
+    *,
+    name: str,
+    arguments: Any,
+    result: Any,
+    label: Any,
+    severity: str = "warning",
+) -> RawCall:
+    """The call that a span of a tool records.
+
+    Args:
+        position: The call's position, for messages.
+        notes: Takes that the span does not record the arguments.
+        name: The tool's name.
+        arguments: What it was given, as an object or as text; None where the span does not say.
+        result: What it answered; None where the span does not say.
+        label: The call's id; None where it has none.
+        severity: How serious it is that the arguments are not recorded.
+
+    Raises:
+        ParseError: the arguments are no object.
+    """
+    if arguments is None:
+        message = f"the span of call {position + 1} ({name}) does not record its arguments"
+        notes.append(Diagnostic("trace.no_arguments", message, severity, position))
+    return RawCall(
+        name,
+        read_arguments(arguments or {}, position),
+        label=str(label) if label is not None else None,
+        result=plain(told(result)),
+        has_result=result is not None,
+    )
+
+
+def told(result: Any) -> Any:
+    """What a tool answered, out of LangChain's message around it.
+
+    >>> told({"type": "tool", "data": {"content": "1.09", "tool_call_id": "c1"}})
+    '1.09'
+    """
+    return message["content"] if (message := tool_message(result)) is not None else result
+
+
+def tool_message(result: Any) -> dict[str, Any] | None:
+    """LangChain's message of a tool, where a result is one, be it as text or in its own wrapping."""
+    if isinstance(result, str):
+        if '"tool_call_id"' not in result or result.lstrip()[:1] != "{":
+            return None
+        result = unquoted(result.lstrip())
+    inner = result.get("data", result.get("kwargs")) if isinstance(result, dict) else None
+    message = inner if isinstance(inner, dict) else result
+    return (
+        message if isinstance(message, dict) and "content" in message and "tool_call_id" in message else None
+    )
+
+
+def tree(item: dict[str, Any]) -> dict[str, Any]:
+    """A span's attributes as objects in objects; some exporters write ``{"a.b": 1}`` for ``{"a": {"b": 1}}``.
+
+    >>> tree({"attributes": {"llm.output_messages.0.message.role": "assistant"}})
+    {'llm': {'output_messages': {'0': {'message': {'role': 'assistant'}}}}}
+    """
+    nested: dict[str, Any] = {}
+    for key, value in attributes_of(item).items():
+        node = nested
+        *parents, last = key.split(".")[:DEPTH]
+        for step in parents:
+            inner = node.setdefault(step, {})
+            if not isinstance(inner, dict):
+                break
+            node = inner
+        else:
+            node[last] = value
+    return nested
+
+
+def unquoted(value: Any) -> Any:
+    """An attribute that MLflow wrote as JSON: what the text says, or the text itself.
+
+    >>> unquoted('"TOOL"'), unquoted("TOOL"), unquoted('{"a": 1}')
+    ('TOOL', 'TOOL', {'a': 1})
+    """
+    if not isinstance(value, str) or (value[:1] not in ('"', "{", "[") and value not in _CONSTANTS):
+        return value
+    try:
+        values = loads(value, Limits())
+    except ParseError:
+        return value
+    return values[0] if len(values) == 1 else value
+
+
+_CONSTANTS = ("null", "true", "false")
+
+
+def inside(data: Any, *keys: str) -> Any:
+    """What stands at the end of a way of keys; None where nothing does."""
+    for step in keys:
+        data = data.get(step) if isinstance(data, dict) else None
+    return data
+
+
+def tools_run(items: list[dict[str, Any]]) -> bool:
+    """Whether spans of the tools' runs are among the spans of a trace.
+
+    >>> tools_run([{"name": "execute_tool f", "attributes": {}}, {"name": "chat", "attributes": {}}])
+    True
+    """
+    return any(_is_tool(span) for span in objects(items))
+
+
+def _is_tool(span: dict[str, Any]) -> bool:
+    data = span.get("span_data")
+    if isinstance(data, dict):
+        return data.get("type") == "function"
+    if "attributes" not in span:
+        return False
+    attributes = tree(span)
+    return (
+        inside(attributes, "gen_ai", "operation", "name") == "execute_tool"
+        or inside(attributes, "openinference", "span", "kind") == "TOOL"
+        or unquoted(inside(attributes, "mlflow", "spanType")) == "TOOL"
+        or str(span.get("name")).startswith("execute_tool ")
+    )
+
+
+def is_span(item: dict[str, Any]) -> bool:
+    """Whether an object is a span of a trace, or holds spans.
+
+    >>> is_span({"name": "execute_tool f", "attributes": {}}), is_span({"name": "f", "args": {}})
+    (True, False)
+    """
+    if _SPANS.isdisjoint(item):
+        data = item.get("data")
+        return item.get("object") == "trace" or (
+            isinstance(data, dict) and "info" in item and isinstance(data.get("spans"), list)
+        )
+    return any(isinstance(item.get(key), (dict, list)) for key in _SPANS) and "calls" not in item
+
+
+_SPANS = frozenset(
+    {"attributes", "span_data", "resourceSpans", "resource_spans", "scopeSpans", "scope_spans"}
+)
+
+
+SIGNED = ('"attributes"', '"span_data"', '"resourceSpans"', '"resource_spans"')
+"""What stands in the text of each trace: most texts are none, and are not decoded to know that."""
+
+
+def trace_of(item: dict[str, Any]) -> str | None:
+    """The trace that a span belongs to; None where it does not say."""
+    context = item.get("context")
+    inner = context.get("trace_id") if isinstance(context, dict) else None
+    trace_id = item.get("trace_id", item.get("traceId", inner))
+    if trace_id is None and item.get("object") == "trace":  # what the Agents SDK exports before the spans
+        trace_id = item.get("id")
+    return trace_id if isinstance(trace_id, str) and trace_id else None
+
+
+# ----------------------------------------------------------------------
+# Spans taken apart by the traces that they belong to.
+def by_trace(items: Iterable[dict[str, Any]]) -> dict[str | None, list[dict[str, Any]]]:
+    """Spans by the trace that they belong to, in the order in which the traces are met.
+
+    Args:
+        items: Spans, and objects that hold some.
+
+    Returns:
+        The spans of each trace by its id as it is first written.
+
+    >>> list(by_trace([{"traceId": "a", "attributes": {}}, {"traceId": "b", "attributes": {}}]))
+    ['a', 'b']
+    """
+    traces: dict[str | None, list[dict[str, Any]]] = {}
+    names: dict[str | None, str | None] = {}
+    for item in items:
+        own = _own_name(item)
+        for span in spans_in(item) or [item]:
+            name = trace_of(span) if own is None else own
+            traces.setdefault(names.setdefault(plain_id(name), name), []).append(span)
+    return traces
+
+
+def _objects_in(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """The objects of lists in lists."""
+    if isinstance(data, dict):
+        yield data
+    elif isinstance(data, list) and depth <= DEPTH:
+        for item in data:
+            yield from _objects_in(item, depth + 1)
+
+
+def _own_name(item: dict[str, Any]) -> str | None:
+    """The id under which MLflow shows a trace, which is not that of its spans."""
+    info = item.get("info")
+    named = info.get("trace_id") if isinstance(info, dict) else None
+    return named if isinstance(named, str) and named else None
+
+
+def refuse_several(data: Any) -> None:
+    """Calls of different runs are no plan together, and say nothing of each other.
+
+    Args:
+        data: A trace, as JSON data.
+
+    Raises:
+        ParseError: its spans are of several traces.
+
+    >>> span = {"name": "execute_tool f", "attributes": {}}
+    >>> refuse_several([span | {"traceId": "a"}, span | {"traceId": "b"}])
+    Traceback (most recent call last):
+    planner_eval.base.errors.ParseError: found spans of 2 traces, expected those of one: runs are no plan \
+together; in a file of spans alone each trace is a record
+    """
+    traces = by_trace(item for item in _objects_in(data) if spans_in(item))
+    count = len(traces.keys() - {None})  # one that does not say its own may be of any
+    if count > 1:
+        raise ParseError(
+            f"found spans of {count:,} traces, expected those of one: runs are no plan together; in a file "
+            "of spans alone each trace is a record",
+            code="parse.traces",
+        )
+
+
+# ----------------------------------------------------------------------
+# What a model said in the spans of a trace: its messages, of which the calls of tools are taken.
+def messages_of(items: list[dict[str, Any]]) -> list[Any] | None:
+    """The messages of the model's spans in a trace, in time; None where there are none, or spans of tools.
+
+    Where a trace has spans of the tools' runs, those are the calls.
+
+    >>> said = '[{"role": "assistant", "parts": []}]'
+    >>> messages_of([{"attributes": {"gen_ai.output.messages": said}}])
+    [{'role': 'assistant', 'parts': []}]
+    """
+    for item in items:
+        if not item.keys().isdisjoint(SIGNS):
+            break
+    else:
+        return None
+    spans = in_time([span for span in objects(items) if "attributes" in span])
+    trees = [tree(span) for span in spans]
+    if tools_run(items):
+        return None
+    messages: list[Any] = []
+    heard: list[Any] = []
+    for span, attributes in zip(spans, trees, strict=True):
+        output, before = _said(attributes), _listed(inside(attributes, "gen_ai", "input", "messages"))
+        if output is None:
+            output, before = _inferred(attributes, "output_messages"), _inferred(attributes, "input_messages")
+        if output is None and inside(attributes, "openinference", "span", "kind") == "LLM":
+            status = span.get("status")
+            if isinstance(status, dict) and "ERROR" in str(status.get("status_code", status.get("code"))):
+                output = [{"error": status.get("description") or status.get("message") or "status ERROR"}]
+        if output is not None:  # several are choices
+            messages += (
+                output if len(output) < 2 else [{"choices": [{"message": message} for message in output]}]
+            )
+            heard = [m for m in before or () if isinstance(m, dict) and m.get("role") in ("tool", "function")]
+    return [*messages, *heard] if messages else None
+
+
+SIGNS = frozenset({"attributes", "resourceSpans", "scopeSpans", "spans", "data"})
+"""Keys of which the objects of all traces have one."""
+
+
+def _said(attributes: dict[str, Any]) -> list[Any] | None:
+    """The messages of OpenTelemetry's span of a model, in today's attribute or in the older numbered ones."""
+    messages = _listed(inside(attributes, "gen_ai", "output", "messages"))
+    older = inside(attributes, "gen_ai", "completion")
+    if messages is None and isinstance(older, dict):
+        messages = [
+            {**message, "tool_calls": _listed(message.get("tool_calls")) or []}
+            for message in older.values()
+            if isinstance(message, dict)
+        ]
+    return messages
+
+
+def _inferred(attributes: dict[str, Any], key: str) -> list[Any] | None:
+    """The messages of OpenInference's span of a model."""
+    entries = _listed(inside(attributes, "llm", key))
+    if entries is None:
+        return None
+    return [_message(inside(entry, "message") or entry) for entry in entries if isinstance(entry, dict)]
+
+
+def _message(entry: Any) -> dict[str, Any]:
+    message = _nested(entry) if isinstance(entry, dict) else {}
+    calls = [inside(entry, "tool_call") or entry for entry in _listed(message.get("tool_calls")) or ()]
+    contents = [inside(entry, "message_content") or entry for entry in _listed(message.get("contents")) or ()]
+    plain_message: dict[str, Any] = {
+        key: message[key] for key in ("role", "content", "tool_call_id", "name") if key in message
+    }
+    if contents and "content" not in plain_message:
+        plain_message["content"] = contents
+    if calls:
+        plain_message["tool_calls"] = [_nested(call) if isinstance(call, dict) else call for call in calls]
+    if isinstance(message.get("function_call_name"), str):
+        arguments = message.get("function_call_arguments_json", "")
+        plain_message["function_call"] = {"name": message["function_call_name"], "arguments": arguments}
+    return plain_message
+
+
+def _nested(flat: dict[str, Any]) -> dict[str, Any]:
+    """An object whose keys may be ways: ``{"function.name": "f"}``, and may begin with what it is."""
+    nested = tree({"attributes": flat})
+    return next(
+        (nested[key] for key in ("message", "tool_call") if isinstance(nested.get(key), dict)), nested
+    )
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """A list, written as one, as an object of numbers or as JSON text; None where it is none of them."""
+    if isinstance(value, str):
+        try:
+            values = loads(value, Limits())
+        except ParseError:
+            return None
+        value = values[0] if len(values) == 1 else values
+    if isinstance(value, dict) and value and all(key.isdecimal() for key in value):
+        return [value[key] for key in sorted(value, key=lambda key: (len(key), key))]
+    return value if isinstance(value, list) else None

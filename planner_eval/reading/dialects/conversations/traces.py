@@ -1,0 +1,276 @@
+"""Traces read as plans, with the tools' answers beside the calls: agents' spans, MCP, LangGraph."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.json_text import Places
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
+from planner_eval.reading.dialects.conversations import mlflow
+from planner_eval.reading.dialects.conversations.messages import Answer, assign_answers, plain
+from planner_eval.reading.dialects.conversations.openinference import tool_call, tool_spans, write_tools
+from planner_eval.reading.dialects.conversations.spans import (
+    asks_nothing,
+    attributes_of,
+    call_of_span,
+    in_time,
+    inside,
+    linked,
+    read_arguments,
+    refuse_several,
+    spans_in,
+    tools_run,
+    tree,
+)
+from planner_eval.reading.dialects.dialect import Data, Dialect
+from planner_eval.reading.dialects.notations.json_calls import arguments_of
+from planner_eval.reading.dialects.references import Written, refuse_references
+from planner_eval.reading.dialects.table import Wrapper, json_dialect
+
+
+def dialect(row: Wrapper) -> Dialect:
+    """The dialect of a row whose shape is one of the kinds of traces."""
+    find, call_of, write = _KINDS[row.shape]
+
+    def read_data(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
+        notes: list[Diagnostic] = []
+        if row.shape in _SIGNS:
+            refuse_several(data)
+        items = in_time(list(find(data)))
+        check_calls(len(items), limits)
+        calls = tuple(call_of(item, i, notes) for i, item in enumerate(items))
+        if not calls and not _known(row.shape, data):
+            raise ParseError(f"found no {row.title.split(':')[0]}", code="parse.shape", dialect=row.name)
+        if row.shape == "mcp":
+            calls = _answered(calls, data)
+        return RawPlan(calls, None, tuple(notes))
+
+    def write_plan(plan: Plan) -> str:
+        refuse_references(plan, row.name)
+        return write(plan)
+
+    def fits(data: Data) -> str | None:
+        return (
+            "a trace's spans" if next(find(data.value), None) is not None else _empty(row.shape, data.value)
+        )
+
+    return json_dialect(row, read_data, write_plan, placed=False, fits=fits)
+
+
+def spans_of(dialect: str | None, data: Any) -> list[dict[str, Any]]:
+    """The spans that are the calls of a trace, in the order of the calls; none where calls are no spans.
+
+    Args:
+        dialect: What the trace was read in.
+        data: The trace.
+
+    >>> [span["name"] for span in spans_of("opentelemetry", [{"name": "execute_tool f", "attributes": {}}])]
+    ['execute_tool f']
+    """
+    return in_time(list(_KINDS[dialect][0](data))) if dialect in _SIGNS else []
+
+
+def _known(shape: str, data: Any) -> bool:
+    """Whether data without a call is a run all the same, in which no tool was called."""
+    if shape in _SIGNS:
+        return _empty(shape, data) is not None
+    items = data if isinstance(data, list) else [data]
+    return shape == "langgraph" and any(isinstance(item, dict) and "steps" in item for item in items)
+
+
+def _empty(shape: str, data: Any) -> str | None:
+    """Why data is a trace in which no tool ran; None where it is none, or has tools."""
+    sign = _SIGNS.get(shape)
+    spans = spans_in(data) if sign is not None else []
+    if sign is None or tools_run(spans) or not (linked(spans) or asks_nothing(spans)):
+        return None
+    return "a trace in which no tool ran" if any(map(sign, spans)) else None
+
+
+_SIGNS: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "openai-agents": lambda span: "span_data" in span,
+    "opentelemetry": lambda span: isinstance(inside(tree(span), "gen_ai", "operation", "name"), str),
+    "openinference": lambda span: inside(tree(span), "openinference", "span", "kind") is not None,
+    "mlflow": lambda span: "mlflow.spanType" in attributes_of(span),
+}
+"""What shows of a span that a framework wrote it, be it no tool's."""
+
+
+# ---------------------------------------------------------------- OpenAI Agents
+def _agent_spans(data: Any) -> Iterator[dict[str, Any]]:
+    for item in spans_in(data):
+        span = item.get("span_data")
+        if isinstance(span, dict) and span.get("type") == "function" and isinstance(span.get("name"), str):
+            yield item
+
+
+def _agent_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+    span = item["span_data"]
+    label = item.get("id")
+    output = span.get("output")
+    return RawCall(
+        span["name"],
+        read_arguments(span.get("input") or {}, position),
+        label=str(label) if label is not None else None,
+        result=plain(output),
+        has_result=output is not None,
+    )
+
+
+def _write_agents(plan: Plan) -> str:
+    return json.dumps(
+        [
+            {
+                "object": "trace.span",
+                "id": f"span_{i + 1}",
+                "span_data": {
+                    "type": "function",
+                    "name": call.name,
+                    "input": json.dumps(call.arguments, ensure_ascii=False),
+                    "output": plan.calls[i].result if plan.calls[i].has_result else None,
+                },
+            }
+            for i, call in enumerate(Written(plan).calls)
+        ],
+        ensure_ascii=False,
+    )
+
+
+# ---------------------------------------------------------------- OpenTelemetry
+_PREFIX = "gen_ai.tool."
+
+
+def _tool_spans(data: Any) -> Iterator[dict[str, Any]]:
+    for item in spans_in(data):
+        attributes = attributes_of(item)
+        named = isinstance(item.get("name"), str) and item["name"].startswith("execute_tool ")
+        if attributes.get("gen_ai.operation.name") == "execute_tool" or named:
+            yield item
+
+
+def _tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+    attributes = attributes_of(item)
+    name = attributes.get(_PREFIX + "name") or str(item.get("name", "")).removeprefix("execute_tool ")
+    # Pydantic AI's older names stand behind today's.
+    return call_of_span(
+        position,
+        notes,
+        name=str(name),
+        arguments=attributes.get(_PREFIX + "call.arguments", attributes.get("tool_arguments")),
+        result=attributes.get(_PREFIX + "call.result", attributes.get("tool_response")),
+        label=attributes.get(_PREFIX + "call.id"),
+    )
+
+
+def _write_spans(plan: Plan) -> str:
+    lines = []
+    for i, call in enumerate(Written(plan).calls):
+        attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": call.name,
+            "gen_ai.tool.call.id": f"call_{i + 1}",
+            "gen_ai.tool.call.arguments": json.dumps(call.arguments, ensure_ascii=False),
+        }
+        if plan.calls[i].has_result:
+            attributes["gen_ai.tool.call.result"] = json.dumps(plan.calls[i].result, ensure_ascii=False)
+        lines.append(
+            json.dumps({"name": f"execute_tool {call.name}", "attributes": attributes}, ensure_ascii=False)
+        )
+    return "\n".join(lines)
+
+
+# ---------------------------------------------------------------- MCP
+def _requests(data: Any) -> Iterator[dict[str, Any]]:
+    for item in data if isinstance(data, list) else [data]:
+        if (
+            isinstance(item, dict)
+            and item.get("method") == "tools/call"
+            and isinstance(item.get("params"), dict)
+        ):
+            yield item
+
+
+def _request(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+    params = item["params"]
+    if not isinstance(params.get("name"), str):
+        raise ParseError(f"request {position + 1} names no tool", code="parse.shape", dialect="mcp")
+    label = item.get("id")
+    return RawCall(
+        params["name"],
+        arguments_of(params.get("arguments") or {}, position, ""),
+        label=str(label) if label is not None else None,
+    )
+
+
+def _answered(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
+    answers: list[Answer] = []
+    seen: Counter[str] = Counter()
+    for item in data if isinstance(data, list) else [data]:
+        if isinstance(item, dict) and "id" in item and "method" in item:
+            seen[str(item["id"])] += 1
+        elif isinstance(item, dict) and "id" in item:
+            result = item.get("result", item.get("error"))
+            content = (
+                result.get("structuredContent", result.get("content", result))
+                if isinstance(result, dict)
+                else result
+            )
+            label = str(item["id"])
+            answers.append(Answer(plain(content), label, range(seen[label]), seen[label]))
+    return assign_answers(calls, answers)
+
+
+def _write_requests(plan: Plan) -> str:
+    lines = []
+    for i, call in enumerate(Written(plan).calls):
+        params = {"name": call.name, "arguments": call.arguments}
+        lines.append(
+            json.dumps(
+                {"jsonrpc": "2.0", "id": i + 1, "method": "tools/call", "params": params}, ensure_ascii=False
+            )
+        )
+    return "\n".join(lines)
+
+
+# ---------------------------------------------------------------- LangGraph
+def _steps(data: Any) -> Iterator[dict[str, Any]]:
+    for item in data if isinstance(data, list) else [data]:
+        if isinstance(item, dict) and isinstance(item.get("steps"), list):
+            for turn in item["steps"]:
+                for name in turn if isinstance(turn, list) else []:
+                    if isinstance(name, str) and not name.startswith("__"):
+                        yield {"name": name}
+
+
+def _step(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+    return RawCall(item["name"])
+
+
+def _write_steps(plan: Plan) -> str:
+    for call in plan.calls:
+        if call.arguments or call.name.startswith("__"):
+            raise WriteError(
+                f"call {call.id} ({call.name}) has arguments; LangGraph's trajectories hold names only"
+            )
+    names = [call.name for call in Written(plan).calls]
+    return json.dumps({"inputs": [], "results": [], "steps": [["__start__", *names]]}, ensure_ascii=False)
+
+
+_Kind = tuple[
+    Callable[[Any], Iterator[dict[str, Any]]],
+    Callable[[dict[str, Any], int, list[Diagnostic]], RawCall],
+    Callable[[Plan], str],
+]
+_KINDS: dict[str, _Kind] = {
+    "openai-agents": (_agent_spans, _agent_call, _write_agents),
+    "opentelemetry": (_tool_spans, _tool_call, _write_spans),
+    "openinference": (tool_spans, tool_call, write_tools),
+    "mlflow": (mlflow.tool_spans, mlflow.tool_call, mlflow.write_tools),
+    "mcp": (_requests, _request, _write_requests),
+    "langgraph": (_steps, _step, _write_steps),
+}

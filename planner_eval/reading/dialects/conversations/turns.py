@@ -1,0 +1,289 @@
+"""The calls of a conversation or of an API's answer, by turns, and what the user said in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from planner_eval.base.errors import AnswerError, LimitError, ParseError
+from planner_eval.base.json_text import LARK_CHARS, Places, loads_if_json
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.plan.linking import link
+from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.conversations.messages import call_items, join_messages, with_results
+from planner_eval.reading.dialects.conversations.wrappers import Talk, Turn, talk_of
+from planner_eval.reading.dialects.detect import detect_data
+from planner_eval.reading.dialects.dialect import Recognised
+from planner_eval.reading.dialects.finding.edited_text import unplaced
+from planner_eval.reading.dialects.programs.program import shift_names
+
+if TYPE_CHECKING:
+    from planner_eval.reading.dialects.sources import Which
+
+
+# ----------------------------------------------------------------------
+# The calls of a conversation or of an API's answer: of all turns of the assistant in order, or of one.
+Words: TypeAlias = Callable[[str], Recognised]
+"""Reads the words of a turn: the dialect that they are in, and the calls."""
+
+
+class Source(NamedTuple):
+    """A conversation and what it was read from.
+
+    Args:
+        talk: The conversation.
+        text: Its text, "" where it was data already.
+        places: Where its objects stand, when that was asked for.
+    """
+
+    talk: Talk
+    text: str = ""
+    places: Places | None = None
+
+
+def in_text(
+    text: str, limits: Limits, values: list[Any] | None = None, *, located: bool = False
+) -> Source | None:
+    """The conversation or answer that a text is as a whole; None where it is none.
+
+    Args:
+        text: The text.
+        limits: Bounds on nesting.
+        values: The JSON values of the text, where they are known already.
+        located: Keep the places of its objects.
+
+    Raises:
+        AnswerError: there is no turn of the assistant.
+        ParseError: a part of it is of another shape than its kind has.
+
+    >>> in_text('{"role": "assistant", "content": "f(a=1)"}', Limits()).talk.turns[0].words
+    'f(a=1)'
+    """
+    if values is None:
+        values = loads_if_json(text, limits)
+        if values is None:
+            return None
+    located_values = None
+    if located and len(text) <= LARK_CHARS:
+        from planner_eval.base.json_places import with_places
+
+        located_values = Places(with_places(text))
+        values = located_values.values
+    talk = talk_of(values[0] if len(values) == 1 else values)
+    return None if talk is None else Source(talk, text, located_values)
+
+
+def read(source: Source, which: Which, dialect: str | None, limits: Limits, words: Words) -> Recognised:
+    """The dialect and the calls of a conversation, or of one turn of it.
+
+    Args:
+        source: The conversation.
+        which: The turn to read, or None for all.
+        dialect: The dialect that the user named.
+        limits: How many calls there may be.
+        words: Reads what a turn says, where no turn lists a call.
+
+    Raises:
+        AnswerError: there is no turn of that number.
+        ParseError: something in it is no call.
+    """
+    turns = _chosen(source.talk.turns, which)
+    name, raw, sizes = _listed(source, turns, dialect, limits)
+    spoken = [bool(turn.words) and (turn.spoken or not any(sizes)) for turn in turns]
+    if any(spoken):
+        spoken_dialect, raw = _with_words(turns, spoken, (raw, sizes), words)
+        name = spoken_dialect if spoken_dialect is not None and not any(sizes) else name
+    notes = [*source.talk.notes, *raw.notes]
+    if not raw.calls and not any(note.code == "plan.no_call" for note in notes):
+        notes.append(Diagnostic("plan.no_call", "no call: the assistant calls no tool", "info"))
+    if len(turns) > 1:
+        calling = len({call.turn for call in raw.calls})
+        message = (
+            f"the assistant has {len(turns)} turns, of which {calling} call{'s' * (calling == 1)} tools; "
+            "all were read (--turn takes one)"
+        )
+        notes.append(Diagnostic("find.turns", message, "info"))
+    return Recognised(name, raw._replace(notes=tuple(notes)))
+
+
+def read_checked(
+    source: Source, which: Which, dialect: str | None, limits: Limits, words: Words
+) -> Recognised:
+    """As :func:`read`; what is read must be a whole answer.
+
+    Raises:
+        AnswerError: it was cut off, refused or failed (with the plan of what there is), or there is none.
+        ParseError: something in it is no call.
+    """
+    state = _state_of(source, which)
+    try:
+        recognised = read(source, which, dialect, limits, words)
+        if state is None:
+            return recognised
+        raw = recognised.raw
+        state.plan = link(raw, dialect=recognised.dialect, depth=limits.depth)
+        if raw.calls:
+            count = len(raw.calls)
+            state.reason += f"; it holds {count} whole call{'s' * (count != 1)}"
+    except ParseError:
+        if state is None:
+            raise
+    except RecursionError:
+        raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+    raise state
+
+
+def reason_of(source: Any) -> str | None:
+    """Why the notation of a conversation's calls was taken; None where a text or data is no conversation."""
+    conversation = in_text(source, DEFAULT_LIMITS) if isinstance(source, str) else talk_of(source)
+    if conversation is None:
+        return None
+    talk = conversation.talk if isinstance(conversation, Source) else conversation
+    items = [item for turn in talk.turns for item in turn.items]
+    if not list(call_items(items)):
+        return "the words of the assistant"
+    return f"{detect_data(items).reason}, made by the assistant"
+
+
+def _state_of(source: Source, which: Which) -> AnswerError | None:
+    """Why what is read is no whole answer; None where it is one."""
+    for turn in _chosen(source.talk.turns, which):
+        if turn.state is not None:
+            return AnswerError(turn.state.reason, code=turn.state.code)
+    return None
+
+
+def _chosen(turns: tuple[Turn, ...], which: Which) -> tuple[Turn, ...]:
+    if which is None:
+        return turns
+    index = {"first": 0, "last": len(turns) - 1}[which] if isinstance(which, str) else which - 1
+    if index >= len(turns):
+        has = f"{len(turns)} turn{'s' * (len(turns) != 1)}"
+        raise AnswerError(f"there is no turn {which}: the assistant has {has}", code="answer.absent")
+    return turns[index : index + 1]
+
+
+def _listed(
+    source: Source, turns: tuple[Turn, ...], dialect: str | None, limits: Limits
+) -> tuple[str, RawPlan, list[int]]:
+    """The dialect of the calls that the turns list, the calls, and how many each turn has."""
+    single = len(turns) == 1  # whose calls need not be counted
+    listed_calls = (
+        islice(call_items(list(turn.items), source.text), 1 if single else None) for turn in turns
+    )
+    sizes = [sum(1 for _ in items) for items in listed_calls]
+    if not any(sizes):
+        return dialect or "json", RawPlan(()), sizes
+    data: Any = [item for turn in turns for item in (*turn.items, *turn.answers)]
+    data = data[0] if len(data) == 1 else data
+    name = dialect or detect_data(data, _seen(source, turns)).dialect
+    reader = dialects.get(name).read_data
+    if reader is None:
+        reason = f"the dialect {name!r} is text, found calls listed as JSON: leave the dialect out"
+        raise ParseError(reason, code="parse.shape", dialect=name)
+    raw = reader(data, limits, source.places)
+    if single:
+        return name, raw, [len(raw.calls)]
+    owners = [index + 1 for index, size in enumerate(sizes) for _ in range(size)]
+    if len(owners) == len(raw.calls):
+        pairs = zip(raw.calls, owners, strict=True)
+        raw = raw._replace(calls=tuple(replace(call, turn=owner) for call, owner in pairs))
+    return name, raw, sizes
+
+
+_SMALL, _BRIEF = 10_000, 200
+
+
+def _seen(source: Source, turns: tuple[Turn, ...]) -> str:
+    """What a dialect is looked for in: of large answers of tools only how they begin, which are no calls."""
+    if 0 < len(source.text) <= _SMALL:
+        return source.text
+    seen = [item for turn in turns for item in (*turn.items, *(_brief(answer, 3) for answer in turn.answers))]
+    try:
+        return repr(seen)
+    except ValueError:  # an integer that Python does not write
+        return source.text
+
+
+def _brief(value: Any, depth: int) -> Any:
+    """A tool's answer with its long texts cut."""
+    if isinstance(value, str):
+        return value[:_BRIEF]
+    if depth and isinstance(value, list):
+        return [_brief(item, depth - 1) for item in value]
+    if depth and isinstance(value, dict):
+        return {key: _brief(item, depth - 1) for key, item in value.items()}
+    return value
+
+
+def _with_words(
+    turns: tuple[Turn, ...], spoken: list[bool], listed: tuple[RawPlan, list[int]], words: Words
+) -> tuple[str | None, RawPlan]:
+    """The calls of turns of which some say theirs in words, and the dialect of the first that does."""
+    (raw, sizes), calls, notes = listed, list[RawCall](), list[Diagnostic](listed[0].notes)
+    name, call_index, answer = None, 0, raw.answer
+    spoken_turns = 0
+    for number, turn in enumerate(turns):
+        calls += raw.calls[call_index : call_index + sizes[number]]
+        call_index += sizes[number]
+        if not spoken[number]:
+            continue
+        dialect, spoken_raw = words(turn.words)
+        if spoken_raw.calls:
+            name, spoken_turns, answer = name or dialect, spoken_turns + 1, answer or spoken_raw.answer
+        spoken_raw = unplaced(spoken_raw)  # places are those of the words, not of the text around them
+        spoken_calls = shift_names(spoken_raw.calls, len(calls)) if calls else spoken_raw.calls
+        spoken_calls = tuple(
+            replace(call, turn=number + 1) if len(turns) > 1 else call for call in spoken_calls
+        )
+        notes += [
+            _moved(note, len(calls)) for note in spoken_raw.notes if spoken_raw.calls or len(turns) == 1
+        ]
+        calls += with_results(spoken_calls, list(turn.answers))
+    if spoken_turns:
+        notes = [note for note in notes if note.code != "plan.no_call"]
+        notes.append(Diagnostic("find.said", "the calls stand in the text of the assistant's answer", "info"))
+    return name, RawPlan(tuple(calls), answer, tuple(notes))
+
+
+def _moved(note: Diagnostic, by: int) -> Diagnostic:
+    return note._replace(call=note.call + by if note.call is not None else None)
+
+
+# ----------------------------------------------------------------------
+# What the user said in a conversation: values in it come from no tool.
+_HOLDERS = ("conversations", "messages", "input", "question")
+
+
+def asked(data: Any) -> str | None:
+    """The words of the user's turns; None where data is no conversation.
+
+    Args:
+        data: Messages, an object that holds them, or anything else.
+
+    >>> asked([{"role": "user", "content": "To Rome."}, {"role": "assistant", "content": "Yes."}])
+    'To Rome.'
+    """
+    if isinstance(data, dict):
+        data = next((data[key] for key in _HOLDERS if isinstance(data.get(key), list)), ())
+    data = join_messages(data)
+    listed = data if isinstance(data, list) else ()
+    messages = [
+        message for message in listed if isinstance(message, dict) and isinstance(message.get("role"), str)
+    ]
+    if not messages:
+        return None
+    contents = (message.get("content") for message in messages if message["role"] == "user")
+    return "\n".join(text for content in contents for text in _texts(content))
+
+
+def _texts(content: Any) -> Iterator[str]:
+    """A turn's text, or those of its parts; a tool's result among them is none."""
+    for item in content if isinstance(content, list) else [content]:
+        text = item.get("text") if isinstance(item, dict) else item
+        if isinstance(text, str):
+            yield text

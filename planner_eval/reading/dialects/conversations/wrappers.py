@@ -1,0 +1,689 @@
+"""Conversations and answers of APIs as turns of the assistant, whatever wraps them.
+
+To know a further kind, write its line of :data:`KINDS` and, where none fits, how it is taken
+(``openers.py``); tests/cases/answers has a case of each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from planner_eval.base.errors import AnswerError, ParseError
+from planner_eval.base.json_text import loads
+from planner_eval.base.limits import Limits
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.plan.model import Diagnostic
+from planner_eval.reading.dialects.conversations import api_answers, spans
+from planner_eval.reading.dialects.conversations.api_answers import (
+    CUT,
+    REASONS,
+    SAYING,
+    State,
+    ended,
+    failed,
+    refused,
+    stopped,
+)
+from planner_eval.reading.dialects.conversations.messages import CALLS, is_call, shown
+from planner_eval.reading.dialects.conversations.spans import messages_of, refuse_several
+
+# ----------------------------------------------------------------------
+# How what vendors and frameworks put around a message is undone, a function for each kind of object.
+ASSISTANT = frozenset(
+    {"assistant", "model", "gpt", "ai", "chatgpt", "AIMessageChunk", "function_call", "tool_call"}
+)
+"""Who speaks where the assistant does, in all notations."""
+TOOLS = frozenset({
+    "tool", "function", "observation", "function_response", "tool_response", "ipython", "environment",
+    "ToolMessageChunk", "FunctionMessageChunk",
+})  # fmt: skip
+OTHERS = frozenset({"user", "human", "system", "developer", "HumanMessageChunk", "SystemMessageChunk"})
+TEXTS = ("generated_text", "output_text", "text", "completion", "response", "content")
+"""Keys under which a server of texts gives one."""
+FRAMEWORK = ASSISTANT | TOOLS | OTHERS
+_HOSTED = "_call"
+"""How the types end of the calls of an API's own tools, which name no tool of the user's."""
+
+JOIN = "join the pieces into one message first, as the vendor's package does, or ask without streaming"
+STREAMED = f"this is a piece of a stream, no whole answer: {JOIN}"
+"""What is said of an event of a stream."""
+
+Opener = Callable[["Walk", dict[str, Any], int], None]
+
+
+def take_message(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """A message with a role, whose content and calls are in the form of any vendor."""
+    who = item["role"]
+    if who in ASSISTANT or (who not in TOOLS and who not in OTHERS and any(item.get(key) for key in CALLS)):
+        walk.said(item, None)
+    else:
+        walk.heard(item, who)
+
+
+def take_shared(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """A message of ShareGPT's: ``from`` and ``value``."""
+    who, value = item["from"].replace("-", "_"), item["value"]
+    if who in ("function_call", "tool_call"):
+        turn = walk.turn()
+        calls = decoded(value) if isinstance(value, str) else value
+        if not isinstance(value, (str, list, dict)):
+            raise wrong(value, "the value of a message: a call, or its text")
+        if calls is None:
+            turn.words, turn.spoken = [str(value)], True
+        else:
+            turn.items.append(
+                {"role": "assistant", "tool_calls": calls if isinstance(calls, list) else [calls]}
+            )
+    elif who in ASSISTANT:
+        walk.said({"role": "assistant", "content": value, **{k: item[k] for k in CALLS if k in item}}, None)
+    else:
+        walk.heard({"role": "tool" if who in TOOLS else "user", "content": value}, who)
+
+
+def decoded(text: str) -> Any:
+    """The value of a JSON text; None where it is none."""
+    try:
+        values = loads(text, Limits())
+    except ParseError:
+        return None
+    return values[0] if len(values) == 1 else values
+
+
+def take_framework(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """A message of LangChain's, dumped: ``type`` says who speaks."""
+    who, extra = item["type"], item.get("additional_kwargs")
+    if who in ASSISTANT:
+        message: dict[str, Any] = {key: item[key] for key in ("content", "tool_calls") if key in item}
+        unread = item.get("invalid_tool_calls") or []
+        if unread:
+            lists = [message.get("tool_calls") or [], unread]
+            if not all(isinstance(calls, list) for calls in lists):
+                raise wrong(lists, "lists of calls")
+            message["tool_calls"] = [call for calls in lists for call in calls]
+        if not message.get("tool_calls") and isinstance(extra, dict):
+            message |= {key: extra[key] for key in ("tool_calls", "function_call") if extra.get(key)}
+        walk.said({"role": "assistant", **message}, ended(item))
+    else:
+        walk.heard({**item, "role": "tool" if who in TOOLS else "user"}, who)
+
+
+def take_wrapped(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """A message of LangChain's in an object that says who speaks."""
+    take_framework(walk, {**item["data"], "type": item["type"]}, depth)
+
+
+def take_inside(key: str) -> Opener:
+    """What an object holds under one key, and nothing else of it."""
+
+    def opener(walk: Walk, item: dict[str, Any], depth: int) -> None:
+        inner = item[key]
+        if isinstance(inner, list):
+            walk.joins = False
+            walk.all(inner, depth)
+        else:
+            walk.take(inner, depth + 1)
+
+    return opener
+
+
+def take_event(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """An event of a stream, which holds a piece of an answer."""
+    raise ParseError(STREAMED, code="parse.shape")
+
+
+def take_error(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """An API's error in place of an answer."""
+    walk.turn(failed(item["error"]))
+
+
+def take_batch(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """A line of an API's batch: the answer's body, with its status."""
+    body, status = item.get("body", item), item.get("status_code")
+    if isinstance(status, int) and status >= 400:
+        walk.turn(failed(body if isinstance(body, dict) and body else f"status {status}"))
+    elif isinstance(body, dict) and body is not item:
+        walk.take(body, depth + 1)
+    else:
+        raise wrong(body, "the body of a response: an object")
+
+
+def take_result(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """A result of Anthropic's message batches."""
+    result = item["result"]
+    if isinstance(result.get("message"), dict):
+        walk.take(result["message"], depth + 1)
+    else:
+        walk.turn(failed(result.get("error") or result["type"]))
+
+
+def take_choices(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """OpenAI's ChatCompletion: the first choice, and why it stops."""
+    choice = _first(walk, item["choices"], "choices")
+    state = ended(choice) or ended(item)
+    message = choice.get("message")
+    if message is None and "delta" in choice:
+        raise ParseError(STREAMED, code="parse.shape")
+    if isinstance(message, dict):
+        walk.said({"role": "assistant", **message} if "role" not in message else message, state)
+    elif isinstance(choice.get("text"), str):
+        walk.said({"role": "assistant", "content": choice["text"]}, state)
+    elif state is not None:
+        walk.turn(state)
+    else:
+        raise wrong(message, "the message of a choice: an object")
+
+
+def take_candidates(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """Gemini's answer: the first candidate, and why it stops; or the prompt that was blocked."""
+    feedback = item.get("promptFeedback", item.get("prompt_feedback"))
+    reason = feedback.get("blockReason", feedback.get("block_reason")) if isinstance(feedback, dict) else None
+    if reason and not item.get("candidates"):
+        walk.turn(refused(f"the prompt was blocked: {reason}"))
+        return
+    candidate = _first(walk, item.get("candidates"), "candidates")
+    content, state = candidate.get("content"), ended(candidate) or ended(item)
+    if isinstance(content, dict):
+        walk.said({**content, "role": "model"} if content.get("role") != "model" else content, state)
+    elif state is not None:
+        walk.turn(state)
+    elif content is None:
+        walk.turn()  # nothing was said
+    else:
+        raise wrong(content, "the content of a candidate: an object")
+
+
+def _first(walk: Walk, options: Any, key: str) -> dict[str, Any]:
+    """The answer of the lowest `index` to one question, else the first; the others are alternatives."""
+    if not isinstance(options, list) or not options:
+        raise AnswerError(f"there is no answer: {key!r} is {'empty' if options == [] else shown(options)}",
+                          code="answer.absent")  # fmt: skip
+    if not isinstance(options[0], dict):
+        raise wrong(options[0], f"one of {key!r}: an object")
+    if len(options) == 1:
+        return options[0]
+    message = f"the answer has {len(options)} {key}; the first was read"
+    walk.notes.append(Diagnostic("find.choices", message, "info"))
+    numbered = all(isinstance(option, dict) and type(option.get("index")) is int for option in options)
+    return min(options, key=lambda option: option["index"]) if numbered else options[0]
+
+
+def take_response(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """OpenAI's Responses: items, and the state of the whole."""
+    about = item.get("incomplete_details")
+    reason = about.get("reason") if isinstance(about, dict) else None
+    state = stopped(reason, "incomplete_details.reason") or stopped(item.get("status"), "status")
+    if item.get("error"):
+        state = failed(item["error"])
+    walk.turn(state)
+    walk.joins = True
+    walk.all(item["output"], depth)
+
+
+def take_converse(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """Bedrock's Converse."""
+    message = item["output"].get("message")
+    if not isinstance(message, dict):
+        raise wrong(message, "the message of an answer: an object")
+    walk.said(message if "role" in message else {"role": "assistant", **message}, ended(item))
+
+
+def take_alone(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """An answer that holds one message (Ollama), or that is one without a role."""
+    message = item["message"] if isinstance(item.get("message"), dict) else item
+    walk.said(message if "role" in message else {"role": "assistant", **message}, ended(item))
+
+
+def take_text(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """A text that a server gave, and why it stops."""
+    text = next(item[key] for key in TEXTS if isinstance(item.get(key), str))
+    walk.said({"role": "assistant", "content": text}, ended(item))
+
+
+def take_item(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """An item of the Responses API that is no call."""
+    kind = item["type"]
+    if kind.endswith("_output"):
+        walk.heard(item, "a tool")
+        return
+    walk.part({"type": "reasoning"})
+    if kind.endswith(_HOSTED):
+        message = f"an item {kind!r} calls a tool of the API's own, without a name; it was not read"
+        walk.notes.append(Diagnostic("shape.ignored", message, "info"))
+
+
+def wrong(value: Any, expected: str) -> ParseError:
+    """The error of a part that is of another shape than its kind has."""
+    return ParseError(f"found {shown(value)}, expected {expected}", code="parse.shape")
+
+
+# ----------------------------------------------------------------------
+# The kinds of objects in which answers of APIs and conversations come, and how each is told.
+def _is(kind: type, key: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda item: isinstance(item.get(key), kind)
+
+
+def _holds(key: str) -> Callable[[dict[str, Any]], bool]:
+    """Whether an object holds a message or an answer under a key."""
+    return lambda item: isinstance(item[key], dict) and opens(item[key]) is not None
+
+
+def opens(item: dict[str, Any]) -> Opener | None:
+    """How an object is taken that is a message, an item or an answer; None where it is a call, or unknown."""
+    kind = _kind(item)
+    return None if kind is None else kind[1]
+
+
+def sign_of(item: dict[str, Any]) -> str | None:
+    """The key by which an object is known as a message, an item or an answer; None where it is none of them.
+
+    >>> sign_of({"id": "r1", "choices": []}), sign_of({"role": "user"}), sign_of({"name": "f"})
+    ('choices', 'role', None)
+    """
+    kind = _kind(item)
+    return None if kind is None else kind[0]
+
+
+def _kind(item: dict[str, Any]) -> tuple[str, Opener] | None:
+    if item.keys().isdisjoint(SIGNS):
+        return None
+    if isinstance(item.get("role"), str):
+        return "role", take_message
+    signs = item.keys() & SIGNS
+    for kind in KINDS if len(signs) > 1 else _BY_SIGN[signs.pop()]:  # most have one sign
+        if kind.key in item and kind.fits(item):
+            return None if is_call(item) else (kind.key, kind.opener)
+    return None
+
+
+def _is_constructor(item: dict[str, Any]) -> bool:
+    return "lc" in item and isinstance(item["kwargs"], dict)
+
+
+def _is_blocked(item: dict[str, Any]) -> bool:
+    return "promptFeedback" in item or "prompt_feedback" in item
+
+
+def _is_error(item: dict[str, Any]) -> bool:
+    is_plain_object = item.keys().isdisjoint(("jsonrpc", "span_data", "attributes", "spans", "name"))
+    return is_plain_object and bool(item["error"]) and isinstance(item["error"], (str, dict))
+
+
+_ITEMS = frozenset({
+    "reasoning", "function_call_output", "custom_tool_call_output", "computer_call_output",
+    "local_shell_call_output", "shell_call_output", "apply_patch_call_output", "web_search_call",
+    "file_search_call", "computer_call", "code_interpreter_call", "image_generation_call",
+    "local_shell_call", "shell_call", "apply_patch_call", "mcp_list_tools", "compaction",
+})  # fmt: skip
+
+
+def _is_item(item: dict[str, Any]) -> bool:
+    return isinstance(item["type"], str) and item["type"] in _ITEMS
+
+
+_EVENTS = frozenset({
+    "message_start", "message_delta", "message_stop", "content_block_start", "content_block_delta",
+    "content_block_stop",
+})  # fmt: skip
+
+
+def _is_event(item: dict[str, Any]) -> bool:
+    kind = item["type"]
+    if not isinstance(kind, str):
+        return False
+    return kind in _EVENTS or (kind.startswith("response.") and not isinstance(item.get("response"), dict))
+
+
+def is_streamed(item: Any) -> bool:
+    """Whether an object is a piece of a stream.
+
+    >>> is_streamed({"choices": [{"delta": {"content": "I"}}]}), is_streamed({"choices": []})
+    (True, False)
+    """
+    if not isinstance(item, dict):
+        return False
+    if item.get("object") == "chat.completion.chunk" or ("type" in item and _is_event(item)):
+        return True
+    choices = item.get("choices")
+    return isinstance(choices, list) and any(
+        isinstance(choice, dict) and "delta" in choice for choice in choices
+    )
+
+
+def _is_framework(item: dict[str, Any]) -> bool:
+    return isinstance(item["type"], str) and item["type"] in FRAMEWORK and "content" in item
+
+
+def _is_wrapped(item: dict[str, Any]) -> bool:
+    return isinstance(item["data"], dict) and isinstance(item.get("type"), str) and item["type"] in FRAMEWORK
+
+
+def _is_shared(item: dict[str, Any]) -> bool:
+    return isinstance(item["from"], str) and "value" in item
+
+
+def _is_response(item: dict[str, Any]) -> bool:
+    output = item["output"]
+    if not isinstance(output, list) or is_call(item):
+        return False
+    return item.get("object") == "response" or any(
+        isinstance(item, dict) and (item.get("type") == "function_call" or opens(item) is not None)
+        for item in output
+    )
+
+
+def _is_converse(item: dict[str, Any]) -> bool:
+    return isinstance(item["output"], dict) and "message" in item["output"]
+
+
+def _is_result(item: dict[str, Any]) -> bool:
+    result = item["result"]
+    return isinstance(result, dict) and result.get("type") in ("succeeded", "errored", "canceled", "expired")
+
+
+def _is_message(item: dict[str, Any]) -> bool:
+    message = item["message"]
+    return isinstance(message, dict) and not message.keys().isdisjoint(("role", "content", *CALLS))
+
+
+def _is_bare(item: dict[str, Any]) -> bool:
+    """Whether a message without a role lists no call, or says why it stops."""
+    return "schema" not in item and (
+        not any(item.get(key) for key in CALLS) or not item.keys().isdisjoint(SAYING)
+    )
+
+
+def _is_text(item: dict[str, Any]) -> bool:
+    """Whether an object without calls is a text and why it stops."""
+    return any(isinstance(item.get(key), str) for key in TEXTS) and not any(item.get(key) for key in CALLS)
+
+
+class Kind(NamedTuple):
+    """A kind of object that holds an answer, a conversation or a part of one.
+
+    Args:
+        key: A key that all objects of the kind have.
+        what: What it is, in words.
+        fits: Whether an object that has the key is of the kind.
+        opener: How it is taken.
+    """
+
+    key: str
+    what: str
+    fits: Callable[[dict[str, Any]], bool]
+    opener: Opener
+
+
+KINDS = (
+    Kind("from", "ShareGPT: a message of `from` and `value`", _is_shared, take_shared),
+    Kind(
+        "data",
+        "LangChain's `messages_to_dict`: `type` and `data`",
+        _is_wrapped,
+        take_wrapped,
+    ),
+    Kind("kwargs", "LangChain's `dumpd`: a message's constructor", _is_constructor, take_inside("kwargs")),
+    Kind("raw_item", "OpenAI Agents SDK: an item of a run", _is(dict, "raw_item"), take_inside("raw_item")),
+    Kind("type", "an event of a stream, which is no whole answer", _is_event, take_event),
+    Kind("type", "LangChain: a message, by `model_dump()`", _is_framework, take_framework),
+    Kind("type", "OpenAI Responses, Agents SDK's `to_input_list()`: an item", _is_item, take_item),
+    Kind("choices", "OpenAI ChatCompletion, and what answers like it", _is(list, "choices"), take_choices),
+    Kind("candidates", "Gemini, in both spellings of its keys", _is(list, "candidates"), take_candidates),
+    Kind("candidates", "Gemini: a prompt that was blocked", _is_blocked, take_candidates),
+    Kind("promptFeedback", "Gemini: a prompt that was blocked", _is(dict, "promptFeedback"), take_candidates),
+    Kind("output", "OpenAI Responses", _is_response, take_response),
+    Kind("output", "Bedrock Converse", _is_converse, take_converse),
+    Kind("error", "an API's error, alone or in a line of a batch", _is_error, take_error),
+    Kind(
+        "status_code",
+        "OpenAI Batch: `status_code` and `body`",
+        _is(int, "status_code"),
+        take_batch,
+    ),
+    Kind("response", "a line of OpenAI's or Gemini's batches", _holds("response"), take_inside("response")),
+    Kind("modelOutput", "a line of a batch of Bedrock's", _holds("modelOutput"), take_inside("modelOutput")),
+    Kind("result", "Anthropic message batches: a result", _is_result, take_result),
+    Kind("messages", "a conversation; LangGraph's state", _is(list, "messages"), take_inside("messages")),
+    Kind(
+        "conversations", "ShareGPT: a conversation", _is(list, "conversations"), take_inside("conversations")
+    ),
+    Kind("conversation", "a conversation", _is(list, "conversation"), take_inside("conversation")),
+    Kind("contents", "Gemini: a conversation", _is(list, "contents"), take_inside("contents")),
+    Kind("message", "Ollama: an answer of one message", _is_message, take_alone),
+    *(Kind(key, "a message without a role that calls nothing", _is_bare, take_alone) for key in CALLS),
+    *(Kind(key, "a text that a server gave, and why it stops", _is_text, take_text) for key in REASONS),
+)
+"""The kinds of objects, in the order in which they are asked; an object with a `role` is a message."""
+
+SIGNS = frozenset({"role", *(kind.key for kind in KINDS)})
+"""Keys of which all messages, items and answers have one."""
+
+_BY_SIGN = {sign: tuple([kind for kind in KINDS if kind.key == sign]) for sign in SIGNS}
+
+_VAGUE = frozenset({"type", "data", "output", "result"})
+"""Keys that calls have, too; beside them another sign stands in every conversation and answer."""
+
+_WORDS = sorted(SIGNS - _VAGUE | _ITEMS | {"ai", "human", "content", "custom_id", "output_messages", "llm"})
+_HINT = rf"\"(?:{'|'.join(_WORDS)})\"|gen_ai\.(?:output|completion)|llm\.output"
+
+
+def may_be_told(text: str) -> bool:
+    """Whether a text holds what stands in the text of every conversation and answer."""
+    return re.search(_HINT, text) is not None  # compiled where it is first asked: every command imports this
+
+
+# ----------------------------------------------------------------------
+# Conversations and answers of APIs as turns of the assistant, whatever wraps them.
+#
+# What vendors and frameworks put around the calls is undone here: choices, candidates, batches, messages in
+# the form of each framework. The objects that hold the calls stay as they are, and the dialects read them.
+_DEPTH = 8
+"""How deep the wrappings of one answer may nest."""
+
+
+class Turn(NamedTuple):
+    """One turn of the assistant.
+
+    Args:
+        items: What holds its calls: messages and items that the dialects know.
+        words: What it says.
+        spoken: Whether its words must hold calls, even where other turns list theirs.
+        answers: The messages that follow it, with what the tools answered.
+        state: Why it is no whole answer, where it is none.
+    """
+
+    items: tuple[Any, ...]
+    words: str = ""
+    spoken: bool = False
+    answers: tuple[Any, ...] = ()
+    state: State | None = None
+
+
+class Talk(NamedTuple):
+    """A conversation, or an answer: its turns, and what is worth saying of what stood around them."""
+
+    turns: tuple[Turn, ...]
+    notes: tuple[Diagnostic, ...] = ()
+
+
+def may_talk(data: Any) -> bool:
+    """Whether data may be a conversation or an answer: a cheap look at the keys of its objects.
+
+    >>> may_talk([{"name": "f", "arguments": {}}]), may_talk({"role": "user"})
+    (False, True)
+    """
+    signed = False
+    for item in data if isinstance(data, list) else (data,):
+        if not isinstance(item, dict):
+            return False
+        signed = signed or not _SIGNS.isdisjoint(item)
+    return signed
+
+
+_SIGNS = SIGNS | spans.SIGNS
+
+
+def talk_of(data: Any) -> Talk | None:
+    """The turns of a conversation or of an API's answer; None where data is neither.
+
+    Args:
+        data: Structure that is JSON already.
+
+    Raises:
+        AnswerError: there is no turn of the assistant.
+        ParseError: a part of it is of another shape than its kind has; or its spans are of several traces.
+
+    >>> talk_of({"choices": [{"finish_reason": "stop", "message": {"content": "No."}}]}).turns[0].words
+    'No.'
+    >>> talk_of([{"name": "f", "arguments": {}}])
+    """
+    if not may_talk(data):
+        return None
+    items = api_answers.whole(data) if isinstance(data, list) else [data]
+    if not any(opens(item) is not None or _halted(item) is not None for item in items):
+        messages = messages_of(items)
+        if messages is None:
+            return None
+        refuse_several(items)
+        items = messages
+    walk = Walk()
+    walk.all(items, 0)
+    if not walk.turns:
+        who = ", ".join(map(repr, dict.fromkeys(walk.others))) or "nobody"
+        raise AnswerError(f"no turn is the assistant's: {who} spoke", code="answer.absent")
+    return Talk(tuple(turn.made() for turn in walk.turns), tuple(walk.notes))
+
+
+class _Open:
+    """A turn that is being read."""
+
+    def __init__(self, state: State | None = None) -> None:
+        self.items: list[Any] = []
+        self.words: list[str] = []
+        self.spoken = False
+        self.answers: list[Any] = []
+        self.state = state
+
+    def made(self) -> Turn:
+        words = "\n".join(text for text in self.words if text.strip())
+        return Turn(tuple(self.items), words, self.spoken, tuple(self.answers), self.state)
+
+
+class Walk:
+    """The turns met so far, in order."""
+
+    def __init__(self) -> None:
+        self.turns: list[_Open] = []
+        self.joins = False
+        self.notes: list[Diagnostic] = []
+        self.others: list[str] = []
+
+    def all(self, items: list[Any], depth: int) -> None:
+        """Take the messages, items or answers of a list."""
+        for item in items:
+            if not isinstance(item, dict):
+                raise wrong(item, "a message: an object with a role and content")
+            self.take(item, depth + 1)
+
+    def take(self, item: dict[str, Any], depth: int) -> None:
+        """Take one message, item or answer."""
+        opened = opens(item) if depth <= _DEPTH else None
+        if opened is not None:
+            opened(self, item, depth)
+        else:
+            self.part(item)
+
+    def turn(self, state: State | None = None) -> _Open:
+        """A new turn of the assistant."""
+        self.turns.append(_Open(state))
+        self.joins = False
+        return self.turns[-1]
+
+    def part(self, item: dict[str, Any]) -> None:
+        """Take a call, or another part of an answer, that stands beside messages and not in one."""
+        if not (self.joins and self.turns):
+            self.turn()
+        self.joins = True
+        turn = self.turns[-1]
+        turn.items.append(item)
+        turn.state = turn.state or _halted(item)
+
+    def heard(self, message: dict[str, Any], who: str) -> None:
+        """Take what a tool or a person says."""
+        self.joins = False
+        self.others.append(who)
+        if self.turns:
+            self.turns[-1].answers.append(message)
+
+    def said(self, message: dict[str, Any], state: State | None) -> None:
+        """Take a message of the assistant."""
+        if message.get("content") is None and isinstance(message.get("items"), list):  # Semantic Kernel's
+            message = {**message, "content": message["items"]}
+        content = next((message[key] for key in ("content", "parts") if message.get(key) is not None), None)
+        if not isinstance(content, (str, list, type(None))):
+            raise wrong(content, "the content of a message: a text, or parts")
+        state = state or ended(message) or _halted(message) or _part_state(content)
+        if not (self.joins and message.get("type") == "message"):
+            self.turn()
+        turn = self.turns[-1]
+        turn.state = turn.state or state
+        turn.items.append(_listed(message))
+        turn.words += texts_of(content)
+
+
+# ---------------------------------------------------------------- what a message holds
+def _listed(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with its calls in lists; some write one call, or the list's JSON text."""
+    present = [key for key in CALLS if key in message]
+    texts = [key for key in present if isinstance(message[key], str) and message[key].strip()]
+    read: dict[str, Any] = {key: decoded(message[key]) for key in texts}
+    for key, value in read.items():
+        if not isinstance(value, (list, dict)):
+            raise wrong(message[key], f"the {key!r} of a message: a list of calls")
+    for key in present:
+        value = read.get(key, message[key])
+        if isinstance(value, (bool, int, float)):
+            raise wrong(value, f"the {key!r} of a message: a list of calls")
+        if isinstance(value, dict) and key != "function_call":
+            read[key] = [value]
+    return {**message, **read} if read else message
+
+
+def _halted(item: dict[str, Any]) -> State | None:
+    """The state that an item of the Responses API says of itself; one that failed is the tool's affair."""
+    status = item.get("status")
+    halted = isinstance(status, str) and status in CUT and item.get("type") in _STATED
+    return stopped(status, "status") if halted else None
+
+
+_STATED = ("function_call", "custom_tool_call", "mcp_call", "message")
+
+
+def _part_state(content: Any) -> State | None:
+    """The state that a part of a message's content says."""
+    for item in content if isinstance(content, list) else ():
+        if not isinstance(item, dict):
+            continue
+        if item.get("type") == "refusal":
+            return refused(str(item.get("refusal", "")))
+        inner = item.get("toolInvocation")
+        state = (inner if isinstance(inner, dict) else item).get("state")
+        if state in ("input-streaming", "partial-call"):
+            return State(
+                "answer.cut", f"the answer was cut off before its end: the state of a call is {state!r}"
+            )
+    return None
+
+
+def texts_of(content: Any) -> Iterator[str]:
+    """The words of a message's content: a text, or parts that are texts and no thoughts."""
+    if isinstance(content, str):
+        yield content
+    for item in content if isinstance(content, list) else ():
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict) and item.get("thought") is not True:
+            text = item.get("text", item.get("content") if item.get("type") == "text" else None)
+            if isinstance(text, str):
+                yield text

@@ -1,0 +1,463 @@
+"""Which dialect a text or some JSON data is in: ranked candidates with a reason each.
+
+No dialect is named here but the one that is left when none is recognised: what a dialect is known by
+stands in its module or in its row, and all are asked, those of code first, then the rows by rank.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache, lru_cache
+from typing import Any
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.lazy_regex import later
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.conversations.messages import (
+    SCHEMAS,
+    STARTS,
+    call_items,
+    is_call,
+    is_definition,
+    shown,
+)
+from planner_eval.reading.dialects.dialect import SHAPES, Data
+from planner_eval.reading.dialects.dialect import dialect as made
+from planner_eval.reading.dialects.table import Wrapper, literal, own, ranked, table
+
+BEGINNING = 20_000
+"""How much of a text is searched for the sign of a notation."""
+
+
+class Candidate(NamedTuple):
+    """A dialect that a text may be in, and why."""
+
+    dialect: str
+    reason: str
+
+
+# ---------------------------------------------------------------- texts
+_MARK = (
+    r"\[|\{|<|#|\u273f|```|~~~|>>>"
+    r"|\((?:(?<=[\w'\"]\()|(?<=\s\()(?:\s*+(?:[\"'\-\[{()]|\d[\d.]*+\s*+[,)])|[^()\n]*+=))"
+    r"|=\s*+await\s"
+)
+_MARKED = re.compile(_MARK)
+_OPENING = later(
+    rf"{_MARK}|Action(?: \d++)?\**+\s*+[:\uff1a]|action input|Nodes?\**+\s*+:|API:"
+    r"|(?:arguments|parameters|args):"
+)
+"""What stands in every text that any notation of ours takes for a call, or for the beginning of one. Each
+branch begins with a letter, so that a search runs over prose at the speed of a set."""
+_LETTERED = (
+    "Action", "action input", "Node", "API:", "arguments:", "parameters:", "args:", "code>", "api_call>",
+    "Human", "User", "USER",
+)  # fmt: skip
+"""What of this and of :data:`_FIRM` begins with a letter: a search without it runs over prose much faster."""
+
+
+def may_call(text: str) -> bool:
+    """Whether anything in a text could open a call; most answers in words hold nothing that could.
+
+    Where no parenthesis is, much less could: no `[1]`, no `{x}`, no `a < b`, no heading.
+
+    >>> may_call("It is 7 o'clock (local time)."), may_call("f(a=1)"), may_call("Action: f")
+    (False, True, True)
+    """
+    if own() or text.lstrip()[:1] in STARTS:
+        return True
+    called = "(" in text
+    if called and ("#" in text or "[" in text or "{" in text or "<" in text):
+        return True  # as the pattern would find, in a twentieth of its time
+    if "```" in text:
+        return True  # as both patterns would find
+    lettered = any(map(text.__contains__, _LETTERED))
+    if (_OPENING if lettered else _MARKED).search(text) is None:
+        return False
+    return called or (_FIRM if lettered else _FIRM_MARKED).search(text) is not None or _may_hold_token(text)
+
+
+_FIRM_MARK = (
+    r"\[(?:\s*+(?:[\[{\"'\]]|[^\W\d](?:[\w.\-]|\\[_.])*+\s*+,)|(?i:THINK\]))"
+    r"|=\s*+await\s|\{\s*+[\"'}\u201c\u201d\u2018\u2019]|=\s*+[\[{]|```|~~~|###|#E\d"
+    r"|<(?:[|\uff5c]|/?(?i:think|thought|reasoning|scratchpad)|start_of_turn)"
+)
+_FIRM_MARKED = later(_FIRM_MARK)
+_FIRM = later(
+    rf"{_FIRM_MARK}|code>|api_call>|Action|action input|Nodes?\**+\s*+:|API:|(?:arguments|parameters|args):"
+    r"|(?:Human|User|USER)\s*+:"
+)
+"""What stands in every text without parentheses, beside the rows' tokens, in which the search finds
+something to read, to refuse or to say."""
+
+
+def detect(text: str) -> list[Candidate]:
+    """The dialects that a text may be in, the likeliest first.
+
+    Args:
+        text: The whole text; it is looked at, not parsed.
+
+    Returns:
+        At least one candidate; a text that looks like none is taken for JSON calls, whose reader
+        says best what is wrong with it.
+
+    >>> detect("a = f(#x='1')")
+    [Candidate(dialect='appbench', reason='calls with #name= arguments')]
+    """
+    return list(_candidates(text))
+
+
+def likeliest(text: str) -> str:
+    """The dialect of the first candidate of :func:`detect`; the others are not looked for."""
+    return next(_candidates(text)).dialect
+
+
+def _candidates(text: str) -> Iterator[Candidate]:
+    is_recognised = False
+    for row, token in tokens_in(text):
+        is_recognised = True
+        yield Candidate(row.name, f"the token {token.strip()!r}")
+    for name, module in dialects.MODULES.items():
+        if not module.may_be_text(text):
+            continue
+        dialect = dialects.get(name)
+        if dialect.sign and _pattern(dialect.sign).search(text):
+            is_recognised = True
+            yield Candidate(name, dialect.known)
+    for row in signs_in(text, 0):
+        is_recognised = True
+        yield Candidate(row.name, row.known)
+    if not is_recognised or text.lstrip()[:1] in STARTS:
+        yield Candidate("json", "JSON")
+
+
+def signs_in(text: str, start: int) -> Iterator[Wrapper]:
+    """The rows whose sign stands in the beginning of a text, from `start` on."""
+    for row in _rows(own(), text=True):
+        if _hinted(row, text) and _pattern(row.sign).search(text, start, start + BEGINNING):
+            yield row
+
+
+@cache
+def _rows(_own: tuple[Wrapper, ...], *, text: bool) -> tuple[Wrapper, ...]:
+    """The rows that are asked of a text, or of data."""
+    return tuple(row for row in ranked() if (SHAPES[row.shape].form == "text") is text and _says(row))
+
+
+def _says(row: Wrapper) -> bool:
+    return bool(row.sign or row.tool or SHAPES[row.shape].form in ("calls", "others"))
+
+
+@cache
+def _pattern(sign: str) -> re.Pattern[str]:
+    return re.compile(sign)
+
+
+class Opened(NamedTuple):
+    """A row whose opening token stands in a text, and the token."""
+
+    row: Wrapper
+    token: str
+
+
+def tokens_in(text: str) -> list[Opened]:
+    """The rows whose opening token stands in a text, by the token's place, with the token."""
+    if not _may_hold_token(text):
+        return []
+    openers = _openers(own())
+    first_positions: dict[str, int] = {}
+    for match in _held(openers.patterns, text).finditer(text):
+        first_positions.setdefault(_squeezed(match.group()), match.start())
+        if len(first_positions) > 40:
+            break
+    opened = []
+    for row, tokens in openers.rows if first_positions else ():
+        for token, squeezed in tokens:
+            if squeezed in first_positions:
+                opened.append((first_positions[squeezed], -len(squeezed), row, token))
+                break
+    return [Opened(row, token) for _, _, row, token in sorted(opened, key=lambda item: item[:2])]
+
+
+def tokens_at(text: str) -> Iterator[re.Match[str]]:
+    """The opening tokens of a text, in order."""
+    if _may_hold_token(text):
+        yield from _held(_openers(own()).patterns, text).finditer(text)
+
+
+def last_token(text: str) -> re.Match[str] | None:
+    """The last opening token of a text, of those that are no words."""
+    last = None
+    for match in tokens_at(text):
+        if match.group().lstrip()[:1] in ("<", "["):
+            last = match
+    return last
+
+
+def signs(row: Wrapper) -> tuple[str, ...]:
+    """The tokens by which a row is known in a text; none for rows that are known otherwise.
+
+    >>> signs(table()["glm"]), signs(table()["react"])
+    (('<tool_call>',), ())
+    """
+    tag = row.call[:1] if isinstance(row.call, tuple) else ()
+    return tuple(token for token in (*row.head, *row.open, *(text.split("$")[0] for text in tag)) if token)
+
+
+def _may_hold_token(text: str) -> bool:
+    words, angled = _openers(own()).words
+    return any(map(text.__contains__, words)) or ("<" in text and any(map(text.__contains__, angled)))
+
+
+def _held(patterns: tuple[tuple[str, str], ...], text: str) -> re.Pattern[str]:
+    """A pattern for the tokens that may stand in a text: one for all of them is slow."""
+    return _either(tuple([pattern for word, pattern in patterns if word in text]))
+
+
+@lru_cache(256)
+def _either(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns) or "(?!)")
+
+
+class _Openers(NamedTuple):
+    """Patterns for all rows' opening tokens, and each row's tokens, as they are and without blanks.
+
+    Args:
+        words: Words of which one stands wherever a pattern finds something, for which a look is cheap;
+            those with an angle bracket apart.
+        patterns: What finds each token, the longest first, with a word that stands wherever it does.
+    """
+
+    words: tuple[tuple[str, ...], tuple[str, ...]]
+    patterns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[Wrapper, tuple[tuple[str, str], ...]], ...]
+
+
+@cache
+def _openers(_own: tuple[Wrapper, ...]) -> _Openers:
+    rows = tuple((row, tuple((token, _squeezed(token)) for token in signs(row))) for row in table().values())
+    tokens = {(token, _line_start(row)) for row, row_tokens in rows for token, _ in row_tokens}
+    longest = sorted(tokens, key=lambda item: (-len(item[0]), item))
+    patterns = tuple((_word(token), _opener(token, following)) for token, following in longest)
+    words = {word for word, _ in patterns}
+    least = sorted(word for word in words if not any(other in word for other in words - {word}))
+    words_by_kind = tuple(
+        tuple(word for word in least if ("<" in word) is angled) for angled in (False, True)
+    )
+    return _Openers((words_by_kind[0], words_by_kind[1]), patterns, rows)
+
+
+def _word(token: str) -> str:
+    """The longest part of a token that stands in each of its spellings."""
+    return max(_BETWEEN.split(token), key=len)
+
+
+_BETWEEN = re.compile(r"\s+|\$id|\$index|(?<=>)(?=<)")
+"""What a token's text may have otherwise, or more of, between its words; see :func:`table.literal`."""
+
+
+def _line_start(row: Wrapper) -> str | None:
+    """What has to follow a token that counts at a line's start only; None where it counts anywhere."""
+    if not row.line_start:
+        return None
+    return r"(?=[\[{])" if row.inner == "json" else ""
+
+
+def _opener(token: str, following: str | None) -> str:
+    pattern = literal([token.rstrip()])
+    return pattern if following is None else rf"(?:(?<=\n)|\A)[ \t]*+{pattern}{following}"
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+# ---------------------------------------------------------------- data
+def detect_data(data: Any, text: str = "") -> Candidate:
+    """The dialect of structure that is JSON already.
+
+    Args:
+        data: The structure.
+        text: The text that it was read from, where there is one.
+
+    >>> detect_data([{"name": "f", "label": "v1", "arguments": {}}]).dialect
+    'nestful'
+    """
+    seen = seen_in(data, text)
+    return next(_reasons(seen), None) or _by_template(seen)
+
+
+def seen_in(data: Any, text: str = "") -> Data:
+    """Data as the dialects see it."""
+    items = data.get("calls", data) if isinstance(data, dict) else data
+    items = items if isinstance(items, list) else [items]
+    if not text or "\\u00" in text:  # an escape may hide a key
+        text = _shown(data)
+    texts = bool(items) and all(isinstance(item, str) for item in items)
+    return Data(data, items, [item for item in items if is_call(item)], text, texts)
+
+
+def _shown(data: Any) -> str:
+    try:
+        return repr(data)
+    except (
+        ValueError,
+        RecursionError,
+    ):  # an integer that Python does not write; too deep: link() says it
+        return ""
+
+
+def _reasons(seen: Data) -> Iterator[Candidate]:
+    """The dialects that data fits: the one that it names, users' own, rows below rank 0, code, other rows."""
+    for name, module in dialects.MODULES.items():
+        if module.says_so(seen) and (fits := dialects.get(name).fits) and (reason := fits(seen)):
+            yield Candidate(name, reason)
+    for row in own():
+        if SHAPES[row.shape].form in ("data", "calls") and _holds(row, seen.value):
+            yield Candidate(row.name, "objects of its form")
+    rows = _rows(own(), text=False)
+    for row in rows:
+        if row.rank >= 0:
+            break
+        if _hinted(row, seen.text) and (reason := _row_reason(row, seen)):
+            yield Candidate(row.name, reason)
+    for name, module in dialects.MODULES.items():
+        if module.may_be(seen) and (fits := dialects.get(name).fits) and (reason := fits(seen)):
+            yield Candidate(name, reason)
+    for row in rows:
+        if row.rank >= 0 and _hinted(row, seen.text) and (reason := _row_reason(row, seen)):
+            yield Candidate(row.name, reason)
+
+
+def _hinted(row: Wrapper, text: str) -> bool:
+    for hint in row.hints:  # asked of each text for each row: a loop is half as dear as any()
+        if hint in text:
+            return True
+    return not row.hints
+
+
+def _row_reason(row: Wrapper, seen: Data) -> str | None:
+    """Why data is in a row's notation: by its sign, by a call's name, or by what its shape says."""
+    form = SHAPES[row.shape].form
+    if (form == "texts") != seen.texts or (form == "others" and seen.only_calls):
+        return None
+    if row.sign:
+        sign = _pattern(row.sign)
+        has_sign = all(sign.match(item) for item in seen.items) if seen.texts else sign.search(seen.text)
+        if has_sign and row.shape == "live" and not any(map(is_call, _calls(seen))):
+            return None  # it reads calls alone: in data of another form the sign is an argument's text
+        return row.known if has_sign else None
+    if row.tool:
+        named = row.tool in seen.text and any(call.get("name") == row.tool for call in _calls(seen))
+        return row.known if named else None
+    fits = made(row).fits
+    return fits(seen) if fits else None
+
+
+def _holds(row: Wrapper, data: Any) -> bool:
+    from planner_eval.reading.dialects.notations.json_rows import holds
+
+    return holds(row, data)
+
+
+def _calls(seen: Data) -> Iterator[dict[str, Any]]:
+    """The calls in data, up to what is none: its reader says what is wrong with it."""
+    with suppress(ParseError):
+        yield from call_items(seen.value)
+
+
+def _by_template(seen: Data) -> Candidate:
+    """The row whose template the first call has most keys of; JSON calls where none has three."""
+    from planner_eval.reading.dialects.notations.json_rows import fit
+
+    first = next(_calls(seen), None)
+    if first is None:
+        return Candidate("json", "JSON")
+    name, most = "json", 2
+    for row, needed in _templates(own()):
+        if needed <= first.keys() and (keys := fit(row, first)) > most:
+            name, most = row.name, keys
+    keys_shown = "names and arguments" if name == "json" else f"{most} keys of its form"
+    return Candidate(name, f"objects with {keys_shown}")
+
+
+@cache
+def _templates(_own: tuple[Wrapper, ...]) -> tuple[tuple[Wrapper, frozenset[str]], ...]:
+    """The rows of calls in JSON, and the keys that every object of their form has."""
+    from planner_eval.reading.dialects.notations.json_rows import keys_of
+
+    return tuple((row, keys_of(row)) for row in table().values() if row.shape == "json")
+
+
+def is_schema(data: Any) -> bool:
+    """Whether data only describes tools or parameters, and calls nothing.
+
+    >>> is_schema([{"name": "f", "description": "does", "parameters": {"type": "object", "properties": {}}}])
+    True
+    >>> is_schema({"city": {"type": "string", "description": "where"}, "required": ["city"]})
+    True
+    """
+    if isinstance(data, list):
+        return bool(data) and all(is_schema(item) for item in data)
+    if not isinstance(data, dict) or not data:
+        return False
+    if is_definition(data):
+        return True
+    property_names = data.keys() - {"required", "type"}
+    return bool(property_names) and all(_describes(data[key]) for key in property_names)
+
+
+def undecided(data: Any) -> ParseError | None:
+    """Why it cannot be said whether what :func:`is_schema` takes is a tool's description or a call.
+
+    >>> undecided([{"name": "f", "description": "does", "parameters": {"city": "Rome"}}]).code
+    'parse.shape'
+    >>> undecided([{"name": "f", "description": "does", "parameters": {"city": {"type": "string"}}}])
+    """
+    for item in data if isinstance(data, list) else (data,):
+        if isinstance(item, list):
+            error = undecided(item)
+            if error is not None:
+                return error
+            continue
+        wrapped = item.get("function")
+        inner = wrapped if isinstance(wrapped, dict) else item
+        parameters: dict[str, Any] = next(
+            (inner[key] for key in SCHEMAS if isinstance(inner.get(key), dict)), {}
+        )
+        if is_definition(item) and parameters and not isinstance(parameters.get("properties"), dict):
+            names = parameters.keys() - {"required", "type", "additionalProperties", "$schema"}
+            if names and not any(_describes(parameters[key]) or _is_type(parameters[key]) for key in names):
+                return ParseError(
+                    f"found {shown(inner.get('name'))} with a description, as a tool's definition has it, "
+                    "and values as its parameters, as a call has them; expected a call: a name and arguments",
+                    code="parse.shape",
+                )
+    return None
+
+
+_TYPES = frozenset({
+    "string", "str", "integer", "int", "long", "number", "float", "double", "boolean", "bool", "array",
+    "list", "tuple", "set", "object", "dict", "hashmap", "null", "none", "any", "char", "date", "datetime",
+})  # fmt: skip
+_WORDS = frozenset({
+    "type", "description", "enum", "default", "items", "properties", "required", "format", "minimum",
+    "maximum", "example", "examples", "title", "optional", "nullable", "pattern", "anyOf", "oneOf", "name",
+    "value",
+})  # fmt: skip
+
+
+def _describes(value: Any) -> bool:
+    """Whether a value describes a parameter: its type is a type's name, and nothing else is an argument."""
+    if not isinstance(value, dict) or "type" not in value:
+        return False
+    kinds = value["type"] if isinstance(value["type"], list) else [value["type"]]
+    return all(map(_is_type, kinds)) and ("description" in value or value.keys() <= _WORDS)
+
+
+def _is_type(value: Any) -> bool:
+    """Whether a value is the name of a type, whatever follows that."""
+    return isinstance(value, str) and re.split(r"\W", value, maxsplit=1)[0].lower() in _TYPES

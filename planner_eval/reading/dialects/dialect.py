@@ -1,0 +1,192 @@
+"""What a dialect is, and the shapes of notations: from a row of the table to a dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from planner_eval.base.json_text import Places, parse_located
+from planner_eval.base.limits import Limits, Span
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.plan.model import Plan, RawPlan
+
+if TYPE_CHECKING:
+    from planner_eval.reading.dialects.table import Wrapper
+
+
+# ----------------------------------------------------------------------
+# What a dialect is.
+class Data(NamedTuple):
+    """JSON data as those see it who say which dialect it is in.
+
+    Args:
+        value: The data.
+        items: The objects of its list, or of its list ``calls``; the data itself where it is no list.
+        calls: Those of them that look like calls.
+        text: What the data was written as, or its repr: where keys and texts are looked for.
+        texts: Whether it is a list of texts.
+    """
+
+    value: Any
+    items: list[Any]
+    calls: list[dict[str, Any]]
+    text: str
+    texts: bool = False
+
+    @property
+    def only_calls(self) -> bool:
+        """Whether everything in it looks like a call."""
+        return bool(self.calls) and len(self.calls) == len(self.items)
+
+
+class Recognised(NamedTuple):
+    """What was read, before it is linked.
+
+    Args:
+        dialect: The notation.
+        raw: The calls.
+    """
+
+    dialect: str
+    raw: RawPlan
+
+
+class Dialect(NamedTuple):
+    """One way to write plans.
+
+    Args:
+        name: What ``--from`` and ``--to`` take.
+        title: One line for a person.
+        example: A short plan in this dialect, of our own writing.
+        read: Reads a text, or raises ParseError.
+        write: Writes a plan, or raises WriteError; None where the dialect is only read.
+        read_data: Reads structure that is JSON already, given the places of its objects where they
+            are known; None for dialects that are text.
+        read_plain: Reads such structure where it is a list of calls that are a name, arguments and perhaps a
+            label (:func:`planner_eval.reading.dialects.conversations.messages.is_plain`), and this was seen
+            to.
+        read_framed: Reads a text as `read` does, and says where the tokens stand that frame its calls.
+        typed: Whether values say their types; where they do not, a tool schema gives them.
+        reference: Reads a text by its Lark grammar, with places: what `read` must agree with; None where
+            the notation has no grammar.
+        answers: Whether it can say what the user gets.
+        sign: A regular expression that a text in this dialect holds.
+        known: What to say of such a text.
+        fits: Why JSON data is in this dialect; None where it is not.
+        references, note, rows: For the list of dialects, as in data/wrappers.toml.
+    """
+
+    name: str
+    title: str
+    example: str
+    read: Callable[[str, Limits], RawPlan]
+    write: Callable[[Plan], str] | None = None
+    read_data: Callable[[Any, Limits, Places | None], RawPlan] | None = None
+    read_plain: Callable[[list[dict[str, Any]], Limits], RawPlan] | None = None
+    read_framed: Callable[[str, Limits], tuple[RawPlan, list[Span]]] | None = None
+    typed: bool = True
+    reference: Callable[[str, Limits], RawPlan] | None = None
+    answers: bool = False
+    sign: str = ""
+    known: str = ""
+    fits: Callable[[Data], str | None] | None = None
+    references: str = ""
+    note: str = ""
+    rows: tuple[int, ...] = ()
+
+
+AFTER = ""
+"""The argument that holds a dependency which a notation states and no argument says: an edge of a
+list of links, for instance. Its value is a reference, or a list of them."""
+
+
+def by_places(
+    name: str, read_values: Callable[[list[Any], Limits, str, Places], RawPlan]
+) -> Callable[[str, Limits], RawPlan]:
+    """The reference reading of a JSON notation: its values with places, by the grammar of JSON.
+
+    Args:
+        name: The dialect's name, for errors.
+        read_values: Reads the calls of a text's values, given the limits, the text and the places.
+    """
+
+    def reference(text: str, limits: Limits) -> RawPlan:
+        locations = Places(parse_located(text, name))
+        return read_values(locations.values, limits, text, locations)
+
+    return reference
+
+
+# ----------------------------------------------------------------------
+# The shapes: from a row of the table to a dialect that reads and writes.
+#
+# Each shape is a module with ``dialect(row)``, imported when a row of it is first used.
+class Shape(NamedTuple):
+    """What is said of a shape without importing it.
+
+    Args:
+        module: Its module in this package.
+        form: What a row's ``sign`` is looked for in: "text", the beginning of a text; "texts", each of a
+            list of texts; else the text of JSON data. Its dialects say by ``fits`` whether "calls", or
+            "others" of which not everything looks like a call, are in them; "data" says nothing by itself.
+    """
+
+    module: str
+    form: Literal["text", "texts", "data", "calls", "others"] = "text"
+
+
+SHAPES: dict[str, Shape] = {
+    "json": Shape("notations.json_rows", "data"),
+    "live": Shape("notations.json_rows", "data"),
+    "nestools": Shape("notations.json_rows", "calls"),
+    "complexfuncbench": Shape("notations.json_rows", "others"),
+    "keyed": Shape("notations.json_rows", "others"),
+    "call-texts": Shape("programs.python_calls", "texts"),
+    "sections": Shape("notations.sections"),
+    "named": Shape("notations.named"),
+    "xml": Shape("notations.xml_calls"),
+    "gemma": Shape("notations.gemma"),
+    "python": Shape("programs.python_calls"),
+    "python-list": Shape("programs.python_calls"),
+    "code-block": Shape("programs.python_calls", "data"),
+    "javascript": Shape("programs.javascript"),
+    "callnavi": Shape("notations.callnavi", "others"),
+    "callnavi-yaml": Shape("notations.callnavi"),
+    "taskbench": Shape("notations.task_graphs", "others"),
+    "hugginggpt": Shape("notations.task_graphs", "calls"),
+    "worfbench": Shape("notations.worfbench"),
+    "rewoo": Shape("notations.numbered"),
+    "t-eval": Shape("notations.numbered"),
+    "llmcompiler": Shape("notations.numbered"),
+    "react": Shape("notations.react"),
+    "langgraph": Shape("conversations.traces", "others"),
+    "openai-agents": Shape("conversations.traces", "others"),
+    "mcp": Shape("conversations.traces", "others"),
+    "opentelemetry": Shape("conversations.traces", "others"),
+    "openinference": Shape("conversations.traces", "others"),
+    "mlflow": Shape("conversations.traces", "others"),
+}
+"""The shapes by name."""
+
+NEEDED: dict[str, tuple[str, ...]] = {
+    "sections": ("open",),
+    "named": ("head", "middle"),
+    "xml": ("call", "parameter"),
+    "gemma": ("open", "close", "quote"),
+}
+"""Shape → the fields that its rows must have."""
+
+
+@cache
+def dialect(row: Wrapper) -> Dialect:
+    """The dialect that a row describes.
+
+    >>> from planner_eval.reading.dialects.table import table
+    >>> dialect(table()["vercel"]).name
+    'vercel'
+    """
+    described = import_module(f"planner_eval.reading.dialects.{SHAPES[row.shape].module}").dialect(row)
+    assert isinstance(described, Dialect)
+    return described._replace(typed=row.typed)

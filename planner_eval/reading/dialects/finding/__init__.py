@@ -1,0 +1,1 @@
+"""Finding the plan in a model's text."""

@@ -1,0 +1,88 @@
+"""What an answer says itself: without thoughts and chat tokens, and whether that is a plan of no calls."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from planner_eval.base.lazy_regex import later
+from planner_eval.reading.dialects.conversations.messages import CALLS, INSIDE, calls_no_tool
+from planner_eval.reading.dialects.finding.find import THOUGHT, TOKEN
+from planner_eval.reading.dialects.finding.prose import blank
+
+_END = "</think>"
+_EMPTY = later(r"\s*+(?:```\w*+)?\s*+([\[{].*[\]}])\s*+(?:```)?\s*+", re.S)
+
+
+def bare(text: str) -> str:
+    r"""A text without thoughts and chat tokens; places stay.
+
+    A thought that the prompt began, as chat templates do, ends at the first ``</think>``.
+
+    Args:
+        text: The text.
+
+    >>> bare("so be it\n</think>\nf()").split(), bare("<think>f(</think>g()<|im_end|>").split()
+    (['f()'], ['g()'])
+    """
+    if _END in text and "<think>" not in text:
+        end = text.index(_END) + len(_END)
+        text = blank(text[:end]) + text[end:]
+    for aside in (THOUGHT, TOKEN):
+        text = aside.sub(lambda match: blank(match[0]), text)
+    return text
+
+
+def lists_nothing(source: Any) -> bool:
+    """Whether a text or data that calls nothing says so as a plan, by an empty list where calls would stand.
+
+    A list of steps that all name no tool says so, too. Neither words say so, be they a message's, nor an
+    empty object, nor null beside a message's words.
+
+    Args:
+        source: A text, or JSON data, that reads as a plan without calls.
+
+    >>> lists_nothing("[]"), lists_nothing('"[]"'), lists_nothing({"tool_calls": []}), lists_nothing("{}")
+    (True, True, True, False)
+    >>> lists_nothing({"messages": [{"role": "assistant", "content": "It is sunny."}]})
+    False
+    >>> lists_nothing({"role": "assistant", "content": "It is sunny.", "tool_calls": []})
+    False
+    >>> lists_nothing({"role": "assistant", "content": "", "tool_calls": []})
+    True
+    """
+    if isinstance(source, str) and source.lstrip().startswith('"'):  # a plan's text as JSON
+        try:
+            text = json.loads(source)
+        except ValueError:
+            return False
+        return isinstance(text, str) and lists_nothing(text)
+    if isinstance(source, str):
+        match = _EMPTY.fullmatch(bare(source))
+        try:
+            source = None if match is None else json.loads(match[1])
+        except (ValueError, RecursionError):
+            return False
+    if isinstance(source, list):
+        if source and all(
+            isinstance(step, dict) and "tool" in step and calls_no_tool(step) for step in source
+        ):
+            return True
+        return not source or any(lists_nothing(item) for item in source if not isinstance(item, str))
+    if not isinstance(source, dict):
+        return False
+    # Of a message only what lists calls says so: its annotations, images and the like may be empty, too.
+    # Beside its words they say nothing, for many packages write them in any case.
+    content = source.get("content")
+    if content and not (isinstance(content, str) and (not content.strip() or lists_nothing(content))):
+        keys: Iterable[str] = ()
+    elif "role" in source or "content" in source:
+        keys = CALLS
+    else:
+        keys = (key for key in source if key not in INSIDE)
+    if any(source.get(key) == [] for key in keys):
+        return True
+    inside = (source[key] for key in INSIDE if isinstance(source.get(key), (dict, list)))
+    return any(value and lists_nothing(value) for value in inside)

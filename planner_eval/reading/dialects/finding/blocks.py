@@ -1,0 +1,618 @@
+"""Reading one piece of a text: JSON, Python or JavaScript, strictly and mended."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from planner_eval.base.errors import LimitError, ParseError, bare
+from planner_eval.base.json_text import (
+    BLANK,
+    LARK_CHARS,
+    Places,
+    check_depth,
+    data_nests_past,
+    decode,
+    loads,
+    loads_if_json,
+    nests_past,
+)
+from planner_eval.base.lazy_regex import later
+from planner_eval.base.limits import Limits
+from planner_eval.base.text import TEXT, Branch, matches, shortened
+from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, Value
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, NAME_KEYS, calls_among
+from planner_eval.reading.dialects.conversations.turns import Source, Words, read_checked
+from planner_eval.reading.dialects.conversations.wrappers import Talk, talk_of
+from planner_eval.reading.dialects.detect import detect_data, is_schema, undecided
+from planner_eval.reading.dialects.finding.edited_text import View, unescaped
+from planner_eval.reading.dialects.finding.segments import (
+    CALLISH,
+    Block,
+    Loose,
+    Nothing,
+    Read,
+    calls_tool,
+    dedented,
+    joined,
+    pieces_of,
+    placed,
+    plan_like,
+    refuse_loose,
+    refuse_pairs,
+    span_of,
+    split,
+)
+from planner_eval.reading.dialects.finding.truncation import Cut, cut_at
+from planner_eval.reading.dialects.notations import appbench_prose
+from planner_eval.reading.dialects.notations.framed import pattern
+from planner_eval.reading.dialects.programs import python_calls
+from planner_eval.reading.dialects.programs.program import Bound, shift_names
+from planner_eval.reading.dialects.programs.python_ast import follow, syntax
+from planner_eval.reading.dialects.programs.python_long import are_expressions, walk
+from planner_eval.reading.dialects.programs.values import Unknown
+from planner_eval.reading.dialects.repairs import QUOTED_CALL, repairs
+from planner_eval.reading.dialects.table import Wrapper
+
+SCRIPT_START = later(r"\s*+(?:(?:const|let|var)\s|await\s++[\w.]++\(|//)")
+
+
+class Untold(ParseError):
+    """Broken JSON; what is wrong with it is looked for when it is said, for the grammar takes time."""
+
+
+class Late(ParseError):
+    """An error that is placed when it is asked for: most are dropped, for another piece is read."""
+
+    def __init__(self, tell: Callable[[], ParseError]) -> None:
+        Exception.__init__(self)
+        self._tell = tell
+
+    @cached_property
+    def told(self) -> ParseError:
+        """The error itself."""
+        return self._tell()
+
+    def __getattr__(self, name: str) -> Any:
+        """What is not known yet: all that an error says."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.told, name)
+
+
+class PieceReader:
+    """Reads the pieces of one source.
+
+    Args:
+        source: The user's text.
+        limits: Bounds on size and nesting.
+        repair: Apply repairs where strict reading fails.
+        located: Take the places of JSON calls too.
+        words: Reads what an assistant says in a conversation that stands in the source.
+
+    Without leave to repair, `parts` says whether a search with it may have gone another way so far. `broken`
+    is the last text that turned out to be no JSON, which is not decoded again. `taken` is how many calls were
+    read before, in pieces that count; `held` is what their variables hold, but for those of `bound`, which
+    no piece was read after yet.
+    """
+
+    def __init__(self, source: str, limits: Limits, words: Words, *, repair: bool, located: bool) -> None:
+        self.source = source
+        self.limits = limits
+        self.words = words
+        self.repair = repair
+        self.located = located
+        self.defined: set[str] = set()
+        self.notes: list[Diagnostic] = []
+        self.error: ParseError | None = None
+        self.why = ""
+        self.parts = False
+        self.taken = 0
+        self.budget = 8 * len(source) + 1_000_000
+        self.broken = ""
+        self.held: dict[str, Value | Unknown] = {}
+        self.bound: list[Bound] = []
+        self.pieces = 0
+        self._tree: tuple[str, ast.Module | SyntaxError | None] = ("", None)
+
+    def block(self, block: Block) -> list[Read]:
+        """The calls of a fence, or of the text between fences."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------ JSON
+    def json(self, view: View, *, required: bool = False) -> Read | None:
+        """A view that is JSON as a whole; None where it is no JSON, or holds no call.
+
+        Raises:
+            ParseError: it is JSON, and something in it is not the call that it should be.
+            LimitError: it nests too deeply, or holds too long a number.
+        """
+        try:
+            values = self._values(view.text) if _may_be_json(view.text) else None
+        except LimitError as error:
+            raise placed(error, view, self.source) from None
+        if values is None:
+            return None
+        read = self.data(values, view)
+        if isinstance(read, Nothing):
+            self._refuse_deep(view, deep=nests_past(view.text, self.limits))
+            self.why = read.why
+            return Read("json", RawPlan(()), read.why, span_of(view)) if required else None
+        return read
+
+    def _refuse_deep(self, view: View, *, deep: bool) -> None:
+        """Refuse what nests too deeply to be looked through for calls."""
+        if not deep:
+            return
+        try:
+            check_depth(view.text, self.limits)
+        except LimitError as error:
+            raise placed(error, view, self.source) from None
+        raise LimitError(f"the text nests deeper than {self.limits.depth} levels")  # it is no JSON itself
+
+    def _values(self, text: str) -> list[Any] | None:
+        if text.strip(BLANK) == self.broken:
+            return None
+        values = loads_if_json(text, self.limits)
+        if values is None:
+            self.broken = text.strip(BLANK)
+        return values
+
+    def data(self, values: list[Any], view: View, *, located: bool = True) -> Read | Nothing:
+        """The calls of JSON values; `located` where the view is their text, in JSON.
+
+        Raises:
+            ParseError: something is not the call that it should be.
+        """
+        value = values[0] if len(values) == 1 else values
+        self._refuse_deep(view, deep=data_nests_past(value, self.limits, lists=True))
+        empty = _is_empty(value)
+        if empty is not None:
+            unclear = undecided(value) if empty is _SCHEMA else None
+            if unclear is not None:  # where nothing else is a call, it is why nothing was read
+                self.error = self.error or placed(unclear, view, self.source)
+            return empty
+        if isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value)):
+            return self.texts([value] if isinstance(value, str) else value, view)
+        talk = talk_of(value)
+        if talk is not None:
+            return self.talk(talk, view)
+        refuse_pairs(value, view.text)
+        located_values = None
+        if self.located and located and len(view.text) <= LARK_CHARS:
+            from planner_eval.base.json_places import with_places
+
+            located_values = Places(with_places(view.text))
+            value = located_values.values[0] if len(located_values.values) == 1 else located_values.values
+        value, notes = calls_among(value)
+        if value == []:
+            self.notes += notes
+            return Nothing("a list without calls")
+        candidate = detect_data(value, view.text)
+        reader = dialects.get(candidate.dialect).read_data
+        assert reader is not None
+        try:
+            raw = reader(value, self.limits, located_values)
+        except ParseError as error:
+            if not error.text:
+                error = ParseError(
+                    error.reason, text=view.text, offset=_named_at(view.text, error), code=error.code
+                )
+            raise error from None
+        except RecursionError:
+            raise LimitError(f"the text nests deeper than {self.limits.depth} levels") from None
+        if not raw.calls and raw.answer is None:
+            return Nothing("a message without calls")
+        if notes:
+            raw = raw._replace(notes=(*raw.notes, *notes))
+        return Read(candidate.dialect, view.place(raw), candidate.reason, span_of(view))
+
+    def talk(self, talk: Talk, view: View) -> Read | Nothing:
+        """The calls of a conversation or an API's answer that stands in a text, or was mended.
+
+        Raises:
+            ParseError: it is no whole answer, or something in it is not the call that it should be.
+        """
+        self.parts = True
+        name, raw = read_checked(Source(talk, view.text), None, None, self.limits, self.words)
+        if not raw.calls:
+            return Nothing("a message without calls")
+        return Read(name, raw, "a conversation", span_of(view))
+
+    def texts(self, texts: list[str], view: View) -> Read | Nothing:
+        """The calls of quoted texts: calls themselves, or a model's prose with calls in it."""
+        raw = python_calls.read_texts(texts, self.limits)
+        if raw is not None:
+            return Read("call-texts", raw, "a list of texts that are calls", span_of(view))
+        refuse_pairs(texts, view.text)
+        read: list[Read] = []
+        silent: list[str] = []
+        for match in matches(_QUOTED, view.text):
+            before = len(read)
+            inner = unescaped(view.cut(match.start() + 1, match.end() - 1))
+            try:
+                lines = appbench_prose.find(inner, self.limits)
+            except ParseError as error:
+                raise placed(error, inner, self.source) from None
+            if lines is not None:
+                read += lines.runs
+                inner = lines.rest
+
+            for block in split(inner):
+                read += self.block(block)
+            if len(read) == before and inner.text.strip():
+                silent.append(inner.text)
+        if not read:
+            return Nothing("a text that calls no tool")
+        raw = joined(read)
+        if silent:
+            raw = raw._replace(notes=(*raw.notes, _silent(silent)))
+        return Read(
+            read[0].dialect, raw, f"{read[0].reason} in a quoted text", span_of(view), pieces=pieces_of(read)
+        )
+
+    # ------------------------------------------------------------ code
+    def syntax(self, text: str) -> ast.Module | SyntaxError | None:
+        """What :func:`python_ast.syntax` makes of a text; the last one is asked for again and again."""
+        if text != self._tree[0]:
+            self._tree = text, syntax(text)
+        return self._tree[1]
+
+    def as_python(self, view: View) -> ast.Module | None:
+        """The tree of a text that is Python as a whole; None where it is not."""
+        words = _WORDS.match(view.text)
+        if words and words[1] not in _KEYWORDS and words[2] not in _KEYWORDS:
+            return None  # two names side by side: most prose begins so, and is told without a parser
+        tree = self.syntax(dedented(view).text)
+        return tree if isinstance(tree, ast.Module) else None
+
+    def code(self, view: View) -> Read | Nothing:
+        """A piece that should be calls, in JSON or in Python.
+
+        Raises:
+            ParseError: it cannot be read.
+        """
+        if not view.text.strip():
+            return Nothing("an empty section")
+        try:
+            mended = self.mended(view, strictly=True)
+            self.keep(mended)
+            return mended
+        except LimitError:
+            raise
+        except ParseError as error:
+            first = bare(error)
+        read = self.block(Block(view, False, "", 0))
+        if not read:
+            raise first
+        return Read(read[0].dialect, joined(read), read[0].reason, span_of(view), pieces=pieces_of(read))
+
+    def python(self, view: View, *, listed: bool = False) -> Read | Nothing:
+        """A piece of Python.
+
+        Raises:
+            ParseError: it cannot be read, or an argument of a call cannot be known.
+        """
+        view = dedented(view)
+        variables: dict[str, Value | Unknown] = {}
+        tree = self.syntax(view.text)
+        if isinstance(tree, ast.Module):
+            texts = python_calls.string_list(tree)
+            if texts is not None:
+                return self.texts(texts, view)
+            refuse_loose(tree, view.text)
+            script = self._as_script(view) if _OBJECT.search(view.text) and _is_script(tree) else None
+            if script is not None:
+                return script
+            raw = follow(tree, view.text, self.defined, self.limits, self.taken, self.before(), variables)
+            kind = "pythonic" if are_expressions(tree.body) else "code"
+        else:
+            raw = python_calls.read_calls(
+                view.text, self.limits, self.defined, tree, self.before(), variables
+            )
+            kind = "pythonic"
+            quoted = None if raw.calls else QUOTED_CALL.match(view.text)
+            if quoted is not None:
+                reason = "found a call in quotes that stand inside it too, expected other quotes around it"
+                raise ParseError(reason, text=view.text, offset=quoted.start(1))
+        bound = self.numbered(variables)
+        if not raw.calls:
+            messages = (f"; {note.message}" for note in raw.notes if note.code == "code.function")
+            return Nothing(f"code that calls no tool{next(messages, '')}", bound)
+        reason = "Python calls" if kind == "pythonic" else "a Python program"
+        pieces = ((bound.piece, 0),) if bound else ()
+        return Read(kind, view.place(raw), reason, span_of(view), bound, pieces)
+
+    def before(self) -> dict[str, Value | Unknown]:
+        """What the variables hold of the pieces that were kept so far."""
+        for bound in self.bound:
+            self.held.update(bound.shared())
+        self.bound.clear()
+        return self.held
+
+    def numbered(self, variables: dict[str, Value | Unknown]) -> Bound | None:
+        """What a piece's own variables hold, under a number of its own; None where it has none."""
+        if not variables:
+            return None
+        self.pieces += 1
+        return Bound(self.pieces, variables)
+
+    def keep(self, read: Read | Nothing) -> None:
+        """Let later pieces see what the variables of a piece hold that counts."""
+        if read.bound is not None:
+            self.bound.append(read.bound)
+
+    def script(self, view: View) -> Read | Nothing:
+        """A piece of JavaScript or Java.
+
+        Raises:
+            ParseError: it calls a tool, and holds more than top-level calls.
+        """
+        from planner_eval.reading.dialects.programs import javascript
+
+        variables: dict[str, Value | Unknown] = {}
+        try:
+            raw = javascript.read(view.text, self.limits, self.defined, self.before(), variables)
+        except LimitError:
+            raise
+        except ParseError:
+            if calls_tool(view.text, self.defined):
+                raise
+            return Nothing("code that calls no tool")
+        bound = self.numbered(variables)
+        if not raw.calls:
+            return Nothing("code that calls no tool", bound)
+        pieces = ((bound.piece, 0),) if bound else ()
+        return Read(
+            "openai-programmatic", view.place(raw), "a program of calls", span_of(view), bound, pieces
+        )
+
+    # ------------------------------------------------------------ one piece, strictly and mended
+    def strict(self, view: View) -> Read | Nothing:
+        """One piece: JSON, else Python.
+
+        Raises:
+            Untold: it is broken JSON.
+            ParseError: it is neither.
+        """
+        text = view.text
+        if _may_be_json(text):
+            values = self._values(text)
+            if values is None:
+                values = _between_semicolons(text)
+            if values is not None:
+                return self.data(values, view)
+            if _OBJECTS.match(text):
+                tree = None if _CALLS_NOTHING.fullmatch(text) else self.syntax(text)
+                if not isinstance(tree, ast.Module) or _is_data(tree):
+                    raise Untold("the text is no JSON", text=text)
+        try:
+            return self.python(view)
+        except ParseError as error:
+            if SCRIPT_START.match(text) or _OBJECT.search(text):
+                read = self._as_script(view)
+                if read is not None:
+                    return read
+            raise error from None
+
+    def _as_script(self, view: View) -> Read | None:
+        try:
+            read = self.script(view)
+        except ParseError:
+            return None
+        return read if isinstance(read, Read) else None
+
+    def mended(
+        self, view: View, *, strictly: bool = False, refused: ParseError | None = None
+    ) -> Read | Nothing:
+        """One piece, with repairs where those are wanted and strict reading fails.
+
+        A broken piece that, mended, calls nothing is no plan in either mode.
+
+        Args:
+            view: The piece.
+            strictly: It is a plan, so that what cannot be read is an error.
+            refused: Why :meth:`strict` refuses it, where that is known; it is whole JSON then.
+
+        Raises:
+            ParseError: it begins like a plan and cannot be read.
+        """
+        try:
+            if refused is None:
+                return self.strict(view)
+            first = refused
+        except LimitError as error:
+            raise placed(error, view, self.source) from None
+        except ParseError as error:
+            first = bare(error)
+        failed = [(first, view)]
+        tried = self.repair or len(view.text) <= LARK_CHARS
+        self.parts |= not tried
+        for repaired, notes in repairs(view) if tried else ():
+            try:
+                read = self.strict(repaired)
+            except ParseError as error:
+                if self.repair:
+                    failed.append((bare(error), repaired))
+                continue
+            if isinstance(read, Nothing):
+                return read
+            if not self.repair:
+                self.parts = True
+                raise self.cut(view, self._late(failed)) from None
+            raw = RawPlan(read.raw.calls, read.raw.answer, (*read.raw.notes, *notes))
+            return replace(read, raw=raw)
+        if not (strictly or isinstance(first, Loose) or plan_like(view.text, self.defined)):
+            return Nothing("a text that calls no tool")
+        late = self._late(failed)
+        raise (late if refused is not None else self.cut(view, late)) from None
+
+    def _late(self, failed: list[tuple[ParseError, View]]) -> ParseError:
+        """The error of a piece, now where it may be that of a limit, which ends the search."""
+        late = not any(isinstance(error, LimitError) for error, _ in failed)
+        return Late(lambda: self._told(failed)) if late else self._told(failed)
+
+    def _told(self, failed: list[tuple[ParseError, View]]) -> ParseError:
+        """What the furthest reading of a piece stops at, which could not be mended, placed in the source."""
+        errors = []
+        for error, view in failed:
+            deepest = error
+            if isinstance(error, Untold):
+                try:
+                    loads(view.text, self.limits)
+                except ParseError as json_error:
+                    deepest = bare(json_error)
+            errors.append(placed(deepest, view, self.source))
+        return max(errors, key=lambda e: e.offset)
+
+    def cut(self, view: View, error: ParseError) -> ParseError:
+        """The error of a piece, said of its end where the piece ends, with the source, inside a call."""
+        if isinstance(error, Cut):
+            return error
+        start = cut_at(view.text) if span_of(view)[1] >= len(self.source.rstrip()) else None
+        self.parts |= start is not None  # a mended reading may stop further on
+        if start is None or error.offset < view.origin(start):
+            return error
+        return Cut("inside a call", text=self.source, start=view.origin(start))
+
+    def repaired_rows(self, text: str, rows: list[Wrapper]) -> Read | None:
+        """A text of a notation with tokens, mended; None without leave to repair, or in vain."""
+        if not self.repair:
+            self.parts = True
+            return None
+        for row in rows:
+            if row.shape != "sections":
+                continue
+            calls: list[RawCall] = []
+            notes: list[Diagnostic] = []
+            opening = pattern(row.open)
+            matches = list(opening.finditer(text))
+            for i, match in enumerate(matches):
+                end = matches[i + 1].start() if i + 1 < len(matches) else len(text)
+                close = pattern(row.close).search(text, match.end(), end) if row.close else None
+                view = View(text).cut(match.end(), close.start() if close else end).strip()
+                if not view.text or (view.text[:1] not in "[{" and not CALLISH.match(view.text)):
+                    continue
+                try:
+                    read = self.mended(view, strictly=True)
+                except ParseError:
+                    return None
+                if isinstance(read, Read):
+                    calls += shift_names(read.raw.calls, len(calls)) if calls else read.raw.calls
+                    notes += read.raw.notes
+            if calls:
+                return Read(row.name, RawPlan(tuple(calls), None, tuple(notes)), "its tokens", (0, len(text)))
+        return None
+
+    # ------------------------------------------------------------ fences
+
+    def _kept(self, read: Read | Nothing) -> list[Read]:
+        self.keep(read)
+        if isinstance(read, Nothing):
+            self.why = self.why or read.why
+            return []
+        return [read]
+
+    # ------------------------------------------------------------ prose
+
+
+# ---------------------------------------------------------------- helpers
+_WORDS = re.compile(r"\s*+([A-Za-z]++) ([A-Za-z]++)")
+_KEYWORDS = frozenset({*keyword.kwlist, *keyword.softkwlist})
+_QUOTED = (TEXT, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"))
+_OBJECTS = re.compile(r"[\[\s]*+\{")
+_CALLS_NOTHING = re.compile(
+    r"[^(]*+|(?:[^\"'(#fFtT]++|(?:[Ff]alse|[Tt]rue)\b|\"(?:[^\"\\]++|\\.)*+(?:\"|\Z))*+", re.S
+)
+"""A text without a bracket of a call, but for those in quotes that hold no code, be it Python or not."""
+_OBJECT = later(r"\(\s*\{\s*\w+\s*[:,}]")
+_SEMICOLON = re.compile(r"[\s;]*+")
+
+
+def _between_semicolons(text: str) -> list[Any] | None:
+    """The JSON values of a text with semicolons between them; None where it is no such text."""
+    if ";" not in text:
+        return None
+    values: list[Any] = []
+    position = 0
+    while position < len(text):
+        try:
+            value, position = decode(text, position)
+        except (ValueError, RecursionError):
+            break
+        values.append(value)
+        position = _SEMICOLON.match(text, position).end()  # type: ignore[union-attr]
+    return values if values and position >= len(text) else None
+
+
+def _is_script(tree: ast.Module) -> bool:
+    """Whether a Python text is JavaScript: a call's one argument has keys that are names, held by nothing."""
+    keys = {
+        key.id
+        for node in walk(tree)
+        if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Dict)
+        for key in node.args[0].keys
+        if isinstance(key, ast.Name)
+    }
+    stored = (
+        node.id for node in walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    return bool(keys) and keys.isdisjoint(stored)
+
+
+def _is_data(tree: ast.Module) -> bool:
+    """Whether a Python text is data: it calls nothing, or an object that should be a call itself does."""
+    calling = (node for node in tree.body if any(isinstance(n, ast.Call) for n in walk(node)))
+    have_arguments = [_has_arguments(node) for node in calling]
+    return not have_arguments or any(have_arguments)
+
+
+def _has_arguments(node: ast.stmt) -> bool:
+    value: ast.expr | None = node.value if isinstance(node, ast.Expr) else None
+    items = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
+    keys = [
+        {k.value for k in i.keys if isinstance(k, ast.Constant)} for i in items if isinstance(i, ast.Dict)
+    ]
+    return any(names & {*NAME_KEYS} and names & {*ARGUMENT_KEYS} for names in keys)
+
+
+def _is_empty(value: Any) -> Nothing | None:
+    """Why a value holds no call that could be looked for; None where it may hold one."""
+    if isinstance(value, (str, list)) and not value:
+        return Nothing("an empty list or text")
+    if value == {}:
+        return Nothing("an empty object")
+    if isinstance(value, list) and value.count({}) == len(value):  # of which a look at each takes seconds
+        return Nothing("a message without calls")
+    return _SCHEMA if is_schema(value) else None
+
+
+_SCHEMA = Nothing("a schema of tools or parameters")
+
+
+def _may_be_json(text: str) -> bool:
+    return text.lstrip()[:1] in ("[", "{", '"')
+
+
+def _named_at(text: str, error: ParseError) -> int:
+    """Where what an error quotes stands in a text: as a text of its own, else inside one."""
+    for quoted in re.findall(r"'([^']+)'", error.reason):
+        for quotation in (f'"{quoted}"', quoted.removesuffix("…")):
+            offset = text.find(quotation)
+            if offset >= 0:
+                return offset
+    return 0
+
+
+def _silent(texts: list[str]) -> Diagnostic:
+    """That texts of a list call nothing, beside others that do: each may be a plan of its own, or words."""
+    count = len(texts)
+    start = "a text of the list calls" if count == 1 else f"{count:,} texts of the list call"
+    samples = ", ".join(repr(shortened(text, 40)) for text in texts[:3])
+    return Diagnostic("find.text", f"{start} no tool, beside others that do: {samples}")

@@ -1,0 +1,448 @@
+"""Tags and tokens that stand inside values of calls.
+
+It goes by the quotes and tags around them. What it takes for one too many costs a reading more, and
+changes nothing; what it passes over is taken for what it is outside of values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any, TypeAlias
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.lazy_regex import later
+from planner_eval.base.limits import Span
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import INVISIBLE
+from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value
+from planner_eval.plan.values import map_leaves
+from planner_eval.reading.dialects.detect import tokens_at
+from planner_eval.reading.dialects.table import Wrapper, own, table
+
+# ----------------------------------------------------------------------
+# Which tags and tokens of a text may stand inside values of its calls: a guess that reading has to prove.
+_ASIDE = later(
+    r"</?(?i:think|thinking|thought|reasoning|scratchpad)>|<\|thought_(?:start|end)\|>|\[/?(?i:THINK)\]"
+    r"|<\|channel\|>analysis<\|message\|>|<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|"
+    r"end_of_text|start_header_id|end_header_id|end)\|>|</?s>|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>"
+    r"|\[/?INST\]|\x1b\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>"
+)
+"""A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values."""
+_AROUND = later(r"</?(?!node-\w|GENERATED>)[A-Za-z][\w:.\-]*+|```++|~~~++")
+"""What stands around calls: the begin of a tag, which is blanked, too, and a fence; references are none."""
+_LINE = later(
+    r"(?m:^)[ \t]*+(?:###[ \t]*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b"
+    rf"|(?:System|User|USER|Human|Assistant|ASSISTANT|AI|Tool)(?=\s*+:\s)|[{INVISIBLE}])"
+)
+"""What begins another turn at a line's start, or is not seen there; values may have several lines."""
+_THOUGHT = later(
+    r"<(?i:(think|thinking|thought|reasoning|scratchpad))>|(<\|)thought_start|(\[)(?i:THINK)|<\|channel"
+)
+_ESCAPED = later(r"\\.")
+_APOSTROPHE = later(r"(?:\w\w|\bI)'(?=\w)")
+_WORD = later(r"\S++")
+_PLAIN = later(r"[ \t]{2,}+|[ \t\-]*+[\"']?\w[\w ]{0,40}+[\"']?[ \t]*+:[ \t]")
+"""How a line begins on which a value without quotes may stand."""
+_PLAIN_KEYS = ("Action Input", "arguments:", "parameters:", "args:")
+_TRIPLE = ('"""', "'''")
+_BEGINS = ("<", "[", "\x1b", "```", "~~~", "Call:", "functools", "to=functions.", ">>>", "✿", "‹")
+"""What all begin with that are looked for."""
+
+
+class Tag(NamedTuple):
+    """What may stand inside a value, though elsewhere it is no text.
+
+    Args:
+        spans: Where its words stand.
+        aside: It is a tag of a thought or a chat token.
+        framed: It means something inside values between tags, too.
+    """
+
+    spans: tuple[Span, ...]
+    aside: bool
+    framed: bool
+
+
+class _Frames(NamedTuple):
+    """What stands around values that have no quotes.
+
+    Args:
+        between: What opens a value between tags, with what may close it.
+        quotes: Tokens that stand for quotes, each with the token before a call that has such.
+        signs: What a text has in which the line of a value does not tell that it is one.
+    """
+
+    between: dict[str, tuple[str, ...]]
+    quotes: tuple[tuple[str, str], ...]
+    signs: tuple[str, ...]
+
+
+@cache
+def _frames(_own: tuple[Wrapper, ...]) -> _Frames:
+    between: dict[str, tuple[str, ...]] = {}
+    for row in table().values():
+        if row.parameter:
+            opening, closing = row.parameter[0].split("$")[0], row.parameter[1].split("$")[0].strip()
+            if len(opening) == 1:  # a tag that is called what the parameter is: what stands around them all
+                opening, closing = row.call[0].split()[-1], row.call[1].split()[0]
+            between[opening] = (*between.get(opening, ()), closing)
+    quotes = tuple([(row.quote, row.open[0]) for row in table().values() if row.quote and row.open])
+    return _Frames(between, quotes, (*between, *(quote for quote, _ in quotes), *_TRIPLE, "(#"))
+
+
+def tags(text: str) -> list[list[Tag]]:
+    """What may stand inside values of a text though it is a token elsewhere, the tags of a thought together.
+
+    >>> [text for text in ("f(a=1)<|im_end|>", "<think>f(a='1')</think>f(a='2')") if tags(text)]
+    []
+    >>> [[tag.spans[0] for tag in group] for group in tags('f(a="<think>1</think>", b="</s>")')]
+    [[(5, 12), (13, 21)], [(27, 31)]]
+    """
+    if not _may_hold(text):
+        return []
+    all_tags = _found(text)
+    return list(_grouped(text, all_tags)) if all_tags else []
+
+
+def _may_hold(text: str) -> bool:
+    """Whether anything may be found: a look at the lines is much cheaper than one at all tokens."""
+    if any(map(text.__contains__, _frames(own()).signs)):
+        return True
+    begins = [begin for begin in _BEGINS if begin in text]
+    if not begins:
+        return False
+    if "`" in text and begins != ["```"] and text.count("`") != 3 * text.count("```"):
+        return True
+    plain = any(map(text.__contains__, _PLAIN_KEYS))
+    return any(_line_may_hold(line, begins, plain=plain) for line in text.split("\n"))
+
+
+def _line_may_hold(line: str, begins: list[str], *, plain: bool) -> bool:
+    start = max(map(line.rfind, begins))
+    if start <= 0:
+        return False
+    line = _plain(line)
+    start = max(map(line.rfind, begins))
+    if _single(line[:start]) or (plain and (":" in line[:start] or line[0] in " \t")):
+        return True
+    if '"' not in line[:start]:
+        return False
+    pieces = line.split('"')
+    if len(pieces) % 2 == 0:
+        return True
+    quoted = '"'.join(pieces[1::2])
+    return any(map(quoted.__contains__, begins))
+
+
+def _plain(text: str) -> str:
+    """A text without what is escaped in it."""
+    return _ESCAPED.sub("", text) if "\\" in text else text
+
+
+def _single(text: str) -> int:
+    """How many single quotes stand in a text, without the apostrophes in words."""
+    return text.count("'") - len(_APOSTROPHE.findall(text)) if "'" in text else 0
+
+
+def _found(text: str) -> list[Tag]:
+    """All tags and tokens of a text, in order; of those that overlap the first."""
+    asides = [Tag((match.span(),), aside=True, framed=True) for match in _ASIDE.finditer(text)]
+    candidates = asides + [Tag(_words(text, match), aside=False, framed=True) for match in tokens_at(text)]
+    if len(candidates) > len(asides) or any(map(text.__contains__, _TRIPLE)):
+        candidates += [Tag(_words(text, match), aside=False, framed=True) for match in _LINE.finditer(text)]
+    if ("</" in text or "```" in text or "~~~" in text) and not _is_framed(text):
+        candidates += [Tag((match.span(),), aside=False, framed=False) for match in _AROUND.finditer(text)]
+    if len(candidates) == len(asides):
+        return candidates
+    selected: list[Tag] = []
+    for tag in sorted(candidates, key=lambda tag: (tag.spans[0][0], not tag.framed, not tag.aside)):
+        if not selected or tag.spans[0][0] >= selected[-1].spans[-1][1]:
+            selected.append(tag)
+    return selected
+
+
+def _is_framed(text: str) -> bool:
+    """Whether values may stand between tags in a text, which are read from tag to tag."""
+    frames = _frames(own())
+    return any(map(text.__contains__, frames.between)) or any(
+        quote in text and token in text for quote, token in frames.quotes
+    )
+
+
+def _words(text: str, match: re.Match[str]) -> tuple[Span, ...]:
+    """Where the words of a token stand."""
+    return tuple([word.span() for word in _WORD.finditer(text, *match.span())])
+
+
+def _grouped(text: str, candidates: list[Tag]) -> Iterator[list[Tag]]:
+    """The tags that may stand inside values, those of a thought together; none of a thought outside."""
+    around = _Around(text)
+    folded = ""
+    ends = -1
+    opened: dict[int, Tag] = {}
+    nowhere: set[str] = set()
+    for tag in candidates:
+        start, end = tag.spans[0][0], tag.spans[-1][1]
+        if start < ends:
+            continue
+        closing = _closing(text, tag) if tag.aside else None
+        close = -1
+        if closing is not None and closing not in nowhere:
+            folded = folded or text.lower()
+            close = folded.find(closing, end)
+            if close < 0:
+                nowhere.add(closing)
+        if not around.may_hold(tag):
+            if closing is not None:
+                ends = len(text) if close < 0 else close + len(closing)
+        elif close >= 0 and close not in opened:
+            opened[close] = tag
+        else:
+            yield [opened.pop(start), tag] if start in opened else [tag]
+    for tag in opened.values():
+        yield [tag]
+
+
+def _closing(text: str, tag: Tag) -> str | None:
+    """What closes a thought that a tag opens; None where it opens none."""
+    match = _THOUGHT.match(text, *tag.spans[0])
+    if match is None:
+        return None
+    if match[1]:
+        return f"</{match[1].lower()}>"
+    return "<|thought_end|>" if match[2] else "[/think]" if match[3] else "<|end|>"
+
+
+class _Around:
+    """What stands around the places of a text, which are asked for in order."""
+
+    def __init__(self, text: str) -> None:
+        frames = _frames(own())
+        self.text = text
+        self.at = self.line = self.double = self.single = 0
+        self.stop = self.last = -1
+        self.end = len(text.rstrip())
+        self.marks = [quote for quote, token in frames.quotes if token in text]
+        marks = [mark for mark in (*_TRIPLE, "`") if mark in text]
+        self.counts = dict.fromkeys([*marks, *self.marks], 0)
+        self.between = {
+            opening: next((closing for closing in closings if closing in text), closings[0])
+            for opening, closings in frames.between.items()
+            if opening in text
+        }
+        self.plain = not self.between and any(map(text.__contains__, _PLAIN_KEYS))
+        if "(#" in text:
+            self.between["='"] = "')"
+        self.framed = dict.fromkeys(self.between, False)
+
+    def may_hold(self, tag: Tag) -> bool:
+        """Whether a tag may stand inside a value."""
+        start, end = tag.spans[0]
+        self._move(start)
+        if self.double or self.single:
+            odd = self.double % 2 or self.single % 2
+            if odd or (self.double and self.single) or (tag.aside and self._quoted_after(end)):
+                return True
+        if any(count % 2 for count in self.counts.values()):
+            return True
+        if not tag.framed:
+            return False
+        if self.plain and end < self.end and _PLAIN.match(self.text, self.line, start):
+            return True
+        return any(self.framed.values())
+
+    def _move(self, position: int) -> None:
+        """Take in what stands between the last place and this."""
+        passed = self.text[self.at : position]
+        self.at = position
+        for mark in self.counts:
+            self.counts[mark] += passed.count(mark) - (3 * passed.count("```") if mark == "`" else 0)
+        for opening, closing in self.between.items():
+            opens, closes = passed.rfind(opening), passed.rfind(closing)
+            if opens != closes:
+                self.framed[opening] = opens > closes
+        line_start = passed.rfind("\n") + 1
+        if line_start:
+            self.line = position - len(passed) + line_start
+            self.double = self.single = 0
+            passed = passed[line_start:]
+        passed = _plain(passed)
+        self.double += passed.count('"')
+        self.single += _single(passed)
+        for mark in self.marks:
+            self.double -= passed.count(mark) * mark.count('"')
+
+    def _quoted_after(self, position: int) -> bool:
+        """Whether the quotes of a line are no pairs, and one stands in the rest of it."""
+        if position > self.stop:
+            stop = self.text.find("\n", position)
+            self.stop = len(self.text) if stop < 0 else stop
+            line = self.text[self.line : self.stop]
+            plain = _plain(line)
+            odd = plain.count('"') % 2 or _single(plain) % 2
+            self.last = self.line + max(line.rfind('"'), line.rfind("'")) if odd else -1
+        return position <= self.last
+
+
+# ----------------------------------------------------------------------
+# Values that hold what elsewhere is a thought's tag or a token: they are read character for character.
+#
+# Outside of values such text is blanked before anything is read, and a notation's opening token counts
+# wherever it stands. Where one may stand inside a value, the text is read with an opaque sign in its
+# place, which opens nothing and ends nothing. One that is then found inside a value was the value's own
+# text and is put back there; one that is not found there is what it is elsewhere.
+_FIRST = 0xF0000
+"""The first of the signs, of those that Unicode leaves to private use."""
+_MOST = 0xFFF0
+"""How many signs there are."""
+_SIGN = later("([\U000f0000-\U000fffff])\\1*+")
+_TRIES = 12
+"""How often a text is read, at most, to find out what stands inside values."""
+_LONG = 100_000
+"""Characters of a text that is read twice at most."""
+
+
+Read: TypeAlias = Callable[[str], "tuple[RawPlan, Any]"]
+"""Reads a text: its calls, and what its reader wants to know beside them."""
+
+
+class Settled(NamedTuple):
+    """What a text says whose values hold tags.
+
+    Args:
+        raw: The calls, with the tags in their values.
+        beside: What the reader gave beside them.
+        signs: The text with signs for these tags.
+    """
+
+    raw: RawPlan
+    beside: Any
+    signs: Signs
+
+
+def settled(text: str, groups: list[list[Tag]], read: Read) -> Settled | None:
+    """What a text says where values of its calls hold tags; None where none does.
+
+    Args:
+        text: The text.
+        groups: What may stand inside values, from
+            :func:`planner_eval.reading.dialects.finding.embedded_tokens.tags`.
+        read: Reads a text; what it refuses with a ParseError is read otherwise.
+    """
+    if not groups or sum(map(len, groups)) > _MOST or max(text) >= chr(_FIRST):
+        return None
+    proven: list[list[Tag]] = []
+    best: Settled | None = None
+    waiting = [groups]
+    for _ in range(_TRIES if len(text) <= _LONG else 2):
+        if not waiting:
+            break
+        candidates = waiting.pop(0)
+        tried = [*proven, *candidates]
+        signs = Signs(text, tried)
+        try:
+            raw, extra = read(signs.text)
+        except ParseError:
+            waiting[:0] = _split(candidates)
+            continue
+        put = signs.put_back(raw)
+        read_groups = [group for group in tried if all(signs.seen.issuperset(tag.spans) for tag in group)]
+        if put is None:
+            waiting[:0] = _split(candidates)
+        elif len(read_groups) == len(tried):
+            proven, best = tried, Settled(put, extra, signs)
+        elif len(read_groups) > len(proven):
+            unread_groups = [group for group in candidates if group not in read_groups]
+            waiting[:0] = [
+                [group for group in read_groups if group not in proven],
+                *(_split(unread_groups) or [unread_groups]),
+            ]
+        elif len(_kinds(candidates)) > 1:
+            waiting[:0] = _kinds(candidates)
+    return best
+
+
+def _split(groups: list[list[Tag]]) -> list[list[list[Tag]]]:
+    """Groups that do not stand inside values together, apart: by kind, else in halves."""
+    kinds = _kinds(groups)
+    half = len(groups) // 2
+    return kinds if len(kinds) > 1 else [groups[:half], groups[half:]] if half else []
+
+
+def _kinds(groups: list[list[Tag]]) -> list[list[list[Tag]]]:
+    """Thoughts and chat tokens, and what else there is."""
+    asides = [group for group in groups if group[0].aside]
+    return [kind for kind in (asides, [group for group in groups if not group[0].aside]) if kind]
+
+
+class Signs:
+    """A text with opaque signs in the place of tags, and what they stand for.
+
+    >>> signs = Signs("f(a='</s>')", [[Tag(((5, 9),), aside=True, framed=True)]])
+    >>> signs.text.isascii(), signs.whole(signs.text)
+    (False, "f(a='</s>')")
+    """
+
+    def __init__(self, text: str, groups: list[list[Tag]]) -> None:
+        pieces, position = [], 0
+        self.spans: dict[str, Span] = {}
+        self.source = text
+        self.seen: set[Span] = set()
+        self.broken = False
+        for i, (start, end) in enumerate(
+            sorted(span for group in groups for tag in group for span in tag.spans)
+        ):
+            sign = chr(_FIRST + i)
+            self.spans[sign] = (start, end)
+            pieces += [text[position:start], sign * (end - start)]
+            position = end
+        self.text = "".join([*pieces, text[position:]])
+
+    def put_back(self, raw: RawPlan) -> RawPlan | None:
+        """The calls with the tags in their values; None where one is broken, or stands in a tool's name."""
+        if any(_SIGN.search(call.name) for call in raw.calls):
+            return None
+        calls = tuple(map(self._call, raw.calls))
+        answer = raw.answer and tuple((key, self._value(value)) for key, value in raw.answer)
+        seen = set(self.seen)
+        notes = tuple(note._replace(message=self.whole(note.message)) for note in raw.notes)
+        self.seen = seen  # a note tells of the text, be it a value's or not
+        return None if self.broken else raw._replace(calls=calls, answer=answer, notes=notes)
+
+    def _call(self, call: RawCall) -> RawCall:
+        return replace(
+            call,
+            arguments=tuple([(self.whole(key), self._value(value)) for key, value in call.arguments]),
+            label=call.label and self.whole(call.label),
+            binds=tuple([(self.whole(name), self._path(path)) for name, path in call.binds]),
+            returns=tuple(map(self.whole, call.returns)),
+            result=self._value(call.result),
+        )
+
+    def _value(self, value: Value) -> Value:
+        if type(value) is dict:  # one with keys that a text repeats is refused later on
+            return {self.whole(key): self._value(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._value(item) for item in value]
+        return map_leaves(self._leaf, value)
+
+    def _leaf(self, value: Value) -> Value:
+        if isinstance(value, RawRef):
+            return RawRef(self.whole(value.name), self._path(value.path))
+        return self.whole(value) if isinstance(value, str) else value
+
+    def _path(self, path: Path) -> Path:
+        return tuple([self.whole(step) if isinstance(step, str) else step for step in path])
+
+    def whole(self, text: str) -> str:
+        """A text with the tags in the place of their signs."""
+        return text if text.isascii() else _SIGN.sub(self._tag, text)
+
+    def _tag(self, match: re.Match[str]) -> str:
+        start, end = self.spans.get(match[1], (0, 0))
+        self.broken |= len(match[0]) != end - start
+        self.seen.add((start, end))
+        return self.source[start:end]

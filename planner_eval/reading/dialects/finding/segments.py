@@ -1,0 +1,467 @@
+"""What a segment of a text may be: calls, prose, or calls told once more."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.frozen import quick
+from planner_eval.base.lazy_regex import later
+from planner_eval.base.limits import Span
+from planner_eval.plan.model import Diagnostic, RawCall, RawComputed, RawPlan, RawRef
+from planner_eval.plan.values import fold
+from planner_eval.reading.dialects.conversations.messages import is_call, is_keyed
+from planner_eval.reading.dialects.finding.edited_text import Edit, View
+from planner_eval.reading.dialects.programs.program import Bound, shift_names
+from planner_eval.reading.dialects.programs.python_long import may_hold, walk
+from planner_eval.reading.dialects.programs.values import BUILTINS, SHOWING, is_library
+
+# ----------------------------------------------------------------------
+# What a piece of text may be: read calls or nothing, and how a plan is told from prose and own code.
+_LINES = r"\w*+[ \t]*+\n(?:(?!```|~~~)(?:[^\n`~]++|(?!(?:```|~~~)[ \t]*+\n)[`~])*+\n)*+"
+"""The lines after a fence's mark of which none begins or ends with one."""
+
+_FENCE = later(
+    r"(?P<line>(?<![^\n]))?+(?P<mark>```+|~~~+)"
+    rf"(?P<body>(?(line){_LINES}(?=(?:```+|~~~+)[ \t]*+(?:\n|\Z))|(?!))|(?:[^`~]++|`(?!``)|~(?!~~))*+)"
+    r"(?:```+|~~~+|\Z)"
+)
+
+
+def fences(text: str) -> Iterator[re.Match[str]]:
+    """The fences of a text, searched for from the first mark on: the pattern takes its time at each sign."""
+    marks = [position for position in (text.find("```"), text.find("~~~")) if position >= 0]
+    return _FENCE.finditer(text, min(marks)) if marks else iter(())
+
+
+_LABEL = later(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
+
+
+@quick
+class Block:
+    """A piece of a text: a fence's inside with its label, or what stands between fences."""
+
+    view: View
+    fenced: bool
+    label: str
+    start: int
+
+
+@quick
+class Read:
+    """Calls that were read, placed in the source, and why in this dialect.
+
+    Args:
+        dialect: The notation.
+        raw: The calls.
+        reason: Why the notation was taken.
+        span: Where they stand.
+        bound: What their variables hold after them.
+        pieces: The numbers of the pieces they are of, each with the place of its first call among them.
+    """
+
+    dialect: str
+    raw: RawPlan
+    reason: str
+    span: Span
+    bound: Bound | None = None
+    pieces: tuple[tuple[int, int], ...] = ()
+
+
+@quick
+class Nothing:
+    """A piece that holds no call, and why."""
+
+    why: str
+    bound: Bound | None = None
+
+
+PYTHON = frozenset({"code", "pythonic"})
+"""The dialects of pieces of Python: with assignments, and of calls alone."""
+
+
+class Loose(ParseError):
+    """A tool's name and its arguments stand side by side in a list: a plan, in no known notation."""
+
+
+TYPE = (
+    r"(?:(?:typing\.)?(?:int|float|str|bool|list|dict|tuple|set|bytes|object|None|date|datetime|[A-Z]\w*+)"
+    r"(?:\[[^\]\n=(]*+\]+)?+)(?:\s*+\|\s*+\w++(?:\[[^\]\n=(]*+\]+)?+)*+"
+)
+"""A type as it is written after a variable; other words there are a label before the variable's name."""
+NAME = r"[^\W\d](?:[\w.\-]|\\[_.])*+"
+CALLISH = later(
+    rf"(?<![\w.\-\\])({NAME})['\"]?+\s*+\(\s*+(?:,\s*+)?+(?:[\w\\]++\s*+=(?!=)|[\"'\[{{]|-?\d|\$\{{?\d)"
+)
+_COLONS = later(rf"(?:\[\s*+)?+{NAME}\(\s*+\w++\s*+:\s*+(?:[\"'\[{{]|-?\d)")
+"""A call whose arguments have colons; a signature has the name of a type there."""
+_SPREAD = later(rf"\[\s*+{NAME}\(\s*+\*")
+_LISTED = later(rf"\[\s*+({NAME})\s*+,\s*+\w++\s*+=")
+_CALLS_LISTED = later(r"\[\s*+([^\W\d][\w.]*+)\(")
+_ENCODED = later(r"[\[\s]*+\{\s*+\"[\w.\-]++\"\s*+:\s*+\"\s*+\{\s*+\\\"")
+_KEYED = later(
+    r"[\"'“](?:name|function|tool|api|api_name|tool_name|toolName|function_name|task|action_input)[\"'”]\s*+:"
+)
+_SCHEMA = later(r"[\"']properties[\"']\s*+:")
+
+
+def plan_like(text: str, defined: set[str]) -> bool:
+    """Whether a piece that cannot be read begins like a plan: then it is an error, not prose."""
+    plain = text.replace("\\_", "_")
+    listed = _CALLS_LISTED.match(plain) if plain[:1] == "[" else None
+    if (
+        _LISTED.match(plain)
+        or _COLONS.match(plain)
+        or _SPREAD.match(plain)
+        or _ENCODED.match(text)
+        or (listed and _identifier(listed[1]))
+    ):
+        return True
+    if _KEYED.search(plain) and plain[:1] in "[{":
+        return not _SCHEMA.search(plain)
+    return any(
+        match[1] not in defined and match[1].split(".")[0] not in defined for match in CALLISH.finditer(plain)
+    )
+
+
+_DEFINITION = later(
+    r"(?m)^[ \t]*+(?:export\s++|public\s++|private\s++|static\s++|async\s++)*+"
+    r"(?:def|function)\s++([^\W\d]\w*+)\s*+\("
+)
+_IMPORT = later(
+    r"(?m)^[ \t]*+(?:import[ \t]++([\w.]++)(?:[ \t]++as[ \t]++(\w++))?+(?P<end>[ \t]*+(?:[,#\r\n]|\Z))?+"
+    r"|from[ \t]++([\w.]++)[ \t]++import[ \t]++([\w, ]++))"
+)
+
+
+def own_names(text: str) -> set[str]:
+    r"""The functions that a text defines and the libraries it imports: no tools.
+
+    >>> sorted(own_names("import math\nfrom tools import get_rate\ndef f():"))
+    ['f', 'math']
+    """
+    plain = text.replace("\\_", "_")
+    names: set[str] = set()
+    if "def" in plain or "function" in plain:  # most texts define nothing: 1.5 % of reading model outputs
+        names = {match[1] for match in _DEFINITION.finditer(plain)}
+    for match in _IMPORT.finditer(plain) if "import" in plain else ():
+        python = (
+            match["end"] is not None or match[4]
+        )  # JavaScript's and Java's go on, and have no list of theirs
+        if python and not is_library(match[1] or match[4]):
+            continue
+        for name in (match[2] or match[1] or match[5] or "").split(","):
+            names.add(name.strip().split(" as ")[-1].split(".")[0])
+    return names
+
+
+def is_signature(call: RawCall, text: str) -> bool:
+    """Whether a call has bare names only, as a function's signature in prose has.
+
+    >>> is_signature(RawCall("f", (("0", "a"),), spans=((2, 3),)), "f(a)")
+    True
+    """
+    if not call.arguments or len(call.spans) != len(call.arguments):
+        return False
+    return all(
+        key.isdigit() and isinstance(value, str) and re.fullmatch(r"[^\W\d]\w*", text[start:end] or "1")
+        for (key, value), (start, end) in zip(call.arguments, call.spans, strict=True)
+    )
+
+
+def is_labelled(tree: ast.Module) -> bool:
+    """Whether a text is Python only because a label before calls reads as a variable with its type.
+
+    >>> is_labelled(ast.parse("Answer: f(a=1)")), is_labelled(ast.parse("n: int = f(a=1)"))
+    (True, False)
+    >>> is_labelled(ast.parse('Answer: [{"name": "f"}]'))
+    True
+    >>> is_labelled(ast.parse("Sure: t = f(a=1)")), is_labelled(ast.parse("t: response = f(); g(t)"))
+    (True, False)
+    """
+    if not may_hold(tree.body, frozenset({ast.AnnAssign})):
+        return False
+    annotated = [node for node in tree.body if isinstance(node, ast.AnnAssign)]
+    return bool(annotated) and (_labels(annotated) or any(_is_named(node, tree) for node in annotated))
+
+
+def _labels(annotated: list[ast.AnnAssign]) -> bool:
+    return any(
+        node.value is None
+        and any(isinstance(inner, (ast.Call, ast.Dict)) for inner in ast.walk(node.annotation))
+        for node in annotated
+    )
+
+
+def _is_named(node: ast.AnnAssign, tree: ast.Module) -> bool:
+    """Whether a label stands before a variable, which is no type: `Sure: t = f(a=1)`."""
+    if not isinstance(node.annotation, ast.Name) or node.value is None:
+        return False
+    label, name = ast.unparse(node.target), node.annotation.id
+    if re.fullmatch(TYPE, name) or not any(isinstance(inner, ast.Call) for inner in ast.walk(node)):
+        return False
+    return all(not isinstance(n, ast.Name) or n.id != label or n is node.target for n in walk(tree))
+
+
+@quick
+class _Called:
+    """A function that is called, and whether by named arguments alone."""
+
+    name: str
+    keyed: bool
+
+
+def calls_in(tree: ast.Module, defined: set[str]) -> list[_Called]:
+    """The calls of a program that are not of what it defines itself."""
+    calls = []
+    for node in walk(tree):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else ""
+            if name and name.split(".")[0] not in defined:
+                calls.append(_Called(name, bool(node.keywords)))
+    return calls
+
+
+_TOOL_CALL = later(r"(?<![\w.$])(?:(new|function)\s++)?([^\W\d][\w$]*+(?:\.[^\W\d][\w$]*+)*+)\s*+\(")
+_KEYWORDS = frozenset(
+    {"if", "for", "while", "switch", "catch", "return", "function", "super", "this", "await", "main"}
+)
+_OWN = frozenset(
+    {"Math", "JSON", "Object", "Array", "System", "document", "window", "String", "Promise", "this", "super"}
+)
+
+
+def calls_tool(text: str, defined: set[str]) -> bool:
+    """Whether a program that cannot be read calls something that is not its own."""
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+    own = {
+        m
+        for pair in re.findall(r"\b(?:const|let|var)\s+(\w+)|\bimport\s+(\w+)\s+from", code)
+        for m in pair
+        if m
+    }
+    own |= set(re.findall(r"\b\w+(?:<[^>\n]*>)?\s+(\w+)\s*=", code))
+    methods = set(
+        re.findall(
+            r"\b(?:public|private|protected|static|void|String|int)\s+(?:[\w<>\[\]]+\s+)*(\w+)\s*\(", code
+        )
+    )
+    for match in _TOOL_CALL.finditer(code):
+        name, root = match[2], match[2].split(".")[0]
+        is_known = name in SHOWING or name in BUILTINS or name in _KEYWORDS or root in _OWN or name in methods
+        if not (match[1] or is_known or root in own or root in defined or name in defined):
+            return True
+    return False
+
+
+# ---------------------------------------------------------------- a name and its arguments side by side
+def _identifier(value: Any) -> bool:
+    """Whether a text is a name of several words, as tools have: with dots or underscores, or camel case."""
+    if not isinstance(value, str):
+        return False
+    # An underscore is a letter of a word, too: one pattern for both would try each way to part them.
+    parted = "." in value or "_" in value[1:-1]
+    return bool(re.fullmatch(r"[^\W\d]\w*+(?:\.\w++)*+" if parted else r"[a-z]+[A-Z]\w*", value))
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"[^\W\d][\w.\-]*", value))
+
+
+def _are_arguments(value: Any) -> bool:
+    return isinstance(value, dict) and not is_call(value) and not is_keyed([value])
+
+
+def refuse_pairs(value: Any, text: str) -> None:
+    """Refuse a list in which a tool's name and its arguments are items of their own.
+
+    Raises:
+        ParseError: with the place of the name.
+    """
+    if not isinstance(value, list):
+        return
+    for item in value:
+        if isinstance(item, list):
+            refuse_pairs(item, text)
+    named = {name for name, arguments in pairwise(value) if _is_name(name) and _are_arguments(arguments)}
+    names = [item for item in value if _identifier(item) or (isinstance(item, str) and item in named)]
+    has_arguments = any(
+        isinstance(item, dict) or (isinstance(item, str) and re.match(r"\w+=", item)) for item in value
+    )
+    if names and has_arguments:
+        offset = max(text.find(names[0]) - 1, 0)
+        raise Loose(
+            f"found {names[0]!r} and its arguments as items of one list, expected a call",
+            text=text,
+            offset=offset,
+        )
+
+
+_NAMING = frozenset({ast.Constant, ast.List, ast.Tuple})
+"""What names a tool in a list, or holds such a list."""
+
+
+def refuse_loose(tree: ast.Module, text: str) -> None:
+    """The same for a Python list."""
+    for statement in tree.body if may_hold(tree.body, frozenset({ast.List, ast.Tuple})) else ():
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.List, ast.Tuple)):
+            refuse_pairs(_data(statement.value), text)
+
+
+def _data(node: ast.expr) -> Any:
+    if isinstance(node, (ast.List, ast.Tuple)):
+        if not may_hold(node.elts, _NAMING):
+            return []
+        return [_data(item) for item in node.elts]
+    if isinstance(node, ast.Dict):
+        return {}
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+# ---------------------------------------------------------------- places
+def span_of(view: View) -> Span:
+    """Where a view stands in the source."""
+    return view.span((0, len(view.text)))
+
+
+def placed(error: ParseError, view: View, source: str) -> ParseError:
+    """An error of a view's text as an error of the source."""
+    offset = view.origin(error.offset)
+    if isinstance(error, LimitError):
+        return LimitError(error.reason, text=source, offset=offset)
+    return ParseError(error.reason, text=source, offset=offset, code=error.code, dialect=error.dialect)
+
+
+def joined(read: list[Read]) -> RawPlan:
+    """The calls of several pieces as one plan."""
+    calls: list[RawCall] = []
+    notes: list[Diagnostic] = []
+    for item in read:
+        calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
+        notes += item.raw.notes
+    return RawPlan(tuple(calls), None, tuple(notes))
+
+
+def pieces_of(read: list[Read], unnumbered: Read | None = None) -> tuple[tuple[int, int], ...]:
+    """Where the pieces begin of which the calls are joined; one without a number is 0."""
+    starts: list[tuple[int, int]] = []
+    count = 0
+    for item in read:
+        pieces = ((0, 0),) if item is unnumbered else item.pieces
+        starts += [(piece, count + start) for piece, start in pieces]
+        count += len(item.raw.calls)
+    return tuple(starts)
+
+
+def dedented(view: View) -> View:
+    """The view without the white space that all of its lines begin with."""
+    text = view.text
+    if text[:1] not in (" ", "\t") and "\n " not in text and "\n\t" not in text:
+        return view  # no line begins so
+    lines = [m for m in re.finditer(r"(?m)^([ \t]*+)(?=[^\s])", view.text)]
+    inner = lines[1:] if lines and not lines[0][1] else lines
+    common = min((len(m[1]) for m in inner), default=0)
+    first = len(lines[0][1]) if lines else 0
+    if not common and not first:
+        return view
+    if lines and not first and common:  # only the first line was stripped
+        return (
+            view.edit(Edit(m.start(), m.start() + common, "") for m in inner)
+            if _uniform(inner, common)
+            else view
+        )
+    return view.edit(Edit(m.start(), m.start() + min(common, len(m[1])), "") for m in lines)
+
+
+def _uniform(lines: list[re.Match[str]], common: int) -> bool:
+    """Whether the lines after a stripped first one are indented for no reason of the language."""
+    return all(len(m[1]) >= common for m in lines) and not lines[0].string[
+        : lines[0].start()
+    ].rstrip().endswith((":", ",", "(", "[", "{"))
+
+
+def split(view: View) -> Iterator[Block]:
+    """The fences of a text and what stands between them."""
+    position = 0
+    for match in fences(view.text):
+        if match.start() > position and not view.text[position : match.start()].isspace():
+            yield Block(view.cut(position, match.start()), False, "", position)
+        start, end = match.span("body")
+        position = match.end()
+        if not match["body"].strip():
+            continue
+        label = _LABEL.match(view.text, start, end)
+        inside = view.cut(label.end() if label else start, end)
+        yield Block(inside, True, label[1].lower() if label else "", match.start())
+    if position < len(view.text):
+        yield Block(view.cut(position, len(view.text)), False, "", position)
+
+
+# ----------------------------------------------------------------------
+# When calls are the same calls once more: a model states its plan, and states it again.
+def _digest(text: str) -> str:
+    """A short text for a long one: nested calls would double it at each level."""
+    from hashlib import blake2b
+
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def signature(raw: RawPlan, before: Mapping[str, str] | None = None) -> list[str]:
+    """A text for each call that is equal for equal calls, nested ones included.
+
+    Args:
+        raw: The calls.
+        before: The same texts of calls that stand before, by the names that these calls have for them.
+    """
+    texts_by_name: MutableMapping[str, str] = ChainMap({}, before) if before else {}  # type: ignore[arg-type]
+    texts = []
+    for call in raw.calls:
+        arguments = sorted(f"{key!r}={_shown(value, texts_by_name)}" for key, value in call.arguments)
+        text = _digest(f"{call.app}.{call.name}({','.join(arguments)})")
+        for name, path in call.binds:
+            texts_by_name[name] = f"{text}{path}"
+        texts.append(text)
+    return texts
+
+
+def repeats(runs: Sequence[RawPlan]) -> list[bool]:
+    """For each run of one plan's calls, whether each of its calls, under its names, was made before."""
+    names = iter(signature(RawPlan(tuple(call for run in runs for call in run.calls))))
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+    repeated = []
+    for run in runs:
+        own = {(next(names), call.returns) for call in run.calls}
+        repeated.append(own <= seen)
+        seen |= own
+    return repeated
+
+
+def note(count: int, span: Span) -> Diagnostic:
+    """What is said of calls that count once."""
+    message = (
+        f"{count} calls were read before and count once"
+        if count > 1
+        else "a call was read before and counts once"
+    )
+    return Diagnostic("find.restated", message, "info", None, None, span)
+
+
+def _shown(value: Any, texts_by_name: Mapping[str, str]) -> str:
+    def leaf(value: Any) -> str:
+        if isinstance(value, RawRef):
+            return f"<{texts_by_name.get(value.name, value.name)}{value.path}>"
+        return repr(value.text if isinstance(value, RawComputed) else value)
+
+    text: str = fold(
+        value,
+        leaf,
+        items=lambda items: f"[{','.join(items)}]",
+        fields=lambda fields: f"{{{','.join(f'{key!r}:{field}' for key, field in sorted(fields.items()))}}}",
+        text=lambda pieces: "+".join(map(leaf, pieces)),
+    )
+    return text

@@ -1,0 +1,285 @@
+"""What looks like a call and was not read: in an unknown notation, or begun and not ended.
+
+Nothing is read here. That a text calls nothing is an answer, and the right one where gold calls nothing; a
+call that no reader takes would count as that answer, so where one may stand is said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Set
+from functools import cache
+
+from planner_eval.base.json_text import whole
+from planner_eval.base.lazy_regex import later
+from planner_eval.base.limits import Span
+from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, NAME_KEYS
+from planner_eval.reading.dialects.detect import last_token, signs
+from planner_eval.reading.dialects.finding.prose import blank, is_denied
+from planner_eval.reading.dialects.finding.segments import fences
+from planner_eval.reading.dialects.finding.truncation import left_open
+from planner_eval.reading.dialects.programs.values import BUILTINS, OWN, PACKAGES, SHOWING
+from planner_eval.reading.dialects.table import Wrapper, own, table
+
+# ----------------------------------------------------------------------
+# What looks like a call in a text of which none was read: in a notation that is not known, or not quite so.
+_LONGEST = 20_000
+"""How much of a text is looked at."""
+
+_TOOL = r"[^\W\d][\w.\-]*+"
+_SPELT = rf"(?=[^\W\d]\w{{0,60}}?(?:[._][^\W_]|[a-z][A-Z])){_TOOL}"
+"""A name as tools have it and words of a sentence have not: `get_weather`, `getWeather`, `weather.get`."""
+_QUOTE = "\u201c\u201d"
+_COLON = "[:\uff1a]"
+
+_WORD = r"(?i:tools?|func(?:tion)?s?|calls?|plugins?|actions?|python|invoke|invocation)"
+_TOKEN = (
+    rf"(?:<[|\uff5c](?:[^<>|\uff5c\n]{{0,40}}[^a-zA-Z<>|\uff5c\n])?{_WORD}(?![a-zA-Z])"
+    r"[^<>|\uff5c\n]{0,40}[|\uff5c]>"
+    r"|\u273f\w{1,20}\u273f"
+    r"|<(?:\w{1,20}[:_\-])?(?:tool_?calls?|function_?calls?|tool_?use|use_(?:\w{1,10}_)?tool|invoke|call_tool"
+    r"|tool_name|tool_input|tool_code|function)\b[^<>\n]{0,100}>"
+    r"|\[/?(?:\w{1,10}_)?(?:TOOL|FUNCTION)_?(?:CALLS?|REQUEST|USE)\])"
+)
+_NOTHING = r"(?!(?i:none|null|no|nothing|n/a|nil|empty|no_function|no_tool|finish)\b)"
+_MARKED = later(
+    rf"{_TOKEN}(?:[\s:\uff1a=,]*+{_TOKEN}){{0,8}}+[\s:\uff1a=\[`]*+(?:json\s*+)?{_NOTHING}"
+    r"(?:\{\s*+\\?[\"'\w]|<[a-zA-Z_]\w*+>\s*+[^<\s]"
+    rf"|{_TOOL}(?:[(\[]|</|<[|\uff5c]|\s*+(?:\u273f|[:,]?\s*+\{{)"
+    r"|[ \t]*+\n\s*+(?:[<{\[(\u273f]|```|\w++\s*+[=:])))"
+    r"|<[^<>\n]{0,30}?(?:invoke|function|tool|action|call)(?:\s[^<>\n]{0,40}?\bname\s*+=\s*+[\"']?|=[\"']?)[^\W\d]"
+    rf"|\bcall:{_TOOL}\{{"
+)
+"""Tokens that frame calls in models' notations, and a name or data right after them."""
+
+_CALLED = later(
+    rf"(?<![\w.\-#@\\])({_TOOL})(?:\*\*|`)?\(\s*+[^\W\d]\w*+\s*+=(?!=)\s*+"
+    rf"(?:[\"'\[{{{_QUOTE}\d]|-\d|(?:True|False|None|true|false|null)\b)"
+)
+"""A call with a named argument that stands where no call is read: in a sentence, or before an arrow."""
+_TOLD = later(
+    r"\b(?:used|called|ran|invoked|executed|examples?|e\.g\.|such as|like|syntax|usage|def|function|class)"
+    r"\b[\s:*`]{0,6}(?:the\s)?[*`]{0,3}\Z",
+    re.I,
+)
+"""What stands before a call of which a sentence only tells."""
+
+_OVER = later(
+    rf"(?:(?<=[\s*`|(])|^)({_SPELT})(?:\*\*|__|`)?[ \t]*+"
+    rf"(?:[-\u2013\u2014|\u2192]{{1,2}}>?|{_COLON}|=>|with(?: (?:the )?(?:arguments|input))?:?|\()?"
+    rf"[ \t]*+`?\{{\s*+\\?[\"'{_QUOTE}]\w"
+)
+"""A tool's name and an object on one line."""
+_FENCED = later(
+    rf"(?m:^)[ \t>]*+(?:[\w #.\-]{{1,30}}[:.)][ \t]*+)?(?:\*\*|`)?({_SPELT})(?:\*\*|`)?[ \t]*+:?\s*+"
+    r"```(?:json)?\s*+\{\s*+[\"'}]"
+)
+"""A tool's name that ends a line, and an object in the fence below."""
+
+_KEYED = later(
+    rf"\{{\s*+(?:\\[\"']|[{_QUOTE}])?(?:{'|'.join(NAME_KEYS)})(?:\\[\"']|[{_QUOTE}])?\s*+[:=]\s*+"
+    rf"(?:\\?[\"'{_QUOTE}])?[^\W\d][^{{}}]{{0,200}}?[,;\s]\s*+"
+    rf"(?:\\[\"']|[{_QUOTE}])?(?:{'|'.join(ARGUMENT_KEYS)})(?:\\[\"']|[{_QUOTE}])?\s*+[:=]\s*+[{{\\\"'\[{_QUOTE}]"
+)
+"""An object of a call whose keys have no quotes, or quotes that are not JSON's."""
+_DESCRIBED = later(r"\bproperties\b|\bdescription\b|\btype\\?[\"']?\s*+:\s*+\\?[\"']?(?:object|string)\b")
+"""What the definition of a tool has."""
+
+_LINED = later(
+    r"(?m:^)[ \t>*#\-]*+(?i:tool|function|action|api)(?i:[ _]?(?:name|call))?(?: \d{1,3})?"
+    rf"\**+\s*+{_COLON}\**+[ \t]*+`?{_NOTHING}{_TOOL}`?[ \t]*+\n\s*+[>*#\-]*+[ \t*]*+"
+    r"(?i:(?:(?:tool|function|action|api)[ _]?)?(?:inputs?|arguments?|args|parameters?|params))"
+    rf"(?: \d{{1,3}})?\**+\s*+{_COLON}"
+)
+"""A line that names a tool, and below it one of its arguments."""
+_LABELS = ("nput", "rgument", "rgs", "aram")
+
+_TAGGED = later(
+    r"<(?!\w*(?:respon|result|output|observation|think|thought|answer|example|user|system))([a-z]\w*?_\w++)>"
+    r"\s*+(?:<([a-zA-Z_]\w*+)>[^<>]*+</\2>\s*+)++</\1>"
+)
+"""A tag named as a tool is, and nothing in it but a tag for each argument."""
+
+
+def unread(text: str, own_names: Set[str] = frozenset()) -> Span | None:
+    """Where in a text of which no call was read something looks like one; None where nothing does.
+
+    Args:
+        text: The text, without what is no part of the answer: thoughts, other turns.
+        own_names: Names that are the text's own functions.
+
+    >>> unread("I will call `get_weather(city='Rome')`."), unread("It is sunny (in Rome).")
+    ((13, 39), None)
+    """
+    match = next(_found(text[:_LONGEST], own_names), None)
+    if match is None:
+        return None
+    line = text.find("\n", match.end())
+    return match.start(), len(text) if line < 0 else line
+
+
+def _found(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
+    """What looks like a call; a sign that each kind needs is looked for first, for most texts have none."""
+    if "<" in text or "\u273f" in text or "TOOL" in text or "FUNCTION" in text:
+        yield from _MARKED.finditer(text)
+    if "</" in text:
+        yield from _TAGGED.finditer(text)
+    if any(map(text.__contains__, _LABELS)):
+        yield from _LINED.finditer(text)
+    if "{" in text:
+        yield from (m for m in _KEYED.finditer(text) if not _DESCRIBED.search(text, m.start(), m.end() + 100))
+        yield from _FENCED.finditer(text) if "```" in text else ()
+        yield from _OVER.finditer(_unfenced(text))
+    if "(" in text and "=" in text:
+        yield from (m for m in _CALLED.finditer(_unfenced(text)) if _is_made(text, m, own_names))
+
+
+def _unfenced(text: str) -> str:
+    """A text with its fences as white space: what they hold is read as a whole, or told."""
+    pieces, position = [], 0
+    for fence in fences(text):
+        pieces += [text[position : fence.start()], blank(fence.group())]
+        position = fence.end()
+    return "".join([*pieces, text[position:]]) if pieces else text
+
+
+def _is_made(text: str, match: re.Match[str], own_names: Set[str]) -> bool:
+    """Whether what looks like a call is of a tool, and no sentence says that it is not made, or of others."""
+    root = match[1].partition(".")[0]
+    if root in own_names or match[1] in own_names or root in OWN or root in PACKAGES:
+        return False
+    if (
+        root in BUILTINS
+        or match[1] in SHOWING
+        or _TOLD.search(text[max(0, match.start() - 40) : match.start()])
+    ):
+        return False
+    return not is_denied(text, *match.span())
+
+
+# ----------------------------------------------------------------------
+# Calls that are begun after all that was read, and in which a text ends.
+_END = 600
+"""How much of a text's end is looked at."""
+
+_NAME = r"[^\W\d][\w.\-\\]*+"
+_LINE = later(
+    rf"(?:^|\n)[ \t]*+(?:"
+    rf"(?:const|let|var)\s[^\n=]*+=\s*+await(?:\s++(?:{_NAME})?+)?+"
+    rf"|Action\s*+:[ \t]*+`?(?!(?:none|n/a|no|finish|final)\b)(?:{_NAME})?+`?[ \t]*+"
+    r"(?:\n\s*+(?:A(?:c(?:t(?:i(?:o(?:n(?: (?:I(?:n(?:p(?:u(?:t\s*+)?)?)?)?)?)?)?)?)?)?)?)?)?"
+    rf"|(?:Action \d++\s*+:\s*+)?#E\d*+\s*+(?:=\s*+(?:{_NAME})?+)?+"
+    rf"|Action \d++\s*+:\s*+#?"
+    rf"|Call:[ \t]*+{_NAME}"
+    rf"|\[\s*+{_NAME}|[\w ]{{1,40}}+:[ \t]*+\[\s*+[^\W\d][\w, ]*+(?:=\s*+(?:{_NAME})?+)?+"
+    rf"|{_NAME}\n[ \t]*+\{{\s*+(?:\"[^\"\n]*+)?+"
+    r"|API:[ \t]*+\n\s*+-(?:[^\n]*+\n?+){1,4}"
+    r"|Nodes?\s*+:[ \t]*+\n\s*+1[.:)](?:[^\n]*+\n?+)*+"
+    r")\Z"
+)
+"""The end of a text, from a line's start on, in which a call is begun."""
+_ASSIGNED = later(rf"(?:^|\n)[ \t]*+[^\W\d]\w*+(?:\s*+,\s*+\w++)*+\s*+=[ \t]*+({_NAME})?+\Z")
+_CLOSERS = later(r"[\s\])};,.`]*+")
+_ALONE = later(rf"[ \t]*+\n[ \t]*+{_NAME}")
+_SIMPLE = later(r"<\w++>\Z")
+_BEFORE = later(rf"{_NAME}\Z")
+_AFTER = later(rf"(?:[\s\[(]|```\w*+\n)*+(?:{_NAME})?+[\">\s]*+")
+_TAG = later(r"<(?:[\w｜:][^<>]*+(?:(?<!/)>\s*+)?+)?+\Z")
+_INSIDE = later(r"to=functions[.\w\-]*+\Z|<<function>>\s*+[\w.]*+\Z")
+
+
+def begun(text: str, start: int, *, called: bool) -> int | None:
+    r"""Where the call begins in which a text ends, of which nothing was read; None where it ends in none.
+
+    Args:
+        text: The text.
+        start: Where what was read ends.
+        called: Whether calls were read.
+
+    >>> begun("f(a=1)\ng(", 6, called=True), begun("I (really", 0, called=False)
+    (7, None)
+    """
+    if not called and text.lstrip()[:1] in ("[", "{") and _in_text(text):
+        return len(text) - len(text.lstrip())
+    end = len(text.rstrip(" \t\r\n"))
+    tail_start = max(start, end - _END)
+    if tail_start >= end:
+        return None
+    tail = text[tail_start:end]
+    if _CLOSERS.fullmatch(tail):
+        return None
+    for pattern in (_LINE, _INSIDE):
+        match = pattern.search(tail)
+        if match is not None:
+            return tail_start + len(tail) - len(tail[match.start() :].lstrip())
+    offset = _token(tail)
+    if offset is None:
+        offset = _bracket(tail)
+    if offset is None and called:
+        offset = _assigned(tail, text[:tail_start])
+    if offset is None and called and _ALONE.fullmatch(tail) and _in_section(text[:tail_start]):
+        offset = 0
+    return None if offset is None else tail_start + offset
+
+
+def _in_text(text: str) -> bool:
+    """Whether JSON ends inside a quoted text that holds quoted JSON itself."""
+    if '\\"' not in text:
+        return False
+    try:
+        whole(text)
+    except json.JSONDecodeError as error:
+        return error.msg.startswith("Unterminated") and '\\"' in text[error.pos :]
+    except (ValueError, RecursionError):
+        pass
+    return False
+
+
+def _token(tail: str) -> int | None:
+    """Where an opening token begins that the end cuts, or that only the begin of a call follows."""
+    for match in re.finditer(r"[<\[]", tail[-120:]):
+        start = max(0, len(tail) - 120) + match.start()
+        squeezed = re.sub(r"\s+", "", tail[start:])
+        if len(squeezed) > 3 and any(token.startswith(squeezed) for token in _tokens(own())):
+            return start
+    token = last_token(tail)
+    if token is not None and (_AFTER.fullmatch(tail, token.end()) or _TAG.search(tail, token.end())):
+        return token.start()
+    return None
+
+
+@cache
+def _tokens(_own: tuple[Wrapper, ...]) -> tuple[str, ...]:
+    tokens = {re.sub(r"\s+", "", token) for row in table().values() for token in signs(row)}
+    return tuple(sorted(token for token in tokens if token[:1] in ("<", "[")))
+
+
+def _in_section(text: str) -> bool:
+    """Whether a text ends between tags of calls."""
+    token = last_token(text)
+    return (
+        token is not None and bool(_SIMPLE.match(token.group().strip())) and "</" not in text[token.end() :]
+    )
+
+
+def _bracket(tail: str) -> int | None:
+    """Where a name begins whose bracket is still open: of a call, not of words."""
+    if "(" not in tail:
+        return None
+    after = _CLOSERS.match(tail, max(tail.rfind("\n\n"), 0)).end()  # type: ignore[union-attr]
+    for offset, mark in left_open(tail, after):
+        name = _BEFORE.search(tail[max(0, offset - 100) : offset]) if mark == "(" else None
+        if name is not None:
+            return offset - len(name.group())
+    return None
+
+
+def _assigned(tail: str, before: str) -> int | None:
+    """Where a statement begins that would name the result of a call: `x = f` after calls."""
+    match = _ASSIGNED.search(tail)
+    if match is None:
+        return None
+    if match[1] and re.search(rf"\b{re.escape(match[1].split('.')[0])}\b", before + tail[: match.start()]):
+        return None
+    return match.start()

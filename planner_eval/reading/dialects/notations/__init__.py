@@ -1,0 +1,1 @@
+"""One module a notation or a shape of notations: reading its texts and writing them."""

@@ -1,0 +1,199 @@
+"""CallNavi: `{"API": [...], "parameters": [...]}`, its YAML form, and its bare list of names.
+
+``$$$`` stands for a value that is not known yet; nothing says which call fills it, so it stays a text.
+Source: CallNavi's data and prompts.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from typing import Any
+
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.json_text import Places, as_object, check_depth, pairs_of
+from planner_eval.base.limits import Limits, check_calls, refuse_integer
+from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
+from planner_eval.reading.dialects.conversations.messages import shown
+from planner_eval.reading.dialects.dialect import Data, Dialect
+from planner_eval.reading.dialects.references import Written, refuse_references
+from planner_eval.reading.dialects.table import Wrapper, json_dialect
+
+HOLE = "$$$"
+YAML_CHARS = 1_000_000
+"""Longer YAML is refused: its reader takes many times the text's size."""
+
+
+def dialect(row: Wrapper) -> Dialect:
+    """The dialect of the shapes ``callnavi`` and ``callnavi-yaml``."""
+    if row.shape == "callnavi-yaml":
+        return Dialect(row.name, row.title, row.example, read_yaml, write_yaml)
+    return json_dialect(row, read_data, write, fits=fits)
+
+
+def fits(data: Data) -> str | None:
+    """Whether data has CallNavi's form."""
+    value = data.value
+    has_form = isinstance(value, dict) and "API" in value and value.keys() <= {"API", "parameters"}
+    return "API and parameters side by side" if has_form else None
+
+
+def read_data(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
+    """Read names and parameters side by side, or names alone.
+
+    Raises:
+        ParseError: it is neither.
+    """
+    if isinstance(data, list):
+        data = {"API": data}
+    names = data.get("API") if isinstance(data, dict) else None
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ParseError(
+            f"found {shown(data)}, expected an object with the lists 'API' and 'parameters'",
+            code="parse.shape",
+            dialect="callnavi",
+        )
+    parameters = data.get("parameters") or []
+    parameters = [parameters] if isinstance(parameters, dict) else parameters
+    if not isinstance(parameters, list):
+        raise ParseError(
+            f"'parameters' is {shown(parameters)}, expected a list of objects", code="parse.shape"
+        )
+    check_calls(len(names), limits)
+    notes: list[Diagnostic] = []
+    if parameters and len(parameters) != len(names):
+        message = (
+            f"{len(names)} names but {len(parameters)} parameter objects; missing ones mean no parameters"
+        )
+        notes.append(Diagnostic("shape.length", message, "warning"))
+    if len(parameters) > len(names):
+        raise ParseError(f"{message}, more would be lost", code="parse.shape", dialect="callnavi")
+    calls = []
+    for i, name in enumerate(names):
+        entry = parameters[i] if i < len(parameters) else {}
+        arguments = _arguments(entry, i)
+        span, spans = (locations.span(entry), locations.members(entry)) if locations else (None, ())
+        calls.append(RawCall(name, arguments, span=span, spans=spans))
+        for key, value in calls[-1].arguments:
+            if value == HOLE:
+                message = f"{key!r} of call {i + 1} ({name}) is {HOLE}: not known yet"
+                notes.append(Diagnostic("value.placeholder", message, "info", i, key))
+    return RawPlan(tuple(calls), None, tuple(notes))
+
+
+def _arguments(entry: Any, position: int) -> Arguments:
+    if entry is None:
+        return ()
+    if not isinstance(entry, dict):
+        raise ParseError(
+            f"the parameters of call {position + 1} are {shown(entry)}, expected an object",
+            code="parse.shape",
+        )
+    return pairs_of(entry)
+
+
+def read_yaml(text: str, limits: Limits) -> RawPlan:
+    """Read the YAML form.
+
+    Raises:
+        ParseError: it is no YAML, or not of CallNavi's form.
+    """
+    try:
+        return read_data(yaml_data(text, limits), limits)
+    except ParseError as error:
+        error.text = error.text or text
+        raise
+
+
+def yaml_data(text: str, limits: Limits) -> Any:
+    """The data of a YAML text, with texts for its keys and its dates.
+
+    Raises:
+        ParseError: it is no YAML.
+    """
+    import yaml
+
+    check_depth(text, limits)
+    if len(text) > YAML_CHARS:
+        raise LimitError(f"the YAML text has {len(text):,} characters, more than the limit of {YAML_CHARS:,}")
+    deep = re.search(rf"(?:- ){{{limits.depth + 1}}}|\n {{{limits.depth * 4}}}", text)
+    if deep:
+        raise LimitError(f"the text nests deeper than {limits.depth} levels", text=text, offset=deep.start())
+    alias = re.search(r"(?:^|[\s\[,{:])[&*]\w", text)
+    if alias:
+        raise ParseError(
+            "found an anchor or an alias, which plans do not use",
+            text=text,
+            offset=alias.end() - 2,
+            dialect="callnavi-yaml",
+        )
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        data = yaml.load(text, Loader=loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = str(getattr(error, "problem", None) or "this is no YAML")
+        raise ParseError(
+            reason, text=text, offset=mark.index if mark else 0, dialect="callnavi-yaml"
+        ) from None
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        if "integer string conversion" in str(error):
+            raise refuse_integer(text) from None
+        raise ParseError(f"this is no YAML: {error}", text=text, dialect="callnavi-yaml") from None
+    try:
+        return _plain(data)
+    except ValueError:  # an integer, as a key or as a value, that Python cannot write
+        raise refuse_integer(text) from None
+
+
+def _plain(value: Any) -> Any:
+    """YAML's dates and times as texts, its keys as texts."""
+    if isinstance(value, dict):
+        return as_object([(str(key), _plain(item)) for key, item in value.items()])
+    if isinstance(value, set):  # one value, one order
+        value = sorted(value, key=lambda item: (type(item).__name__, str(item)))
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (datetime.date, datetime.datetime)):
+        return value.isoformat()
+    if type(value) is int:
+        str(value)  # a ValueError where it is too long
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def write(plan: Plan) -> str:
+    """Write names and parameters side by side."""
+    return json.dumps(_data(plan, "callnavi"), ensure_ascii=False)
+
+
+_WIDE = 1 << 30
+"""A line's width that no text has: where one is broken, the next could begin with what is a token there."""
+
+
+def write_yaml(plan: Plan) -> str:
+    """Write the YAML form.
+
+    A text in which what a chat template writes could stand is put in quotes, where it is the value's own.
+    """
+    import yaml
+
+    from planner_eval.reading.dialects.detect import tokens_at
+
+    class Dumper(yaml.SafeDumper):
+        def represent_str(self, data: str) -> Any:
+            quoted = any(sign in data for sign in "<[#\x1b") or next(tokens_at(data), None) is not None
+            return self.represent_scalar("tag:yaml.org,2002:str", data, style='"' if quoted else None)
+
+    Dumper.add_representer(str, Dumper.represent_str)
+    text = yaml.dump(
+        _data(plan, "callnavi-yaml"), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_WIDE
+    )
+    return str(text)
+
+
+def _data(plan: Plan, dialect: str) -> dict[str, Any]:
+    refuse_references(plan, dialect)
+    calls = Written(plan).calls
+    return {"API": [call.name for call in calls], "parameters": [call.arguments for call in calls]}

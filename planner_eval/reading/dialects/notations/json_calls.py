@@ -1,0 +1,321 @@
+"""The shape "JSON calls": objects with a name and arguments, in the usual spellings and wrappings.
+
+Used as it is by the dialect `json`; `nestful` and `plan` read the same shape and add references.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from planner_eval.base.errors import LimitError, ParseError, WriteError
+from planner_eval.base.json_text import Places, Repeated, loads, pairs_of
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls
+from planner_eval.base.text import shortened
+from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, Value, references
+from planner_eval.reading.dialects.conversations.messages import (
+    ARGUMENT_KEYS,
+    ID_KEYS,
+    SIDE_KEYS,
+    WRAPPERS,
+    call_items,
+    is_call,
+    is_plain,
+    key_of_name,
+    plain,
+    plain_label,
+    tool_of,
+    with_results,
+)
+from planner_eval.reading.dialects.dialect import Dialect, by_places
+
+_FREE = ("custom", "custom_tool_call")
+"""Types of calls whose input is a text of any form."""
+
+Convert = Callable[[Value], Value]
+
+
+def read(text: str, limits: Limits) -> RawPlan:
+    """Read a text of JSON calls.
+
+    Raises:
+        ParseError: the text is no JSON, or its JSON holds something that is no call.
+
+    >>> read('{"name": "f", "arguments": {"a": 1}}', Limits()).calls[0].arguments
+    (('a', 1),)
+    """
+    return read_values(loads(text, limits), limits, text=text)
+
+
+def read_data(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
+    """Read calls from data that is JSON already; see :func:`read`."""
+    return read_values([data], limits, locations=locations)
+
+
+def read_values(
+    values: list[Any], limits: Limits, *, text: str = "", locations: Places | None = None
+) -> RawPlan:
+    """Read the calls of JSON values: one value with all calls, or one call a value."""
+    data = values[0] if len(values) == 1 else values
+    notes: list[Diagnostic] = []
+    if locations is None and type(data) is list and all(map(is_plain, data)):
+        return read_plain(data, limits)
+    items = list(call_items(data, text))
+    check_calls(len(items), limits)
+    calls = tuple(read_call(item, i, notes, text=text, locations=locations) for i, item in enumerate(items))
+    return RawPlan(with_results(calls, data), None, tuple(notes))
+
+
+def read_plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
+    """Read calls that are a name, arguments and perhaps a label, and no more; see :func:`read`."""
+    check_calls(len(items), limits)
+    return RawPlan(tuple([RawCall(c["name"], pairs_of(c["arguments"]), None, plain_label(c)) for c in items]))
+
+
+def read_call(
+    item: dict[str, Any],
+    position: int,
+    notes: list[Diagnostic],
+    *,
+    text: str = "",
+    locations: Places | None = None,
+    convert: Convert | None = None,
+) -> RawCall:
+    """One call out of its object.
+
+    Args:
+        item: The object.
+        position: The call's position, for messages.
+        notes: Takes what is worth saying.
+        text: The whole text, for the error.
+        locations: Where objects stand, when that was asked for.
+        convert: Applied to each argument's value (references).
+
+    Raises:
+        ParseError: the object is no call.
+    """
+    inner, label = _unwrapped(item)
+    name_key = _name_key(item, inner, position, notes, text)
+    argument_key = _argument_key(inner, name_key)
+    content = inner[argument_key] if argument_key else {}
+    if isinstance(content, str) and item.get("type") in _FREE:
+        content = {"input": content}
+    if argument_key == "action_input" and isinstance(content, str) and content.lstrip()[:1] != "{":
+        content = {"0": content} if content else {}
+    arguments = arguments_of(content, position, text)
+    _note_ignored(inner, (name_key, argument_key), position, notes)
+    name, arguments = _called(inner[name_key], arguments, position, notes)
+    answer = _answer_of(item, argument_key) if "output" in item else "result"
+    return RawCall(
+        name,
+        tuple((key, convert(value)) for key, value in arguments) if convert else arguments,
+        app=inner.get("app") if isinstance(inner.get("app"), str) else None,
+        label=label,
+        returns=tuple([r for r in inner.get("returns") or () if isinstance(r, str)]),
+        span=locations.span(item) if locations else None,
+        spans=locations.members(content) if locations else (),
+        result=plain(item.get(answer)) if answer == "output" else item.get("result"),
+        has_result=answer in item,
+    )
+
+
+def _called(name: str, arguments: Arguments, position: int, notes: list[Diagnostic]) -> tuple[str, Arguments]:
+    """A tool's name and its arguments, which may both stand in the place of the name."""
+    if arguments or "(" not in name:
+        return name, arguments
+    from planner_eval.reading.dialects.programs.python_names import read_called
+
+    call = read_called(name, position, notes)
+    return (name, arguments) if call is None else (call.name, call.arguments)
+
+
+def _argument_key(item: dict[str, Any], name_key: str) -> str | None:
+    for key in ARGUMENT_KEYS:
+        if key in item and key != name_key:
+            return key
+    return None
+
+
+def _answer_of(item: dict[str, Any], argument_key: str | None) -> str:
+    """The key under which a call holds its result: `output` in DeepEval's and in calls of MCP's tools."""
+    has_output = (
+        item.get("type") in ("mcp_call", "dynamic-tool")
+        or argument_key in ("input_parameters", "inputParameters")
+        or tool_of(item) is not None
+    )
+    return "output" if has_output and item["output"] is not None else "result"
+
+
+def _wanting(item: dict[str, Any], name_key: str | None) -> str:
+    """What an object has, and lacks for a call."""
+    keys = ", ".join(repr(k) for k in list(item)[:6]) or "no keys"
+    other_keys = [repr(k) for k in item if k != name_key and k not in SIDE_KEYS]
+    if name_key is not None and other_keys and not any(key in item for key in ARGUMENT_KEYS):
+        return f"{', '.join(other_keys[:6])} beside {name_key!r}; expected arguments in an object 'arguments'"
+    argument_key = next((key for key in ARGUMENT_KEYS if key in item and key != name_key), None)
+    if name_key is not None and argument_key is not None and isinstance(item[argument_key], (int, float)):
+        return f"its {argument_key!r} is {_shown(item[argument_key])}; expected an object"
+    return f"it has {keys}; expected 'name' and 'arguments'"
+
+
+def _unwrapped(item: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """The object with the name and the arguments, and the label of the call."""
+    label = _label(item)
+    for key in WRAPPERS if not _WRAPPERS.isdisjoint(item) else ():
+        wrapped = item.get(key)
+        if isinstance(wrapped, dict):
+            return wrapped, label if label is not None else _label(wrapped)
+    tool = tool_of(item) if "toolCallId" in item else None
+    if tool is not None:
+        return {"toolName": tool, **{key: item[key] for key in ("input", "rawInput") if key in item}}, label
+    return item, label
+
+
+def _name_key(
+    item: dict[str, Any], inner: dict[str, Any], position: int, notes: list[Diagnostic], text: str
+) -> str:
+    """The key of the tool's name, in an object that is a call."""
+    key = key_of_name(inner)
+    if key is None or not is_call(item):
+        raise _refused(f"is no call: {_wanting(inner, key)}", position, inner, text)
+    if type(item) is Repeated or type(inner) is Repeated:
+        _note_repeats(item, inner, position, notes, text)
+    return key
+
+
+def _refused(what: str, position: int, inner: dict[str, Any], text: str) -> ParseError:
+    reason = f"item {position + 1} {what}"
+    return ParseError(reason, text=text, offset=_guess(text, inner), code="parse.shape")
+
+
+def _note_ignored(
+    inner: dict[str, Any], read: tuple[str, str | None], position: int, notes: list[Diagnostic]
+) -> None:
+    ignored = [key for key in inner if key not in SIDE_KEYS and key not in read]
+    if ignored and (ignored := [key for key in ignored if inner[key] is not None]):
+        message = f"call {position + 1} has other keys, not read: {', '.join(map(repr, ignored))}"
+        notes.append(Diagnostic("shape.ignored", message, "info", position))
+
+
+def _note_repeats(
+    item: dict[str, Any], inner: dict[str, Any], position: int, notes: list[Diagnostic], text: str
+) -> None:
+    """Say which keys of a call repeat; of a name, or of what holds one, a second is another call."""
+    for holder in (item,) if inner is item else (item, inner):
+        counts = Counter(key for key, _ in pairs_of(holder))
+        for key in [key for key, count in counts.items() if count > 1]:
+            if key == key_of_name(holder) or key in WRAPPERS:
+                what = "has two names in one object: a bracket is missing between two calls"
+                raise _refused(what, position, inner, text)
+            message = f"call {position + 1} gives {key!r} {counts[key]} times; the last value counts"
+            notes.append(Diagnostic("value.duplicate", message, "error", position))
+
+
+_WRAPPERS = frozenset(WRAPPERS)
+_IDS = frozenset(ID_KEYS)
+
+
+def _label(item: dict[str, Any]) -> str | None:
+    for key in () if _IDS.isdisjoint(item) else ID_KEYS:
+        value = item.get(key)
+        if isinstance(value, str) or (type(value) is int):
+            return str(value)
+    return None
+
+
+def arguments_of(content: Any, position: int, text: str) -> Arguments:
+    """Arguments as pairs; some servers send the object as a JSON string, some of those doubly."""
+    for is_second in (False, True):
+        if not isinstance(content, str):
+            break
+        if is_second and content.strip() not in ("", "null") and content.lstrip()[:1] not in ("{", "["):
+            break  # of a text in JSON a second reading would say that it is none
+        content = _decoded(content, position, text) if content.strip() else {}
+    if content is None:
+        return ()
+    if isinstance(content, dict):
+        return pairs_of(content)
+    if isinstance(content, list):
+        if all(isinstance(p, list) and len(p) == 2 and isinstance(p[0], str) for p in content):
+            return tuple((p[0], p[1]) for p in content)
+        return tuple((str(k), value) for k, value in enumerate(content))
+    raise ParseError(
+        f"the arguments of call {position + 1} are {_shown(content)}, expected an object",
+        text=text,
+        code="parse.shape",
+    )
+
+
+def _decoded(content: str, position: int, text: str) -> Any:
+    """The one JSON value of a text that stands for arguments."""
+    kind: type[ParseError] = ParseError
+    try:
+        values = loads(content, DEFAULT_LIMITS)
+        if len(values) == 1:
+            return values[0]
+        reason = f"of {len(values)} JSON values, expected one"
+    except LimitError as error:
+        kind, reason = LimitError, f"past a limit: {error.reason}"
+    except ParseError as error:
+        reason = f"that is no JSON: {error.reason}"
+    offset = max(text.find(json.dumps(content)[1:40]), 0)
+    raise kind(f"the arguments of call {position + 1} are a text {reason}", text=text, offset=offset)
+
+
+def write(plan: Plan) -> str:
+    """Write a plan as a JSON list of name and arguments.
+
+    Raises:
+        WriteError: the plan has references, which this dialect cannot say.
+
+    >>> from planner_eval.plan.model import Call
+    >>> write(Plan((Call("c1", "f", (("a", 1),)),)))
+    '[{"name": "f", "arguments": {"a": 1}}]'
+    """
+    items = []
+    for call in plan.calls:
+        for argument, value in call.arguments:
+            if next(references(value), None) is not None:
+                raise WriteError(
+                    f"call {call.id} ({call.name}): argument {argument!r} is a reference, "
+                    "which the dialect 'json' cannot say; use 'nestful' or 'plan'"
+                )
+        items.append({"name": call.name, "arguments": arguments_data(call.arguments)})
+        if call.app:
+            items[-1] = {"app": call.app, **items[-1]}
+    return json.dumps(items, ensure_ascii=False)
+
+
+def arguments_data(arguments: Arguments) -> Any:
+    """Arguments as an object, or as pairs where a name repeats."""
+    data = dict(arguments)
+    return data if len(data) == len(arguments) else [list(pair) for pair in arguments]
+
+
+def _shown(value: Any) -> str:
+    return shortened(json.dumps(value, ensure_ascii=False, default=str), 40)
+
+
+def _guess(text: str, item: dict[str, Any]) -> int:
+    """Where an object that is no call probably starts: its first key's first appearance."""
+    first = next(iter(item), None)
+    return max(text.find(json.dumps(first, ensure_ascii=False)), 0) if first is not None else 0
+
+
+DIALECT = Dialect(
+    name="json",
+    title="JSON calls: objects of name and arguments, alone, in a list, in lines or in messages",
+    example='[{"name": "get_weather", "arguments": {"city": "Rome"}}, '
+    '{"name": "roll", "arguments": {"sides": 6}}]',
+    read=read,
+    write=write,
+    read_data=read_data,
+    read_plain=read_plain,
+    reference=by_places(
+        "json",
+        lambda values, limits, text, locations: read_values(values, limits, text=text, locations=locations),
+    ),
+    note="the usual spellings of the keys; lists, lines, messages",
+)

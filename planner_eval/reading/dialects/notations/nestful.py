@@ -1,0 +1,349 @@
+"""NESTful: JSON calls with labels, references `$var_1.result$`, and a closing `var_result`.
+
+Source: NESTful's data files: version 1 writes bare labels (`var1`) and paths with field names,
+blanks and indices (`$var1.recipes[0].id$`); version 2 writes the label with a dollar sign
+(`$var_1`), a reference adds one only at its end.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import WriteError
+from planner_eval.base.json_text import Places, loads, pairs_of, parse_located, rebuilt
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.plan.model import (
+    Arguments,
+    Diagnostic,
+    Path,
+    Plan,
+    RawCall,
+    RawPlan,
+    RawRef,
+    RawTemplate,
+    Ref,
+    Unresolved,
+    Value,
+    references,
+)
+from planner_eval.plan.values import fold
+from planner_eval.reading.dialects.conversations.messages import call_items, is_plain, plain_label
+from planner_eval.reading.dialects.dialect import Data, Dialect
+from planner_eval.reading.dialects.notations.json_calls import arguments_data, read_call
+
+ANSWER = "var_result"
+"""The pseudo call whose arguments name what the user gets; it is no tool."""
+
+REFERENCE = re.compile(r"\$([A-Za-z_]\w*+)((?:\.[^$.\[\]]++|\[\d++\])*+)\$")
+_STEP = re.compile(r"\.([^$.\[\]]++)|\[(\d++)\]")
+_BROKEN = re.compile(r"([A-Za-z_]\w*+)(?:\.[^$.\[\]\s]++)*+\$")
+
+
+def read(text: str, limits: Limits) -> RawPlan:
+    """Read a text of NESTful calls.
+
+    Raises:
+        ParseError: the text is no JSON, or its JSON holds something that is no call.
+
+    >>> read('[{"name": "f", "label": "v1", "arguments": {"a": "$v0.x[2]$"}}]', Limits()).calls[0].arguments
+    (('a', RawRef(name='v0', path=('x', 2))),)
+    """
+    values = loads(text, limits, "nestful")
+    return read_data(values[0] if len(values) == 1 else values, limits, text=text)
+
+
+def read_data(data: Any, limits: Limits, locations: Places | None = None, text: str = "") -> RawPlan:
+    """Read NESTful calls from data that is JSON already; see :func:`read`."""
+    if locations is None and type(data) is list and data and all(map(is_plain, data)):
+        return read_plain(data, limits)
+
+    def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+        return read_call(item, position, notes, text=text, locations=locations, convert=to_reference)
+
+    return _plan(data, limits, text, _Texts(call, _label, _broken))
+
+
+def read_plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
+    """What :func:`_plan` makes of calls that are a name, arguments and perhaps a label, as most are."""
+    check_calls(len(items), limits)
+    notes: list[Diagnostic] = []
+    closing = items[-1]
+    answer = None
+    if closing["name"] == ANSWER and "label" not in closing:
+        answer, items = _converted(closing, []), items[:-1]
+    calls = []
+    left: list[str] = []
+    for item in items:
+        label = plain_label(item)
+        arguments = _converted(item, left)
+        if label is None:
+            calls.append(RawCall(item["name"], arguments))
+        else:
+            label = label.strip("$")
+            calls.append(RawCall(item["name"], arguments, None, label, ((label, ()),)))
+    calls_read = tuple(calls)
+    if left:  # a text that ends like a reference and is none is all that there may be to say
+        _note_broken(calls_read, notes, _broken)
+    return RawPlan(calls_read, answer, tuple(notes))
+
+
+def _converted(item: dict[str, Any], left: list[str]) -> Arguments:
+    """The arguments of a plain call, their references read; `left` takes texts with a '$' that are none."""
+    pairs = pairs_of(item["arguments"])
+    converted: list[tuple[str, Value]] | None = None
+    for index, (name, value) in enumerate(pairs):
+        if type(value) is str:
+            if "$" not in value:
+                continue
+            reference: Value = _from_text(value)
+            if reference is value:
+                left.append(value)
+                continue
+        elif isinstance(value, (list, dict)):
+            reference = to_reference(value)
+        else:
+            continue
+        if converted is None:
+            converted = [*pairs]
+        converted[index] = (name, reference)
+    return pairs if converted is None else tuple(converted)
+
+
+def read_grammar(text: str, limits: Limits) -> RawPlan:
+    """Read by the Lark grammars, JSON's and that of the texts in it: the reference for :func:`read`.
+
+    Raises:
+        ParseError: with the place and what was expected there.
+
+    >>> read_grammar('[{"name": "f", "arguments": {"a": "$v0$"}}]', Limits()).calls[0].arguments[0][1].span
+    (35, 39)
+    """
+    from planner_eval.reading.dialects.notations import nestful_grammar as tree
+
+    located = parse_located(text, "nestful")
+    locations, subtrees = Places(located), tree.by_place(located)
+
+    def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+        read = read_call(item, position, notes, text=text, locations=locations)
+        return replace(read, arguments=tree.arguments(read, text, subtrees))
+
+    data = locations.values[0] if len(locations.values) == 1 else locations.values
+    return _plan(data, limits, text, _Texts(call, tree.label, tree.broken))
+
+
+class _Texts(NamedTuple):
+    """One way to read what stands in NESTful's texts.
+
+    Args:
+        call: A call out of its object, its references read; given the position and a list for notes.
+        label: A label's name.
+        broken: The label of a reference without its first dollar sign; None of other texts.
+    """
+
+    call: Callable[[dict[str, Any], int, list[Diagnostic]], RawCall]
+    label: Callable[[str], str]
+    broken: Callable[[str], str | None]
+
+
+def _plan(data: Any, limits: Limits, text: str, texts: _Texts) -> RawPlan:
+    notes: list[Diagnostic] = []
+    items = list(call_items(data, text))
+    check_calls(len(items), limits)
+    answer: Arguments | None = None
+    if items and items[-1].get("name") == ANSWER and "label" not in items[-1]:
+        closing = texts.call(items.pop(), len(items), notes)
+        answer = closing.arguments
+    calls = tuple(_labelled(texts.call(item, i, notes), texts) for i, item in enumerate(items))
+    _note_broken(calls, notes, texts.broken)
+    return RawPlan(calls, answer, tuple(notes))
+
+
+def _labelled(call: RawCall, texts: _Texts) -> RawCall:
+    if call.label is None:
+        return call
+    label = texts.label(call.label)
+    return RawCall(
+        call.name, call.arguments, call.app, label, ((label, ()),), call.returns,
+        call.span, call.spans, call.result, call.has_result,
+    )  # fmt: skip
+
+
+def _note_broken(
+    calls: tuple[RawCall, ...], notes: list[Diagnostic], broken: Callable[[str], str | None]
+) -> None:
+    """Report texts that end like a reference and begin with a label but lack the first dollar sign."""
+    labels = {call.label for call in calls if call.label is not None}
+    for i, call in enumerate(calls):
+        for k, (argument, value) in enumerate(call.arguments):
+            if type(value) is str and value[-1:] == "$" and broken(value) in labels:
+                message = f"{argument!r} of call {i + 1} is {value!r}: a reference without its first '$'?"
+                span = call.spans[k] if call.spans else None
+                notes.append(Diagnostic("reference.malformed", message, "error", i, argument, span))
+
+
+def _label(text: str) -> str:
+    return text.strip("$")
+
+
+def _broken(text: str) -> str | None:
+    match = _BROKEN.fullmatch(text)
+    return match[1] if match else None
+
+
+def to_reference(value: Value) -> Value:
+    """A value with its reference texts turned into RawRefs and RawTemplates, at any depth.
+
+    >>> to_reference({"sum": "5 * $var1.Exchange Rate$", "price": "$100-$200"})["sum"].parts
+    ('5 * ', RawRef(name='var1', path=('Exchange Rate',)))
+    """
+    kind = type(value)
+    if kind is str:
+        return _from_text(value) if "$" in value else value
+    if kind is list:
+        return [to_reference(item) for item in value]
+    return rebuilt(value, to_reference) if isinstance(value, dict) else value
+
+
+def _from_text(text: str) -> str | RawRef | RawTemplate:
+    whole_match = REFERENCE.fullmatch(text)
+    if whole_match:
+        name, path_text = whole_match.groups()
+        return RawRef(name, _path(path_text))
+    pieces: list[str | RawRef] = []
+    end = 0
+    for match in REFERENCE.finditer(text):
+        if match.start() > end:
+            pieces.append(text[end : match.start()])
+        pieces.append(RawRef(match[1], _path(match[2])))
+        end = match.end()
+    if not pieces:
+        return text
+    if end < len(text):
+        pieces.append(text[end:])
+    return RawTemplate(tuple(pieces))
+
+
+def _path(text: str) -> Path:
+    """The fields and positions of a way; a position that no list has is a field of that name."""
+    if "[" not in text and text.count(".") == 1:  # as most are
+        return (text[1:],)
+    steps = _STEP.findall(text) if text else ()
+    return tuple((int(index) if len(index) < 10 else index) if index else field for field, index in steps)
+
+
+def write(plan: Plan) -> str:
+    """Write a plan in NESTful's notation; labels are the calls' ids where they are words.
+
+    Raises:
+        WriteError: a field name in a path holds '.', '$' or a bracket, or a text in the plan would
+            read as a reference.
+
+    >>> from planner_eval.plan.model import Call
+    >>> text = write(Plan((Call("v1", "f"), Call("v2", "g", (("a", Ref(0, ("x", 1))),)))))
+    >>> json.loads(text)[1]
+    {'name': 'g', 'arguments': {'a': '$v1.x[1]$'}, 'label': 'v2'}
+    """
+    labels = labels_of(plan)
+    items: list[dict[str, Any]] = []
+    for call, label in zip(plan.calls, labels, strict=True):
+        arguments = _written(call.arguments, labels)
+        items.append({"name": call.name, "arguments": arguments, "label": label})
+        if call.app:
+            items[-1] = {"app": call.app, **items[-1]}
+    if plan.answer is not None:
+        items.append({"name": ANSWER, "arguments": _written(plan.answer, labels)})
+    return json.dumps(items, ensure_ascii=False)
+
+
+def labels_of(plan: Plan) -> list[str]:
+    """A label for each call: its id where that is a word, else a fresh varN; none names nothing else."""
+    unresolved = set(_unresolved(plan))
+    used_names = {call.id for call in plan.calls} | unresolved
+    labels = []
+    for i, call in enumerate(plan.calls):
+        label, copy = call.id, i
+        while not re.fullmatch(r"[A-Za-z_]\w*", label) or label in unresolved:
+            copy += 1
+            label = f"var{copy}" if f"var{copy}" not in used_names else call.id
+            if label == f"var{copy}":
+                used_names.add(label)
+                break
+        labels.append(label)
+    return labels
+
+
+def _unresolved(plan: Plan) -> list[str]:
+    values = [v for call in plan.calls for _, v in call.arguments] + [v for _, v in plan.answer or ()]
+    return [ref.name for v in values for _, ref in references(v) if isinstance(ref, Unresolved)]
+
+
+def _written(arguments: Arguments, labels: list[str]) -> Any:
+    def leaf(value: Value) -> Value:
+        if isinstance(value, (Ref, Unresolved)):
+            return _reference(value, labels)
+        if isinstance(value, str) and "$" in value and not isinstance(_from_text(value), str):
+            raise WriteError(f"the text {value!r} would read as a reference in the dialect 'nestful'")
+        return value
+
+    def text(pieces: tuple[Any, ...]) -> str:
+        return "".join(piece if isinstance(piece, str) else _reference(piece, labels) for piece in pieces)
+
+    return arguments_data(tuple((name, fold(value, leaf, text=text)) for name, value in arguments))
+
+
+def _reference(ref: Ref | Unresolved, labels: list[str]) -> str:
+    name = labels[ref.call] if isinstance(ref, Ref) else ref.name
+    text = f"${name}{''.join(f'[{s}]' if isinstance(s, int) else f'.{s}' for s in ref.path)}$"
+    back = _from_text(text)
+    if not (isinstance(back, RawRef) and back.path == ref.path):
+        raise WriteError(f"the path {list(ref.path)!r} cannot be said in the dialect 'nestful'")
+    return text
+
+
+# ---------------------------------------------------------------- recognition
+_MARK = re.compile(r'"label"\s*+:|\$[A-Za-z_]\w*+(?:\.[^$"]++|\[\d++\])*+\$')
+
+
+def fits(data: Data) -> str | None:
+    """Whether calls have labels, or texts like ``$name$``.
+
+    >>> fits(Data(None, [], [{"name": "f", "arguments": {"a": "$v1.x$"}}], ""))
+    'labels or $name$ references'
+    """
+    for call in data.calls:  # most have a label: a loop is half as dear as any()
+        if isinstance(call.get("label"), str) or _has_dollar(call):
+            return "labels or $name$ references"
+    return None
+
+
+def _has_dollar(value: Any) -> bool:
+    """Whether a text inside refers; a walk of its own for recognition, four times as fast as leaves()."""
+    if isinstance(value, str):
+        return "$" in value and _MARK.search(value) is not None
+    if isinstance(value, dict):
+        return any(_has_dollar(item) for item in value.values())
+    return isinstance(value, list) and any(_has_dollar(item) for item in value)
+
+
+DIALECT = Dialect(
+    name="nestful",
+    title="NESTful: JSON calls with labels and references such as $var_1.result$",
+    example='[{"name": "add", "label": "$var_1", "arguments": {"arg_0": 2, "arg_1": 3}}, '
+    '{"name": "multiply", "label": "$var_2", "arguments": {"arg_0": "$var_1.result$", "arg_1": 4}}]',
+    read=read,
+    write=write,
+    read_data=read_data,
+    read_plain=read_plain,
+    reference=read_grammar,
+    answers=True,
+    sign=rf"(?s)\A\s*+[\[{{].*?(?:{_MARK.pattern})",
+    known="JSON with labels or $name$ references",
+    fits=fits,
+    references="$var_1.result$",
+    note="gold plans of NESTful, versions 1 and 2",
+    rows=(41,),
+)

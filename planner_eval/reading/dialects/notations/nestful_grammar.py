@@ -1,0 +1,178 @@
+"""The reference reading of NESTful's texts, by grammars/nestful.lark; the fast path imports none of this.
+
+A text's places are those of its JSON literal, escapes and all, in the text of the whole plan.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from lark import Token, Transformer
+
+from planner_eval.base import grammar
+from planner_eval.base.json_text import Located, as_object
+from planner_eval.base.limits import Span
+from planner_eval.plan.model import Arguments, RawCall, RawRef, RawTemplate, Value
+from planner_eval.plan.values import map_leaves
+from planner_eval.reading.dialects.finding.edited_text import Edit, View, unescaped
+
+WORDS = {"HEAD": "a reference", "TEXT": "text"}
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A text that is a reference but for its first dollar sign; `label` is what it begins with."""
+
+    label: str
+
+
+class Step(NamedTuple):
+    """A step of a reference's way, and the place after it."""
+
+    way: str | int
+    end: int
+
+
+class NestfulTransformer(Transformer[Token, Any]):
+    """Gives a text's parts, strings and RawRefs placed in it, or Broken; a label's name."""
+
+    def text(self, items: list[Any]) -> list[Any] | Broken:
+        """Collect the parts."""
+        if items and isinstance(items[0], Broken):
+            return items[0]
+        return [str(item) if isinstance(item, Token) else item for item in items]
+
+    def reference(self, items: list[Any]) -> RawRef:
+        """Read `$label.field[0]$`."""
+        head, *steps = items
+        end = steps[-1].end if steps else head.end_pos
+        return RawRef(head[1:], tuple(step.way for step in steps), (head.start_pos, end + 1))
+
+    def field(self, items: list[Token]) -> Step:
+        """Read `.field`."""
+        return Step(items[0][1:], _end(items[0]))
+
+    def index(self, items: list[Token]) -> Step:
+        """Read `[0]`; a position that no list has is a field of that name."""
+        digits = items[0][1:-1]
+        return Step(int(digits) if len(digits) < 10 else digits, _end(items[0]))
+
+    def broken(self, items: list[Token]) -> Broken:
+        """Read `label.field$`."""
+        return Broken(str(items[0]))
+
+    def label(self, items: list[Token]) -> str:
+        """Read a label without the dollar signs around it."""
+        return str(items[0]) if items else ""
+
+
+def _end(token: Token) -> int:
+    assert token.end_pos is not None
+    return token.end_pos
+
+
+def _read(text: str, start: str) -> Any:
+    return grammar.run(grammar.load("nestful", NestfulTransformer, start=start), text, WORDS, "nestful")
+
+
+def label(text: str) -> str:
+    """The name that a label gives.
+
+    >>> label("$var_1"), label("var1")
+    ('var_1', 'var1')
+    """
+    name = _read(text, "label")
+    assert isinstance(name, str)
+    return name
+
+
+def broken(text: str) -> str | None:
+    """The label with which a reference begins that lacks its first dollar sign; None of other texts.
+
+    >>> broken("var1.product_id$"), broken("$var1.product_id$")
+    ('var1', None)
+    """
+    reading = _read(text, "text")
+    return reading.label if isinstance(reading, Broken) else None
+
+
+def value(text: str) -> str | RawRef | RawTemplate:
+    """A text as itself, as a reference, or as text around references.
+
+    >>> value("5 * $var1.Exchange Rate$").parts
+    ('5 * ', RawRef(name='var1', path=('Exchange Rate',)))
+    """
+    pieces = _read(text, "text")
+    if isinstance(pieces, Broken) or not any(isinstance(piece, RawRef) for piece in pieces):
+        return text
+    return pieces[0] if len(pieces) == 1 and isinstance(pieces[0], RawRef) else RawTemplate(tuple(pieces))
+
+
+def values(data: Value) -> Value:
+    """A value with its texts read, at any depth; of one whose places are not known."""
+    return map_leaves(lambda leaf: _moved(value(leaf), None) if isinstance(leaf, str) else leaf, data)
+
+
+def arguments(call: RawCall, text: str, by_span: dict[Span, Located]) -> Arguments:
+    """A call's arguments with their texts read.
+
+    Args:
+        call: The call, its texts as they are.
+        text: The text of the whole plan.
+        by_span: The JSON values of that text, by their places.
+    """
+    if len(call.spans) != len(call.arguments):
+        return tuple((key, values(item)) for key, item in call.arguments)
+    return tuple(
+        (key, _placed(by_span[span], text)) for (key, _), span in zip(call.arguments, call.spans, strict=True)
+    )
+
+
+def by_place(located: list[Located]) -> dict[Span, Located]:
+    """The JSON values of a text by their places."""
+    by_span: dict[Span, Located] = {}
+    waiting = list(located)
+    while waiting:
+        item = waiting.pop()
+        by_span[item.span] = item
+        if item.is_object:
+            waiting += [member for _, member in item.data]
+        elif isinstance(item.data, list):
+            waiting += item.data
+    return by_span
+
+
+def _placed(item: Located, text: str) -> Value:
+    if item.is_object:
+        return as_object([(key, _placed(member, text)) for key, member in item.data])
+    if isinstance(item.data, list):
+        return [_placed(member, text) for member in item.data]
+    if not isinstance(item.data, str):
+        return item.data
+    inside = unescaped(View(text).cut(item.span[0] + 1, item.span[1] - 1))
+    pairs = [Edit(*m.span(), _joined(m.group())) for m in _SURROGATES.finditer(inside.text)]
+    inside = inside.edit(pairs) if pairs else inside
+    return _moved(value(item.data), inside if inside.text == item.data else None)
+
+
+_SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+def _joined(pair: str) -> str:
+    return pair.encode("utf-16", "surrogatepass").decode("utf-16")
+
+
+def _moved(read: str | RawRef | RawTemplate, view: View | None) -> Value:
+    """References with their places in the plan's text; without them where those are not known."""
+    if isinstance(read, RawTemplate):
+        return RawTemplate(
+            tuple(piece if isinstance(piece, str) else _ref(piece, view) for piece in read.parts)
+        )
+    return read if isinstance(read, str) else _ref(read, view)
+
+
+def _ref(ref: RawRef, view: View | None) -> RawRef:
+    span = view.span(ref.span) if view is not None and ref.span is not None else None
+    return RawRef(ref.name, ref.path, span)

@@ -1,0 +1,277 @@
+"""Numbered plans and plans of evidence: LLMCompiler, ReWOO, T-Eval."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from planner_eval.base import grammar
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.limits import Limits, Span, check_calls
+from planner_eval.base.text import TEXT, Branch, matches
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, RawTemplate, Ref, Value
+from planner_eval.plan.values import map_leaves
+from planner_eval.reading.dialects.dialect import AFTER, Dialect
+from planner_eval.reading.dialects.finding.edited_text import Edit, View
+from planner_eval.reading.dialects.programs.python_calls import read_calls
+from planner_eval.reading.dialects.programs.python_write import call_text
+from planner_eval.reading.dialects.references import NOTATIONS, Notation, Written, refuse_rest
+from planner_eval.reading.dialects.table import Wrapper
+
+WORDS = {
+    "STEP": "a step",
+    "CALL": "a call such as '#E1 = f(a)'",
+    "PLAN": "'Plan:'",
+    "END": "'<END_OF_PLAN>'",
+    "THOUGHT": "'Thought:'",
+}
+_BARE = Branch("bare", r"(?<=[(\[,=:\s])\$(?:\{\d{1,6}+\}|\d{1,6}+)(?=\s*+[,)\]}])")
+_QUOTED = (TEXT, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"), _BARE)
+"""References without quotes, which a text in quotes has none of."""
+_STEP = re.compile(r"(\d{1,6}+)[.)][ \t]++")
+_EVIDENCE = re.compile(r"(?:Action(?:\s\d{1,6}+)?\s*+:\s*+)?+#(E\d{1,6}+)\s*+=\s*+")
+_TOOL = re.compile(r"([^\W\d][\w .\-]*+)\[")
+
+
+def dialect(row: Wrapper) -> Dialect:
+    """The dialect of a row of shape ``llmcompiler``, ``rewoo`` or ``t-eval``."""
+    read: Callable[[str, Limits], RawPlan] = read_numbered if row.shape == "llmcompiler" else read_evidence
+    write = {"llmcompiler": write_numbered, "rewoo": write_rewoo, "t-eval": write_teval}[row.shape]
+
+    def read_named(text: str, limits: Limits) -> RawPlan:
+        try:
+            return read(text, limits)
+        except ParseError as error:
+            error.dialect = row.name
+            raise
+
+    return Dialect(row.name, row.title, row.example, read_named, write, reference=read_named)
+
+
+def _tokens(name: str, text: str) -> list[Any]:
+    tree = grammar.run(grammar.load(name), text, WORDS, name)
+    return list(tree.children)
+
+
+def _call(view: View, limits: Limits, text: str) -> RawCall:
+    """The one call of a step's text, with its places in the whole text."""
+    bare = [m for m in matches(_QUOTED, view.text) if m.lastgroup == "bare"] if "$" in view.text else []
+    edits = [Edit(m.start(), m.end(), f'"${{{m.group().strip("${}")}}}"') for m in bare]
+    edited = view.edit(edits) if edits else view
+    try:
+        raw = read_calls(edited.text, limits)
+    except ParseError as error:
+        raise ParseError(error.reason, text=text, offset=edited.origin(error.offset)) from None
+    if len(raw.calls) != 1:
+        raise ParseError(
+            f"found {len(raw.calls)} calls in one step, expected one", text=text, offset=view.origin(0)
+        )
+    call = raw.calls[0]
+    return edited.place_call(call)
+
+
+def read_numbered(text: str, limits: Limits) -> RawPlan:
+    r"""Read LLMCompiler's numbered calls; the closing join() is no call.
+
+    Raises:
+        ParseError: something stands between the steps, or a step cannot be read.
+
+    >>> read_numbered('1. f("x")\n2. g("$1 * 2")', Limits()).calls[1].arguments
+    (('0', RawTemplate(parts=(RawRef(name='1', path=()), ' * 2'))),)
+    """
+    calls: list[RawCall] = []
+    notes: list[Diagnostic] = []
+    signs = _Signs()
+    for token in _tokens("numbered", text):
+        ignored = token.removeprefix("<END_OF_PLAN>").strip() if token.type == "END" else ""
+        if ignored:
+            message = f"{len(ignored):,} characters of text after the plan were ignored"
+            span = (token.start_pos, token.start_pos + len(token))
+            notes.append(Diagnostic("find.text", message, "info", None, None, span))
+        if token.type != "STEP":
+            continue
+        number = _STEP.match(token)
+        assert number is not None
+        view = View(text).cut(token.start_pos + number.end(), token.start_pos + len(token.rstrip()))
+        if re.fullmatch(r"join(?:inish)?\s*\(.*\)", view.text, re.S):
+            continue
+        call = _call(view, limits, text)
+        if "$" in view.text:
+            call = signs.referred(call, number[1], len(calls))
+        calls.append(replace(call, label=number[1], binds=((number[1], ()),)))
+        check_calls(len(calls), limits)
+    if not calls:
+        raise ParseError("found no numbered call such as '1. f(x)'", text=text)
+    return RawPlan(tuple(calls), None, (*notes, *signs.notes()))
+
+
+class _Signs:
+    """What the dollar signs of a plan's steps mean, read step by step; and what may have been money.
+
+    As in LLMCompiler's runner a sign with the number of an earlier step is that step's result, alone and
+    inside a longer text, and one with another number is text. With braces or without quotes it is no money.
+    """
+
+    def __init__(self) -> None:
+        self.certain = False
+        self.doubtful: list[Diagnostic] = []
+        self.kept: list[Diagnostic] = []
+
+    def referred(self, call: RawCall, number: str, position: int) -> RawCall:
+        """The call with the references in its values."""
+        arguments = []
+        for index, (key, value) in enumerate(call.arguments):
+            span = call.spans[index] if index < len(call.spans) else call.span
+            argument_place = (position, key, span)
+
+            def read(leaf: Value, argument_place: tuple[int, str, Span | None] = argument_place) -> Value:
+                return (
+                    self._text(leaf, int(number), argument_place)
+                    if isinstance(leaf, str) and "$" in leaf
+                    else leaf
+                )
+
+            arguments.append((key, map_leaves(read, value)))
+        return replace(call, arguments=tuple(arguments))
+
+    def _text(self, text: str, number: int, argument_place: tuple[int, str, Span | None]) -> Value:
+        """A text as itself, a reference, or text around references."""
+        pieces: list[str | RawRef] = []
+        end = 0
+        for match in NOTATIONS["dollar"].pattern.finditer(text):
+            where = f"{match.group()!r} in {argument_place[1]!r} of call {argument_place[0] + 1}"
+            if match[2] and int(match[2]) >= number:
+                message = f"{where} is text: no earlier step has that number"
+                self.kept.append(Diagnostic("reference.text", message, "warning", *argument_place))
+                continue
+            is_whole = match.span() == (0, len(text))
+            self.certain |= is_whole or match[1] is not None
+            if match[2] and not is_whole:
+                message = (
+                    f"{where} is read as that step's result: a sum of money is written {match.group()}.00"
+                )
+                self.doubtful.append(Diagnostic("reference.text", message, "warning", *argument_place))
+            pieces += [text[end : match.start()]] if match.start() > end else []
+            pieces.append(RawRef(match[1] or match[2]))
+            end = match.end()
+        if not pieces:
+            return text
+        if end == len(text) and len(pieces) == 1:
+            return pieces[0]
+        return RawTemplate((*pieces, text[end:]) if end < len(text) else tuple(pieces))
+
+    def notes(self) -> Iterator[Diagnostic]:
+        """What is worth saying, once all steps were read."""
+        yield from self.kept
+        if not self.certain:
+            yield from self.doubtful
+
+
+def read_evidence(text: str, limits: Limits) -> RawPlan:
+    r"""Read ReWOO's and T-Eval's plans: `#E1 = Tool[text]` or `#E1 = f(a)`.
+
+    Raises:
+        ParseError: something stands between the steps, or a step cannot be read.
+
+    >>> read_evidence("#E1 = Find[x]\n#E2 = LLM[what is #E1?]", Limits()).calls[1].arguments[0][1].parts
+    ('what is ', RawRef(name='E1', path=()), '?')
+    """
+    notation = NOTATIONS["hash"]
+    calls: list[RawCall] = []
+    needed: list[str] = []
+    for token in _tokens("rewoo", text):
+        if token.type == "DEPENDENCY":
+            needed = re.findall(r"#(E\d{1,6})", token)
+            continue
+        if token.type not in ("STEP", "CALL"):
+            continue
+        head = _EVIDENCE.match(token)
+        assert head is not None
+        view = View(text).cut(token.start_pos + head.end(), token.start_pos + len(token.rstrip()))
+        call = _bracketed(view) if token.type == "STEP" else _call(view, limits, text)
+        calls.append(_depending(_bound(call, head[1], notation), needed))
+        needed = []
+        check_calls(len(calls), limits)
+    if not calls:
+        raise ParseError("found no step such as '#E1 = Tool[text]'", text=text)
+    return RawPlan(tuple(calls))
+
+
+def _bound(call: RawCall, label: str, notation: Notation) -> RawCall:
+    """The call under its label, with the references in its values."""
+    arguments = tuple((key, notation.value(value)) for key, value in call.arguments)
+    return RawCall(call.name, arguments, None, label, ((label, ()),), (), call.span, call.spans)
+
+
+def _bracketed(view: View) -> RawCall:
+    match = _TOOL.match(view.text)
+    assert match is not None
+    start, end = view.origin(match.end()), view.origin(len(view.text) - 1)
+    inside = view.text[match.end() : -1]
+    arguments = (("0", inside),) if inside else ()
+    spans = ((start, end),) if inside else ()
+    return RawCall(match[1].strip(), arguments, span=(view.origin(0), end + 1), spans=spans)
+
+
+def _depending(call: RawCall, needed: list[str]) -> RawCall:
+    """The call with the stated dependencies that no argument of it says."""
+    named = set(re.findall(r"name='(E\d+)'", repr(call.arguments)))
+    unstated = [RawRef(name) for name in needed if name not in named]
+    if not unstated:
+        return call
+    spans = (*call.spans, call.span) if call.spans and call.span else ()
+    return replace(
+        call,
+        arguments=(*call.arguments, (AFTER, unstated[0] if len(unstated) == 1 else unstated)),
+        spans=spans,
+    )
+
+
+# ---------------------------------------------------------------- writing
+def write_numbered(plan: Plan) -> str:
+    """A plan as LLMCompiler's numbered calls."""
+    refuse_rest(plan)
+    lines = []
+    names = [str(i + 1) for i in range(len(plan.calls))]
+    for i, call in enumerate(Written(plan, names, NOTATIONS["dollar"]).calls):
+        plain = replace(plan.calls[i], arguments=tuple(call.arguments.items()))
+        lines.append(f"{i + 1}. {call_text(plain, _never, 'llmcompiler')}")
+    return "\n".join([*lines, f"{len(lines) + 1}. join()<END_OF_PLAN>"])
+
+
+def write_rewoo(plan: Plan) -> str:
+    """A plan as ReWOO's steps: each call has one text."""
+    refuse_rest(plan)
+    names = [f"E{i + 1}" for i in range(len(plan.calls))]
+    lines = []
+    for name, call in zip(names, Written(plan, names, NOTATIONS["hash"]).calls, strict=True):
+        values = list(call.arguments.items())
+        if [key for key, _ in values] not in ([], ["0"]) or not all(isinstance(v, str) for _, v in values):
+            raise WriteError(
+                f"call {call.id} ({call.name}): ReWOO's calls have one text and no named arguments"
+            )
+        lines.append(f"Plan: call {call.name}\n#{name} = {call.name}[{values[0][1] if values else ''}]")
+    return "\n".join(lines)
+
+
+def write_teval(plan: Plan) -> str:
+    """A plan as T-Eval's plans: an action is a call with named arguments."""
+    refuse_rest(plan)
+    names = [f"E{i + 1}" for i in range(len(plan.calls))]
+    lines = []
+    for i, call in enumerate(Written(plan, names, NOTATIONS["hash"]).calls):
+        needed = sorted({edge.producer for edge in plan.edges if edge.consumer == i})
+        arguments = {key: value for key, value in call.arguments.items() if key != AFTER}
+        text = call_text(replace(plan.calls[i], arguments=tuple(arguments.items())), _never, "t-eval")
+        dependency = ", ".join(f"#{names[p]}" for p in needed) or "None"
+        lines.append(
+            f"Plan {i + 1}: call {call.name}\nDependency {i + 1}: {dependency}\n"
+            f"Action {i + 1}: #{names[i]} = {text}"
+        )
+    return "\n".join(lines)
+
+
+def _never(ref: Ref) -> str:
+    raise WriteError(f"a reference to call {ref.call + 1} is left over")  # pragma: no cover - written before

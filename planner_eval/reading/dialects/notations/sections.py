@@ -1,0 +1,209 @@
+"""The shape "sections": calls between tokens, as JSON or as Python calls, with text around them.
+
+<tool_call>{"name": "f", "arguments": {}}</tool_call>
+[TOOL_CALLS] [{"name": "f", "arguments": {}}]
+<|tool_call_start|>[f(a=1)]<|tool_call_end|>
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.json_text import Places
+from planner_eval.base.limits import Limits, Span, check_calls
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
+from planner_eval.reading.dialects.dialect import Dialect
+from planner_eval.reading.dialects.finding.call_limit import refuse_listed
+from planner_eval.reading.dialects.finding.edited_text import View
+from planner_eval.reading.dialects.notations.framed import explain, grammar_error, pattern, prose, value_at
+from planner_eval.reading.dialects.notations.json_rows import item_of, read_by
+from planner_eval.reading.dialects.programs.program import Variables, shift_names
+from planner_eval.reading.dialects.programs.values import Unknown
+from planner_eval.reading.dialects.references import Written, refuse_references
+from planner_eval.reading.dialects.table import Wrapper, literal, row_dialect
+
+_GAP = re.compile(r"[\s;]*+")
+_FENCE = re.compile(r"\s*+```\w*+[ \t]*+\n")
+_CALL = re.compile(
+    r"[\s\[]*+(?:[^\W\d]\w*+(?:\s*+[,:]\s*+[\w.]++)*+\s*+=\s*+)?+(?:await\s++)?+"
+    r"[^\W\d][\w.\-]*+\(\s*+(?:\)|\w++\s*+=|[\"'\[{\d\-])"
+)
+"""Python calls, which models write where JSON is asked of them, too."""
+NO_CALL = frozenset({"no_function"})
+"""Names by which a model says that it calls nothing."""
+
+
+def dialect(row: Wrapper) -> Dialect:
+    """The dialect of a row of shape ``sections``."""
+    base = row_dialect(row, read, _writer(row), None if row.inner == "python" else read_grammar)
+    return base._replace(read_framed=lambda text, limits: read_framed(row, text, limits))
+
+
+def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
+    """Read the sections of a text.
+
+    Raises:
+        ParseError: there is no section, or one cannot be read.
+    """
+    return read_framed(row, text, limits)[0]
+
+
+def read_framed(row: Wrapper, text: str, limits: Limits) -> tuple[RawPlan, list[Span]]:
+    """The same, and where the sections stand, with their tokens, that call something.
+
+    Raises:
+        ParseError: there is no section, or one cannot be read.
+    """
+    if pattern(row.open).search(text) is None:
+        expected = " or ".join(repr(token.strip()) for token in row.open[:2])
+        raise ParseError(f"found no {expected}", text=text, offset=0, dialect=row.name)
+    calls: list[RawCall] = []
+    notes: list[Diagnostic] = []
+    section_spans: list[Span] = []
+    variables = Variables()
+    for section, span in _sections(row, text, limits, variables, calls):
+        section_spans += [span] if section.calls else []
+        notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in section.notes]
+        calls += section.calls
+        check_calls(len(calls), limits)
+    calls = variables.connected(calls) if variables.starts else calls
+    return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes)), section_spans
+
+
+def _sections(
+    row: Wrapper, text: str, limits: Limits, variables: Variables, calls: list[RawCall]
+) -> Iterator[tuple[RawPlan, Span]]:
+    """The sections of a text: what each calls, after `calls`, and where it stands with its tokens.
+
+    Raises:
+        ParseError: one cannot be read.
+    """
+    opening = pattern(row.open)
+    opened = opening.search(text)
+    while opened is not None:
+        if _is_python(row, text, opened.end()):
+            raw, end = _python(row, text, opened.end(), limits, variables, len(calls))
+        else:
+            raw, end = _section(row, text, opened.start(), opened.end(), limits)
+        yield raw, (opened.start(), end)
+        opened = opening.search(text, end)
+
+
+def read_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:
+    """Read by the row's grammar, with places: the reference for :func:`read`.
+
+    Raises:
+        ParseError: the text does not follow the grammar, or its JSON holds something that is no call.
+    """
+    calls: list[RawCall] = []
+    notes: list[Diagnostic] = []
+    for section in grammar_error(row, text, terminals(row)):
+        locations = Places(section)
+        raw = read_by(row, locations.values, limits, locations, text)
+        notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in raw.notes]
+        calls += raw.calls
+        check_calls(len(calls), limits)
+    return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes))
+
+
+def _is_python(row: Wrapper, text: str, position: int) -> bool:
+    data = text[position : position + 50].lstrip()[:2] in ("[{", '{"')
+    return not data and (row.inner == "python" or _CALL.match(text, position) is not None)
+
+
+def _section(row: Wrapper, text: str, opened: int, position: int, limits: Limits) -> tuple[RawPlan, int]:
+    """The calls of the section whose opening token is [opened, position), and the place after it."""
+    values: list[Any] = []
+    start = position = _GAP.match(text, position).end()  # type: ignore[union-attr]
+    if text[position : position + 1] not in ("{", "["):
+        return RawPlan(()), position  # the token is followed by prose: no call
+    refuse_listed(text, position, limits)
+    try:
+        while text[position : position + 1] in ("{", "["):
+            value, position = value_at(text, position, limits)
+            values.append(value)
+            position = _GAP.match(text, position).end()  # type: ignore[union-attr]
+            if pattern(row.open).match(text, position):  # the next section's token may begin with a bracket
+                break
+    except ValueError as error:
+        # The grammar says where a semicolon may stand.
+        broken = position if ";" not in text[opened:position] else None
+        raise explain(row, text, error, limits, terminals(row), opened, broken) from None
+    closing = pattern(row.close).match(text, position) if row.close else None
+    if closing is None and text[position : position + 1] in (",", "]", "}"):
+        extra = json.JSONDecodeError("Extra data", text, position)
+        raise explain(row, text, extra, limits, terminals(row), opened)
+    try:
+        raw = read_by(row, values, limits)
+    except ParseError as error:
+        raise ParseError(error.reason, text=text, offset=start, code=error.code, dialect=row.name) from None
+    span = (start, position)
+    calls = tuple(replace(c, span=span) if len(raw.calls) == 1 else c for c in raw.calls)
+    return RawPlan(calls, None, raw.notes), closing.end() if closing else position
+
+
+def _python(
+    row: Wrapper, text: str, start: int, limits: Limits, variables: Variables, calls_before: int
+) -> tuple[RawPlan, int]:
+    """The same for a section of Python, after `calls_before` calls."""
+    from planner_eval.reading.dialects.programs.python_calls import read_calls
+
+    stop = pattern(row.open)
+    if row.close:
+        stop = pattern((*row.close, *row.open))
+    match = stop.search(text, start)
+    end = match.start() if match else len(text)
+    view = View(text).cut(start, end)
+    fence = _FENCE.match(view.text)
+    if fence:
+        view = view.cut(fence.end(), len(view.text.rstrip().removesuffix("```")))
+    if not re.match(r"[\s\[]*+[^\W\d][\w.\-]*+\s*+[(=]", view.text):
+        return RawPlan(()), end  # prose, not a call
+    try:
+        own_variables: dict[str, Value | Unknown] = {}
+        raw = read_calls(view.text, limits, (), None, variables.held, own_variables)
+    except ParseError as error:
+        where = view.origin(error.offset)
+        raise ParseError(error.reason, text=text, offset=where, code=error.code, dialect=row.name) from None
+    variables.take(own_variables, calls_before)
+    if calls_before:
+        raw = raw._replace(calls=shift_names(raw.calls, calls_before))
+    closed = pattern(row.close).match(text, end) if row.close else None
+    return view.place(raw), closed.end() if closed else end
+
+
+def terminals(row: Wrapper) -> dict[str, str]:
+    """The row's tokens as terminals of grammars/sections.lark."""
+    close = literal(row.close) if row.close else "(?!)x"
+    return {"OPEN.3": literal(row.open), "CLOSE.3": close, "TEXT.-10": prose(row.open)}
+
+
+def _writer(row: Wrapper) -> Callable[[Plan], str]:
+    def write(plan: Plan) -> str:
+        if row.inner == "python":
+            from planner_eval.reading.dialects.programs.python_write import write_calls, write_list
+
+            separator = row.separator or ", "
+            if row.list:
+                return f"{row.open[0]}{write_list(plan, row.name)}{''.join(row.close[:1])}"
+            texts = write_calls(plan, row.name)
+        else:
+            refuse_references(plan, row.name)
+            separator = row.separator
+            items = [item_of(row, call) for call in Written(plan).calls]
+            if not separator and not row.each:
+                return row.open[0] + json.dumps(items, ensure_ascii=False) + "".join(row.close[:1])
+            texts = [json.dumps(item, ensure_ascii=False) for item in items]
+        close = "".join(row.close[:1])
+        if row.each:
+            return ("\n" if close else " " if row.open[0].endswith(" ") else "").join(
+                row.open[0] + text + close for text in texts
+            )
+        return row.open[0] + separator.join(texts) + close
+
+    return write

@@ -1,0 +1,312 @@
+"""Nodes and links as JSON: TaskBench's task graphs and HuggingGPT's task lists."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.json_text import Places, pairs_of
+from planner_eval.base.lazy_regex import later
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.plan.model import (
+    Diagnostic,
+    Plan,
+    RawCall,
+    RawPlan,
+    RawRef,
+    RawTemplate,
+    Ref,
+    Value,
+    references,
+)
+from planner_eval.plan.values import leaves, map_leaves
+from planner_eval.reading.dialects.conversations.messages import NODES, shown
+from planner_eval.reading.dialects.dialect import AFTER, Data, Dialect
+from planner_eval.reading.dialects.references import NOTATIONS, Written, refuse_rest
+from planner_eval.reading.dialects.table import Wrapper, json_dialect
+
+LINKS = ("task_links", "tool_links", "links", "edges")
+_NAMES = ("task", "tool", "name", "id")
+_NODE = later(r"<node-(\d{1,6}+|[A-Za-z]\w{0,20}+)>((?:\.\w++)*+)")
+
+
+def dialect(row: Wrapper) -> Dialect:
+    """The dialect of the shapes ``taskbench`` and ``hugginggpt``."""
+    read_data = read_graph if row.shape == "taskbench" else read_tasks
+
+    if row.shape == "taskbench":
+        return json_dialect(row, read_data, write_graph, fits=_fits_graph)
+    return json_dialect(row, read_data, write_tasks, fits=_fits_tasks)
+
+
+def _fits_graph(data: Data) -> str | None:
+    return "nodes and links" if is_graph(data.value) else None
+
+
+def _fits_tasks(data: Data) -> str | None:
+    return "tasks with dep" if is_tasks(data.value) else None
+
+
+def is_graph(data: Any) -> bool:
+    """Whether data is an object with nodes.
+
+    >>> is_graph({"task_nodes": []}), is_graph({"nodes": 3})
+    (True, False)
+    """
+    return isinstance(data, dict) and any(isinstance(data.get(key), list) for key in NODES)
+
+
+def is_tasks(data: Any) -> bool:
+    """Whether data is a list of tasks with dependencies.
+
+    >>> is_tasks([{"task": "t", "id": 0, "dep": [-1], "args": {}}])
+    True
+    """
+    items = data if isinstance(data, list) else [data]
+    return bool(items) and all(isinstance(item, dict) and "task" in item and "dep" in item for item in items)
+
+
+# ---------------------------------------------------------------- TaskBench
+def read_graph(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
+    """Read an object of nodes and links.
+
+    Raises:
+        ParseError: it has no nodes, or one has no name.
+    """
+    if not is_graph(data):
+        raise ParseError(f"found {shown(data)}, expected an object with 'task_nodes'", code="parse.shape")
+    nodes = next(data[key] for key in NODES if isinstance(data.get(key), list))
+    check_calls(len(nodes), limits)
+    notes: list[Diagnostic] = []
+    unlinked = [_node(node, i, locations) for i, node in enumerate(nodes)]
+    base = _base([value for call in unlinked for _, value in call.arguments], len(unlinked), unlinked, notes)
+    calls = [_referring(call, base) for call in unlinked]
+    links: list[Any] = next((data[key] for key in LINKS if isinstance(data.get(key), list)), [])
+    after: dict[int, dict[int, None]] = {}
+    for source, target in _links(links):
+        _link(source, target, calls, after, notes)
+    return RawPlan(
+        tuple(_after(call, after.get(i, {}), calls) for i, call in enumerate(calls)), None, tuple(notes)
+    )
+
+
+def _node(node: Any, position: int, locations: Places | None) -> RawCall:
+    name = (
+        next((node[k] for k in _NAMES if isinstance(node.get(k), str)), None)
+        if isinstance(node, dict)
+        else None
+    )
+    if name is None:
+        raise ParseError(
+            f"node {position + 1} is {shown(node)}, expected an object with 'task' and 'arguments'",
+            code="parse.shape",
+        )
+    node_arguments = node.get("arguments", node.get("parameters", []))
+    if isinstance(node_arguments, dict):
+        arguments = pairs_of(node_arguments)
+    elif isinstance(node_arguments, list):
+        arguments = tuple(
+            (str(item["name"]), item["value"])
+            if isinstance(item, dict) and item.keys() == {"name", "value"}
+            else (str(k), item)
+            for k, item in enumerate(node_arguments)
+        )
+    elif node_arguments is None:
+        arguments = ()
+    else:
+        arguments = (("0", node_arguments),)
+    return RawCall(
+        name, arguments, binds=((str(position), ()),), span=locations.span(node) if locations else None
+    )
+
+
+def _base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagnostic]) -> int:
+    """Whether nodes are counted from 0 or from 1: the count that fits the plan; 0 when nothing tells."""
+    numbers = [
+        (i, int(match[1]))
+        for i, call in enumerate(calls)
+        for _, value in call.arguments
+        for _, text in leaves(value)
+        if isinstance(text, str)
+        for match in _NODE.finditer(text)
+        if match[1].isdecimal()
+    ]
+    if not numbers or any(number == 0 for _, number in numbers):
+        return 0
+    wrong = [sum(number - base >= i for i, number in numbers) for base in (0, 1)]
+    base = 1 if wrong[1] < wrong[0] else 0
+    message = (
+        f"no <node-0> occurs; nodes are counted from {base}, which fits {len(numbers) - wrong[base]} of "
+    )
+    notes.append(Diagnostic("reference.base", f"{message}{len(numbers)} references", "info"))
+    return base
+
+
+def _referring(call: RawCall, base: int) -> RawCall:
+    """The call with its <node-k> texts as references, to its own node and to none included."""
+
+    def leaf(value: Value) -> Value:
+        return _text(value, base) if isinstance(value, str) else value
+
+    return replace(call, arguments=tuple((key, map_leaves(leaf, value)) for key, value in call.arguments))
+
+
+def _text(text: str, base: int) -> Value:
+    pieces: list[str | RawRef] = []
+    end = 0
+    for match in _NODE.finditer(text):
+        name = str(int(match[1]) - base) if match[1].isdecimal() else match[1]
+        if match.start() > end:
+            pieces.append(text[end : match.start()])
+        pieces.append(RawRef(name, tuple(match[2].split(".")[1:])))
+        end = match.end()
+    if not pieces:
+        return text
+    if end < len(text):
+        pieces.append(text[end:])
+    return pieces[0] if len(pieces) == 1 else RawTemplate(tuple(pieces))
+
+
+def _links(links: list[Any]) -> Iterator[tuple[str, str]]:
+    for link in links:
+        if isinstance(link, dict) and "source" in link and "target" in link:
+            ends = [link["source"], link["target"]]
+        elif isinstance(link, list) and len(link) == 2:
+            ends = link
+        else:
+            continue
+        for source in ends[0] if isinstance(ends[0], list) else [ends[0]]:
+            for target in ends[1] if isinstance(ends[1], list) else [ends[1]]:
+                yield str(source), str(target)
+
+
+def _link(
+    source: str, target: str, calls: list[RawCall], after: dict[int, dict[int, None]], notes: list[Diagnostic]
+) -> None:
+    """Add one link, unless an argument says it already."""
+    producers = [i for i, call in enumerate(calls) if call.name == source]
+    consumers = [i for i, call in enumerate(calls) if call.name == target]
+    pairs = [(p, c) for c in consumers for p in producers if p != c]
+    if not pairs:
+        message = f"the link from {source!r} to {target!r} has an end that is no node"
+        notes.append(Diagnostic("link.dangling", message, "warning"))
+        return
+    if any(_uses(calls[c], str(p)) or p in after.get(c, {}) for p, c in pairs):
+        return
+    earlier = [(p, c) for p, c in pairs if p < c]
+    consumer = earlier[0][1] if earlier else pairs[0][1]
+    producer = max((p for p, c in earlier if c == consumer), default=pairs[0][0])
+    after.setdefault(consumer, {})[producer] = None
+
+
+def _uses(call: RawCall, producer: str) -> bool:
+    uses = (leaf for _, value in call.arguments for _, leaf in leaves(value))
+    return any(isinstance(leaf, RawRef) and leaf.name == producer for leaf in uses)
+
+
+def _after(call: RawCall, producers: dict[int, None], calls: list[RawCall]) -> RawCall:
+    """The call with the links that no argument says, in an order that does not hang on theirs."""
+    if not producers:
+        return call
+    order = sorted(producers, key=lambda p: (calls[p].name, repr(calls[p].arguments), p))
+    refs = [RawRef(str(p)) for p in order]
+    return replace(call, arguments=(*call.arguments, (AFTER, refs[0] if len(refs) == 1 else refs)))
+
+
+def write_graph(plan: Plan) -> str:
+    """Write a plan as nodes and links, counted from 0.
+
+    Raises:
+        WriteError: a reference into a result by other steps than field names.
+    """
+    refuse_rest(plan)
+    names = [str(i) for i in range(len(plan.calls))]
+    nodes: list[dict[str, Any]] = []
+    links: list[dict[str, str]] = []
+    notation = replace(
+        NOTATIONS["node"],
+        write=lambda name, path: (
+            f"<node-{name}>{''.join(f'.{step}' for step in path)}"
+            if all(isinstance(step, str) and re.fullmatch(r"\w+", step) for step in path)
+            else None
+        ),
+    )
+    for i, call in enumerate(Written(plan, names, notation).calls):
+        arguments_data = {key: value for key, value in call.arguments.items() if key != AFTER}
+        counted = list(arguments_data) == [str(k) for k in range(len(arguments_data))]
+        arguments: list[Any] = (
+            list(arguments_data.values())
+            if counted
+            else [{"name": key, "value": value} for key, value in arguments_data.items()]
+        )
+        nodes.append({"task": call.name, "arguments": arguments})
+        producers = sorted({edge.producer for edge in plan.edges if edge.consumer == i})
+        links += [{"source": plan.calls[p].name, "target": call.name} for p in producers]
+    return json.dumps({"task_nodes": nodes, "task_links": links}, ensure_ascii=False)
+
+
+# ---------------------------------------------------------------- HuggingGPT
+def read_tasks(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
+    """Read a list of tasks with ids and dependencies.
+
+    Raises:
+        ParseError: an item is no task.
+    """
+    items = data if isinstance(data, list) else [data]
+    check_calls(len(items), limits)
+    notation = NOTATIONS["generated"]
+    calls = []
+    for i, item in enumerate(items):
+        if not isinstance(item, dict) or not isinstance(item.get("task"), str):
+            raise ParseError(
+                f"task {i + 1} is {shown(item)}, expected an object with 'task', 'id', 'dep' and 'args'",
+                code="parse.shape",
+            )
+        label = str(item["id"]) if type(item.get("id")) in (int, str) else str(i)
+        task_arguments = item.get("args", item.get("arguments", {}))
+        arguments = (
+            pairs_of(task_arguments)
+            if isinstance(task_arguments, dict)
+            else (("0", task_arguments),)
+            if task_arguments
+            else ()
+        )
+        call = RawCall(item["task"], arguments, label=label, span=locations.span(item) if locations else None)
+        call = notation.bind(call, i)
+        depends = item.get("dep", [])
+        stated = [
+            RawRef(str(d))
+            for d in (depends if isinstance(depends, list) else [depends])
+            if type(d) in (int, str) and str(d) != "-1" and not _uses(call, str(d))
+        ]
+        if stated:
+            call = replace(
+                call, arguments=(*call.arguments, (AFTER, stated[0] if len(stated) == 1 else stated))
+            )
+        calls.append(call)
+    return RawPlan(tuple(calls))
+
+
+def write_tasks(plan: Plan) -> str:
+    """Write a plan as tasks with ids counted from 0.
+
+    Raises:
+        WriteError: a path into a result, or a dependency that names no call.
+    """
+    refuse_rest(plan)
+    names = [str(i) for i in range(len(plan.calls))]
+    tasks = []
+    for i, call in enumerate(Written(plan, names, NOTATIONS["generated"]).calls):
+        arguments = {key: value for key, value in call.arguments.items() if key != AFTER}
+        depends = sorted({edge.producer for edge in plan.edges if edge.consumer == i}) or [-1]
+        stated = [
+            ref for key, value in plan.calls[i].arguments if key == AFTER for _, ref in references(value)
+        ]
+        if any(not isinstance(ref, Ref) or ref.path for ref in stated):
+            raise WriteError(f"call {call.id} ({call.name}) depends on more than a task")
+        tasks.append({"task": call.name, "id": i, "dep": depends, "args": arguments})
+    return json.dumps(tasks, ensure_ascii=False)

@@ -1,0 +1,235 @@
+"""The shape "XML": calls as tags with a tag a parameter; values are text unless the row types them.
+
+<function=f><parameter=a>1</parameter></function>
+<invoke name="f"><parameter name="a">1</parameter></invoke>
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from planner_eval.base import grammar
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.json_text import loads
+from planner_eval.base.limits import Limits, Span, check_calls
+from planner_eval.plan.model import Plan, RawCall, RawPlan, Value
+from planner_eval.reading.dialects.dialect import Dialect
+from planner_eval.reading.dialects.finding.call_limit import refuse_opened
+from planner_eval.reading.dialects.references import Written, refuse_references
+from planner_eval.reading.dialects.table import Wrapper, literal, row_dialect
+from planner_eval.reading.dialects.value_types import convert
+
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
+"""Undone in this order, and written in the other; the standard library's own loads what speaks HTTP."""
+UNNAMED = "parse.name"
+"""The code of an error at what stands where a tool's name should, and is none."""
+_NOBODY = frozenset({"none", "null", "n/a", "nothing"})
+_PLACES = {
+    "$name": r"(?P<name>[^\"<>\n]{1,300}+)",
+    "$key": r"(?P<key>[^\"<>\n]{1,300}+)",
+    "$type": r"(?P<type>[^\"<>]*+)",
+    "$string": r"(?P<string>true|false)",
+}
+
+
+def dialect(row: Wrapper) -> Dialect:
+    """The dialect of a row of shape ``xml``."""
+    return row_dialect(row, read, _writer(row), read)
+
+
+def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
+    """Read the calls of a text.
+
+    Raises:
+        ParseError: there is none, or one cannot be read.
+    """
+    if _pattern(row.call[0]).search(text) is None:  # most texts with its tokens are in another notation
+        raise _callless(row, text)
+    refuse_opened(_opened(row), text, limits)
+    words = {
+        "PARAMETER": f"a parameter such as {''.join(row.parameter[:1]).strip()}",
+        "END": repr(row.call[1].strip()),
+        "CALL": f"a call such as {row.call[0].strip()}",
+        "OPEN": "",
+    }
+    tree = grammar.run(grammar.load("xml", None, _terminals(row)), text, words, row.name)
+    calls: list[RawCall] = []
+    for node in tree.children:
+        if hasattr(node, "children"):
+            check_calls(len(calls) + 1, limits)
+            calls.append(_call(row, node.children, text, limits))
+    if not calls:
+        raise _callless(row, text)
+    return RawPlan(tuple(calls))
+
+
+def _callless(row: Wrapper, text: str) -> ParseError:
+    return ParseError(f"found no call such as {row.call[0].strip()}", text=text, dialect=row.name)
+
+
+def _call(row: Wrapper, tokens: list[Any], text: str, limits: Limits) -> RawCall:
+    head, *parameters, end = tokens
+    name = _pattern(row.call[0]).match(head)
+    assert name is not None
+    if '"$name"' not in row.call[0]:
+        _refuse_words(row, name["name"].strip(), text, head.start_pos + name.start("name"))
+    arguments: list[tuple[str, Value]] = []
+    spans: list[Span] = []
+    for token in parameters:
+        match = _parameter(row).match(token)
+        assert match is not None
+        start, stop = match.span("value")
+        spans.append((token.start_pos + start, token.start_pos + stop))
+        groups = match.groupdict()
+        arguments.append((groups["key"].strip(), _value(row, groups, text, spans[-1][0], limits)))
+    return RawCall(
+        name["name"].strip(), tuple(arguments), span=(head.start_pos, end.end_pos), spans=tuple(spans)
+    )
+
+
+def _refuse_words(row: Wrapper, name: str, text: str, offset: int) -> None:
+    """Refuse words, or a call of another notation, where a name without quotes should stand."""
+    if not name or name.lower() in _NOBODY or re.search(r"[\s()\[\]{}]", name):
+        reason = f"found {name[:60]!r}, expected a tool's name"
+        raise ParseError(reason, text=text, offset=offset, code=UNNAMED, dialect=row.name)
+
+
+def _value(row: Wrapper, groups: dict[str, Any], text: str, offset: int, limits: Limits) -> Value:
+    value: str = groups["value"]
+    if "$type" in "".join(row.parameter):
+        for entity, char in _ENTITIES:
+            value = value.replace(entity, char)
+        kind = groups.get("type") or "string"
+        return value if kind in ("string", "str") else _typed(value.strip(), kind)
+    if groups.get("string") == "false":
+        try:
+            return loads(value, limits, row.name)[0]
+        except ParseError as error:
+            raise ParseError(
+                error.reason, text=text, offset=offset + error.offset, dialect=row.name
+            ) from None
+    if groups.get("string") == "true":
+        return value
+    inside = value[1:-1] if value[:1] == "\n" and value[-1:] == "\n" and len(value) > 1 else value
+    return inside
+
+
+def _typed(text: str, kind: str) -> Value:
+    """A value of a type that the tag names: JSON, or Python's words; a text where it is neither."""
+    names = {
+        "float": "number",
+        "int": "integer",
+        "dict": "object",
+        "tuple": "array",
+        "list": "array",
+        "bool": "boolean",
+    }
+    return convert(text, names.get(kind, kind))
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile(_source(template))
+
+
+def _source(template: str, *, exact: bool = False) -> str:
+    """A template as a regular expression; white space may be any, unless exact."""
+    pieces = re.split(r"(\$name|\$key|\$type|\$string)", template)
+    text = "".join(
+        _PLACES[p] if p in _PLACES else (re.escape(p) if exact else _loose(p)) for p in pieces if p
+    )
+    # a tag may carry attributes that the row does not name
+    return text.replace('{1,300}+)">', '{1,300}+)"[^<>]*+>')
+
+
+def _loose(text: str) -> str:
+    return r"\s*+" if text.isspace() else literal([text])
+
+
+@cache
+def _parameter(row: Wrapper) -> re.Pattern[str]:
+    opening, closing = row.parameter[0], row.parameter[1]
+    start = _source(opening.removesuffix("\n"), exact='value="' in opening) + (
+        r"\r?\n?+" if opening[-1:] == "\n" else ""
+    )
+    bare = closing.strip("\n")
+    stop = _source(bare.lstrip(), exact=False)
+    first = re.escape(bare[0])
+    back = r"(?:\r?\n)?+" if closing[:1] == "\n" else ""
+    guard = re.escape(bare.split("$")[0])
+    if "$key" in bare:  # the tag is the key's own, and no closing tag of another is its
+        start, stop = start.replace("(?P<key>", "(?P<key>(?!/)"), stop.replace(_PLACES["$key"], "(?P=key)")
+        guard = stop
+    value = rf"(?P<value>(?:[^{first}\r\n]++|(?!{back}{guard})[{first}\r\n])*+)"
+    return re.compile(rf"{start}{value}{back}{stop}\s*+", re.S)
+
+
+@cache
+def _opened(row: Wrapper) -> re.Pattern[str]:
+    """Where calls open, and parameters, in which none does."""
+    terminals = dict(_terminals(row))
+    return re.compile(f"{terminals['PARAMETER.5']}|({terminals['CALL.5']})", re.S)
+
+
+@cache
+def _terminals(row: Wrapper) -> tuple[tuple[str, str], ...]:
+    def plain(pattern: str) -> str:
+        unless_key = "(?!key>)" if "(?P=key)" in pattern else ""
+        return re.sub(rf"\(\?P<{unless_key}\w+>", "(?:", pattern)
+
+    call = plain(_source(row.call[0]))
+    end = literal([row.call[1]])
+    opening = literal(row.open) if row.open else "(?!)x"
+    close = literal(row.close) if row.close else "(?!)x"
+    stops = "|".join(pattern for pattern in (call, opening, close) if pattern != "(?!)x")
+    return (
+        ("CALL.5", call + r"\s*+"),
+        ("END.5", r"\s*+" + end),
+        ("PARAMETER.5", r"\s*+" + plain(_parameter(row).pattern)),
+        ("OPEN.4", opening),
+        ("CLOSE.4", close),
+        ("TEXT.-10", rf"(?:[^<]++|(?!{stops})<)++"),
+    )
+
+
+def _writer(row: Wrapper) -> Callable[[Plan], str]:
+    def write(plan: Plan) -> str:
+        refuse_references(plan, row.name)
+        written_calls = []
+        for call in Written(plan).calls:
+            text = row.call[0].replace("$name", call.name)
+            for key, value in call.arguments.items():
+                opening, body, closing = _written(row, value)
+                text += opening.replace("$key", key) + body + closing.replace("$key", key)
+            written_calls.append(text + row.call[1])
+        opening, closing = "".join(row.open[:1]), "".join(row.close[:1])
+        if row.each:
+            return "\n".join(opening + written + closing for written in written_calls)
+        between = "" if not row.open or row.call[1].endswith("\n") or row.call[1].endswith("n>") else "\n"
+        return opening + (between or "").join(written_calls) + closing
+
+    return write
+
+
+def _written(row: Wrapper, value: Any) -> tuple[str, str, str]:
+    opening, closing = row.parameter
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if "$type" in opening + closing:
+        kind = _TYPES[type(value)]
+        if value is None:
+            raise WriteError(f"the dialect {row.name!r} has no type for null")
+        for entity, char in reversed(_ENTITIES):
+            text = text.replace(char, entity)
+        opening, closing = opening.replace("$type", kind), closing.replace("$type", kind)
+    opening = opening.replace("$string", "true" if isinstance(value, str) else "false")
+    return opening, text, closing
+
+
+_TYPES: dict[type, str] = {
+    str: "string", int: "integer", float: "float", bool: "boolean",
+    list: "array", dict: "dict", type(None): "null",
+}  # fmt: skip

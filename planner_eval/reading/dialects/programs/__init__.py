@@ -1,0 +1,1 @@
+"""Plans that are programs: Python and JavaScript, read statically and never run."""

@@ -1,0 +1,150 @@
+"""JavaScript programs that are top-level sequences of calls: `const x = await f({...});`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from planner_eval.base import grammar
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.json_text import check_depth
+from planner_eval.base.limits import Limits
+from planner_eval.plan.model import Plan, RawPlan, Ref, Unresolved, Value
+from planner_eval.plan.values import fold
+from planner_eval.reading.dialects.dialect import AFTER, Dialect
+from planner_eval.reading.dialects.programs.program import Machine
+from planner_eval.reading.dialects.programs.values import Bare, Unknown
+from planner_eval.reading.dialects.references import refuse_rest
+from planner_eval.reading.dialects.table import Wrapper
+
+WORDS = {
+    "TARGET": "a variable with '='",
+    "HEAD": "a call such as 'name('",
+    "STRING": "a quoted text",
+    "TEMPLATE": "a template text",
+    "NUMBER": "a number",
+    "NAME": "a name",
+    "KEY": "a key with ':'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "RPAR": "')'",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "COMMA": "','",
+    "_END": "';'",
+}
+_DEFINES = re.compile(r"\bfunction\b\s*+(\w++)\s*+\(|\bclass\s++(\w++)")
+
+
+def dialect(row: Wrapper) -> Dialect:
+    """The dialect of the shape ``javascript``."""
+
+    def read_text(text: str, limits: Limits) -> RawPlan:
+        raw = read(text, limits)
+        if not raw.calls:
+            raise ParseError("the program calls no tool", text=text, code="parse.shape", dialect=row.name)
+        return raw
+
+    return Dialect(
+        row.name, row.title, row.example, read_text, lambda plan: write(plan, row.name), reference=read_text
+    )
+
+
+def read(
+    text: str,
+    limits: Limits,
+    defined: Iterable[str] = (),
+    before: Mapping[str, Value | Unknown] | None = None,
+    own_variables: dict[str, Value | Unknown] | None = None,
+) -> RawPlan:
+    r"""Read a program of top-level calls.
+
+    Args:
+        text: The program.
+        limits: Bounds on nesting and calls.
+        defined: Names that are no tools.
+        before: What the variables of the text before hold.
+        own_variables: Takes what the program's own variables hold after it.
+
+    Raises:
+        ParseError: it holds something else, or an argument cannot be known.
+
+    >>> read('const r = await f({a: 1});\ng({b: r.x, c: `at ${r.y}`});', Limits()).calls[1].arguments[0]
+    ('b', RawRef(name='@0', path=('x',)))
+    """
+    from planner_eval.reading.dialects.programs.grammars import JavaScriptTransformer
+
+    check_depth(text, limits)
+    names = {name for match in _DEFINES.finditer(text) for name in match.groups() if name}
+    items = grammar.run(grammar.load("javascript", JavaScriptTransformer), text, WORDS, "openai-programmatic")
+    machine = Machine(text, {*defined, *names}, mappings=True, limits=limits, before=before)
+    machine.is_program = True
+    for kind, targets, node in items:
+        if kind == "show":
+            machine.statement(node)
+        elif kind == "declaration":
+            machine.bind(targets[0], Bare(targets[0]))
+        else:
+            keys = targets if kind == "unpack_object" else ()
+            machine.assign(targets, node, unpack=kind != "assign", keys=keys)
+    if own_variables is not None:
+        own_variables.update(machine.settled())
+    return machine.finish()
+
+
+# ---------------------------------------------------------------- writing
+def write(plan: Plan, dialect: str) -> str:
+    """A plan as a program, a line a call.
+
+    Raises:
+        WriteError: a name that is no JavaScript name, or a reference that no earlier line gives.
+    """
+    refuse_rest(plan)
+    used = {edge.producer for edge in plan.edges}
+    roots = {call.name.split(".")[0] for call in plan.calls}
+    names = [f"v{i + 1}" if f"v{i + 1}" not in roots else f"v{i + 1}_" for i in range(len(plan.calls))]
+    lines = []
+    for i, call in enumerate(plan.calls):
+        if not re.fullmatch(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", call.name):
+            raise WriteError(f"call {call.id}: {call.name!r} is no name of JavaScript")
+        if any(key == AFTER for key, _ in call.arguments):
+            raise WriteError(f"call {call.id}: {dialect!r} cannot say a dependency without an argument")
+        inside = ", ".join(f"{_key(key)}: {_written(value, names, i)}" for key, value in call.arguments)
+        text = f"await {call.name}({{{inside}}});" if call.arguments else f"await {call.name}();"
+        lines.append(f"const {names[i]} = {text}" if i in used else text)
+    return "\n".join(lines)
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z_]\w*", key) else json.dumps(key, ensure_ascii=False)
+
+
+def _written(value: Value, names: list[str], i: int) -> str:
+    def leaf(value: Value) -> str:
+        refers = isinstance(value, (Ref, Unresolved))
+        return _reference(value, names, i) if refers else json.dumps(value, ensure_ascii=False)
+
+    def text(pieces: tuple[Any, ...]) -> str:
+        written_pieces = (
+            re.sub(r"([`\\$])", r"\\\1", p) if isinstance(p, str) else f"${{{leaf(p)}}}" for p in pieces
+        )
+        return f"`{''.join(written_pieces)}`"
+
+    written: str = fold(
+        value,
+        leaf,
+        items=lambda written_items: f"[{', '.join(written_items)}]",
+        fields=lambda written_fields: (
+            f"{{{', '.join(f'{_key(key)}: {item}' for key, item in written_fields.items())}}}"
+        ),
+        text=text,
+    )
+    return written
+
+
+def _reference(ref: Ref | Unresolved, names: list[str], i: int) -> str:
+    if isinstance(ref, Unresolved) or ref.call >= i:
+        raise WriteError(f"call {i + 1} refers to what no earlier call gives, which a program cannot say")
+    return names[ref.call] + "".join(f"[{json.dumps(step, ensure_ascii=False)}]" for step in ref.path)

@@ -1,0 +1,363 @@
+"""The shape "Python": call lists, assignments, whole programs; read statically, never run.
+
+ast.parse reads what is Python; grammars/python.lark reads longer text, and call lists that Python
+refuses (a keyword as argument name, a quote inside a text), and gives their located errors.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from planner_eval.base import grammar
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.grammar import found_at
+from planner_eval.base.json_text import Places, loads
+from planner_eval.base.lazy_regex import later
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls, refuse_integer
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
+from planner_eval.reading.dialects.dialect import Dialect
+from planner_eval.reading.dialects.finding.brackets import extent, tokens
+from planner_eval.reading.dialects.finding.call_limit import refuse_many_first
+from planner_eval.reading.dialects.notations.json_calls import read_values
+from planner_eval.reading.dialects.programs.program import Machine, Variables, shift_names
+from planner_eval.reading.dialects.programs.python_ast import follow, syntax
+from planner_eval.reading.dialects.programs.python_long import BrokenPart
+from planner_eval.reading.dialects.programs.values import Unknown
+from planner_eval.reading.dialects.table import Wrapper
+
+WORDS = {
+    "TARGETS": "a variable with '='",
+    "HEAD": "a call such as 'name('",
+    "KEY": "an argument such as name=",
+    "KEY_SCALAR": "an argument such as name='value'",
+    "STRING": "a quoted value",
+    "NUMBER": "a number",
+    "NAME": "a name",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "COMMA": "','",
+    "COLON": "':'",
+    "_GAP": "a new line",
+}
+_PROGRAM = later(
+    r"^[ \t]*+(?:def |async def |class |import |from \S++ import |for |while |if |try\s*+:|with |return\b"
+    r"|[^\W\d]\w*+\s*+=[^=])",
+    re.M,
+)
+
+
+def dialect(row: Wrapper) -> Dialect:
+    """The dialect of a row of shape ``python``, ``python-list``, ``code-block`` or ``call-texts``."""
+    from planner_eval.reading.dialects.programs.python_write import write_list, write_program
+
+    if row.shape == "code-block":
+        return _code_block(row)
+    if row.shape == "call-texts":
+        return _call_texts(row)
+    write: Callable[[Plan], str]
+    if row.shape == "python-list":
+        write = lambda plan: write_list(plan, row.name)  # noqa: E731 - one expression, bound to its row
+    else:
+        write = lambda plan: write_program(plan, row.name)  # noqa: E731
+    return Dialect(row.name, row.title, row.example, read, write, reference=_reference)
+
+
+def read(text: str, limits: Limits) -> RawPlan:
+    """Read Python calls, or a program.
+
+    Raises:
+        ParseError: it is neither, or it calls no tool.
+
+    >>> read("[f(x=g(a=1))]", Limits()).calls[1].arguments
+    (('x', RawRef(name='@0', path=())),)
+    """
+    raw = read_calls(text, limits)
+    if not raw.calls and text.strip().strip("[]()\n ;,"):
+        raise _nothing(text)
+    return raw
+
+
+def _reference(text: str, limits: Limits) -> RawPlan:
+    raw = read_grammar(text, limits=limits)
+    if not raw.calls:
+        raise _nothing(text)
+    return raw
+
+
+def after(variables: Variables, start: int, *, by_grammar: bool = False) -> Callable[[str, Limits], RawPlan]:
+    """A reader of one block of a text that knows the variables of the blocks before it.
+
+    Args:
+        variables: What those hold; they take what the block's own hold.
+        start: How many calls stand before the block.
+        by_grammar: Read as :func:`read_grammar` does.
+
+    >>> variables = Variables()
+    >>> first = after(variables, 0)("t = f(x=1)", Limits())
+    >>> after(variables, 1)("g(y=t)", Limits()).calls[0].arguments
+    (('y', RawRef(name='0@0', path=())),)
+    """
+
+    def read(text: str, limits: Limits) -> RawPlan:
+        own_variables: dict[str, Value | Unknown] = {}
+        if by_grammar:
+            raw = read_grammar(text, (), limits, variables.held, own_variables)
+        else:
+            raw = read_calls(text, limits, (), None, variables.held, own_variables)
+        variables.take(own_variables, start)
+        if by_grammar and not raw.calls:
+            raise _nothing(text)
+        return raw
+
+    return read
+
+
+def _nothing(text: str) -> ParseError:
+    start = len(text) - len(text.lstrip())
+    return ParseError("the text calls no tool", text=text, offset=start, code="parse.shape")
+
+
+def read_calls(
+    text: str,
+    limits: Limits,
+    defined: Iterable[str] = (),
+    tree: ast.Module | SyntaxError | None = None,
+    before: Mapping[str, Value | Unknown] | None = None,
+    own_variables: dict[str, Value | Unknown] | None = None,
+) -> RawPlan:
+    """Read Python calls, or a program; a program without calls of tools gives none.
+
+    Args:
+        text: The text.
+        limits: Bounds on nesting and calls.
+        defined: Names that are no tools.
+        tree: What :func:`syntax` makes of the text, where that is known.
+        before: What the variables of the text before hold.
+        own_variables: Takes what the program's own variables hold after it.
+
+    Raises:
+        ParseError: it cannot be read, or a tool's argument cannot be known.
+    """
+    tree = tree or syntax(text)
+    if tree is not None and not isinstance(tree, SyntaxError):
+        raw = follow(tree, text, defined, limits, 0, before, own_variables)
+    else:
+        refuse_many_first(text, limits)
+        _check_depth(text, limits)
+        if isinstance(tree, BrokenPart):
+            _refuse_part(text, tree)
+        try:
+            raw = read_grammar(text, defined, limits, before, own_variables)
+        except ParseError as error:
+            if isinstance(tree, SyntaxError) and tree.msg and _PROGRAM.search(text):
+                raise _python_error(tree, text) from None
+            raise error from None
+    return raw
+
+
+def _refuse_part(text: str, broken: BrokenPart) -> None:
+    """Refuse what is no Python in long text, if the grammar refuses that part too: all would take as long."""
+    if broken.end == len(text):
+        error = _python_error(broken, text)
+        if error.reason.endswith("was never closed") and not extent(text, error.offset).closed:
+            raise error
+    try:
+        read_grammar(text[broken.start : broken.end])
+    except ParseError as error:
+        if broken.msg and _PROGRAM.search(text):
+            raise _python_error(broken, text) from None
+        raise ParseError(error.reason, text=text, offset=broken.start + (error.offset or 0)) from None
+
+
+def _check_depth(text: str, limits: Limits) -> None:
+    """Keep deep nesting from the grammar: its parser works through megabytes of open brackets."""
+    if text.count("(") + text.count("[") + text.count("{") <= limits.depth:
+        return
+    depth = 0
+    for match in tokens(text, 0, len(text)):
+        if match.lastgroup == "open":
+            depth += 1
+            if depth > limits.depth:
+                reason = f"the text nests deeper than {limits.depth} levels"
+                raise LimitError(reason, text=text, offset=match.start())
+        elif match.lastgroup == "close":
+            depth -= 1
+
+
+def _python_error(error: SyntaxError, text: str) -> ParseError:
+    if "integer string conversion" in (error.msg or ""):
+        return refuse_integer(text)
+    lines = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
+    line = min(max(error.lineno or 1, 1), len(lines))
+    reason = (error.msg or "this is no Python").split("(<")[0].strip()
+    reason = reason[0].lower() + reason[1:] if reason else "this is no Python"
+    return ParseError(reason, text=text, offset=lines[line - 1] + max((error.offset or 1) - 1, 0))
+
+
+def read_grammar(
+    text: str,
+    defined: Iterable[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+    before: Mapping[str, Value | Unknown] | None = None,
+    own_variables: dict[str, Value | Unknown] | None = None,
+) -> RawPlan:
+    """Read calls by the Lark grammar: the reference for what ast.parse reads of them; as :func:`read_calls`.
+
+    Raises:
+        ParseError: with the place and what was expected there.
+    """
+    from planner_eval.reading.dialects.programs.grammars import PythonTransformer
+
+    try:
+        items = grammar.run(grammar.load("python", PythonTransformer), text, WORDS, "pythonic")
+    except ParseError as error:
+        raise _explained(error) from None
+    machine = Machine(text, defined, limits=limits, before=before)
+    for targets, node in items:
+        if targets:
+            machine.assign(targets, node, unpack=len(targets) > 1)
+        else:
+            machine.statement(node)
+    if own_variables is not None:
+        own_variables.update(machine.settled())
+    return machine.finish()
+
+
+def _explained(error: ParseError) -> ParseError:
+    """The grammar's error, said of what follows a tool's name where that is what is wrong."""
+    if error.text[error.offset : error.offset + 1] in ("'", '"') and "a quoted value" in error.reason:
+        reason = "the quoted value is never closed"
+        return ParseError(reason, text=error.text, offset=error.offset, dialect=error.dialect)
+    name = re.compile(r"[^\W\d][\w.\-]*+").match(error.text, error.offset)
+    if name and "a call" in error.reason and not error.text.startswith("(", name.end()):
+        offset = name.end()
+        reason = f"found {found_at(error.text, offset)} after {name.group()[:40]!r}, expected '('"
+        return ParseError(reason, text=error.text, offset=offset, dialect=error.dialect)
+    return error
+
+
+# ---------------------------------------------------------------- lists of texts that are calls
+def read_texts(texts: list[str], limits: Limits) -> RawPlan | None:
+    """The calls of a list of texts of which each is one call or more; None where one is not."""
+    calls: list[RawCall] = []
+    for text in texts:
+        body = text.strip().rstrip("'\"")
+        if not re.match(r"[^\W\d][\w.\-]*+\(", body):
+            return None
+        try:
+            raw = read_calls(body, limits)
+        except ParseError:
+            return None
+        if not raw.calls:
+            return None
+        calls += [replace(c, span=None, spans=()) for c in shift_names(raw.calls, len(calls))]
+        check_calls(len(calls), limits)
+    return RawPlan(tuple(calls))
+
+
+def _call_texts(row: Wrapper) -> Dialect:
+    from planner_eval.reading.dialects.programs.python_write import write_calls
+
+    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
+        texts = data if isinstance(data, list) else [data]
+        raw = read_texts(texts, limits) if texts and all(isinstance(t, str) for t in texts) else None
+        if raw is None:
+            raise ParseError("expected a list of texts that are calls", code="parse.shape", dialect=row.name)
+        return raw
+
+    def read_text(text: str, limits: Limits) -> RawPlan:
+        tree = syntax(text.strip())
+        texts = string_list(tree)
+        if texts is not None:
+            return read_data(texts, limits, None)
+        try:
+            return read_data(loads(text, limits, row.name)[0], limits, None)
+        except ParseError as error:
+            error.text = error.text or text
+            raise
+
+    def write(plan: Plan) -> str:
+        return json.dumps(write_calls(plan, row.name), ensure_ascii=False)
+
+    return Dialect(row.name, row.title, row.example, read_text, write, read_data)
+
+
+def string_list(tree: Any) -> list[str] | None:
+    """The texts of a Python text, or of a list, that holds nothing but texts."""
+    if not isinstance(tree, ast.Module) or not tree.body:
+        return None
+    texts: list[str] = []
+    for statement in tree.body:
+        value = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(value, (ast.List, ast.Constant)):
+            return None
+        for item in value.elts if isinstance(value, ast.List) else [value]:
+            if not isinstance(item, ast.Constant) or not isinstance(item.value, str):
+                return None
+            texts.append(item.value)
+    return texts or None
+
+
+# ---------------------------------------------------------------- Anthropic's code-execution blocks
+def _code_block(row: Wrapper) -> Dialect:
+    from planner_eval.reading.dialects.programs.python_write import write_program
+
+    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
+        codes = list(_codes(data))
+        if not codes:
+            return read_values([data], limits, locations=locations)
+        calls: list[RawCall] = []
+        notes: list[Diagnostic] = []
+        variables = Variables()
+        for code in codes:
+            own_variables: dict[str, Value | Unknown] = {}
+            raw = read_calls(code, limits, (), None, variables.held, own_variables)
+            variables.take(own_variables, len(calls))
+            calls += [replace(c, span=None, spans=()) for c in shift_names(raw.calls, len(calls))]
+            notes += [note._replace(span=None) for note in raw.notes]
+        return RawPlan(tuple(variables.connected(calls)), None, tuple(notes))
+
+    def read_text(text: str, limits: Limits) -> RawPlan:
+        values = loads(text, limits, row.name)
+        return read_data(values[0] if len(values) == 1 else values, limits, None)
+
+    def write(plan: Plan) -> str:
+        block = {
+            "type": "server_tool_use",
+            "id": "srvtoolu_1",
+            "name": "code_execution",
+            "input": {"code": write_program(plan, row.name)},
+        }
+        return json.dumps([block], ensure_ascii=False)
+
+    return Dialect(row.name, row.title, row.example, read_text, write, read_data)
+
+
+def _codes(data: Any, depth: int = 0) -> Iterable[str]:
+    if depth > 8:
+        return
+    if isinstance(data, list):
+        for item in data:
+            yield from _codes(item, depth + 1)
+    elif isinstance(data, dict):
+        block_input = data.get("input")
+        if (
+            data.get("name") == "code_execution"
+            and isinstance(block_input, dict)
+            and isinstance(block_input.get("code"), str)
+        ):
+            yield block_input["code"]
+        elif isinstance(data.get("content"), list):
+            yield from _codes(data["content"], depth + 1)
+
+
+__all__ = ["dialect", "read", "read_calls", "read_grammar", "read_texts", "string_list"]

@@ -1,0 +1,109 @@
+"""Data in long Python text: lists and objects of nothing but literals, without a tree of them.
+
+A tree takes some hundred times the memory of the data that it says, and some thousand of its time.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import warnings
+from typing import Any
+
+from planner_eval.base.json_text import nests_past
+from planner_eval.base.limits import Limits
+
+WORDS = {"true": True, "false": False, "null": None}
+"""Words of JSON, which are no variables."""
+_DEPTH = Limits(depth=90)
+"""Python's own parser reads few brackets in brackets."""
+
+
+class NoData(Exception):
+    """Something that is no literal of JSON's kind stands there."""
+
+
+def _refuse(word: str) -> None:
+    raise NoData(word)
+
+
+_JSON = json.JSONDecoder(parse_constant=_refuse)
+
+
+def data_of(text: str, *, pairs: bool) -> Any:
+    r"""The items of a bracket, as a list or as an object, as Python's reader would have them.
+
+    Args:
+        text: What stands between the brackets, or a part of it that ends with a comma.
+        pairs: Whether it is an object's.
+
+    Raises:
+        NoData: it is no data, or not surely.
+
+    >>> data_of("1, {'a': None, 'b': -2.5},", pairs=False)
+    [1, {'a': None, 'b': -2.5}]
+    >>> data_of('"a": [true], 1: "x"', pairs=True)
+    {'a': [True], '1': 'x'}
+    """
+    if nests_past(text, _DEPTH) or text.strip() == ",":
+        raise NoData
+    if "\\" not in text:
+        inside = text.rstrip(" \t\r\n").removesuffix(",")
+        try:
+            return _JSON.decode(f"{{{inside}}}" if pairs else f"[{inside}]")
+        except ValueError:
+            pass
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            node = ast.parse(f"{{\n{text}\n}}" if pairs else f"[\n{text}\n]", mode="eval").body
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        raise NoData from None
+    if not isinstance(node, ast.Dict if pairs else ast.List):
+        raise NoData
+    return _data(node)
+
+
+def _data(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant):
+        if node.value is None or isinstance(node.value, (str, int, float)):
+            return node.value
+    elif isinstance(node, ast.Dict):
+        return {key_of(key): _data(item) for key, item in zip(node.keys, node.values, strict=True)}
+    elif isinstance(node, (ast.List, ast.Tuple)):
+        return [_data(item) for item in node.elts]
+    elif isinstance(node, ast.Name) and node.id in WORDS:
+        return WORDS[node.id]
+    elif isinstance(node, ast.UnaryOp):
+        return signed(node)
+    raise NoData
+
+
+def signed(node: ast.UnaryOp) -> int | float:
+    """A number with its sign.
+
+    Raises:
+        NoData: it is none.
+    """
+    number = node.operand.value if isinstance(node.operand, ast.Constant) else None
+    if isinstance(number, (int, float)) and not isinstance(number, bool):
+        if isinstance(node.op, ast.USub):
+            return -number
+        if isinstance(node.op, ast.UAdd):
+            return number
+    raise NoData
+
+
+def key_of(node: ast.expr | None) -> str:
+    """An object's key, as JSON has it.
+
+    Raises:
+        NoData: it is no literal.
+    """
+    if not isinstance(node, ast.Constant):
+        raise NoData
+    if isinstance(node.value, str):
+        return node.value
+    if node.value is None or isinstance(node.value, bool):
+        return {True: "true", False: "false", None: "null"}[node.value]
+    return str(node.value)

@@ -1,0 +1,539 @@
+"""The one door in: text of any dialect → dialect → raw calls → linked plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError, bare
+from planner_eval.base.json_text import (
+    LARK_CHARS,
+    Decoded,
+    check_depth,
+    data_nests_past,
+    loads_if_json,
+    nests_past,
+)
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import INVISIBLE
+from planner_eval.plan.linking import link
+from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.conversations.messages import calls_among, checked, part_texts
+from planner_eval.reading.dialects.dialect import Dialect, Recognised
+from planner_eval.reading.dialects.finding.call_limit import refuse_many
+from planner_eval.reading.dialects.finding.edited_text import unplaced
+from planner_eval.reading.dialects.finding.whole_texts import read_whole
+from planner_eval.reading.dialects.sources import Which, data_of, refuse_turn
+
+if TYPE_CHECKING:
+    from planner_eval.plan.inference import Signatures
+    from planner_eval.reading.dialects.conversations.turns import Source
+    from planner_eval.reading.dialects.value_types import ToolTypes
+
+
+def parse(  # noqa: PLR0913 - each says one thing about how a text is read
+    source: Any,
+    *,
+    dialect: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    repair: bool = False,
+    tools: ToolTypes | None = None,
+    infer: bool | Signatures = False,
+    compute: str | None = None,
+    reader: str = "fast",
+    turn: Which = None,
+) -> Plan:
+    """Read a plan from a text or data; :func:`planner_eval.parse`, which calls this, also reads files.
+
+    Args:
+        source: What that reads, but for files and records; or a text that was decoded on the way here.
+        dialect: This and all below as there, but for `tools`.
+        limits: Bounds.
+        repair: Mend small faults.
+        tools: Tool → parameter → JSON type.
+        infer: Guess edges; what is known of tools says which call fills a hole.
+        compute: How expressions become numbers.
+        reader: The fast one, or the grammar's.
+        turn: Which turn is read.
+
+    Returns:
+        As there.
+
+    Raises:
+        ParseError: as there.
+        AnswerError: as there.
+        InputError: there is no dialect of that name, or no grammar for it; or no such way to compute.
+
+    >>> [d.code for d in parse("I cannot help with that.").diagnostics]
+    ['plan.no_call']
+    """
+    if isinstance(source, Plan):
+        return source
+    _check_options(dialect, limits, tools)
+    how = dialect, limits, repair, tools, infer, compute, reader, turn
+    if isinstance(source, (str, Decoded)):
+        text, values = (source, None) if isinstance(source, str) else source
+        try:
+            return _parse(text, values, how)
+        except RecursionError:
+            raise LimitError(f"the text nests deeper than {limits.depth} levels") from None
+    try:
+        return _parse(data_of(source), None, how)
+    except RecursionError:
+        raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+    except (TypeError, ValueError) as error:  # what an object gives may be anything, be it a circle or a set
+        raise ParseError(f"the data is none that JSON has: {error}", code="parse.shape") from None
+
+
+def _check_options(dialect: Any, limits: Any, tools: Any) -> None:
+    """Refuse options of another type than they have.
+
+    Raises:
+        InputError: says what is expected.
+    """
+    if dialect is not None and not isinstance(dialect, str):
+        raise InputError(f"the dialect is {dialect!r}, expected the name of one, or None")
+    if not isinstance(limits, Limits):
+        raise InputError(f"the limits are {limits!r}, expected planner_eval.base.limits.Limits(…)")
+    if tools is not None and not isinstance(tools, Mapping):
+        raise InputError(f"the tools are {tools!r}, expected a mapping: tool → parameter → JSON type")
+
+
+_How: TypeAlias = (
+    "tuple[str | None, Limits, bool, ToolTypes | None, bool | Signatures, str | None, str, Which]"
+)
+"""How a text is read: the options of :func:`parse`; a bare tuple, for one is made for each text."""
+
+
+def _parse(source: Any, values: list[Any] | None, how: _How) -> Plan:
+    """Read a plan's text, of which the JSON values may be known, or its data."""
+    dialect, limits, repair, tools, infer, compute, reader, turn = how
+    if isinstance(source, str) and source[:1] in INVISIBLE:
+        source = _begun(source)
+    text = source if isinstance(source, str) else None
+    name: str | None
+    if turn is not None:
+        refuse_turn(turn)
+    if reader != "fast":
+        if turn is not None:
+            raise InputError("the grammar reads a text as it is: leave out the turn, or the grammar")
+        name, raw, text = _by_grammar(source, dialect, limits, reader, repair=repair)
+    elif isinstance(source, str):
+        name, raw = _read(source, dialect, limits, values, repair=repair, located=False, turn=turn)
+    else:
+        name, raw = _read_data(source, dialect, limits, repair=repair, turn=turn)
+    if not raw.calls:
+        _refuse_deep(source, limits)
+    raw = _settled(name, raw, limits, tools)
+    plan = link(raw, dialect=name, text=text, depth=limits.depth, compute=_computing(compute))
+    if infer is False:
+        return plan
+    from planner_eval.plan.inference import infer_edges
+    from planner_eval.reading.dialects.conversations.turns import asked
+
+    data = source
+    if isinstance(source, str):
+        read = values if values is not None else loads_if_json(source, limits) or []
+        data = read[0] if len(read) == 1 else read
+    return infer_edges(plan, None if infer is True else infer, asked(data))
+
+
+def _refuse_deep(source: Any, limits: Limits) -> None:
+    """What nests past the limit is not looked through to its end: nothing says that it calls no tool.
+
+    Raises:
+        LimitError: it nests so deeply.
+    """
+    if not isinstance(source, str):
+        if data_nests_past(source, limits):
+            raise LimitError(f"the data nests deeper than {limits.depth} levels")
+    elif source.lstrip()[:1] in ("[", "{") and nests_past(source, limits):
+        check_depth(source, limits)
+
+
+def _begun(text: str) -> str:
+    """A text that begins with blanks for a byte order mark and the like; places stay as they are."""
+    text_after_marks = text.lstrip(INVISIBLE)
+    return " " * (len(text) - len(text_after_marks)) + text_after_marks
+
+
+def _settled(name: str | None, raw: RawPlan, limits: Limits, tools: ToolTypes | None = None) -> RawPlan:
+    """The calls without chat tokens in names, their values typed and their results checked."""
+    odd = [call for call in raw.calls if call.has_result or "<|" in call.name]  # few: asked of each text once
+    if odd and any("<|" in call.name for call in odd):
+        raw = _without_tokens(raw)
+    if name is not None and not dialects.get(name).typed:
+        from planner_eval.reading.dialects.value_types import typed
+
+        raw = typed(raw, tools, dialect=name)
+    return checked(raw, limits) if odd and any(call.has_result for call in odd) else raw
+
+
+class Unlinked(NamedTuple):
+    """A text that was read, and its calls before their references are followed."""
+
+    dialect: str
+    raw: RawPlan
+    text: str
+
+    def linked(self) -> Plan:
+        """What :func:`parse` makes of the text.
+
+        Raises:
+            LimitError: a value nests too deeply, or is an integer of too many digits.
+        """
+        return link(self.raw, dialect=self.dialect, text=self.text, depth=DEFAULT_LIMITS.depth)
+
+
+def unlinked(text: str) -> Unlinked:
+    """A text as :func:`parse` reads it without further word, up to where references are followed.
+
+    Raises:
+        ParseError: it holds no readable plan.
+        AnswerError: as for :func:`parse`.
+
+    >>> unlinked("a = f(#x='1')").linked() == parse("a = f(#x='1')")
+    True
+    """
+    if text[:1] in INVISIBLE:
+        text = _begun(text)
+    name, raw = _read(text, None, DEFAULT_LIMITS, repair=False, located=False)
+    return Unlinked(name, _settled(name, raw, DEFAULT_LIMITS), text)
+
+
+def _computing(name: str | None) -> Callable[[str], Value] | None:
+    """What computes the expressions that stand where values should."""
+    if name is None:
+        return None
+    if name != "arithmetic":
+        raise InputError(f"there is no way to compute called {name!r}; there is 'arithmetic'")
+    from planner_eval.plan.arithmetic import compute
+
+    return compute
+
+
+def _by_grammar(
+    source: Any, dialect: str | None, limits: Limits, reader: str, *, repair: bool
+) -> tuple[str, RawPlan, str]:
+    from planner_eval.reading.dialects import reference_reading
+
+    if reader not in reference_reading.READERS:
+        raise InputError(
+            f"there is no reader {reader!r}; there are {' and '.join(reference_reading.READERS)}"
+        )
+    if repair:
+        raise InputError("the grammar reads a text as it is: leave out the repair, or the grammar")
+    if isinstance(source, str):
+        _refuse_size(source, dialect, limits)
+    try:
+        return reference_reading.read(source, dialect, limits)
+    except ParseError as error:
+        error.text = error.text or (source if isinstance(source, str) else reference_reading.written(source))
+        error.dialect = error.dialect or dialect
+        raise
+
+
+def _refuse_size(source: str, dialect: str | None, limits: Limits) -> None:
+    if len(source) > limits.chars:
+        raise LimitError(f"the text has {len(source):,} characters, more than the limit of {limits.chars:,}")
+    if not source or source.isspace():
+        raise ParseError(
+            "the text is empty, expected a plan", text=source, code="parse.empty", dialect=dialect
+        )
+
+
+def _read(
+    source: str,
+    dialect: str | None,
+    limits: Limits,
+    values: list[Any] | None = None,
+    *,
+    repair: bool,
+    located: bool,
+    turn: Which = None,
+) -> Recognised:
+    _refuse_size(source, dialect, limits)
+    try:
+        refuse_many(source, limits)
+        is_json = source.lstrip()[:1] in ("[", "{")
+        broken = False
+        if not located and dialect is None:
+            values = loads_if_json(source, limits) if is_json and values is None else values
+            broken = is_json and values is None
+            is_json = is_json and not broken
+            whole_read = None if broken else read_whole(source, limits, values)
+            if whole_read is not None:
+                return whole_read
+        talk = _talk(source, limits, values, located=located) if is_json else None
+        if talk is not None:
+            return _read_turns(talk, dialect, limits, repair=repair, turn=turn)
+        if dialect is not None:
+            raw = _named(dialects.get(dialect), source, limits, repair=repair, located=located)
+            return Recognised(dialect, raw)
+        from planner_eval.reading.dialects.finding.find import find
+
+        result = find(source, limits, repair=repair, located=located, broken=broken)
+    except AnswerError:
+        raise
+    except ParseError as error:
+        error.text = error.text or source
+        error.dialect = error.dialect or dialect
+        raise
+    return Recognised(result.dialect, result.raw._replace(reason=result.reason))
+
+
+def _talk(source: str, limits: Limits, values: list[Any] | None, *, located: bool) -> Source | None:
+    """The conversation or answer that a text is as a whole; None where it is none."""
+    from planner_eval.reading.dialects.conversations.wrappers import may_be_told, may_talk
+
+    if values is not None and not may_talk(values[0] if len(values) == 1 else values):
+        return None
+    if not may_be_told(source):
+        return None
+    from planner_eval.reading.dialects.conversations.turns import in_text
+
+    return in_text(source, limits, values, located=located)
+
+
+def _read_turns(
+    conversation: Source, dialect: str | None, limits: Limits, *, repair: bool, turn: Which
+) -> Recognised:
+    """The calls of a conversation or an API's answer."""
+    from planner_eval.reading.dialects.conversations.turns import read_checked
+
+    def words(text: str) -> Recognised:
+        try:
+            return _read(text, dialect, limits, repair=repair, located=False)
+        except ParseError:
+            if dialect is None or not _mere_words(text, dialect, limits):
+                raise
+            return Recognised(dialect, RawPlan(()))
+
+    try:
+        return read_checked(conversation, turn, dialect, limits, words)
+    except ParseError as error:
+        error.beyond_repair = False  # that was said of one turn's text
+        raise
+
+
+def _mere_words(text: str, dialect: str, limits: Limits) -> bool:
+    """Whether what a turn says is no plan in the dialect that the user named, nor meant to be one."""
+    if dialects.get(dialect).read_data is not None:
+        return text.lstrip()[:1] not in ("[", "{")  # the notation is one of data
+    try:
+        return not _read(text, None, limits, repair=False, located=False)[1].calls
+    except ParseError:
+        return False
+
+
+def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool) -> RawPlan:
+    """Read in a dialect that the user named: the whole text, else the blocks found in it."""
+    from planner_eval.reading.dialects.conversations.prompts import answered
+
+    read = _reader(dialect, source, located=located)
+    answer_text, notes = answered(source)
+    try:
+        if notes:
+            settled_raw = _held_after_prompt(source, lambda text: read(text, limits))
+            if settled_raw is not None:
+                return settled_raw._replace(notes=(*settled_raw.notes, *notes))
+        raw = read(answer_text, limits)
+    except LimitError:
+        raise
+    except ParseError as error:
+        first = bare(error)
+    else:
+        return raw._replace(notes=(*raw.notes, *notes)) if notes else raw
+    from planner_eval.reading.dialects.finding.find import find_named
+
+    raw_blocks = find_named(dialect, source, limits, repair=repair)
+    if raw_blocks is None:
+        raise first
+    return raw_blocks
+
+
+def _held_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan | None:
+    """The calls of a text that begins with its prompt, where a value of them holds a token of it."""
+    from planner_eval.reading.dialects.conversations.prompts import answered
+    from planner_eval.reading.dialects.finding.embedded_tokens import settled, tags
+
+    settled_text = settled(source, tags(source), lambda text: (read(answered(text).text), None))
+    return None if settled_text is None else settled_text.raw
+
+
+def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, Limits], RawPlan]:
+    """The reader of a dialect: where places are wanted that its fast one does not keep, the grammar's."""
+    if located and dialect.read_data is not None and len(source) <= LARK_CHARS:
+        return dialect.reference or dialect.read
+    return dialect.read
+
+
+def _without_tokens(raw: RawPlan) -> RawPlan:
+    """The calls without the chat tokens that a server left in tools' names: ``f<|channel|>commentary``."""
+    notes = [
+        Diagnostic("find.token", f"a chat token in the name {call.name!r} was dropped", "info", i)
+        for i, call in enumerate(raw.calls)
+        if "<|" in call.name.lstrip("<|")
+    ]
+    calls = (replace(c, name=c.name.partition("<|")[0] or c.name) for c in raw.calls)
+    return raw._replace(calls=tuple(calls), notes=(*raw.notes, *notes))
+
+
+def _read_data(
+    data: Any, dialect: str | None, limits: Limits, *, repair: bool, turn: Which
+) -> tuple[str | None, RawPlan]:
+    """Read structure; where repairs are wanted and it is refused, by its text."""
+    from planner_eval.reading.dialects.conversations.wrappers import talk_of
+
+    talk = talk_of(data)
+    if talk is not None:
+        from planner_eval.reading.dialects.conversations.turns import Source
+
+        return _read_turns(Source(talk), dialect, limits, repair=repair, turn=turn)
+    try:
+        return _read_structure(data, dialect, limits)
+    except LimitError:
+        raise
+    except ParseError as error:
+        if not repair or not isinstance(data, (list, dict)):  # what is no text and no structure is no answer
+            raise
+        first = bare(error)
+    from planner_eval.reading.dialects.reference_reading import written
+
+    try:
+        name, raw = _read(written(data), dialect, limits, repair=True, located=False)
+    except (ParseError, TypeError, ValueError, RecursionError):
+        raise first from None
+    return name, unplaced(raw)
+
+
+def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str | None, RawPlan]:
+    notes: list[Diagnostic] = []
+    if data_nests_past(data, limits, lists=True):
+        raise LimitError(f"the data nests deeper than {limits.depth} levels")
+    if dialect is None:
+        from planner_eval.reading.dialects.detect import detect_data, is_schema, undecided
+
+        if isinstance(data, list) and data and all(isinstance(item, str) for item in data):
+            return _read_texts(json.dumps(data, ensure_ascii=False), limits)
+        texts = part_texts(data)
+        if texts is not None:
+            return _read_texts("\n".join(texts), limits)
+        if data in ([], {}):
+            return "json", _no_call(f"an empty {'list' if data == [] else 'object'}")
+        if is_schema(data):
+            problem = undecided(data)
+            if problem is not None:
+                raise problem
+            return "json", _no_call("a schema of tools or parameters")
+        data, notes = calls_among(data)
+        if data == []:
+            return "json", _no_call("a list without calls", *notes)
+        try:
+            dialect = detect_data(data).dialect
+        except RecursionError:
+            raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+    reader = dialects.get(dialect).read_data
+    if reader is None:
+        raise ParseError(
+            f"the dialect {dialect!r} is text, found {type(data).__name__}",
+            code="parse.shape",
+            dialect=dialect,
+        )
+    try:
+        raw = reader(data, limits, None)
+    except RecursionError:
+        raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+    return dialect, raw._replace(notes=(*raw.notes, *notes)) if notes else raw
+
+
+def _read_texts(text: str, limits: Limits) -> tuple[str | None, RawPlan]:
+    """Data that is texts alone as text is read: AppBench's results, calls, or a model's words."""
+    from planner_eval.reading.dialects.finding.find import find
+
+    result = find(text, limits)
+    return result.dialect, unplaced(result.raw)
+
+
+def _no_call(why: str, *notes: Diagnostic) -> RawPlan:
+    return RawPlan((), None, (*notes, Diagnostic("plan.no_call", f"no call: {why}", "info")))
+
+
+def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:
+    """The same plan with the places of its calls and arguments in its text.
+
+    The fast JSON path keeps no places; this reads the text once more by the grammar to find them.
+
+    Args:
+        plan: A plan from :func:`parse`.
+        limits: As for :func:`parse`.
+
+    Returns:
+        The plan with ``span`` and ``spans`` on its calls; as it was where no text is known.
+
+    >>> locate(parse('[{"name": "f", "arguments": {"a": 12}}]')).calls[0].spans
+    ((34, 36),)
+    """
+    if plan.text is None or plan.dialect is None or all(call.span for call in plan.calls):
+        return plan
+    repaired = any(note.code.startswith("repair.") for note in plan.diagnostics)
+    try:
+        _, raw = _read(plan.text, None, limits, repair=repaired, located=True)
+        if len(raw.calls) != len(plan.calls):
+            _, raw = _read(plan.text, plan.dialect, limits, repair=repaired, located=True)
+    except ParseError:
+        return plan
+    if [c.name for c in raw.calls] != [c.name for c in plan.calls]:
+        return plan
+    calls = tuple(
+        replace(call, span=located.span, spans=located.spans)
+        for call, located in zip(plan.calls, raw.calls, strict=True)
+    )
+    return replace(plan, calls=calls)
+
+
+def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None) -> str:
+    """Write a plan in a dialect.
+
+    The text is read again before it is given: what the dialect cannot say is an error, never a
+    plan that means something else.
+
+    Args:
+        plan: The plan.
+        dialect: The dialect's name.
+        tools: What types the values where the text is read, in dialects that write them without types:
+            tool → parameter → JSON type. Without it they are read as texts, so that nothing else can be
+            said in these.
+
+    Raises:
+        WriteError: the dialect cannot say what the plan says, or is only read.
+        InputError: there is no dialect of that name, or what is given is no plan.
+
+    >>> write(parse("a = f(#x='1')"), "json")
+    '[{"name": "f", "arguments": {"x": "1"}}]'
+    """
+    value: Any = plan
+    if not isinstance(value, Plan):
+        kind = type(value).__name__
+        raise InputError(f"found a {kind}, expected a plan: pe.parse reads one, pe.convert both")
+    target = dialects.get(dialect)
+    for call in plan.calls:
+        value = call.arguments
+        if not isinstance(value, tuple):
+            kind = type(value).__name__
+            raise InputError(f"the arguments of call {call.id} are a {kind}, expected pairs: (('a', 1), …)")
+    if target.write is None:
+        raise WriteError(f"the dialect {dialect!r} is read, not written")
+    if plan.answer is not None and not target.answers:
+        raise WriteError(
+            f"the plan names what the user gets, which {dialect!r} cannot say; 'plan' and 'nestful' can"
+        )
+    text = target.write(plan)
+    from planner_eval.reading.dialects.round_trip import check
+
+    check(plan, text, target, tools, parse)
+    return text

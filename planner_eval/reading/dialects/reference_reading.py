@@ -1,0 +1,192 @@
+"""The grammar's own reading: what the fast paths must agree with, and where calls and arguments stand.
+
+A notation has one where its dialect names it (``Dialect.reference``). Nothing is mended or searched for:
+the text, or the inside of its fences, follows the grammar or is an error at the place where it does not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError, LimitError, ParseError
+from planner_eval.base.json_text import LARK_CHARS, check_depth, pairs_of
+from planner_eval.base.limits import Limits, Span, check_calls
+from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, RawRef, Value
+from planner_eval.plan.values import map_leaves
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.dialect import Dialect, Recognised
+from planner_eval.reading.dialects.finding.edited_text import View
+from planner_eval.reading.dialects.finding.segments import PYTHON, split
+from planner_eval.reading.dialects.finding.whole_texts import read_whole
+from planner_eval.reading.dialects.programs.program import Variables, shift_names
+from planner_eval.reading.dialects.programs.python_calls import after
+
+READERS = ("fast", "grammar")
+
+
+class Reading(NamedTuple):
+    """What the grammar read.
+
+    Args:
+        dialect: The notation.
+        raw: The calls; their places are those of `text`.
+        text: The text that was read.
+    """
+
+    dialect: str
+    raw: RawPlan
+    text: str
+
+
+def names() -> tuple[str, ...]:
+    """The dialects that have a grammar.
+
+    >>> [name for name in ("json", "nestful", "appbench", "gemma", "mcp") if name in names()]
+    ['json', 'nestful', 'appbench', 'gemma']
+    """
+    return tuple(name for name in dialects.names() if dialects.get(name).reference is not None)
+
+
+def read(source: Any, dialect: str | None, limits: Limits) -> Reading:
+    """Read a plan by the Lark grammar of its notation.
+
+    Args:
+        source: The text; structure is written as JSON first.
+        dialect: The notation's name; recognised when left out.
+        limits: Bounds on nesting and calls.
+
+    Raises:
+        InputError: the notation that was named has no grammar.
+        ParseError: the text does not follow the grammar, or its notation has none.
+        LimitError: the text is too long for a grammar.
+
+    >>> reading = read("h = search(#city='Rome')", None, Limits())
+    >>> reading.dialect, reading.raw.calls[0].span, reading.raw.calls[0].spans
+    ('appbench', (0, 24), ((11, 23),))
+    """
+    text = source if isinstance(source, str) else written(source)
+    if len(text) > LARK_CHARS:
+        reason = f"the text has {len(text):,} characters; a grammar reads at most {LARK_CHARS:,}"
+        raise LimitError(reason, text=text, offset=LARK_CHARS)
+    if dialect is None:
+        dialect, raw = _recognised(text, limits)
+        if not raw.calls:
+            return Reading(dialect, raw, text)
+        if dialects.get(dialect).reference is None:
+            raise ParseError(_lacking(dialect), code="parse.shape", text=text, dialect=dialect)
+    named = dialects.get(dialect)
+    if named.reference is None:
+        raise InputError(_lacking(dialect))
+    if not isinstance(source, str) and '{"' not in named.example:
+        reason = f"the plan is structure in a record, and the grammar of {dialect!r} reads text"
+        raise ParseError(reason, code="parse.shape", text=text, dialect=dialect)
+    check_depth(text, limits)
+    return Reading(dialect, _read(named, text, limits), text)
+
+
+def _recognised(text: str, limits: Limits) -> Recognised:
+    """The notation of a text, as the usual reading finds it."""
+    from planner_eval.reading.dialects.finding.find import find
+
+    whole_read = read_whole(text, limits)
+    if whole_read is not None:
+        return whole_read
+    result = find(text, limits)
+    return Recognised(result.dialect, result.raw)
+
+
+def _lacking(dialect: str) -> str:
+    return f"the notation {dialect!r} has no grammar; these have: {', '.join(names())}"
+
+
+def _read(dialect: Dialect, text: str, limits: Limits) -> RawPlan:
+    """The whole text, else the insides of its fences."""
+    reference = dialect.reference
+    assert reference is not None
+    try:
+        return reference(text, limits)
+    except LimitError:
+        raise
+    except ParseError as error:
+        first = error
+    calls: list[RawCall] = []
+    notes: list[Diagnostic] = []
+    answer: Arguments | None = None
+    variables = Variables()
+    for fence in _fences(text):
+        calls_before = len(calls)
+        read = after(variables, calls_before, by_grammar=True) if dialect.name in PYTHON else reference
+        inner = _inside(read, fence, text, limits)
+        calls += shift_names(inner.calls, calls_before) if calls_before else inner.calls
+        notes += [n if n.call is None else n._replace(call=n.call + calls_before) for n in inner.notes]
+        answer = inner.answer if answer is None else answer
+    if not calls:
+        raise first
+    check_calls(len(calls), limits)
+    return RawPlan(tuple(variables.connected(calls)), answer, tuple(notes))
+
+
+def _fences(text: str) -> Iterator[Span]:
+    """Where the insides of a text's fences stand."""
+    for block in split(View(text)):
+        if block.fenced:
+            yield block.view.span((0, len(block.view.text)))
+
+
+def _inside(reference: Callable[[str, Limits], RawPlan], fence: Span, text: str, limits: Limits) -> RawPlan:
+    """A fence's inside, read, with its places in the whole text."""
+    start, end = fence
+    try:
+        raw = reference(text[start:end], limits)
+    except LimitError as error:
+        raise LimitError(error.reason, text=text, offset=start + error.offset) from None
+    except ParseError as error:
+        offset = start + error.offset
+        raise ParseError(
+            error.reason, text=text, offset=offset, code=error.code, dialect=error.dialect
+        ) from None
+    return RawPlan(
+        tuple(_later(call, start) for call in raw.calls),
+        None if raw.answer is None else tuple((key, _moved(value, start)) for key, value in raw.answer),
+        tuple(n if n.span is None else n._replace(span=_plus(n.span, start)) for n in raw.notes),
+    )
+
+
+def _plus(span: Span, by: int) -> Span:
+    return span[0] + by, span[1] + by
+
+
+def _later(call: RawCall, by: int) -> RawCall:
+    return replace(
+        call,
+        arguments=tuple((key, _moved(value, by)) for key, value in call.arguments),
+        span=None if call.span is None else _plus(call.span, by),
+        spans=tuple(_plus(span, by) for span in call.spans),
+    )
+
+
+def _moved(value: Value, by: int) -> Value:
+    """A value with its references' places moved."""
+
+    def leaf(value: Value) -> Value:
+        has_span = isinstance(value, RawRef) and value.span is not None
+        return replace(value, span=_plus(value.span, by)) if has_span else value
+
+    return map_leaves(leaf, value)
+
+
+def written(value: Any) -> str:
+    """JSON data as text, with the pairs of repeated keys.
+
+    >>> written({"a": [1, "é"]})
+    '{"a": [1, "é"]}'
+    """
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(key, ensure_ascii=False)}: {written(item)}" for key, item in pairs_of(value))
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(written, value))}]"
+    return json.dumps(value, ensure_ascii=False)

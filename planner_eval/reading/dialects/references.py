@@ -1,0 +1,285 @@
+"""How texts refer to the results of calls, and a plan's calls with references as a notation writes them.
+
+A notation turns texts inside argument values into references: a text that is nothing but a
+reference becomes a RawRef, one with a reference inside becomes a RawTemplate. Which name a call
+binds under each notation is said here too, so that a reader only has to choose the notation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from planner_eval.base.errors import WriteError
+from planner_eval.base.frozen import quick
+from planner_eval.base.json_text import rebuilt
+from planner_eval.base.lazy_regex import later
+from planner_eval.plan.model import (
+    Path,
+    Plan,
+    RawCall,
+    RawRef,
+    RawTemplate,
+    Ref,
+    Unresolved,
+    Value,
+    references,
+)
+from planner_eval.plan.values import fold, map_leaves
+from planner_eval.reading.dialects.dialect import AFTER
+
+
+# ----------------------------------------------------------------------
+# How texts refer to the results of calls: one row a notation, each a pattern, a reading and a writing.
+@quick
+class Notation:
+    """One way to write a reference inside a text.
+
+    Args:
+        pattern: Finds a reference; possessive throughout.
+        read: The name and the path that a match means.
+        name: The name of the call at a position, given its label.
+        write: The text of a reference to a name with a path, or None where it cannot be said.
+        whole: Only a text that is nothing but a reference is one.
+    """
+
+    pattern: re.Pattern[str]
+    read: Callable[[re.Match[str]], tuple[str, Path]]
+    name: Callable[[int, str | None], str]
+    write: Callable[[str, Path], str | None]
+    whole: bool = False
+
+    def value(self, value: Value) -> Value:
+        """A value with its reference texts turned into references, at any depth.
+
+        >>> NOTATIONS["dollar"].value(["$1 * 2"])
+        [RawTemplate(parts=(RawRef(name='1', path=()), ' * 2'))]
+        """
+        return map_leaves(lambda leaf: self.text(leaf) if isinstance(leaf, str) else leaf, value)
+
+    def text(self, text: str) -> str | RawRef | RawTemplate:
+        """One text as itself, a reference, or text around references."""
+        match = self.pattern.fullmatch(text)
+        if match:
+            return RawRef(*self.read(match))
+        if self.whole:
+            return text
+        pieces: list[str | RawRef] = []
+        end = 0
+        for match in self.pattern.finditer(text):
+            if match.start() > end:
+                pieces.append(text[end : match.start()])
+            pieces.append(RawRef(*self.read(match)))
+            end = match.end()
+        if not pieces:
+            return text
+        return RawTemplate((*pieces, text[end:]) if end < len(text) else tuple(pieces))
+
+    def bind(self, call: RawCall, position: int) -> RawCall:
+        """The call under the name by which this notation refers to it, and with its values read."""
+        return replace(
+            call,
+            arguments=tuple((key, self.value(value)) for key, value in call.arguments),
+            binds=(*call.binds, (self.name(position, call.label), ())),
+        )
+
+
+_STEP = later(r"/([^/]*+)")
+
+
+def _pointer(text: str) -> Path:
+    """A JSON pointer's way; RFC 6901.
+
+    >>> _pointer("/a~1b/0")
+    ('a/b', 0)
+    """
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in _STEP.findall(text)]
+    return tuple(int(s) if s.isdigit() and (s == "0" or s[0] != "0") and len(s) < 10 else s for s in steps)
+
+
+def _to_pointer(path: Path) -> str | None:
+    text = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    return text if _pointer(text) == path else None
+
+
+def _bare(form: str) -> Callable[[str, Path], str | None]:
+    return lambda name, path: None if path else form.format(name)
+
+
+def _uri(name: str, path: Path) -> str | None:
+    pointer = _to_pointer(path)
+    return None if pointer is None or not re.fullmatch(r"[\w.\-]+", name) else f"result://{name}#{pointer}"
+
+
+NOTATIONS: dict[str, Notation] = {
+    "dollar": Notation(
+        later(r"\$(?:\{(\d{1,6}+)\}|(\d{1,6}+)(?![\d.,]\d))"),
+        lambda m: (m[1] or m[2], ()),
+        lambda position, label: label or str(position + 1),
+        _bare("${{{}}}"),
+    ),
+    "hash": Notation(
+        later(r"#(E\d{1,6}+)"),
+        lambda m: (m[1], ()),
+        lambda position, label: label or f"E{position + 1}",
+        _bare("#{}"),
+    ),
+    "node": Notation(
+        later(r"<node-(\d{1,6}+)>"),
+        lambda m: (m[1], ()),
+        lambda position, label: str(position),
+        _bare("<node-{}>"),
+    ),
+    "generated": Notation(
+        later(r"<GENERATED>-(\d{1,6}+)"),
+        lambda m: (m[1], ()),
+        lambda position, label: label or str(position),
+        _bare("<GENERATED>-{}"),
+    ),
+    "toolturn": Notation(
+        later(r"\{\{(tool\d{1,6}+turn\d{1,6}+)\}\}"),
+        lambda m: (m[1], ()),
+        lambda position, label: f"tool0turn{position}",
+        _bare("{{{{{}}}}}"),
+    ),
+    "backtick": Notation(
+        later(r"\$`([\w.\-]{1,200}+)`"),
+        lambda m: (m[1], ()),
+        lambda position, label: label or f"toolu_{position + 1}",
+        _bare("$`{}`"),
+    ),
+    "uri": Notation(
+        later(r"result://([\w.\-]{1,200}+)#?((?:/[^/\s\"']*+)*+)"),
+        lambda m: (m[1], _pointer(m[2])),
+        lambda position, label: label or f"call_{position + 1}",
+        _uri,
+        whole=True,
+    ),
+    "api_call": Notation(
+        later(r"(API_call_\d{1,6}+)"),
+        lambda m: (m[1], ()),
+        lambda position, label: f"API_call_{position}",
+        lambda name, path: None if path else name,
+        whole=True,
+    ),
+}
+"""All notations of references inside texts, by name."""
+
+
+def uri_value(value: Any) -> Value:
+    """A value in which `{"$ref": "result://id#/pointer"}` objects become references, at any depth."""
+    if isinstance(value, dict):
+        if value.keys() == {"$ref"} and isinstance(value["$ref"], str):
+            reference = NOTATIONS["uri"].text(value["$ref"])
+            return reference if isinstance(reference, RawRef) else value
+        return rebuilt(value, uri_value)
+    if isinstance(value, list):
+        return [uri_value(item) for item in value]
+    return value
+
+
+# ----------------------------------------------------------------------
+# What writers share: a plan's calls with references already as the target writes them.
+@quick
+class WrittenCall:
+    """A call whose argument values are plain data."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+class Written:
+    """The calls of a plan as plain data, for writers that fill a template.
+
+    Args:
+        plan: The plan.
+        names: What each call's result is called, where the target has references.
+        notation: How the target writes references.
+        as_object: References are ``{"$ref": text}`` objects.
+
+    Raises:
+        WriteError: an app, a repeated argument, or a reference that the target cannot say.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        names: Sequence[str] = (),
+        notation: Notation | None = None,
+        *,
+        as_object: bool = False,
+    ) -> None:
+        self.names = names
+        self.notation = notation
+        self.as_object = as_object
+        refuse_rest(plan)
+        self.calls = [
+            WrittenCall(call.id, call.name, {key: self.value(value) for key, value in call.arguments})
+            for call in plan.calls
+        ]
+
+    def value(self, value: Value) -> Any:
+        """A linked value as the target's plain data."""
+
+        def leaf(value: Value) -> Any:
+            if not isinstance(value, (Ref, Unresolved)):
+                return value
+            text = self.reference(value)
+            return {"$ref": text} if self.as_object else text
+
+        def text(pieces: tuple[Any, ...]) -> str:
+            return "".join(piece if isinstance(piece, str) else self.reference(piece) for piece in pieces)
+
+        return fold(value, leaf, text=text)
+
+    def reference(self, ref: Ref | Unresolved) -> str:
+        """A reference as the target's text."""
+        if self.notation is None:
+            raise WriteError("the target has no references")
+        name = self.names[ref.call] if isinstance(ref, Ref) else ref.name
+        text = self.notation.write(name, ref.path)
+        if text is None:
+            path_text = "".join(f"[{step!r}]" for step in ref.path)
+            raise WriteError(
+                f"the path {path_text} into the result of {name!r} cannot be said in this dialect"
+            )
+        return text
+
+
+def refuse_rest(plan: Plan) -> None:
+    """Refuse what no notation of the table can say: apps, a named answer, repeated arguments.
+
+    Raises:
+        WriteError: with the call and the argument.
+    """
+    if plan.answer is not None:
+        raise WriteError(
+            "the plan names what the user gets, which only the dialects 'plan' and 'nestful' can say"
+        )
+    for call in plan.calls:
+        if call.app:
+            raise WriteError(
+                f"call {call.id}: the app {call.app!r} cannot be said apart from the tool's name"
+            )
+        names = [key for key, _ in call.arguments]
+        if len(set(names)) != len(names):
+            raise WriteError(f"call {call.id} ({call.name}) repeats an argument, which an object cannot say")
+
+
+def refuse_references(plan: Plan, dialect: str) -> None:
+    """Refuse a plan with references.
+
+    Raises:
+        WriteError: with the call and the argument.
+    """
+    for call in plan.calls:
+        for argument, value in call.arguments:
+            if next(references(value), None) is not None:
+                what = f"argument {argument!r}" if argument != AFTER else "a dependency"
+                raise WriteError(
+                    f"call {call.id} ({call.name}): {what} is a reference, "
+                    f"which the dialect {dialect!r} cannot say; use 'nestful' or 'plan'"
+                )

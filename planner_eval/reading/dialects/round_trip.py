@@ -1,0 +1,249 @@
+"""What was written is read again: what a dialect cannot say is told, and is never another plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.text import shortened
+from planner_eval.plan.canonical import same
+from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Unresolved, Value, references
+from planner_eval.plan.values import fold
+from planner_eval.reading import dialects
+from planner_eval.reading.dialects.dialect import AFTER, Dialect
+from planner_eval.reading.dialects.value_types import ToolTypes, convert
+
+
+# ----------------------------------------------------------------------
+# What was written is read again: what a dialect cannot say is an error, never another plan.
+def check(
+    plan: Plan, text: str, target: Dialect, tools: ToolTypes | None, parse: Callable[..., Plan]
+) -> None:
+    """Refuse a text that does not read as the plan that it was written of.
+
+    Args:
+        plan: The plan.
+        text: What was written of it.
+        target: The dialect it was written in.
+        tools: What types the values of dialects without types.
+        parse: :func:`planner_eval.reading.dialects.read.parse`.
+
+    Raises:
+        WriteError: with the call and the argument, and what would be read.
+    """
+    if plan.calls:
+        _check_calls(plan, text, target, tools, parse)
+    else:
+        _check_empty(plan, text, target.name, parse)
+
+
+def _check_calls(
+    plan: Plan, text: str, target: Dialect, tools: ToolTypes | None, parse: Callable[..., Plan]
+) -> None:
+    other = "" if target.name == "plan" else "; 'plan' can"
+    try:
+        back = parse(text, dialect=target.name, tools=tools)
+    except ParseError as error:
+        what = _unreadable(plan, target, parse)
+        raise WriteError(
+            f"the dialect {target.name!r} cannot say {what}: read again, {error.reason}{other}"
+        ) from None
+    if same(back, plan):
+        return
+    for written_call, read_call in zip(plan.calls, back.calls, strict=False):
+        call_text = f"call {written_call.id} ({written_call.name})"
+        if written_call.tool != read_call.tool or _keys(written_call) != _keys(read_call):
+            raise WriteError(f"the dialect {target.name!r} cannot say {call_text}{other}")
+        for (key, value), (_, read) in zip(written_call.arguments, read_call.arguments, strict=True):
+            if repr(value) != repr(read):
+                why = other if target.typed else _untyped(written_call.name, key, tools)
+                raise WriteError(
+                    f"the dialect {target.name!r} cannot say {key!r} of {call_text}: "
+                    f"{_shown(value)} would read as {_shown(read)}{why}"
+                )
+    raise WriteError(f"the dialect {target.name!r} cannot say this plan{other}")
+
+
+def _shown(value: Value) -> str:
+    return shortened(repr(value), 60)
+
+
+def _keys(call: Call) -> list[str]:
+    return [key for key, _ in call.arguments]
+
+
+def _unreadable(plan: Plan, target: Dialect, parse: Callable[..., Plan]) -> str:
+    """What of a plan a text cannot be read for: the first call that cannot be said alone, if there is one."""
+    assert target.write is not None
+    for call in plan.calls:
+        if not any(next(references(value), None) for _, value in call.arguments):
+            try:
+                parse(target.write(Plan((call,))), dialect=target.name)
+            except WriteError:
+                continue
+            except ParseError:
+                return f"call {call.id} ({call.name})"
+    return "this plan"
+
+
+def _untyped(tool: str, argument: str, tools: ToolTypes | None) -> str:
+    """Why a dialect that writes values without types reads another one, and what there is to do."""
+    kind = (tools or {}).get(tool, {}).get(argument)
+    if kind is not None:
+        return f", for the tools say that it is of type {kind!r}"
+    return ", for it writes values without types: " + (
+        "give a tool schema that types them" if tools is None else "the tools given do not type this one"
+    )
+
+
+def _check_empty(plan: Plan, text: str, dialect: str, parse: Callable[..., Plan]) -> None:
+    """Refuse a text of no calls that is not read as an answer without calls, its notation named or not.
+
+    Raises:
+        WriteError: in the dialect it takes words, or no text at all, to say that no tool is called.
+    """
+    try:
+        if same(parse(text, dialect=dialect), plan) and not parse(text).calls:
+            return
+    except ParseError:
+        pass
+    raise WriteError(
+        f"the plan calls no tool, which the dialect {dialect!r} has no way to say; 'json' has: []"
+    )
+
+
+# ----------------------------------------------------------------------
+# A plan cut down to what a dialect can say, each loss said.
+class Simplified(NamedTuple):
+    """A text that a dialect can hold, and what was lost on the way."""
+
+    text: str
+    losses: tuple[Diagnostic, ...]
+
+
+def write_lossy(
+    plan: Plan, dialect: str, write: Callable[..., str], *, tools: ToolTypes | None = None
+) -> Simplified:
+    """Write a plan, giving up what the dialect cannot say, piece by piece, until it can be written.
+
+    Args:
+        plan: The plan.
+        dialect: The target.
+        write: :func:`planner_eval.reading.dialects.read.write`.
+        tools: As for that.
+
+    Raises:
+        WriteError: it cannot be written even so, a name that the notation has no way to say for instance.
+
+    >>> from planner_eval.reading.dialects.read import parse, write
+    >>> chain = '[{"id":"a","name":"f","arguments":{}},{"id":"b","name":"g","arguments":{"x":{"$ref":"a"}}}]'
+    >>> done = write_lossy(parse(chain), "json", write)
+    >>> done.text, [note.code for note in done.losses]
+    ('[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {"x": "$a$"}}]', ['loss.reference'])
+    """
+    losses: list[Diagnostic] = []
+    for step in (None, _answer, _apps, _repeated, _after, _references, partial(_types, dialect, tools or {})):
+        if step is not None:
+            plan, step_losses = step(plan)
+            losses += step_losses
+            if not step_losses:
+                continue
+        try:
+            return Simplified(write(plan, dialect, tools=tools), tuple(losses))
+        except WriteError as error:
+            last = error
+    raise last
+
+
+_Step = tuple[Plan, list[Diagnostic]]
+
+
+def _answer(plan: Plan) -> _Step:
+    if plan.answer is None:
+        return plan, []
+    named = ", ".join(key for key, _ in plan.answer)
+    return replace(plan, answer=None), [Diagnostic("loss.answer", f"what the user gets is not said: {named}")]
+
+
+def _apps(plan: Plan) -> _Step:
+    losses = [
+        Diagnostic("loss.app", f"the app of call {i + 1} became part of its name: {call.tool}", call=i)
+        for i, call in enumerate(plan.calls)
+        if call.app
+    ]
+    return replace(plan, calls=tuple(replace(c, name=c.tool, app=None) for c in plan.calls)), losses
+
+
+def _repeated(plan: Plan) -> _Step:
+    losses = []
+    calls = []
+    for i, call in enumerate(plan.calls):
+        last_values = dict(call.arguments)
+        if len(last_values) < len(call.arguments):
+            losses.append(
+                Diagnostic("loss.argument", f"repeated arguments of call {i + 1}: the last is kept", call=i)
+            )
+        calls.append(replace(call, arguments=tuple(last_values.items())))
+    return replace(plan, calls=tuple(calls)), losses
+
+
+def _after(plan: Plan) -> _Step:
+    losses = []
+    calls = []
+    for i, call in enumerate(plan.calls):
+        if any(key == AFTER for key, _ in call.arguments):
+            losses.append(Diagnostic("loss.dependency", f"what call {i + 1} comes after is not said", call=i))
+        calls.append(replace(call, arguments=tuple(pair for pair in call.arguments if pair[0] != AFTER)))
+    edges = tuple(edge for edge in plan.edges if edge.argument != AFTER)
+    return replace(plan, calls=tuple(calls), edges=edges), losses
+
+
+def _references(plan: Plan) -> _Step:
+    losses = []
+    calls: list[Call] = []
+    for i, call in enumerate(plan.calls):
+        arguments = []
+        for key, value in call.arguments:
+            if next(references(value), None) is not None:
+                message = f"{key!r} of call {i + 1} ({call.name}) is a reference; it is written as text"
+                losses.append(Diagnostic("loss.reference", message, call=i, argument=key))
+                value = _plain(value, plan)
+            arguments.append((key, value))
+        calls.append(replace(call, arguments=tuple(arguments)))
+    return replace(plan, calls=tuple(calls), edges=()), losses
+
+
+def _types(dialect: str, tools: ToolTypes, plan: Plan) -> _Step:
+    """The values as a notation without types has them: texts, or what the tools make of these."""
+    if dialects.get(dialect).typed:
+        return plan, []
+    losses = []
+    calls: list[Call] = []
+    for i, call in enumerate(plan.calls):
+        types = tools.get(call.name, {})
+        arguments = []
+        for key, value in call.arguments:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            converted = convert(text, types.get(key, "string"))
+            if repr(converted) != repr(value):
+                was, reads = shortened(repr(value), 60), shortened(repr(converted), 60)
+                message = f"{key!r} of call {i + 1} ({call.name}) is {was} and reads as {reads}"
+                losses.append(Diagnostic("loss.type", message, call=i, argument=key))
+            arguments.append((key, converted))
+        calls.append(replace(call, arguments=tuple(arguments)))
+    return replace(plan, calls=tuple(calls)), losses
+
+
+def _plain(value: Value, plan: Plan) -> Value:
+    def leaf(value: Value) -> Value:
+        if not isinstance(value, (Ref, Unresolved)):
+            return value
+        name = plan.calls[value.call].id if isinstance(value, Ref) else value.name
+        path_text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in value.path)
+        return f"${name}{path_text}$"
+
+    return fold(value, leaf, text=lambda pieces: "".join(map(leaf, pieces)))

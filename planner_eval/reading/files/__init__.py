@@ -1,0 +1,1 @@
+"""Users' files: records, and pairs of them; the one door for files."""

@@ -1,0 +1,389 @@
+"""Records of large files, read from disk when they are asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from abc import abstractmethod
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import astuple
+from typing import Any, Self, TypeAlias, overload
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.reading.files.decisions import Decided, How, decide
+from planner_eval.reading.files.disk_index import BATCH, Folder, Index, Place, Source, folder_at, write_index
+from planner_eval.reading.files.ids import alone
+from planner_eval.reading.files.items import LINE_SUFFIXES
+from planner_eval.reading.files.lines import (
+    BROKEN,
+    SEVERAL,
+    WORDS,
+    Lines,
+    Unfit,
+    are_records,
+    id_key,
+    lines_of,
+)
+from planner_eval.reading.files.opening import refuse_foreign
+from planner_eval.reading.files.origins import Origin, origin_of, refuse_changed, seen
+from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.shapes import Chosen
+from planner_eval.reading.files.storing import Store
+
+# ----------------------------------------------------------------------
+# Records of which an index on disk knows the ids, read when they are asked for.
+Step: TypeAlias = Callable[[Record], Record]
+"""What is done to each record when it is read; it leaves ids alone, and can be pickled."""
+
+
+class Indexed(Sequence[Record]):
+    """Records that are made anew whenever they are asked for; slices are as lazy.
+
+    They can be pickled and forked: other processes read the same files and index.
+
+    Args:
+        base: What is known of all of them, by their positions.
+        positions: Which of them these are.
+        steps: What is done to each.
+    """
+
+    by_index = True
+
+    def __init__(self, base: Index, positions: Sequence[int], steps: tuple[Step, ...]) -> None:
+        self.base, self.positions, self.steps = base, positions, steps
+
+    @property
+    @abstractmethod
+    def origins(self) -> tuple[Origin, ...]:
+        """The files, as they were when they were looked through."""
+
+    @property
+    def file(self) -> str | None:
+        """The only file of all of them; None where there are several."""
+        return self.origins[0].path if len(self.origins) == 1 else None
+
+    @abstractmethod
+    def but(self, positions: Sequence[int], steps: tuple[Step, ...]) -> Self:
+        """Other records of the same files, or others done to them."""
+
+    @abstractmethod
+    def at(self, positions: Sequence[int]) -> Iterator[Record]:
+        """The records at some positions, few of them, in the order asked for."""
+
+    @abstractmethod
+    def lone(self, position: int) -> str:
+        """What a record without a partner is found by, see :func:`planner_eval.reading.files.ids.alone`."""
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> Record | Self:
+        if isinstance(index, slice):
+            return self.of(self.positions[index])
+        return next(self.at((self.positions[index],)))
+
+    def __iter__(self) -> Iterator[Record]:
+        for first in range(0, len(self.positions), BATCH):
+            yield from self.at(self.positions[first : first + BATCH])
+
+    def of(self, positions: Sequence[int]) -> Self:
+        """The records at other positions."""
+        return self.but(positions, self.steps)
+
+    def each(self, step: Step) -> Self:
+        """The same records, something done to each when it is read."""
+        return self.but(self.positions, (*self.steps, step))
+
+    def _done(self, record: Record) -> Record:
+        for step in self.steps:
+            record = step(record)
+        return record
+
+    # ------------------------------------------------------------ what the index knows
+    @property
+    def whole(self) -> bool:
+        """Whether these are all of them."""
+        return self.positions == range(self.base.about()["records"])
+
+    def _count(self, condition: str) -> int:
+        return int(self.base.ask(f"SELECT count(*) FROM line WHERE {condition}").fetchone()[0])
+
+    def _marked(self, mark: int) -> Self:
+        rows = self.base.ask("SELECT pos FROM line WHERE marks & ? ORDER BY pos", (mark,))
+        return self.of(array("q", (row[0] for row in rows)))
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether any of them has an id."""
+        return self.base.ask("SELECT 1 FROM line WHERE key IS NOT NULL LIMIT 1").fetchone() is not None
+
+    def nameless(self, field: str) -> Self:
+        """Those without an id; none where each that has the field has an id."""
+        named = self._count(f"key IS NOT NULL AND NOT marks & {BROKEN}")
+        if self.names().get(field, named + 1) <= named:
+            return self.of(())
+        return self.without_ids()
+
+    def without_ids(self) -> Self:
+        """Those without an id."""
+        rows = self.base.ask("SELECT pos FROM line WHERE key IS NULL ORDER BY pos")
+        return self.of(array("q", (row[0] for row in rows)))
+
+    def several(self) -> int:
+        """How many offer several answers."""
+        return self._count(f"marks & {SEVERAL}")
+
+    def words(self) -> Self:
+        """Those whose plan is a text in which nothing could be a call."""
+        return self._marked(WORDS)
+
+    def broken(self) -> Self:
+        """Those that are no JSON."""
+        return self._marked(BROKEN)
+
+    def names(self) -> Mapping[str, int]:
+        """How many have a field of each name, in the order in which these are met."""
+        counts: dict[str, int] = self.base.about()["names"]
+        return counts
+
+    def of_id(self, id: str) -> Self:
+        """Those of an id."""
+        rows = self.base.ask("SELECT pos FROM line WHERE key = ? ORDER BY pos", (id_key(id),))
+        return self.of(array("q", (row[0] for row in rows)))
+
+    def beginning(self, text: str) -> Self:
+        """Those whose ids begin with a text, which is ASCII."""
+        key = id_key(text)
+        end = key[:-1] + bytes([key[-1] + 1])
+        rows = self.base.ask("SELECT pos FROM line WHERE key >= ? AND key < ? ORDER BY pos", (key, end))
+        return self.of(array("q", (row[0] for row in rows)))
+
+    def repeated(self) -> Self:
+        """Those that an earlier one has the id of."""
+        rows = self.base.ask("SELECT pos FROM odd WHERE first IS NOT NULL ORDER BY pos")
+        return self.of(array("q", (row[0] for row in rows)))
+
+    def firsts(self, some: int) -> Self:
+        """The records that those of :meth:`repeated` repeat, of the first few."""
+        rows = self.base.ask("SELECT first FROM odd WHERE first IS NOT NULL ORDER BY pos LIMIT ?", (some,))
+        return self.of([row[0] for row in rows])
+
+
+# ----------------------------------------------------------------------
+# Packed files and Parquet written out once as JSON lines, so that each record can be read on its own.
+def spool(path: str, kind: str, target: str, limit: int) -> bool:
+    """Write out what a packed file or a table holds, where that is more than some bytes.
+
+    Args:
+        path: The file.
+        kind: How it is packed, or ``"parquet"``.
+        target: The file to be written; it is there when all of it is.
+        limit: The bytes.
+
+    Returns:
+        Whether it is more, and was written.
+
+    Raises:
+        InputError: the file is damaged or too large, or cannot be written out.
+    """
+    partial_path = f"{target}.part"
+    buffer = bytearray()
+    try:
+        with open(partial_path, "wb") as file:
+            for block in _rows(path) if kind == "parquet" else _unpacked(path, kind):
+                buffer += block
+                if file.tell() or len(buffer) > limit:
+                    file.write(buffer)
+                    buffer.clear()
+            large = file.tell() > 0
+        if large:
+            os.replace(partial_path, target)
+        return large
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be unpacked into {target}: {error.strerror or error}; the environment's TMPDIR "
+            "names another folder"
+        ) from None
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(partial_path)
+
+
+def _unpacked(path: str, packed: str) -> Iterator[bytes]:
+    from planner_eval.reading.files.packed import unpacking
+
+    with open(path, "rb") as file:
+        yield from unpacking(file, os.path.getsize(path), packed, path, refuse_foreign)
+
+
+def _rows(path: str) -> Iterator[bytes]:
+    from planner_eval.reading.files.tables import parquet_items
+
+    for item in parquet_items(path, path):
+        yield json.dumps(item.data).encode() + b"\n"
+
+
+# ----------------------------------------------------------------------
+# The records of a large file as a sequence that is read when it is asked for, by an index on disk.
+class Kept(NamedTuple):
+    """Records of a large file, and what was decided of it."""
+
+    records: Stored
+    decided: Decided
+
+
+class Stored(Indexed):
+    """Records of a large file.
+
+    Args:
+        base: Where they stand.
+        origin: The file, as it was when it was looked through.
+        lines: The file.
+        decided: Which field is what.
+        positions: Which of its records; all when left out.
+        steps: What is done to each.
+    """
+
+    def __init__(
+        self,
+        base: Index,
+        origin: Origin,
+        lines: Lines,
+        decided: Decided,
+        positions: Sequence[int],
+        steps: tuple[Step, ...] = (),
+    ) -> None:
+        super().__init__(base, positions, steps)
+        self.origin, self.lines, self.decided = origin, lines, decided
+        self.source = Source(lines.path)
+
+    @property
+    def name(self) -> str:
+        """What messages call the file."""
+        return self.origin.path
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The file, as it was when it was looked through."""
+        return (self.origin,)
+
+    def but(self, positions: Sequence[int], steps: tuple[Step, ...]) -> Stored:
+        """Other records of the same file, or others done to them."""
+        return Stored(self.base, self.origin, self.lines, self.decided, positions, steps)
+
+    def at(self, positions: Sequence[int]) -> Iterator[Record]:
+        """The records at some positions of the file, few of them, in the order asked for."""
+        return self.made(self.base.places(positions))
+
+    def made(self, locations: Iterable[Place]) -> Iterator[Record]:
+        """The records that stand at some places of the file."""
+        name, read, make_record = self.name, self.lines.item, self.decided.record
+        for location, raw in self.source.texts(locations):
+            item = read(location.line, raw)
+            if item is None:
+                raise InputError(f"{name} changed while it was read: line {location.line} is blank now")
+            yield self._done(make_record(name, location.position, item))
+
+    def lone(self, position: int) -> str:
+        """What a record without a partner is found by."""
+        return alone(self.name, position)
+
+
+class Chain(Sequence[Record]):
+    """Two sequences of records as one."""
+
+    def __init__(self, first: Sequence[Record], second: Sequence[Record]) -> None:
+        self.first, self.second = first, second
+
+    def __len__(self) -> int:
+        return len(self.first) + len(self.second)
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Record]: ...
+    def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
+        selection = range(len(self))[index]
+        if isinstance(selection, range):
+            return tuple(self[position] for position in selection)
+        return (
+            self.first[selection] if selection < len(self.first) else self.second[selection - len(self.first)]
+        )
+
+    def __iter__(self) -> Iterator[Record]:
+        yield from self.first
+        yield from self.second
+
+
+def stored(path: str, inner: str, kind: str, store: Store, how: How) -> Kept | None:
+    """The records of a large file of JSON lines; None where it has to be read whole.
+
+    Args:
+        path: The file.
+        inner: Its name without the suffix of what it is packed in.
+        kind: ``"text"``, ``"parquet"``, or how it is packed.
+        store: Where its index is kept.
+        how: As :func:`.decided.decide` is told.
+
+    Raises:
+        InputError: as for :func:`planner_eval.reading.files.files.read_file`; or the file changes meanwhile.
+    """
+    own = store.folder is None or isinstance(store.folder, Folder)
+    folder = folder_at(store.folder)
+    origin = seen(path) if own else origin_of(path)
+    laid = path if kind == "text" else _spooled(folder, origin, kind, store.limit or 0)
+    if laid is None:
+        return None
+    refused: InputError | None = None
+    try:
+        lines = lines_of(
+            laid, promised=inner.endswith(LINE_SUFFIXES), text_field=how[0][1], table=kind == "parquet"
+        )
+        if not are_records(lines):
+            return None
+        try:
+            decided = decide(path, lines, *how)
+        except InputError as error:  # of a file that is none of lines something else may be said
+            refused, decided = error, Decided(Chosen())
+        index = Index(folder, _name("lines", os.path.abspath(path), astuple(lines), decided))
+        if not _is_of(index, origin):
+            write_index(index, lines, decided, store, origin)
+    except Unfit:
+        return None
+    refuse_changed(origin)
+    if refused is not None:
+        raise refused
+    return Kept(Stored(index, origin, lines, decided, range(index.about()["records"])), decided)
+
+
+def _name(kind: str, *what: Any) -> str:
+    """The name of what is kept in a folder for those who read the same file in the same way."""
+    return f"{kind}-{hashlib.blake2b(json.dumps(what).encode(), digest_size=8).hexdigest()}"
+
+
+def _is_of(index: Index, origin: Origin) -> bool:
+    """Whether an index is there already, and of the same file."""
+    if not origin.digest or not os.path.exists(index.path):
+        return False
+    try:
+        stored_origin = Index(index.folder, index.name).about()["origin"]
+    except (sqlite3.Error, ValueError, LookupError, TypeError):
+        return False
+    return bool(stored_origin == [origin.size, origin.mtime, origin.digest])
+
+
+def _spooled(folder: Folder, origin: Origin, kind: str, limit: int) -> str | None:
+    """What a packed file holds, in a file of its own; None where it is little."""
+    target = os.path.join(folder.path, _name("spool", os.path.abspath(origin.path), origin) + ".jsonl")
+    if origin.digest and os.path.exists(target):
+        return target
+    return target if spool(origin.path, kind, target, limit) else None

@@ -1,0 +1,221 @@
+"""Which field of a file's records is what: decided once a file, from its first records, and said.
+
+A file of results often holds more than answers: gold beside them, the question, the model's reasoning.
+A guess made record by record would take gold for an answer wherever the answer happens to be null. So one
+field is taken for the whole file; where it is null or absent there is no answer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, Literal
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted
+from planner_eval.reading.dialects.conversations.messages import CALLS
+
+Role = Literal["plan", "answer", "gold", "alone"]
+"""What a file is read as: plans of either kind, a model's answers, gold plans beside these or alone."""
+
+ID_FIELDS = (
+    "custom_id", "id", "sample_id", "idx", "index", "question_id", "task_id", "doc_id", "serial_num", "uuid",
+    "request_id", "response_id", "recordId", "record_id", "customId", "example_id", "test_id", "qid", "key",
+)  # fmt: skip
+"""Fields that name a record, the likeliest first."""
+
+ANSWER_FIELDS = (
+    "generated_text", "prediction", "predict", "predit", "pred", "response", "completion", "model_output",
+    "raw", "filtered_resps", "text", "plan", "answer", "result", *CALLS, "gen_convs",
+)  # fmt: skip
+"""Fields that hold an answer; ``predit`` and ``gen_convs`` are spelled so by published result files."""
+
+LATE_FIELDS = ("output", "outputs", "messages", "conversations")
+"""Fields that hold an answer where no field of :data:`ANSWER_FIELDS` stands in the file."""
+
+TALKS = ("messages", "conversations", "gen_convs", "outputs", "traj", "user_input")
+"""Fields that hold what was said, where an empty list is no answer; elsewhere it is a plan without calls."""
+
+GOLD_FIELDS = (
+    "gold", "ground_truth", "reference", "expected", "possible_answer", "expected_output", "expected_outputs",
+    "expected_calls", "expected_tools", "reference_output", "reference_outputs", "reference_answer",
+    "gold_calls", "gold_plan",
+)  # fmt: skip
+"""Fields that hold a gold plan, and never an answer."""
+
+LATE_GOLD = ("target", "label", "labels")
+"""Fields that hold a gold plan where no field of :data:`GOLD_FIELDS` stands in the file; a word is none."""
+
+KNOWN = frozenset({*ANSWER_FIELDS, *LATE_FIELDS, *GOLD_FIELDS})
+"""All fields that may hold a plan."""
+
+LISTS = CALLS
+"""Fields that list calls themselves: null there says that no call was made."""
+
+WANTED: Mapping[Role, str] = {
+    "answer": "an answer", "gold": "a gold plan", "plan": "a plan", "alone": "a gold plan",
+}  # fmt: skip
+"""What each role looks for, in words."""
+
+OPTION: Mapping[Role, str] = {
+    "answer": "--text-field", "gold": "--gold-text-field", "plan": "--text-field", "alone": "--text-field",
+}  # fmt: skip
+"""The option that names the field."""
+
+ID_OPTION: Mapping[Role, str] = {
+    "answer": "--id-field", "gold": "--gold-id-field", "plan": "--id-field", "alone": "--id-field",
+}  # fmt: skip
+"""The option that names the field of the id."""
+
+HEAD = 1_000
+"""How many records decide."""
+
+_GOLD_RANKS = (GOLD_FIELDS, LATE_GOLD, ("output",), (*ANSWER_FIELDS, *LATE_FIELDS))
+
+_RANKS: Mapping[Role, tuple[tuple[str, ...], ...]] = {
+    "answer": (ANSWER_FIELDS, LATE_FIELDS),
+    "gold": _GOLD_RANKS,
+    "alone": _GOLD_RANKS,
+    "plan": (ANSWER_FIELDS, LATE_FIELDS, GOLD_FIELDS, LATE_GOLD),
+}
+"""What may hold the plan of a record: the first rank of which a field stands in the file decides."""
+
+
+def filled(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """The fields of a record that are not null; one that lists calls says by null that none was made.
+
+    >>> filled({"id": 1, "answer": None, "tool_calls": None})
+    ('id', 'tool_calls')
+    """
+    if type(None) not in map(type, record.values()):  # by type: a value may be an array, which == compares
+        return tuple(record)
+    return tuple(key for key, value in record.items() if value is not None or key in LISTS)
+
+
+def may_hold(role: Role) -> tuple[str, ...]:
+    """The fields that may hold the plan of a record that is read as `role`, but for those that list calls."""
+    return tuple(dict.fromkeys(key for rank in _RANKS[role] for key in rank if key not in LISTS))
+
+
+def choose_content(
+    name: str,
+    records: Iterable[Mapping[str, Any]],
+    role: Role = "plan",
+    never: Mapping[str, str] | None = None,
+) -> str | None:
+    """The field that holds the plan of every record of a file; None where no known field stands in it.
+
+    Args:
+        name: The file's name, for messages.
+        records: Its records that are objects and no plans themselves; the first :data:`HEAD` count.
+        role: What the file is read as.
+        never: Fields that hold gold in this kind of file: always, or where the field named beside them
+            stands in the file.
+
+    Raises:
+        InputError: two fields may hold the plan; names the option that decides.
+
+    >>> record = {"id": 1, "predict": None, "ground_truth": []}
+    >>> choose_content("r.json", [record], "answer"), choose_content("r.json", [record], "gold")
+    ('predict', 'ground_truth')
+    """
+    counts: Counter[str] = Counter()
+    empty: Counter[str] = Counter()
+    mark_counts: Counter[str] = Counter()
+    marks = {mark for mark in (never or {}).values() if mark}
+    for record in islice(records, HEAD):
+        counts.update(key for key, value in record.items() if _may_hold(key, value))
+        if isinstance(record.get("answer"), dict) and "calls" in record:
+            counts["answer"] -= 1  # what a plan gives its user, beside the plan's calls
+        empty.update(key for key in LISTS if key in record and record[key] is None)
+        mark_counts.update(key for key in record if key in marks)
+    refused = [key for key, mark in (never or {}).items() if not mark or mark_counts[mark]]
+    for rank in _RANKS[role]:
+        candidates = [key for key in rank if counts[key] > 0 and key not in refused]
+        if len(candidates) > 1:  # one that is null in all records says nothing that another does not
+            candidates = [key for key in candidates if counts[key] > empty[key]] or candidates[-1:]
+        if len(candidates) > 1:
+            listing = " or ".join(f"{key!r} ({counted(counts[key], 'record')})" for key in candidates)
+            raise InputError(
+                f"{name}: {WANTED[role]} may be in {listing}: name the field with {OPTION[role]}"
+            )
+        if candidates:
+            return candidates[0]
+    for key in refused:
+        if counts[key]:
+            raise InputError(
+                f"{name}: no field is known to hold an answer; {key!r} holds gold in this benchmark's own "
+                f"files: name the field of the answers with --text-field, be it {key!r}"
+            )
+    return None
+
+
+def choose_id(records: Iterable[Mapping[str, Any]]) -> str | None:
+    """The field that names records: of those that name most records the likeliest; None without one.
+
+    >>> choose_id([{"id": "a", "index": 0}, {"index": 1}])
+    'index'
+    """
+    named: Counter[str] = Counter()
+    for record in islice(records, HEAD):
+        named.update(key for key in ID_FIELDS if id_text(record.get(key)) is not None)
+    most = max(named.values(), default=0)
+    return next((key for key in ID_FIELDS if most and named[key] == most), None)
+
+
+def _may_hold(key: str, value: Any) -> bool:
+    if key in LATE_GOLD and isinstance(value, str):  # a class, a name, a sentence
+        return any(mark in value for mark in "([{")
+    return value is None or isinstance(value, (str, list, dict))
+
+
+ITSELF = "."
+"""The way that leads to the record itself."""
+
+ABSENT: Any = object()
+"""What :func:`value_at` gives where nothing stands."""
+
+
+def value_at(data: Any, field: str | None) -> Any:
+    """What stands in a field of a record, or at the end of a way into it; ABSENT where nothing does.
+
+    Args:
+        data: The record.
+        field: The field's name; one that no record has may be a way, ``response.body.choices.0.message``.
+
+    >>> value_at({"body": {"choices": [{"message": "f()"}]}}, "body.choices.0.message")
+    'f()'
+    >>> value_at({"a.b": 1, "a": {"b": 2}}, "a.b"), value_at({"a": []}, "a.0") is ABSENT
+    (1, True)
+    """
+    if field is None:
+        return ABSENT
+    if isinstance(data, dict) and field in data:
+        return data[field]
+    for step in field.split(".") if "." in field else [field]:
+        if isinstance(data, dict) and step in data:
+            data = data[step]
+        elif isinstance(data, list) and step.isascii() and step.isdigit() and int(step) < len(data):
+            data = data[int(step)]
+        else:
+            return ABSENT
+    return data
+
+
+def has(data: Any, field: str | None) -> bool:
+    """Whether a record has a field, or something at the end of the way that it names."""
+    return value_at(data, field) is not ABSENT
+
+
+def id_text(value: Any) -> str | None:
+    """The name of a record as a text: a text that is not empty, or a whole number; None where it is neither.
+
+    Tables write whole numbers as 2.0 where a cell of their column is empty; JSON has one kind of number.
+
+    >>> id_text(0), id_text(2.0), id_text(""), id_text(True), id_text(1.5)
+    ('0', '2', None, None, None)
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:  # beyond, digits are lost
+        value = int(value)
+    return str(value) if type(value) is int or (isinstance(value, str) and value) else None

@@ -1,0 +1,269 @@
+"""Files of plans: one plan, or many records of which each holds one.
+
+A file is a plan in any dialect, a JSON array or JSON lines of records, an object from ids to plans,
+or a benchmark's own gold or result file. A record that cannot be read stays a record and carries its
+error; it takes no other with it. What the records' fields mean is decided in
+:mod:`planner_eval.reading.files.fields`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.plan.values import leaves
+from planner_eval.reading.dialects.sources import Which
+from planner_eval.reading.files.decisions import How, decide, offers_several
+from planner_eval.reading.files.fields import ID_FIELDS, Role, filled, id_text
+from planner_eval.reading.files.ids import mark, marked
+from planner_eval.reading.files.items import Contents, calls_nothing, structured
+from planner_eval.reading.files.opening import Content, bare_name, content_of, large, open_path
+from planner_eval.reading.files.origins import Origin, origin_of, seen_of
+from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.shapes import Item, are_texts
+from planner_eval.reading.files.storing import AS_USUAL, Store, is_lazy, is_stored
+
+LOOKS = 10
+"""So many records are looked at for whether they are the calls of one plan."""
+
+
+class PlanFile(NamedTuple):
+    """The records of one file.
+
+    Args:
+        name: The file's name as the user wrote it.
+        records: Its records, none left out; those of a large file are read whenever they are asked for.
+        many: False for a plan in a file of its own.
+        content: The field that was taken for the plan; None where records are plans themselves.
+        id_field: The field that was taken for the id.
+        parts: Of a directory or a pattern its files, and what each is called in it.
+        placed: Of these the files whose records have no ids: what each is called, and how many it has.
+        notes: What the user should know: what was left out, which ids are given twice.
+        published: Whether it is a published data set, of which nothing has to be recognised.
+        origins: The files on disk behind the records, each as it was before it was read.
+        mark: What figures of these answers are marked with, see :mod:`.demonstrations`.
+    """
+
+    name: str
+    records: Sequence[Record]
+    many: bool
+    content: str | None = None
+    id_field: str | None = None
+    parts: Mapping[str, str] = {}
+    placed: Mapping[str, int] = {}
+    notes: tuple[str, ...] = ()
+    published: bool = False
+    origins: tuple[Origin, ...] = ()
+    mark: str = ""
+
+    def of_turn(self, turn: Which) -> PlanFile:
+        """The same file, of whose conversations one turn of the assistant is read."""
+        if turn is None:
+            return self
+        return self.each(partial(_of_turn, turn))
+
+    def each(self, step: Callable[[Record], Record]) -> PlanFile:
+        """The same file, something done to each record: it leaves ids alone, and can be pickled."""
+        records = self.records
+        return self._replace(records=records.each(step) if is_lazy(records) else tuple(map(step, records)))
+
+    @property
+    def several(self) -> int:
+        """How many records hold an API's answer that offers several choices, of which the first is read."""
+        if is_stored(self.records):
+            return self.records.several()
+        return sum(
+            isinstance(record.source, dict) and offers_several(record.source) for record in self.records
+        )
+
+    def digested(self) -> tuple[Origin, ...]:
+        """The files on disk behind the records with their digests; none of what is no file there.
+
+        Raises:
+            InputError: a file cannot be read any more, or is not what it was when its records were read.
+        """
+        return tuple(origin if origin.digest else origin_of(origin.path, origin) for origin in self.origins)
+
+    @property
+    def said(self) -> str:
+        """What was read as the plans, in words.
+
+        >>> PlanFile("r.json", (Record("r.json", 0, None, "f()"),), True, "predict").said
+        'field "predict" of 1 record'
+        """
+        records = f"{len(self.records):,} record{'s' * (len(self.records) != 1)}"
+        if self.parts:
+            records += f" in {len(self.parts):,} file{'s' * (len(self.parts) != 1)}"
+        if self.published:
+            return f"{records} of the data set {self.name}"
+        if not self.many:
+            return "one plan"
+        if self.content:
+            return f'field "{self.content}" of {records}'
+        return f"{records}, each a plan{self._told_as_one()}"
+
+    def _told_as_one(self) -> str:
+        """What to do if the records are the calls of one plan; empty where nothing looks like it.
+
+        It does where none of the first has an id, each is one call, and one takes what one before it returns.
+        """
+        first = self.records[:LOOKS]
+        labels: list[str] = []
+        for record in first:
+            source = record.source
+            if record.id is not None or type(source) is not dict or type(source.get("label")) is not str:
+                return ""
+            texts = [text for _, text in leaves(source.get("arguments")) if type(text) is str]
+            if any(text == label or text.startswith(f"{label}.") for text in texts for label in labels):
+                return (
+                    f" (record {record.position + 1} takes what one before it returns: "
+                    "if they are one plan, write it as one array, [call, call])"
+                )
+            labels.append(source["label"])
+        return ""
+
+
+def _of_turn(turn: Which, record: Record) -> Record:
+    return record._replace(turn=turn)
+
+
+def read_file(
+    path: str,
+    *,
+    id_field: str | None = None,
+    text_field: str | None = None,
+    role: Role = "plan",
+    never: Mapping[str, str] | None = None,
+    spare: tuple[str | None, str | None] = (None, None),
+    store: Store = AS_USUAL,
+) -> PlanFile:
+    """Read a file of plans.
+
+    Args:
+        path: The file; ``-`` is standard input.
+        id_field: The field that names a record; recognised when left out.
+        text_field: The field that holds its plan; recognised when left out.
+        role: Whether answers or gold plans are wanted, where a file holds both.
+        never: Fields that are not to be taken for the plan, see :func:`.fields.choose_content`.
+        spare: The fields of the id and of the plan in the file beside this one: the id's is taken where it
+            stands in this file too, the plan's where no known field does.
+        store: From which size on, and where, its records are kept on disk.
+
+    Raises:
+        InputError: the file is missing, a directory, no text, or too large; a field named is in no record,
+            two fields may hold the plan, or none is known to.
+    """
+    how = ((id_field, text_field), role, never, spare)
+    large = _large(path, store, how)
+    if large is not None:
+        return large
+    origins = seen_of(path)
+    opened = open_path(path)
+    return _whole(opened.name, content_of(opened, text_field), how)._replace(origins=origins)
+
+
+def _whole(name: str, content: Content, how: How) -> PlanFile:
+    """What a file holds that was read whole."""
+    text, contents, error = content
+    if error is not None:
+        return PlanFile(name, (Record(name, 0, None, "", error=error),), False)
+    if not contents.many:
+        return _alone(name, contents, text)
+    return _file(name, contents.items, how)
+
+
+def _large(path: str, store: Store, how: How) -> PlanFile | None:
+    """A large file of which a record a line is read when it is asked for; None where it is another."""
+    kind = large(path, store.limit) if store.limit is not None and path != "-" else None
+    if kind is None:
+        return None
+    from planner_eval.reading.files.disk_records import stored
+
+    stored_file = stored(path, bare_name(path), kind, store, how)
+    if stored_file is None:
+        return None
+    records, decided = stored_file
+    notes = decided.notes(path, len(records), records.names)
+    chosen = decided.chosen
+    if records.has_ids and len(records.without_ids()):
+        records = records.each(mark)
+    return PlanFile(path, records, True, chosen.content, chosen.id, notes=notes, origins=records.origins)
+
+
+def read_data(
+    data: Any,
+    name: str,
+    *,
+    id_field: str | None = None,
+    text_field: str | None = None,
+    role: Role = "plan",
+    spare: tuple[str | None, str | None] = (None, None),
+) -> PlanFile:
+    """What a list or an object in memory holds, by the rules for a file of the same JSON.
+
+    Args:
+        data: A list of records, each an object, a text, a plan's data or a :class:`Plan`; an object from
+            ids to plans; or the data of one plan.
+        name: What messages call it.
+        id_field: As for :func:`read_file`.
+        text_field: As for :func:`read_file`.
+        role: As for :func:`read_file`.
+        spare: As for :func:`read_file`.
+
+    Raises:
+        InputError: as for :func:`read_file`.
+
+    >>> read_data(["f()", "g()"], "answers").records[1].where
+    'answers, record 2'
+    """
+    contents = structured(data, text_field)
+    if not contents.many:
+        return _alone(name, contents, data)
+    return _file(name, contents.items, ((id_field, text_field), role, None, spare))
+
+
+def _file(name: str, items: Sequence[Item], how: How) -> PlanFile:
+    decided = decide(name, items, *how)
+    records = marked([decided.record(name, position, item) for position, item in enumerate(items)])
+    notes = decided.notes(name, len(records), partial(_fields, records))
+    if how[0][1] is None and are_texts(items):
+        notes = (*notes, f"{name}: {_TEXTS.format(len(records))}")
+    return PlanFile(name, records, True, decided.chosen.content, decided.chosen.id, notes=notes)
+
+
+_TEXTS = (
+    "{0:,} objects of the type 'text' are read as {0:,} answers; where they are one message's, write "
+    '{{"role": "assistant", "content": [...]}} around them'
+)
+"""What is said of several texts that may be the parts of one message."""
+
+
+def _fields(records: Sequence[Record]) -> Counter[str]:
+    """How many records have a field of each name."""
+    return Counter(key for record in records for key in filled(record.fields))
+
+
+# ---------------------------------------------------------------- from items to records
+def _alone(name: str, contents: Contents, source: Any) -> PlanFile:
+    """A plan in a file of its own, with the fields beside its calls."""
+    (item,) = contents.items
+    # What a program writes that had nothing to write.
+    null = isinstance(source, str) and source.strip() == "null"
+    if null or (contents.whole and item.data == {}):
+        value = "null" if null else "an empty object"
+        reason = f"there is no plan: the file holds {value}, expected a plan; one without calls is []"
+        return PlanFile(
+            name, (Record(name, 0, None, "", error=ParseError(reason, code="parse.empty")),), False
+        )
+    values = [item.data] if contents.whole and isinstance(source, str) else None
+    record = Record(name, 0, None, source, values=values)
+    if item.shape.named:
+        own = next(filter(None, (id_text(item.data.get(key)) for key in ID_FIELDS)), None)
+        record = record._replace(id=own, fields=item.data)
+        if calls_nothing(item.data):
+            record = record._replace(source=[], values=None)
+    return PlanFile(name, (record,), False)

@@ -1,0 +1,437 @@
+"""The text of a file of plans as its records, or as one plan: what is an element, a line, a plan.
+
+What is broken is taken apart in :mod:`planner_eval.reading.files.broken_json`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.json_text import Repeated, blank_end, decode, refusal
+from planner_eval.base.lazy_regex import later
+from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import shown as told
+from planner_eval.reading.dialects.conversations.messages import calls_among, is_call, is_keyed, may_be_keyed
+from planner_eval.reading.dialects.conversations.spans import (
+    SIGNED,
+    agents_run,
+    by_trace,
+    id_of,
+    is_span,
+    linked,
+    plain_id,
+    spans_in,
+    tools_run,
+    trace_of,
+)
+from planner_eval.reading.dialects.conversations.wrappers import ASSISTANT, sign_of
+from planner_eval.reading.dialects.finding.call_limit import is_listed, is_many
+from planner_eval.reading.files.fields import HEAD, ID_FIELDS, KNOWN, LISTS, has, id_text
+from planner_eval.reading.files.frames import TableRow
+from planner_eval.reading.files.frameworks import (
+    FrameworkRecord,
+    field_names,
+    group_runs,
+    is_part,
+    is_plan,
+    unfold,
+)
+from planner_eval.reading.files.shapes import RECORD, Item, are_parts, shape_of
+
+LINE_SUFFIXES = (".jsonl", ".ndjson")
+"""Names that say that a file holds a record a line, whatever its lines look like."""
+
+
+class Contents(NamedTuple):
+    """What a file holds.
+
+    Args:
+        items: Its records; of a file that is one plan, the value that its text is or begins with.
+        many: False for a file that is one plan.
+        whole: That value is the whole text.
+    """
+
+    items: list[Item]
+    many: bool = True
+    whole: bool = False
+
+
+# ---------------------------------------------------------------- from text to items
+def split_items(text: str, name: str, text_field: str | None = None) -> Contents:
+    """The records of a file, or its one plan.
+
+    Args:
+        text: The file's text.
+        name: Its name, whose end may say that it holds a record a line.
+        text_field: The field that holds a record's plan, where the user named it.
+
+    >>> found = split_items('[{"id": 1, "plan": "f()"}, {"id": 2, "plan": "g()"}]', "p.json")
+    >>> [item.data for item in found.items]
+    [{'id': 1, 'plan': 'f()'}, {'id': 2, 'plan': 'g()'}]
+    """
+    start = blank_end(text, 0)
+    first = text[start : start + 1]
+    lines = name.endswith(LINE_SUFFIXES)
+    worded = first not in ("[", "{", '"') and not lines
+    if worded:
+        logged = any(sign in text for sign in SIGNED)  # what a program prints stands between the spans too
+        runs = _traces(_pieces(text, start, text_field, lines=False) or ()) if logged else None
+        return runs or Contents([Item(None)], many=False)
+    if not lines and is_listed(text, DEFAULT_LIMITS):  # data of them all would fill memory
+        return Contents([Item(None, shape_of(None, text_field))], many=False)
+    try:
+        data, end = decode(text, start)
+        complete = blank_end(text, end) == len(text)
+    except (ValueError, RecursionError):
+        data, complete = None, False
+    if complete:
+        if not lines and _is_listed(data):
+            return Contents([Item(data, shape_of(data, text_field))], many=False, whole=True)
+        contents = structured(data, text_field, lines=lines)
+        return contents._replace(items=_named(contents.items)) if lines and contents.many else contents
+    if not lines and is_many(text, DEFAULT_LIMITS):  # no record: an object for each call would fill memory
+        return Contents([Item(None, shape_of(None, text_field))], many=False)
+    items = _pieces(text, start, text_field, lines=lines)
+    runs = _traces(items) if items else None
+    if runs is not None:
+        return runs
+    if items is None:
+        return Contents([Item(data, shape_of(data, text_field))], many=False)
+    records = unfold_items(items, text_field)
+    return Contents(records or (_named(items) if lines else items))
+
+
+def _named(items: Sequence[Item]) -> list[Item]:
+    """Records of lines: also of one that is a lone call the id is the record's."""
+    return [
+        item
+        if item.shape.named is isinstance(item.data, dict)
+        else item._replace(shape=item.shape._replace(named=not item.shape.named))
+        for item in items
+    ]
+
+
+def _pieces(text: str, start: int, text_field: str | None, *, lines: bool) -> list[Item] | None:
+    """The records of a text that is not one JSON value; None where it is a plan."""
+    from planner_eval.reading.files import broken_json
+
+    signed = any(sign in text for sign in SIGNED)
+    lined = _lines(text, text_field, lines=lines) if signed else None
+    if signed and _is_bad(lined):
+        spans = broken_json.rows(text, start)
+        good = sum(item.error is None for item in spans)
+        # Between two objects words are one piece; a lone span may stand in a model's words.
+        has_many = good > 1 or (good == 1 and _traces(spans) is not None)
+        if has_many and good * 2 + 1 >= len(spans) and (_are_spans(spans) or _are_traced(spans)):
+            return spans
+    if text[start : start + 1] == "[":
+        array = broken_json.elements(text, start, text_field)
+        if array is not None and (_are_records(array) or _are_spans(array)):
+            return None if text_field is None and _are_broken_parts(array) else array
+    items = lined if signed else _lines(text, text_field, lines=lines)
+    if (
+        _is_bad(items)
+        and text[start : start + 1] == "{"
+        and line_item(1, text[start:].partition("\n")[0]).error
+    ):
+        # Objects over several lines, or several on one.
+        objects = broken_json.sequence(text, start, text_field)
+        faults = sum(item.error is not None for item in objects)
+        # Where the name promises lines, few faults must be left before the lines are not taken as such.
+        few = faults * 10 <= len(objects) or faults == 1 if lines else True
+        items = objects if len(objects) - faults > 1 and few and _are_records(objects) else items
+    return items
+
+
+_CALL = later(r"\s*+[^\W\d][\w.\-]*+\((?:.*\))?\s*+", re.S)
+
+
+def _is_bad(items: Sequence[Item] | None) -> bool:
+    """Whether a text is more likely something else than these lines."""
+    return items is None or sum(item.error is not None for item in items) * 2 > len(items)
+
+
+def _is_listed(data: Any) -> bool:
+    """Whether a file's value is one plan: objects keyed by tools, texts that are calls, words between."""
+    if not isinstance(data, list) or not data:
+        return False
+    if all(isinstance(item, str) for item in data):
+        return all(map(_CALL.fullmatch, data))
+    remaining, passed = calls_among(data)
+    if remaining and all(map(may_be_keyed, remaining)):  # one key to a call is an id, not a tool
+        return any(is_keyed([v]) for v in remaining) and not any(
+            is_call(v) for item in remaining for v in item.values()
+        )
+    return bool(passed) and bool(remaining) and all(map(is_call, remaining))
+
+
+def _are_spans(items: Sequence[Item]) -> bool:
+    """Whether all that can be read among items are spans of traces."""
+    good = [item.data for item in items if item.error is None]
+    return bool(good) and all(isinstance(data, dict) and is_span(data) for data in good)
+
+
+def _are_broken_parts(items: Sequence[Item]) -> bool:
+    """Whether what an array holds is one message's content, of which a part is broken."""
+    broken = "".join(item.text for item in items if item.error is not None)
+    return are_parts([item for item in items if item.error is None], broken)
+
+
+def _are_records(items: Sequence[Item]) -> bool:
+    """Whether at least half of what was found are records; what is broken counts against it."""
+    good = sum(item.error is None and (isinstance(item.data, list) or item.shape.holds) for item in items)
+    return good > 0 and good * 2 >= len(items)
+
+
+def structured(data: Any, text_field: str | None = None, *, lines: bool = False) -> Contents:
+    """The records of one JSON value, or the one plan that it is.
+
+    Args:
+        data: The value.
+        text_field: The field that holds a record's plan, where the user named it.
+        lines: The file's name says that it holds a record a line.
+    """
+    inner = _decoded(data) if isinstance(data, str) else data
+    items = [Item(value) for value in inner] if isinstance(inner, list) else [Item(inner)]
+    records = unfold_items(items, text_field, alone=isinstance(data, dict) and not lines)
+    return _structured(data, text_field, lines=lines) if records is None else Contents(records)
+
+
+def _decoded(text: str) -> Any:
+    """The object that a text is, as Google's ADK wrote results as JSON of JSON; else the text."""
+    try:
+        return decode(text, 0)[0] if text[:1] == "{" else text
+    except (ValueError, RecursionError):
+        return text
+
+
+def _structured(data: Any, text_field: str | None, *, lines: bool) -> Contents:
+    """As :func:`structured`, of a value that no framework has written."""
+    if isinstance(data, list) and data:
+        items = [Item(item, shape_of(item, text_field)) for item in data]
+        runs = _traces(items)
+        if runs is not None and runs.many:
+            return runs
+        if runs is None and not _is_plan(items) and not (text_field is None and are_parts(items)):
+            return Contents(items)
+    root = Item(data, shape_of(data, text_field))
+    runs = _traces([root]) if isinstance(data, dict) and is_span(data) else None
+    if runs is not None and (runs.many or lines):
+        return runs
+    if isinstance(data, dict) and root.shape.call and lines:
+        return Contents([root])
+    if isinstance(data, dict) and not root.shape.call:
+        holds = root.shape.holds
+        has_plan_field = not KNOWN.isdisjoint(data) or has(data, text_field)
+        if holds and not has_plan_field and not any(key in data for key in ID_FIELDS):
+            pairs = data.pairs if isinstance(data, Repeated) else data.items()
+            items = [Item(value, shape_of(value, text_field), key=key) for key, value in pairs]
+            if _are_plans(items) and field_names().isdisjoint(data) and not _is_notation(data):
+                return Contents(items)
+        listed = any(isinstance(data.get(key), list) for key in LISTS) and not has(data, text_field)
+        if lines or (holds and has_plan_field and not listed and not calls_nothing(data)):
+            return Contents([root])
+    if lines and not isinstance(data, (str, list, dict)):
+        return Contents([root])  # a line of a number or null is a record without a plan, no text
+    return Contents([root], many=False, whole=True)
+
+
+def unfold_items(items: Sequence[Item], text_field: str | None, *, alone: bool = False) -> list[Item] | None:
+    """Items with the records that some of them hold, which a framework has written; None where none is such.
+
+    Args:
+        items: The items.
+        text_field: The field that holds a record's plan, where the user named it: a record that has it stays.
+        alone: They are a whole file; one that is itself a plan is read as one.
+    """
+    nested = [_unfold(item, text_field) for item in items]
+    if alone:
+        nested = [None if records and is_plan(records) else records for records in nested]
+    if all(records is None for records in nested):
+        return None
+    unfolded: list[Item] = []
+    for item, records in zip(items, nested, strict=True):
+        if records is not None:
+            unfolded += [Item(record, RECORD, item.line) for record in records]
+        else:
+            unfolded.append(item if item.error else item._replace(shape=shape_of(item.data, text_field)))
+    spans = [item.data for item in unfolded if isinstance(item.data, FrameworkRecord) and is_part(item.data)]
+    if not spans:
+        return unfolded
+    other_items = [
+        item for item in unfolded if not (isinstance(item.data, FrameworkRecord) and is_part(item.data))
+    ]
+    return [*(Item(trace, RECORD) for trace in group_runs(spans)), *other_items]
+
+
+def _unfold(item: Item, text_field: str | None) -> list[FrameworkRecord] | None:
+    named = text_field is not None and isinstance(item.data, dict) and has(item.data, text_field)
+    return None if named else unfold(item.data)
+
+
+def _is_notation(data: dict[str, Any]) -> bool:
+    """Whether an object is as a whole a plan in some notation, TaskBench's nodes and links for one."""
+    from planner_eval.reading.dialects.detect import detect_data
+
+    return detect_data(data).dialect != "json"
+
+
+def _are_plans(items: Sequence[Item]) -> bool:
+    """Whether the values of an object from ids are plans, all data or all texts; a few may be missing."""
+    plans = [item.data for item in items if _looks_like_plan(item)]
+    other_values = [item.data for item in items if not _looks_like_plan(item)]
+    texts = sum(isinstance(plan, str) for plan in plans)
+    missing = all(value in (None, "") or (texts and isinstance(value, str)) for value in other_values)
+    return len(plans) > len(other_values) and texts in (0, len(plans)) and missing
+
+
+def _looks_like_plan(item: Item) -> bool:
+    data = item.data
+    if isinstance(data, dict):
+        return not item.shape.holds or any(isinstance(data.get(key), list) for key in LISTS)
+    return isinstance(data, list) or (isinstance(data, str) and data.lstrip()[:1] in ("[", "{"))
+
+
+def _lines(text: str, text_field: str | None, *, lines: bool) -> list[Item] | None:
+    """JSON lines of records, or None when the text is something else."""
+    if "\r" in text:  # in JSON a bare one is white space too; in a file of lines it ends one
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    items = [line_item(n, line, text_field) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+    good = [item for item in items if item.error is None]
+    if not lines and (len(items) < 2 or len(good) * 2 < len(items)):
+        return None
+    if not lines and items[0].error is not None and sum(isinstance(i.data, (dict, list)) for i in good) < 2:
+        return None
+    plan = not lines and bool(good) and _is_plan(good) and not any(says(item.data) for item in good)
+    return None if plan or not items else items
+
+
+def line_item(number: int, text: str, text_field: str | None = None) -> Item:
+    """The value of one line.
+
+    >>> line_item(3, '{"id": 1,').error.reason
+    'the line is no JSON: column 10: expecting property name enclosed in double quotes'
+    """
+    start = blank_end(text, 0)
+    try:
+        data, end = decode(text, start)
+    except (ValueError, RecursionError) as error:
+        return Item(None, line=number, error=refusal(error, "the line is no JSON", 0), text=text)
+    if end < len(text):
+        end = blank_end(text, end)
+        if text[end : end + 1] == ",":  # as in an array; the record is there all the same
+            end = blank_end(text, end + 1)
+    if end < len(text):
+        excerpt = text[end : end + 20]
+        reason = f"the line is no JSON: column {end + 1}: expected the end of the line, found {excerpt!r}"
+        return Item(None, line=number, error=ParseError(reason), text=text)
+    return Item(data, shape_of(data, text_field), number)
+
+
+def _is_plan(items: Sequence[Item]) -> bool:
+    """Whether JSON values are the calls or messages of one plan, not records that hold plans."""
+    if not all(isinstance(item.data, dict) and not isinstance(item.data, TableRow) for item in items):
+        return False
+    if all(map(may_be_call, items)):
+        spoken = [item.data for item in items if not item.shape.call and _speaker(item.data) in ASSISTANT]
+        answers = {id_text(data.get("id")) for data in spoken} - {None}
+        # As many models' answers, not one conversation.
+        many_answers = (
+            len(items) > 1
+            and len(spoken) == len(items)
+            and (len(answers) == len(items) or all("stop_reason" in data for data in spoken))
+        )
+        return not (many_answers or all(item.shape.holds for item in items))
+    # Among calls, an object without any field that may hold a plan is a broken call.
+    return any(item.shape.call for item in items) and KNOWN.isdisjoint(
+        key for item in items for key in item.data
+    )
+
+
+def may_be_call(item: Item) -> bool:
+    """Whether an object may be a call or a message of a plan."""
+    return item.shape.call or "role" in item.data or _is_part(item.data)
+
+
+def says(data: dict[str, Any]) -> bool:
+    """Whether an object is a message: in lines each is a record."""
+    return "role" in data or sign_of(data) in ("from", "data", "kwargs") or data.get("type") in ASSISTANT
+
+
+def _is_part(data: dict[str, Any]) -> bool:
+    """Whether an object is a message or an item of a conversation in the form of some framework."""
+    return sign_of(data) in ("from", "data", "kwargs", "raw_item", "type")
+
+
+def _speaker(data: dict[str, Any]) -> str | None:
+    who = data.get("role", data.get("from", data.get("type")))
+    return who if isinstance(who, str) else None
+
+
+def _traces(items: Sequence[Item]) -> Contents | None:
+    """Spans as the plans of their traces; None where the items are no spans, or models' answers alone."""
+    if not _are_spans(items) and not _are_traced(items):
+        return None
+    span_items = [item for item in items if item.error is None and _is_span(item)]
+    other_items = [_no_span(item) for item in items if item.error is not None or not _is_span(item)]
+    data = [item.data for item in span_items]
+    spans = spans_in(data)
+    if not tools_run(spans) and not linked(spans) and not agents_run(data):
+        return None
+    if other_items and not all(id_of(span) and trace_of(span) for span in spans):
+        return None  # of what is broken a part may look like a span
+    runs: dict[str | None, list[dict[str, Any]]] = {}
+    lines: dict[str | None, int | None] = {}
+    names: dict[str | None, str | None] = {}
+    for item in span_items:
+        for name, run in by_trace([item.data]).items():
+            trace = names.setdefault(plain_id(name), name)
+            runs.setdefault(trace, []).extend(run)
+            lines.setdefault(trace, item.line)
+    if len(runs) == 1 and not other_items:
+        return Contents([Item(data[0] if len(data) == 1 else data)], many=False)
+    return Contents([*(Item(run, line=lines[trace], key=trace) for trace, run in runs.items()), *other_items])
+
+
+def _is_span(item: Item) -> bool:
+    return isinstance(item.data, dict) and is_span(item.data)
+
+
+def is_traced(item: Item) -> bool:
+    """Whether a value is a span that names its trace, or holds such."""
+    if not _is_span(item):
+        return False
+    spans = spans_in(item.data)
+    return bool(spans) and all(id_of(span) and trace_of(span) for span in spans)
+
+
+def _are_traced(items: Iterable[Item]) -> bool:
+    """Whether at least half of the first values among items are spans of traces; others are none.
+
+    Of a large file no more is looked at, see :mod:`planner_eval.reading.files.lines`.
+    """
+    head = list(islice((item for item in items if item.error is None), HEAD))
+    return bool(head) and sum(map(is_traced, head)) * 2 >= len(head)
+
+
+def _no_span(item: Item) -> Item:
+    """What stands among spans and is none, as a record that cannot be read."""
+    if item.error is not None:
+        return item
+    if isinstance(item.data, dict):
+        description = f"an object with {', '.join(map(repr, list(item.data)[:3])) or 'no fields'}"
+    else:
+        description = told(item.data, 40)
+    error = ParseError(f"found {description} among spans, expected a span of a trace", code="parse.shape")
+    named = id_text(item.data.get("id")) if isinstance(item.data, dict) else None
+    return Item(None, line=item.line, error=error, key=named)
+
+
+def calls_nothing(data: Mapping[str, Any]) -> bool:
+    """Whether an object lists its calls and has null there: no call was made."""
+    return any(key in data and data[key] is None for key in LISTS) and "role" not in data

@@ -1,0 +1,212 @@
+"""Several files as one: a directory of plans, or all files of a pattern.
+
+A file of one plan is a record whose id is the file's name; a file of records gives all of its records.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.reading.files.demonstrations import mark_of
+from planner_eval.reading.files.files import PlanFile, read_file
+from planner_eval.reading.files.ids import have_ids
+from planner_eval.reading.files.opening import bare_name
+from planner_eval.reading.files.origins import Origin, seen_of
+from planner_eval.reading.files.record import Part, Record, below
+from planner_eval.reading.files.storing import AS_USUAL, IN_MEMORY, Store, is_lazy, is_sharded
+from planner_eval.reading.files.warnings import repeated_ids
+
+
+class Listed(NamedTuple):
+    """The files that a directory or a pattern stands for.
+
+    Args:
+        files: Their paths, in order.
+        notes: What is there and left out, in words.
+    """
+
+    files: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read_path(path: str, **named: Any) -> PlanFile:
+    """Read a file of plans, a directory of such files, or all files of a pattern such as ``runs/*.json``.
+
+    Args:
+        path: The file, directory or pattern; ``-`` is standard input.
+        named: As for :func:`planner_eval.reading.files.files.read_file`.
+
+    Raises:
+        InputError: as for :func:`planner_eval.reading.files.files.read_file`; no file is there; or none of
+            them can be used.
+    """
+    listed = list_files(path)
+    if listed is not None:
+        return _together(path, listed, named)
+    file = read_file(path, **named)
+    mark = mark_of(path)
+    return file._replace(mark=mark, notes=(*file.notes, f"{path}: {mark}")) if mark else file
+
+
+def list_files(path: str) -> Listed | None:
+    """The files that a directory or a pattern stands for, in order; None where a path is itself a file.
+
+    Raises:
+        InputError: there is no file.
+    """
+    if os.path.isdir(path):
+        try:
+            with os.scandir(path) as entries:
+                all_entries = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror or error}") from None
+        # A link to nowhere is no directory: it is taken, and the row says that there is no such file.
+        readable = [entry for entry in all_entries if entry.is_file() or not os.path.exists(entry.path)]
+        plain = [entry for entry in readable if not entry.name.startswith(".")]
+        skipped = [entry.name for entry in all_entries if entry not in plain]
+        files = [entry.path for entry in plain]
+        nothing = f"{path} is a directory, and holds no file of plans"
+    elif any(mark in path for mark in "*?[") and not os.path.lexists(path):
+        from glob import glob
+
+        matched = sorted(glob(path, recursive=True))
+        files = [name for name in matched if not os.path.isdir(name)]
+        skipped = [name for name in matched if os.path.isdir(name)]
+        nothing = f"there is no file {path}, and none that matches it as a pattern"
+    else:
+        return None
+    notes = _left_out(path, skipped)
+    if not files:
+        raise InputError(nothing + (f" ({notes[0].partition(': ')[2]})" if notes else ""))
+    return Listed(tuple(files), notes)
+
+
+def _left_out(path: str, names: Sequence[str]) -> tuple[str, ...]:
+    """What a directory has besides files of plans, in words."""
+    hidden = sum(name.startswith(".") for name in names)
+    directory_count = len(names) - hidden
+    phrases = [f"{hidden} hidden"] if hidden else []
+    phrases += (
+        [f"{directory_count} that {'is a directory' if directory_count == 1 else 'are directories'}"]
+        if directory_count
+        else []
+    )
+    examples = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    return (f"{path}: left out {' and '.join(phrases)}: {examples}",) if phrases else ()
+
+
+_HELD = 64_000
+"""Files of fewer bytes are held in memory, also where all of them are large together."""
+
+
+def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
+    """The records of all files."""
+    names = dict(zip(listed.files, _names(listed.files), strict=True))
+    store = _store_of(listed.files, named.get("store", AS_USUAL))
+    file_parts: list[Part] = []
+    contents: dict[str, None] = {}
+    placed: dict[str, int] = {}
+    id_field = None
+    refused: list[InputError] = []
+    origins: list[Origin] = []
+    for file, name in names.items():
+        before = seen_of(file)
+        try:
+            read = read_file(file, **{**named, "store": store})
+        except InputError as error:  # a file that cannot be used is a row, as a record is
+            refused.append(error)
+            reason = str(error).removeprefix(f"{file}: ").removeprefix(f"{file} ")
+            unreadable = Record(file, 0, name, None, error=ParseError(reason, code="parse.shape"))
+            file_parts.append(Part(name, (unreadable,), False))
+            origins += before
+            continue
+        origins += read.origins
+        ids = have_ids(read.records)
+        if read.many and len(read.records) > 1 and not ids:
+            placed[name] = len(read.records)
+        if is_lazy(read.records):
+            read.records.base.close()  # there may be more files than a process may have open
+        unnamed = ("prediction " if named.get("role") == "answer" else "record ") if ids else ""
+        file_parts.append(Part(name, read.records, read.many, unnamed=unnamed))
+        contents |= {read.content: None} if read.content is not None else {}
+        id_field = id_field or read.id_field
+    if len(refused) == len(listed.files):
+        raise refused[0]
+    content = " or ".join(contents) or None
+    records = _records_of(path, file_parts, store)
+    return PlanFile(
+        path, records, True, content, id_field, names, placed, listed.notes, origins=tuple(origins)
+    )
+
+
+def _store_of(files: Sequence[str], store: Store) -> Store:
+    """Where each of several files is kept: the larger ones on disk where all are large together."""
+    if store.limit is None or sum(_size(file) for file in files) <= store.limit:
+        return IN_MEMORY
+    from planner_eval.reading.files.disk_index import folder_at
+
+    return store._replace(folder=folder_at(store.folder), limit=min(store.limit, _HELD))
+
+
+def _size(file: str) -> int:
+    try:
+        return os.path.getsize(file)
+    except OSError:  # it is said where the file is read
+        return 0
+
+
+def _records_of(path: str, file_parts: Sequence[Part], store: Store) -> Sequence[Record]:
+    """The records of all files, held in memory where those of each file are."""
+    if any(is_lazy(file_part.records) for file_part in file_parts):
+        from planner_eval.reading.files.disk_index import folder_at
+        from planner_eval.reading.files.shards import shards
+
+        return shards(path, file_parts, folder_at(store.folder))
+    return tuple(file_part.called(record) for file_part in file_parts for record in file_part.records)
+
+
+def _names(files: Sequence[str]) -> list[str]:
+    """The files' paths below the directory that all of them are in, without their suffixes.
+
+    >>> _names(["runs/a/pred.json", "runs/b/pred.json.gz"]), _names(["runs/q1.json"])
+    (['a/pred', 'b/pred'], ['q1'])
+    """
+    folder = os.path.commonpath([os.path.dirname(file) or os.curdir for file in files])
+    relative_paths = [os.path.relpath(file, folder) for file in files]
+    return [os.path.splitext(bare_name(name))[0].replace(os.sep, "/") for name in relative_paths]
+
+
+def by_name(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
+    """Two directories with the files' names before the ids, where gold's files use the same ids again.
+
+    So files are paired by name, and inside of them records by id. Where either is one file, both stay.
+    """
+    if not (pred.parts and gold.parts):
+        return pred, gold
+    if is_sharded(gold.records):
+        share_ids = gold.records.share_ids()
+    else:
+        files: dict[str, str] = {}
+        named = ((record.id, record.file) for record in gold.records if record.id is not None)
+        share_ids = any(files.setdefault(id, file) != file for id, file in named)
+    return (_prefixed(pred), _prefixed(gold)) if share_ids else (pred, gold)
+
+
+def _prefixed(file: PlanFile) -> PlanFile:
+    """The records with their file's name before their id, so that none is given twice for that."""
+
+    def own(record: Record) -> Record:
+        named = record.id is None
+        return record if named else record._replace(id=below(file.parts[record.file], str(record.id)))
+
+    stale = repeated_ids(file.records)
+    if is_sharded(file.records):
+        records: Sequence[Record] = file.records.prefixed()
+    else:
+        records = tuple(map(own, file.records))
+    notes = (*(note for note in file.notes if note not in stale), *repeated_ids(records))
+    return file._replace(records=records, notes=notes)

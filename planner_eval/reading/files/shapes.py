@@ -1,0 +1,413 @@
+"""What a value of a users' file is: a call, a plan, a record, or the parts of one message.
+
+A form of record that files have is a row of :data:`SHAPES`: how it is told from the others, and how its plan
+is taken out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from planner_eval.base.errors import AnswerError, ParseError
+from planner_eval.base.json_text import Repeated
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.reading.dialects.conversations.api_answers import State, are_of_one, ended, failed
+from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, PARTS, WRAPPERS, is_call
+from planner_eval.reading.dialects.conversations.spans import is_span, tools_run
+from planner_eval.reading.dialects.conversations.wrappers import sign_of
+from planner_eval.reading.dialects.finding.plain_prose import is_words
+from planner_eval.reading.files.fields import (
+    ABSENT,
+    ANSWER_FIELDS,
+    ID_FIELDS,
+    ITSELF,
+    KNOWN,
+    LISTS,
+    TALKS,
+    value_at,
+)
+from planner_eval.reading.files.frames import TableRow
+from planner_eval.reading.files.frameworks import framework_of
+
+# ----------------------------------------------------------------------
+# What a value of a users' file is, learnt once: a call, a plan, or a record that holds one in a field.
+Object = dict[str, Any]
+
+
+class Chosen(NamedTuple):
+    """Which fields of a file's records are what; the same for all of them.
+
+    Args:
+        id: The field that names a record.
+        content: The field that holds its plan.
+        by_user: The user named that field.
+        answers: What stands there is a model's answer, and fields beside it say how it ended.
+    """
+
+    id: str | None = None
+    content: str | None = None
+    by_user: bool = False
+    answers: bool = False
+
+
+class Taken(NamedTuple):
+    """The text or structure of a plan, as it stands in a file; or why there is none."""
+
+    source: Any
+    error: ParseError | None = None
+
+
+class Shape(NamedTuple):
+    """A form that a value of a file has.
+
+    Args:
+        what: The form in words.
+        fits: Whether an object has it; is told whether the object reads as a call.
+        take: The plan's text or structure out of a value of this form.
+        call: Among calls it is one.
+        holds: One of its fields holds the plan: the file's :class:`Chosen` says which.
+        named: Its id is the record's; a lone call's id names the call.
+    """
+
+    what: str
+    fits: Callable[[Object, bool], bool]
+    take: Callable[[Any, Chosen], Taken]
+    call: bool = False
+    holds: bool = False
+    named: bool = False
+
+
+def shape_of(value: Any, text_field: str | None = None) -> Shape:
+    """The form of a value out of a file.
+
+    Args:
+        value: The value.
+        text_field: The field that holds the plan, where the user named it.
+
+    >>> [shape_of(value).what for value in ({"name": "f"}, {"id": 1, "plan": "f()"}, "f()")]
+    ['a call', 'a record', 'a text or a list']
+    """
+    if not isinstance(value, dict):
+        return VALUE
+    if text_field is not None and value_at(value, text_field) is not ABSENT:
+        return RECORD
+    if framework_of(value) is not None:
+        return RECORD
+    call = is_call(value)
+    if isinstance(value, TableRow) and not call:
+        return RECORD
+    shapes = SHAPES if call else _NO_CALLS
+    for shape in shapes if text_field is None else shapes[:-1]:  # an answer lacks the field that was named
+        if shape.fits(value, call):
+            return shape
+    return RECORD
+
+
+def _answered(data: Object, call: bool) -> bool:
+    """A name beside an answer is a record's name; a call has arguments, or nothing that may be an answer."""
+    return (
+        call
+        and not KNOWN.isdisjoint(data)
+        and not any(key in data for key in (*ARGUMENT_KEYS, *WRAPPERS))
+        and not _is_plan(data, call)
+    )
+
+
+def _is_plan(data: Object, _call: bool) -> bool:
+    return "schema" in data or "role" in data or "api_results" in data
+
+
+def _is_answer(data: Object, call: bool) -> bool:
+    """Whether an object is an API's answer or a conversation, and no other field may hold a plan."""
+    if call:
+        return False
+    sign = sign_of(data)
+    if sign is None:
+        return is_span(data) and not tools_run([data]) and KNOWN.isdisjoint(data)
+    if sign in _FIELDS:
+        return False
+    other_fields = KNOWN.intersection(data) - {sign} - _OWN.get(sign, frozenset())
+    filled_fields = (
+        other_fields if sign != "error" else [key for key in other_fields if data[key] or data[key] == ""]
+    )
+    return not filled_fields
+
+
+_FIELDS = frozenset({"messages", "conversations", *LISTS})
+"""Signs of an answer that are fields of records first."""
+
+_OWN: dict[str, frozenset[str]] = {"output": frozenset({"text"}), "type": frozenset({"tool_calls", "output"})}
+"""Fields that answers known by a sign have, and that hold no other plan there."""
+
+
+_FAILED = "Error during inference:"
+"""How BFCL's runner begins what it writes in place of an answer where the API failed."""
+
+
+def _itself(data: Any, _chosen: Chosen) -> Taken:
+    return Taken(data)
+
+
+def _from_field(data: Object, chosen: Chosen) -> Taken:
+    """What stands in the field of the file's plans, unless fields around it say that it did not end."""
+    state = _ended(data, chosen.content) if chosen.answers else None
+    return _held(data, chosen) if state is None else Taken(None, AnswerError(state.reason, code=state.code))
+
+
+def _held(data: Object, chosen: Chosen) -> Taken:
+    """What stands in the field of the file's plans, or why nothing does."""
+    content = chosen.content
+    if content == ITSELF:
+        return Taken(data)
+    value = value_at(data, content)
+    if value is ABSENT and not chosen.by_user and any(isinstance(data.get(key), list) for key in LISTS):
+        return Taken(data)
+    if content is None:
+        if sign_of(data) is not None:  # an answer of an API, with gold beside it
+            return Taken(data)
+        names = ", ".join(map(repr, list(data)[:6])) or "no fields"
+        return _none(
+            f"the record has {names}; none of them is known to hold a plan: name it with --text-field"
+        )
+    if isinstance(data, Repeated) and sum(key == content for key, _ in data.pairs) > 1:
+        return _none(f"the record has the field {content!r} more than once")
+    return _from_value(data, value, chosen)
+
+
+def _from_value(data: Object, value: Any, chosen: Chosen) -> Taken:
+    """The plan that stands in a record's field, or why what stands there is none."""
+    content = chosen.content
+    if value is ABSENT or (value is None and content not in LISTS):
+        what = f"{content!r} is null" if value is None else f"the record has no {content!r}"
+        return _none(f"there is no plan: {what}, the field of this file's plans", "parse.empty")
+    if value == {} or (value == [] and content in TALKS):
+        return _none(f"there is no plan: {content!r} is empty", "parse.empty")
+    if not isinstance(value, (str, list, dict, type(None))):
+        return _none(f"the record's {content!r} is {value!r}, expected a plan as text or as JSON")
+    if content in LISTS:
+        return _from_list(data, value, chosen)
+    if isinstance(value, list) and value and all(isinstance(turn, list) for turn in value):
+        joined = join_turns(value)
+        return Taken(value if joined is None else joined)
+    if isinstance(value, str) and value.startswith(_FAILED):
+        state = failed(value)
+        return Taken(None, AnswerError(state.reason, code=state.code))
+    return _alone(data, value, chosen)
+
+
+def _from_list(data: Object, value: Any, chosen: Chosen) -> Taken:
+    """The plan out of a field that lists calls: null calls nothing, a text is the JSON text of the list."""
+    if value is None or (isinstance(value, str) and value.strip() == "null"):
+        return Taken([])
+    if isinstance(value, str) and not value.strip():
+        return _none(f"there is no plan: {chosen.content!r} is an empty text", "parse.empty")
+    return Taken(value if chosen.by_user or isinstance(value, str) else data)
+
+
+def _alone(data: Object, value: Any, chosen: Chosen) -> Taken:
+    """An answer, unless calls are listed beside it that its file's first records did not have."""
+    if chosen.by_user or data.keys().isdisjoint(_BESIDE):  # as most are
+        return Taken(value)
+    lists = LISTS if chosen.content in ANSWER_FIELDS else ()
+    other = next((key for key in lists if data.get(key) and isinstance(data[key], (list, dict))), None)
+    if other is None and chosen.content in ENDS:
+        other = next((key for key in RUNS if key in data and _runs_tools(data[key])), None)
+    if other is None:
+        return Taken(value)
+    return _none(f"calls stand in {other!r} too, beside {chosen.content!r}: name the field with --text-field")
+
+
+def join_turns(turns: list[Any]) -> list[Any] | str | None:
+    """The calls of a conversation that is a list of turns, as BFCL has it; words beside calls call nothing.
+
+    Args:
+        turns: Turns, of which each is a list of calls, of texts, or of steps that are lists of these.
+
+    Returns:
+        The calls of all turns; where they are no data, the texts. None where the turns hold something else.
+
+    Source: bfcl-eval, ``model_handler/base_handler.py`` (``all_model_response``).
+
+    >>> join_turns([["f(a=1)", "g()"], [], ["h()"]])
+    ['f(a=1)', 'g()', 'h()']
+    >>> join_turns([[[{"f": "{}"}], ["Done."]], [[{"g": "{}"}]]]), join_turns([[["Which city?"]]])
+    ([{'f': '{}'}, {'g': '{}'}], 'Which city?')
+    >>> join_turns([["f", {"a": 1}]]), join_turns([[[["f()"]]]])
+    (None, None)
+    """
+    items: list[Any] = []
+    for turn in turns:
+        worded = any(isinstance(step, str) for step in turn)
+        for step in turn:
+            if worded and isinstance(step, dict) and not (is_call(step) or "role" in step):
+                return None  # a tool's name and its arguments, one beside the other
+            items += step if isinstance(step, list) else [step]
+    items = [item for item in items if item is not None]
+    texts = [item for item in items if isinstance(item, str)]
+    calls = [item for item in items if isinstance(item, dict)]
+    if len(texts) + len(calls) < len(items):
+        return None
+    if calls:
+        return calls if all(is_words(text) or not text.strip() for text in texts) else items
+    return "\n".join(texts) if any(map(is_words, texts)) else texts
+
+
+ENDS = ("response", "completion", "text", "answer", "result", "output")
+"""Fields in which an agent's run has the answer that it gives in the end."""
+RUNS = ("intermediate_steps", "trajectory", "sources", "steps", "trace")
+"""Fields in which it has the tools that it ran."""
+
+_BESIDE = frozenset({*LISTS, *RUNS})
+
+
+def _runs_tools(value: Any, depth: int = 0) -> bool:
+    """Whether something in what an agent tells of its run names a tool."""
+    if isinstance(value, dict):
+        named = any(isinstance(value.get(key), str) for key in _RUN) or value.get("tool_calls")
+        return bool(named) or (depth < 6 and any(_runs_tools(inner, depth + 1) for inner in value.values()))
+    return isinstance(value, list) and depth < 6 and any(_runs_tools(item, depth + 1) for item in value[:100])
+
+
+_RUN = ("tool", "tool_name", "tool_name_0", "toolName", "tool_input", "function")
+"""Keys of a tool's name there."""
+
+
+def _ended(data: Object, content: str | None) -> State | None:
+    """Why a record's answer is none that counts: by the record's fields, or by those on the way to it."""
+    if content is None or content in data or "." not in content:
+        return ended(data)
+    around: list[Any] = [data]
+    steps = content.split(".")
+    around += [value_at(data, ".".join(steps[:end])) for end in range(1, len(steps))]
+    return next((state for parent in around if isinstance(parent, dict) and (state := ended(parent))), None)
+
+
+def _none(reason: str, code: str = "parse.shape") -> Taken:
+    return Taken(None, ParseError(reason, code=code))
+
+
+VALUE = Shape("a text or a list", lambda data, call: False, _itself)
+"""What is no object."""
+
+RECORD = Shape("a record", lambda data, call: True, _from_field, holds=True, named=True)
+"""An object that is nothing else."""
+
+SHAPES = (
+    Shape("a name beside an answer", _answered, _from_field, call=True, holds=True, named=True),
+    Shape("a call", lambda data, call: call, _itself, call=True),
+    Shape("a plan or a message", _is_plan, _itself, named=True),
+    Shape("an answer of an API, or a conversation", _is_answer, _itself, named=True),
+)
+"""The forms of objects, in the order in which they are asked; what fits none is a :data:`RECORD`."""
+
+_NO_CALLS = SHAPES[2:]
+
+
+class Item(NamedTuple):
+    """A value out of a file, or why there is none.
+
+    Args:
+        data: The value.
+        shape: What it is.
+        line: The line it starts on, counted from 1, where it is known.
+        error: Why there is no value.
+        text: What could not be read.
+        key: The id that the value stands under.
+    """
+
+    data: Any
+    shape: Shape = VALUE
+    line: int | None = None
+    error: ParseError | None = None
+    text: str = ""
+    key: str | None = None
+
+
+# ----------------------------------------------------------------------
+# Whether the objects of an array are together one answer: the content of one message, or a stream's pieces.
+#
+# Vendors' packages give a message's content as a list of parts, words beside calls, and people dump that
+# list.
+# Each of its parts looks like a record on its own: a text has the name of a field that holds an answer. So a
+# list is taken for a message's content by signs that records do not have, and for records otherwise.
+_WORDS = frozenset({"text", "input_text", "output_text", "refusal"})
+"""Types of parts that only say something: many of them may be the answers of many."""
+
+_WORDED = frozenset({
+    "type", "text", "refusal", "citations", "annotations", "logprobs", "cache_control", "state", "signature",
+    "providerMetadata", "providerOptions", "provider_metadata", "extras",
+})  # fmt: skip
+"""All keys that such a part has."""
+
+_SILENT = frozenset({
+    "thinking", "redacted_thinking", "reasoning", "step-start", "tool_result", "tool-result", "tool-error",
+    "compaction", "function_call_output", "custom_tool_call_output", "tool_call_response", "image",
+    "image_url", "input_image", "document", "input_file", "source-url", "source-document", "file",
+    "search_result", "input_audio", "container_upload",
+})  # fmt: skip
+"""Types of parts that call nothing and are no words, but for those whose names end in what a tool gave."""
+
+_TEXT_FIELDS = frozenset({"text", "output", "result", "response"})
+"""Fields that hold an answer in records, and in such parts what was thought or what a tool gave."""
+
+_NAMES = frozenset(ID_FIELDS) - {"id"}
+_WRAPPED = frozenset({"toolUse", "functionCall", "function_call"})
+_TOLD = frozenset({"toolResult", "functionResponse", "function_response"})
+
+
+_CALLING = ('"tool_use"', '"tool-call"', '"toolUse"', '"functionCall"', '"function_call"')
+"""What stands in the text of a part that makes a call."""
+
+
+def are_parts(items: Sequence[Item], broken: str = "") -> bool:
+    """Whether objects are the parts of one message's content, or the pieces of one answer that was streamed.
+
+    Several texts alone, ``{"type": "text", …}``, may be as many answers, and are records.
+
+    Args:
+        items: What stands in the array.
+        broken: The text of what stands there too and is no JSON.
+
+    >>> from planner_eval.reading.files.shapes import shape_of
+    >>> given = [{"type": "text", "text": "I look."}, {"type": "tool_use", "name": "f", "input": {}}]
+    >>> are_parts([Item(one, shape_of(one)) for one in given])
+    True
+    """
+    first = items[0].data if items else None
+    if not isinstance(first, dict):
+        return False
+    if isinstance(first.get("type"), str) and _kind(items[0]) is not None:
+        kinds = set(map(_kind, items))
+        silent = kinds == {"words"} and not any(sign in broken for sign in _CALLING)
+        return None not in kinds and (not silent or (len(items) == 1 and not broken))
+    if _is_plain_part(items[0]):
+        called = any(not _WRAPPED.isdisjoint(item.data) for item in items if isinstance(item.data, dict))
+        return (called or any(sign in broken for sign in _CALLING)) and all(map(_is_plain_part, items))
+    return not broken and are_of_one([item.data for item in items])
+
+
+def are_texts(items: Sequence[Item]) -> bool:
+    """Whether objects are several texts alone, of which nothing says whether they are one message's."""
+    return len(items) > 1 and all(item.line is None and _kind(item) == "words" for item in items)
+
+
+def _kind(item: Item) -> str | None:
+    """Whether a part with a type makes a call, says something or neither; None where it is no part."""
+    data = item.data
+    kind = data.get("type") if isinstance(data, dict) else None
+    if not isinstance(kind, str) or "role" in data:
+        return None
+    if kind in _WORDS:
+        return "words" if _WORDED.issuperset(data) else None
+    if kind in _SILENT or kind.endswith("_tool_result"):
+        return "silent" if (KNOWN | _NAMES).isdisjoint(data.keys() - _TEXT_FIELDS) else None
+    return "call" if item.shape.call and not item.shape.holds else None
+
+
+def _is_plain_part(item: Item) -> bool:
+    """Whether an object is a part of Gemini's or Bedrock's, which have no type and a key for each kind."""
+    if not isinstance(item.data, dict):
+        return False
+    keys: set[Any] = {key for key, value in item.data.items() if value is not None}
+    return bool(keys) and keys <= PARTS | _WRAPPED | _TOLD

@@ -1,0 +1,385 @@
+"""Reading what people have: a plan's text or data, a file, a list of records."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from planner_eval.base.arguments import FLAG, NAME, expect, expect_or_none, of, one_of
+from planner_eval.base.errors import InputError, LimitError, ParseError
+from planner_eval.base.json_text import loads_if_json
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.registry import service
+from planner_eval.plan.model import Plan
+from planner_eval.reading.dialects import read as door
+from planner_eval.reading.dialects.sources import Which, data_of, refuse_turn
+from planner_eval.reading.files.fields import KNOWN, Role
+from planner_eval.reading.files.files import PlanFile, read_data
+from planner_eval.reading.files.frames import is_table, rows_of
+from planner_eval.reading.files.items import structured
+from planner_eval.reading.files.plans import read_plan
+from planner_eval.reading.files.record import BESIDE_GOLD, Record
+from planner_eval.reading.files.several import read_path
+from planner_eval.reading.files.shapes import shape_of
+from planner_eval.reading.files.storing import AS_USUAL, Store
+from planner_eval.reading.files.warnings import repeated_ids
+
+if TYPE_CHECKING:
+    from planner_eval.plan.inference import Signatures
+
+
+Source: TypeAlias = Any
+"""A plan's text or data, a Plan, a Record, or a path (no text: ``Path("gold.json")``) of a file."""
+
+_SUFFIXES = (
+    ".json", ".jsonl", ".ndjson", ".txt", ".csv", ".tsv", ".parquet", ".gz", ".bz2", ".xz", ".zst",
+)  # fmt: skip
+_NAMES: Mapping[Role, str] = {"answer": "predictions", "gold": "gold", "plan": "plans", "alone": "plans"}
+
+
+def read(  # noqa: PLR0913 - the options of a public function
+    source: Source,
+    *,
+    role: Role = "plan",
+    id_field: str | None = None,
+    text_field: str | None = None,
+    cache: str | None = None,
+    folder: str | None = None,
+    turn: Which = None,
+    store: Store = AS_USUAL,
+) -> PlanFile:
+    """Read a file of plans, or the same in memory: one plan, or records of which each holds one.
+
+    Args:
+        source: The path of a file (``"-"`` is standard input), of a directory of files, or a pattern such
+            as ``"runs/*.json"``; the name of a published data set, e.g. ``"nestful-v2"``; or a list of
+            texts, plans or records, a frame of pandas or polars, a Hugging Face data set, an iterable.
+        role: Whether ``"answer"`` or ``"gold"`` is wanted, where a record holds both.
+        id_field: The field that names a record; recognised when left out.
+        text_field: The field that holds its plan; recognised when left out.
+        cache: The cache folder of data sets, where it is not the usual one.
+        folder: Where a data set's files lie, instead of the cache.
+        turn: Which turn of the assistant is read of conversations: ``"first"``, ``"last"`` or its number,
+            counted from 1; all turns when left out.
+        store: From which size on the records of a file are kept on disk, and where.
+
+    Returns:
+        The records, none left out; :func:`parse` gives the plan of each, or the reason why not.
+
+    Raises:
+        InputError: the file is missing, the directory empty, a field named is in no record, or two fields
+            may hold the plan.
+
+    >>> found = read([{"id": "q1", "output": "f(#x='1')"}, {"id": "q2", "output": "f(#x="}])
+    >>> [record.id for record in found.records], parse(found.records[0]).calls[0].name
+    (['q1', 'q2'], 'f')
+    """
+    refuse_turn(turn)
+    expect(one_of(_NAMES), role=role)
+    file = read_as(source, role, id_field, text_field, folders=(cache, folder), store=store)
+    return file.of_turn(turn)
+
+
+def read_as(
+    source: Source,
+    role: Role,
+    id_field: str | None,
+    text_field: str | None,
+    spare: tuple[str | None, str | None] = (None, None),
+    folders: tuple[str | None, str | None] = (None, None),
+    store: Store = AS_USUAL,
+) -> PlanFile:
+    """Read a file of plans as :func:`read` does, beside another whose fields are `spare`."""
+    expect_or_none(NAME, id_field=id_field, text_field=text_field)
+    expect(of(Store, "Store(…) of planner_eval.reading.files.storing"), store=store)
+    if not isinstance(source, (str, os.PathLike, Plan, Record, PlanFile)):
+        original, source = source, rows_of(source)
+        if source == [] and source is not original:  # a table without rows is no plan without calls
+            return no_records(role)
+    if isinstance(source, PlanFile):
+        return source
+    if isinstance(source, Record):
+        return PlanFile(source.file, (source,), False)
+    named: Any = {"id_field": id_field, "text_field": text_field, "role": role, "spare": spare}
+    if isinstance(source, (str, os.PathLike)):
+        return _read_named(os.fspath(source), {**named, "store": store}, folders)
+    if isinstance(source, Plan):
+        return PlanFile(_NAMES[role], (Record(_NAMES[role], 0, None, source),), False)
+    if isinstance(source, (list, tuple)) and source and all(isinstance(item, Record) for item in source):
+        return PlanFile(_NAMES[role], tuple(source), True)
+    data = list(source) if isinstance(source, tuple) else source
+    return _with_repeats(read_data(data, _NAMES[role], **named))
+
+
+def no_records(role: Role) -> PlanFile:
+    """Of many plans none."""
+    return PlanFile(_NAMES[role], (), True)
+
+
+def is_empty(source: Source) -> bool:
+    """Whether a source is a list of nothing: a plan without calls, or of many plans none."""
+    return isinstance(source, (list, tuple)) and not source
+
+
+def _read_named(name: str, fields: dict[str, Any], folders: tuple[str | None, str | None]) -> PlanFile:
+    """The file, the directory, or the data set of a name."""
+    hidden = None
+    # Files have a suffix or lie somewhere, names of data sets are one word.
+    if name != "-" and not any(mark in name for mark in "./\\*?["):
+        dataset = service("dataset plans")(name, *folders)
+        if dataset is not None:
+            return _with_repeats(dataset)
+        hidden = service("hidden dataset")(name)
+    file = _with_repeats(read_path(name, **fields))
+    return file if hidden is None else file._replace(notes=(*file.notes, hidden))
+
+
+def _with_repeats(file: PlanFile) -> PlanFile:
+    return file._replace(notes=(*file.notes, *repeated_ids(file.records)))
+
+
+def parse(  # noqa: PLR0913 - the options of a public function
+    source: Source,
+    *,
+    dialect: str | None = None,
+    repair: bool = False,
+    tools: Any = None,
+    infer: bool = False,
+    compute: str | None = None,
+    reader: str = "fast",
+    turn: Which = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Plan:
+    """Read a plan.
+
+    Args:
+        source: The text; structure that is JSON already (lists, dicts); an answer, a message or a call of
+            another package, which gives it (``model_dump()``, ``to_dict()``, ``to_json()``); a record of
+            :func:`read`; or the path of a file, ``Path("gold.json")``. A plan is given back as it is. A list
+            of texts or calls is one plan, as in a file; to :func:`read`, ``stats``, ``score`` and
+            ``evaluate`` a list of texts is many.
+        dialect: The dialect's name; without it the notation is recognised, and named in the plan.
+        repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
+        tools: What types the values of notations that write them without types: tool → parameter →
+            JSON type, a catalog, or a catalog's file.
+        infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result, and
+            where `tools`, or the data set, say which earlier call fills a hole such as ``$$$``; steps that
+            are written as such become generations. No comparison counts what was inferred.
+        compute: ``"arithmetic"``: an expression of numbers and + - * / // % ** ( ) becomes the number it
+            comes to, within bounds; without it, and where it is something else, its text stands.
+        reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
+            calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
+        turn: Which turn of the assistant is read where there are several: ``"first"``, ``"last"`` or its
+            number, counted from 1; all of them, in order, when left out.
+        limits: Bounds on size, nesting and the number of calls.
+
+    Returns:
+        The linked plan with its diagnostics; one without calls where the text calls no tool.
+
+    Raises:
+        ParseError: the text begins like a plan and is none; says where and what was expected.
+        AnswerError: an API's answer was cut off, refused or failed, or the conversation has no such turn.
+        InputError: there is no dialect of that name, or no grammar for it; no such way to compute; the text
+            is the name of a file; or the file, or the list, holds many records, which :func:`read` gives.
+
+    >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
+    >>> plan.dialect, [call.tool for call in plan.calls], len(plan.edges)
+    ('appbench', ['Hotels.search', 'Hotels.book'], 1)
+    >>> parse("gold.json")
+    Traceback (most recent call last):
+    planner_eval.base.errors.InputError: 'gold.json' is the name of a file, not a plan; Path('gold.json') \
+stands for the file: pe.parse(Path('gold.json')) reads it
+    """
+    if isinstance(source, Plan):
+        return source
+    guess: Any = infer
+    if type(guess) is not bool and not hasattr(guess, "takes"):  # what the command line knows of tools has it
+        expect(FLAG, infer=guess)
+    types = None
+    if tools is not None:
+        types = types_of(tools)
+        if infer and hasattr(tools, "tools"):
+            guess = signatures_of(tools)
+    read_one: Any = door.parse
+    if isinstance(source, str):
+        refuse_file_name(source)
+    elif isinstance(source, (Record, PlanFile, os.PathLike)) or is_table(source):
+        read_one, source = read_plan, only_record(source)
+    try:
+        plan: Plan = read_one(
+            source, dialect=dialect, limits=limits, repair=repair, tools=types, infer=guess, compute=compute,
+            reader=reader, turn=turn,
+        )  # fmt: skip
+        return plan
+    except ParseError:
+        if isinstance(source, (list, tuple)) and _are_several(source):
+            raise InputError(
+                f"a list of {len(source):,} records or plans, expected one plan: pe.read gives the records "
+                "of a list, and pe.parse takes each of .records; pe.stats and pe.score take them all"
+            ) from None
+        raise
+
+
+def inferring(file: PlanFile) -> PlanFile:
+    """The same file, with whose plans edges are inferred, by what their data set says of tools."""
+    return file.each(partial(_inferring, service("signatures of released tools")()))
+
+
+def _inferring(signatures: Any, record: Record) -> Record:
+    return record._replace(infer=signatures.of(record.tools))
+
+
+def signatures_of(catalog: Any) -> Signatures:
+    """What a catalog, or a catalog's file, says of its tools to those who infer edges."""
+    is_file = isinstance(catalog, (str, os.PathLike))
+    signatures: Signatures = service("catalog signatures")(
+        service("catalog")(os.fspath(catalog)) if is_file else catalog
+    )
+    return signatures
+
+
+def _are_several(items: Sequence[Any]) -> bool:
+    """Whether a list holds plans, records, or objects that hold a plan in a field: many, and not one."""
+    return bool(items) and all(
+        isinstance(item, (Plan, Record))
+        or (isinstance(item, dict) and shape_of(item).holds and not KNOWN.isdisjoint(item))
+        for item in items
+    )
+
+
+def is_one(source: Source) -> bool:
+    """Whether a source is one plan, and neither a file nor a list of records."""
+    if isinstance(source, (str, Plan)):
+        return True
+    return isinstance(source, (list, dict)) and not structured(source).many
+
+
+def is_many(source: Source) -> bool:
+    """Whether a source is a file, a table or a list of records, which may hold many plans."""
+    if isinstance(source, (list, tuple)) and source and all(isinstance(item, Record) for item in source):
+        return True
+    return isinstance(source, (PlanFile, os.PathLike)) or is_table(source) or _is_list_of_records(source)
+
+
+def _is_list_of_records(source: Source) -> bool:
+    return isinstance(source, (list, tuple)) and structured(list(source)).many
+
+
+def only_record(source: Source, role: Role = "plan") -> Record:
+    """The record of a source that is one plan.
+
+    Raises:
+        InputError: it holds many.
+    """
+    try:
+        file = read_as(_plain(no_text(source)), role, None, None)
+    except ParseError as error:  # out of an object of another package
+        return Record(_NAMES[role], 0, None, "", error=error)
+    if len(file.records) == 1:
+        return file.records[0]
+    raise InputError(
+        f"{file.name} holds {len(file.records):,} records, expected one plan: pe.read gives them all, and "
+        "pe.parse takes each of .records"
+    )
+
+
+def _plain(source: Source) -> Source:
+    """Data out of messages and answers of other packages; anything else as it is."""
+    own_types = (str, os.PathLike, Plan, Record, PlanFile)
+    if isinstance(source, own_types) or is_table(source):
+        return source
+    if isinstance(source, (list, tuple)) and any(isinstance(item, own_types[2:]) for item in source):
+        return source
+    return data_of(source)
+
+
+def gold_record(source: Source) -> Record:
+    """The record of one gold plan: what stands beside the plan says what else is right.
+
+    Args:
+        source: A plan, its text or data, a record as data or as JSON text with a field ``gold``, or the path
+            of a file.
+
+    Raises:
+        InputError: it holds many, or the text is the name of a file.
+
+    >>> gold_record('{"gold": "f()", "alternatives": ["g()"]}').fields["alternatives"]
+    ['g()']
+    """
+    if isinstance(source, str):
+        fields = _record_in(source)
+        source = no_text(source) if fields is None else fields
+    record = only_record(source, "gold")
+    inner = _inner(record)
+    return record if inner is None else only_record(inner, "gold")
+
+
+def _inner(record: Record) -> dict[str, Any] | None:
+    """The gold record that stands in a field of another, which says itself nothing of what is right."""
+    if not record.fields or any(name in record.fields for name in BESIDE_GOLD):
+        return None
+    content = record.source
+    if isinstance(content, str):
+        return _record_in(content)
+    return content if isinstance(content, dict) and "gold" in content else None
+
+
+def _record_in(text: str) -> dict[str, Any] | None:
+    """The gold record that a text is; None where it is a plan, or anything else."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        values = loads_if_json(text, DEFAULT_LIMITS)
+    except LimitError:  # the plan's own reader says so
+        return None
+    if values is None or len(values) != 1 or not isinstance(values[0], dict):
+        return None
+    return values[0] if "gold" in values[0] else None
+
+
+def no_text(source: Source) -> Source:
+    """A source for :func:`read`, to which a text is a path: a plan's text becomes a record.
+
+    Raises:
+        InputError: the text is the name of a file.
+    """
+    if not isinstance(source, str):
+        return source
+    refuse_file_name(source)
+    return Record("the text", 0, None, source)
+
+
+def refuse_file_name(text: str) -> None:
+    """The name of a file is no plan, though it reads as a text that calls no tool.
+
+    Raises:
+        InputError: the text is the name of a file that exists, or looks like one.
+    """
+    if len(text) > 255 or "\n" in text or any(mark in text for mark in "([{<"):
+        return
+    if os.path.isfile(text) or (text.lower().endswith(_SUFFIXES) and not any(map(str.isspace, text))):
+        raise InputError(
+            f"{text!r} is the name of a file, not a plan; Path({text!r}) stands for the file: "
+            f"pe.parse(Path({text!r})) reads it"
+        )
+
+
+def types_of(tools: Any) -> Mapping[str, Mapping[str, str]]:
+    """Tool → parameter → JSON type, as :func:`parse` takes it.
+
+    Args:
+        tools: That itself, a catalog, or the path of a catalog's file.
+    """
+    if isinstance(tools, Mapping):
+        return tools
+    if not isinstance(tools, (str, os.PathLike)) and not hasattr(tools, "tools"):
+        raise InputError(f"the tools are {tools!r}, expected a mapping, a catalog or a catalog's file")
+    types: dict[str, dict[str, str]] = {}
+    catalog = service("catalog")(os.fspath(tools)) if isinstance(tools, (str, os.PathLike)) else tools
+    for tool in catalog.tools:
+        kinds = {p.name: next((k for k in p.type.kinds if k != "null"), "string") for p in tool.parameters}
+        for name in (tool.name, tool.full_name):
+            types.setdefault(name, kinds)
+    return types

@@ -1,0 +1,179 @@
+"""The critical path of a trace: the spans that made it take as long as it took."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.reading.traces.run import SECOND, Run, Span
+
+
+class Step(NamedTuple):
+    """A span on the path, and for how many nanoseconds the trace waited for it alone."""
+
+    span: Span
+    time: int
+
+
+class Path(NamedTuple):
+    """The steps in time, and how long the whole trace took.
+
+    Args:
+        steps: The steps.
+        whole: From its beginning to its end, in nanoseconds.
+        beside: Tools and models that are not on the path and ran where nothing on it did, be it that they
+            were waited for: what they gave may have been used before they ended.
+        unsaid: For how long they did.
+    """
+
+    steps: tuple[Step, ...]
+    whole: int
+    beside: tuple[Span, ...] = ()
+    unsaid: int = 0
+
+    @property
+    def time(self) -> int:
+        """For how long a tool or a model ran on the path; the rest of the whole is the framework's own."""
+        return sum(step.time for step in self.steps)
+
+
+def critical_path(run: Run) -> Path | None:
+    """The chain of tools and models that a trace waited for, from its end back to its beginning.
+
+    From the end of the trace back, the tool or model that ended last is what was waited for, down to its
+    beginning; then what had ended last before that. A tool that began while a model still spoke was asked
+    for by it: the model is waited for until then. A tool in which others ran stands for them. Each moment
+    belongs to one step, so that the times add up to no more than the whole (as Z. Zhang et al., CRISP:
+    Critical Path Analysis of Large-Scale Microservice Architectures, USENIX ATC 2022). What went on long
+    after the span around it had ended was not waited for.
+
+    Args:
+        run: The trace.
+
+    Returns:
+        The path; None where no tool or model says when it began and ended.
+
+    >>> spans = (Span("a", None, "tool", "f", 0, 0, 5), Span("b", None, "tool", "g", 1, 0, 3))
+    >>> [(step.span.name, step.time) for step in critical_path(Run(spans)).steps]
+    [('f', 5)]
+    """
+    timed = _waited(run)
+    steps: list[Step] = []
+    models = _models(run.spans[index] for _, _, index in timed)
+    for end, start, index in sorted(timed, reverse=True):
+        span = run.spans[index]
+        if span.kind == "other" or (steps and end > (steps[-1].span.start or 0)):
+            continue
+        asker = _asker(steps[-1].span, span, models) if steps else None
+        if asker is not None:
+            steps.append(asker)
+        if asker is None or end <= (asker.span.start or 0):
+            steps.append(Step(span, end - start))
+    if not steps:
+        return None
+    asker = _asker(steps[-1].span, None, models)
+    if asker is not None:
+        steps.append(asker)
+    steps.reverse()
+    first = min(start for _, start, _ in timed)
+    total = max(end for end, _, _ in timed) - first
+    return Path(tuple(steps), total, *_beside(run, timed, steps, (first, total)))
+
+
+_Timed = list[tuple[int, int, int]]
+
+
+def _waited(run: Run) -> _Timed:
+    """The end, the beginning and the place of each span that may have been waited for."""
+    timed = [
+        (span.end, span.start, index)
+        for index, span in enumerate(run.spans)
+        if span.start is not None and span.end is not None and span.end >= span.start
+    ]
+    ends: dict[str | None, int | None] = {span.id: span.end for span in run.spans if span.id is not None}
+    waited = []
+    for end, start, index in timed:
+        around = ends.get(run.spans[index].parent)
+        if around is None or (end - around) * 10 <= end - start:  # a little is what clocks differ by
+            waited.append((end, start, index))
+    return waited if any(run.spans[index].kind != "other" for _, _, index in waited) else timed
+
+
+def _beside(
+    run: Run, timed: _Timed, steps: list[Step], bounds: tuple[int, int]
+) -> tuple[tuple[Span, ...], int]:
+    """What ran where nothing on the path did, and for how long; nothing where that is short."""
+    first, total = bounds
+    gaps = []
+    for step in steps:
+        begin = step.span.start or 0
+        if begin > first:
+            gaps.append((first, begin))
+        first = max(first, begin + step.time)
+    on = {id(step.span) for step in steps}
+    spans = [(start, end, run.spans[index]) for end, start, index in timed if id(run.spans[index]) not in on]
+    off_path, unsaid, counted = [], 0, 0
+    for start, end, span in sorted(spans, key=lambda entry: entry[:2]):
+        gap_index = bisect_right(gaps, start, key=lambda gap: gap[1])
+        if span.kind == "other" or gap_index == len(gaps) or gaps[gap_index][0] >= end:
+            continue
+        off_path.append(span)
+        gap_index = bisect_right(gaps, max(start, counted), key=lambda gap: gap[1])
+        while gap_index < len(gaps) and gaps[gap_index][0] < end:
+            begin, ended = max(gaps[gap_index][0], start, counted), min(gaps[gap_index][1], end)
+            unsaid += max(0, ended - begin)
+            gap_index += 1
+        counted = max(counted, end)
+    return (tuple(off_path), unsaid) if unsaid * 100 > total else ((), 0)
+
+
+def _models(spans: Iterable[Span]) -> dict[str | None, list[tuple[int, int, Span]]]:
+    """Calls of models by the span in which they ran, and by their start."""
+    by_parent: dict[str | None, list[tuple[int, int, Span]]] = {}
+    for index, span in enumerate(spans):
+        if span.kind == "model":
+            by_parent.setdefault(span.parent, []).append((span.start or 0, index, span))
+    for among in by_parent.values():
+        among.sort(key=lambda entry: entry[:2])
+    return by_parent
+
+
+def _asker(
+    tool: Span, before: Span | None, models: dict[str | None, list[tuple[int, int, Span]]]
+) -> Step | None:
+    """The model that was still speaking when a tool began, up to there; None where none beside it was.
+
+    Where another model had ended right before, the tool is that one's.
+    """
+    among, start = models.get(tool.parent, []), tool.start or 0
+    index = bisect_left(among, (start,))
+    if tool.kind != "tool" or not index:
+        return None
+    model_start, _, model = among[index - 1]
+    if (model.end or 0) <= start or (
+        before is not None and before.kind == "model" and model_start < (before.end or 0)
+    ):
+        return None
+    return Step(model, start - model_start)
+
+
+def seconds(time: int) -> str:
+    """A time for people.
+
+    >>> seconds(1_234_000_000), seconds(8_200_000), seconds(75 * SECOND)
+    ('1.23 s', '8.2 ms', '75.0 s')
+    >>> seconds(3_000), seconds(999_990_000), seconds(7_230 * SECOND)
+    ('3 µs', '1.00 s', '2 h 0 min')
+    """
+    if time < 999_500:
+        return f"{round(time / 1e3)} µs" if time >= 1000 or not time else f"{time} ns"
+    if time < 999_950_000:
+        return f"{time / 1e6:.1f} ms"
+    if time < 120 * SECOND:
+        return f"{time / SECOND:.2f} s" if time < 9.995 * SECOND else f"{time / SECOND:.1f} s"
+    minutes, remainder = divmod(round(time / SECOND), 60)
+    if minutes < 60:
+        return f"{minutes} min {remainder} s"
+    hours, minutes = divmod(round(time / SECOND / 60), 60)
+    return f"{hours} h {minutes} min"

@@ -1,0 +1,350 @@
+"""What a trace records beside its calls: when each span ran, whether it failed, and what the model said."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime
+from typing import Any
+
+from planner_eval.base.errors import PlanevalError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.plan.model import Call, Plan
+from planner_eval.reading.dialects.conversations.messages import failed_calls
+from planner_eval.reading.dialects.conversations.spans import (
+    STARTS,
+    attributes_of,
+    id_of,
+    in_time,
+    inside,
+    messages_of,
+    parent_of,
+    plain_id,
+    spans_in,
+    spans_written,
+    tool_message,
+    tree,
+    unquoted,
+)
+from planner_eval.reading.dialects.conversations.traces import spans_of
+from planner_eval.reading.dialects.conversations.wrappers import Turn, talk_of
+from planner_eval.reading.dialects.read import parse
+
+ENDS = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "ended_at", "endTime")
+"""Keys under which exporters write when a span ended."""
+
+SECOND = 1_000_000_000
+"""Times are whole nanoseconds."""
+
+
+class Span(NamedTuple):
+    """One span of a trace.
+
+    Args:
+        id: Its id.
+        parent: The id of the span in which it ran.
+        kind: ``"tool"``, ``"model"`` or ``"other"``.
+        name: The tool's name, or what the span is called.
+        call: Of a tool's run its call's position in the plan.
+        start: When it began, in nanoseconds since 1970.
+        end: When it ended.
+        error: How it failed, in the framework's words; None where it did not.
+        said: What the model, or an agent, said in it.
+        whole: Whether its parent must stand in the same file; None where it may be another process's.
+    """
+
+    id: str | None
+    parent: str | None
+    kind: str
+    name: str
+    call: int | None = None
+    start: int | None = None
+    end: int | None = None
+    error: str | None = None
+    said: str = ""
+    whole: bool | None = None
+
+
+class Asked(NamedTuple):
+    """A tool that a model asked for and that never ran: its name, the model's span, whether refused."""
+
+    name: str
+    span: str | None
+    refused: bool
+
+
+class Run(NamedTuple):
+    """A trace.
+
+    Args:
+        spans: Its spans by their start.
+        repeated: How many of them were exported twice.
+        unheard: The tools that were asked for and never ran.
+        unended: How many spans have an end that is no time.
+        timed: Whether its times are times; those of a conversation only say what came after what.
+    """
+
+    spans: tuple[Span, ...]
+    repeated: int = 0
+    unheard: tuple[Asked, ...] = ()
+    unended: int = 0
+    timed: bool = True
+
+    @property
+    def tools(self) -> dict[int, Span]:
+        """The runs of the tools by their calls' positions."""
+        return {span.call: span for span in self.spans if span.call is not None}
+
+
+def run_of(data: Any, plan: Plan) -> Run:
+    """What a trace says of its calls.
+
+    Args:
+        data: The trace, as JSON data.
+        plan: What was read of it.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> span = {"name": "execute_tool f", "attributes": {}, "start_time": 1, "end_time": 3}
+    >>> [(one.name, one.call, one.end - one.start) for one in run_of([span], parse([span])).spans]
+    [('f', 0, 2000000000)]
+    """
+    spans = in_time(spans_in(data))
+    calls = _calls(data, plan)
+    repeated = sum(1 for _ in spans_written(data)) - len(spans)
+    names = {plain_id(name): name for name in map(id_of, reversed(spans))}
+    run_spans = tuple(_span(span, plan, calls.get(id(span)), names) for span in spans)
+    ran = {span.name for span in run_spans if span.kind == "tool"}
+    requested: dict[str, str | None] = {}
+    for item, span in zip(spans, run_spans, strict=True):
+        for name in _asks(item) if span.kind == "model" else ():
+            if name not in ran:
+                requested.setdefault(name, span.id)
+    text = json.dumps(spans, default=str, ensure_ascii=False) if requested else ""
+    unheard = tuple(Asked(name, span, _refuses(text, name)) for name, span in requested.items())
+    unended = sum(any(item.get(key) for key in ENDS) and _when(item, ENDS) is None for item in spans)
+    return Run(run_spans, repeated, unheard, unended)
+
+
+def recorded_run(plan: Plan, data: Any = None) -> Run | None:
+    """The run that the recorded answers of a plan's calls show; None where none is recorded.
+
+    A conversation says in which order its calls were made, which were made at once, and what the model said
+    after. It has no status of its own as spans have: a call failed where the message with its answer says so,
+    or the answer begins as an error does.
+
+    Args:
+        plan: The calls, with the tools' answers.
+        data: The conversation that it was read from, as JSON data.
+
+    >>> plan = parse([{"name": "f", "arguments": {}, "result": "Error: no such city"}])
+    >>> [(span.name, span.error) for span in recorded_run(plan).spans]
+    [('f', 'Error: no such city')]
+    """
+    if not any(call.has_result for call in plan.calls):
+        return None
+    turns, failed = _turns(data, plan)
+    spans: list[Span] = []
+    clock = 0
+    left = list(enumerate(plan.calls))
+    for number, turn in enumerate(turns, 1):
+        clock += _TICK
+        if turn.words:
+            spans.append(Span(None, None, "model", "", None, clock, clock + 1, said=turn.words))
+        while left and left[0][1].turn in (number, None):
+            position, call = left.pop(0)
+            spans.append(_recorded(position, call, clock, marked=position in failed))
+            if not turn.answers:  # those that follow a message are of calls at once
+                clock += _TICK
+    for position, call in left:
+        clock += _TICK
+        spans.append(_recorded(position, call, clock, marked=position in failed))
+    return Run(tuple(spans), timed=False)
+
+
+_TICK = 2
+"""A call begins when its turn does and ends before the next one."""
+
+
+def _turns(data: Any, plan: Plan) -> tuple[tuple[Turn, ...], frozenset[int]]:
+    """The turns of the conversation that a plan is all of, and the calls that its messages call failed."""
+    try:
+        talk = talk_of(data) if isinstance(data, (dict, list)) else None
+        turns = talk.turns if talk is not None else ()
+        failed = failed_calls([item for turn in turns for item in (*turn.items, *turn.answers)])
+    except PlanevalError:
+        return (), frozenset()
+    numbered = len(turns) == 1 or all(call.turn is not None for call in plan.calls)
+    return turns if numbered else (), failed if numbered else frozenset()
+
+
+def _recorded(position: int, call: Call, start: int, *, marked: bool) -> Span:
+    error = _failure(call.result, marked=marked) if call.has_result else None
+    return Span(None, None, "tool", call.tool, position, start, start + 1, error)
+
+
+_FAILURE = re.compile(
+    r"\s*+(?:[\w.]{0,60}(?:error|exception)\b[^:\n]{0,80}:|traceback \(most recent call last\))", re.I
+)
+"""How the text of a failure begins: "Error: …", "ValueError: …", "Error executing tool f: …"."""
+
+
+def _failure(result: Any, *, marked: bool) -> str | None:
+    """How a call failed by its answer, in the answer's words; None where it did not."""
+    words = result
+    if isinstance(result, dict):
+        words = result.get("error")
+        failed = bool(words) or result.get("status") == "error" or result.get("isError") is True
+    else:
+        failed = isinstance(result, str) and _FAILURE.match(result) is not None
+    if not (failed or marked):
+        return None
+    return words if isinstance(words, str) and words else json.dumps(result, ensure_ascii=False, default=str)
+
+
+def _calls(data: Any, plan: Plan) -> dict[int, int]:
+    """Spans of tools, by identity, and the positions of their calls."""
+    spans = spans_of(plan.dialect, data)
+    return {id(span): position for position, span in enumerate(spans)} if len(spans) == len(plan) else {}
+
+
+def _span(item: dict[str, Any], plan: Plan, call: int | None, names: dict[str | None, str | None]) -> Span:
+    attribute_tree, outer = tree(item), parent_of(item)
+    kind = "tool" if call is not None else "model" if _is_model(item, attribute_tree) else "other"
+    name = plan.calls[call].tool if call is not None else str(item.get("name") or _data(item).get("type", ""))
+    return Span(
+        names[plain_id(id_of(item))],
+        names.get(plain_id(outer), outer),
+        kind,
+        name,
+        call,
+        _when(item, STARTS),
+        _when(item, ENDS),
+        _error(item, attribute_tree),
+        "" if kind == "tool" else _said(item, attribute_tree),
+        _is_whole(item, attribute_tree),
+    )
+
+
+_KNOWN, _REMOTE = 0x100, 0x200
+"""Bits of a span's flags in OpenTelemetry's protocol: it says whether its parent is remote; the parent is."""
+
+
+def _is_whole(item: dict[str, Any], attribute_tree: dict[str, Any]) -> bool | None:
+    flags = item.get("flags")
+    if isinstance(flags, int) and flags & _KNOWN:
+        return not flags & _REMOTE
+    return True if "span_data" in item or inside(attribute_tree, "mlflow", "spanType") is not None else None
+
+
+def _data(item: dict[str, Any]) -> dict[str, Any]:
+    data = item.get("span_data")
+    return data if isinstance(data, dict) else {}
+
+
+def _is_model(item: dict[str, Any], attribute_tree: dict[str, Any]) -> bool:
+    return (
+        _data(item).get("type") in ("generation", "response")
+        or inside(attribute_tree, "openinference", "span", "kind") == "LLM"
+        or inside(attribute_tree, "gen_ai", "operation", "name")
+        in ("chat", "text_completion", "generate_content")
+        or unquoted(inside(attribute_tree, "mlflow", "spanType")) in ("CHAT_MODEL", "LLM")
+    )
+
+
+def _asks(item: dict[str, Any]) -> list[str]:
+    """The tools that a model asks for in a span."""
+    attribute_tree = tree(item)
+    output = _data(item).get("output") or inside(_data(item), "response", "output")
+    written = (inside(attribute_tree, "output", "value"), inside(attribute_tree, "mlflow", "spanOutputs"))
+    for content in (messages_of([item]), output, *map(unquoted, written)):
+        if isinstance(content, (list, dict)) and content:
+            try:
+                return [call.tool for call in parse(content).calls]
+            except PlanevalError:
+                continue
+    return []
+
+
+_REFUSED = (
+    "{}.{{0,3}} is not a valid tool",
+    "(?:unknown tool|tool not found|no such tool|no tool named)[^.]{{0,60}}{}",
+    "tool .{{0,3}}{}.{{0,3}} (?:not found|does not exist|is unknown)",
+)
+"""How frameworks refuse a tool that there is not: LangGraph, Pydantic AI and the Agents SDK, others."""
+
+
+def _refuses(text: str, name: str) -> bool:
+    """Whether a framework said somewhere in a trace that it has no such tool."""
+    return any(re.search(pattern.format(re.escape(name)), text, re.I) for pattern in _REFUSED)
+
+
+_UNITS = ((1e17, 1), (1e14, 1_000), (1e11, 1_000_000), (0, SECOND))
+"""From which size on a number of a time counts nanoseconds, microseconds, milliseconds, seconds."""
+
+
+def _when(item: dict[str, Any], keys: tuple[str, ...]) -> int | None:
+    """A time in nanoseconds; None where it is not said, or 0, as of a span that has not ended."""
+    value = next((item[key] for key in keys if item.get(key)), None)
+    if isinstance(value, str) and value.isdecimal() and len(value) < 25:
+        value = int(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e19:
+        return int(value * next(unit for least, unit in _UNITS if value >= least))
+    if isinstance(value, str):
+        try:
+            when = datetime.fromisoformat(value)
+            return int(when.timestamp()) * SECOND + when.microsecond * 1000
+        except (ValueError, OverflowError, OSError):
+            return None
+    return None
+
+
+def _error(item: dict[str, Any], attribute_tree: dict[str, Any]) -> str | None:
+    """How a span failed; None where it did not."""
+    status = item.get("status")
+    code = status.get("status_code", status.get("code")) if isinstance(status, dict) else None
+    if code == 2 or "ERROR" in str(code).upper():
+        words = status.get("message") or status.get("description") if isinstance(status, dict) else None
+        return str(words or _raised(item) or "its status is ERROR")
+    error = item.get("error")
+    if isinstance(error, dict):
+        inner = error.get("data")
+        words = inner.get("error") if isinstance(inner, dict) else None
+        return str(words or error.get("message") or error)
+    if error:
+        return str(error)
+    output = inside(attribute_tree, "output", "value")
+    answer = tool_message(
+        unquoted(output if output is not None else inside(attribute_tree, "mlflow", "spanOutputs"))
+    )
+    return str(answer["content"]) if answer is not None and answer.get("status") == "error" else None
+
+
+def _raised(item: dict[str, Any]) -> str | None:
+    """What the exception that a span recorded says."""
+    for event in reversed(item.get("events") or ()) if isinstance(item.get("events"), list) else ():
+        if isinstance(event, dict) and event.get("name") == "exception":
+            message = attributes_of(event).get("exception.message")
+            return str(message) if message else None
+    return None
+
+
+_WORDS = ("gen_ai.output.messages", "output.value", "mlflow.spanOutputs")
+
+
+def _said(item: dict[str, Any], attribute_tree: dict[str, Any]) -> str:
+    """What a model said in a span, as text to look values up in; of an agent's run its answer.
+
+    An agent that gives all its messages gives the tools' answers among them, which is no sign of their use.
+    """
+    attributes = attributes_of(item)
+    data = _data(item)
+    if not _is_model(item, attribute_tree):
+        final = attributes.get("final_result", unquoted(attributes.get("mlflow.spanOutputs")))
+        return final if isinstance(final, str) and parent_of(item) is None else ""
+    answers = (
+        inside(attribute_tree, "llm", "output_messages"),
+        inside(attribute_tree, "gen_ai", "completion"),
+    )
+    output = data.get("output") or inside(data, "response", "output")
+    texts = [*(attributes.get(key) for key in _WORDS), *answers, output]
+    return "\n".join(str(value) for value in texts if value)

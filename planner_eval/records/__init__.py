@@ -1,1 +1,0 @@
-"""Users' files: records, pairs of them, and a row for each pair; the one door for files."""

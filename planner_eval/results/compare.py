@@ -1,0 +1,281 @@
+"""Sets of predictions for the same gold plans: paired differences, what flipped, what was mistaken."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
+
+from planner_eval.comparison.metrics import METRICS
+from planner_eval.comparison.rows import JUDGED, NO_ANSWER
+from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
+from planner_eval.results.drawing.labels import name_text
+from planner_eval.results.drawing.scene import Arrow, Box, Scene
+from planner_eval.results.joining import Joined, Pairs, joined
+from planner_eval.results.paired_tests import differences, holm
+from planner_eval.results.record_counts import count_records
+from planner_eval.results.report import About, clusters_of, figures, in_order, signature, sureness
+from planner_eval.results.scored import Scored
+from planner_eval.results.totals import Totals, totals_of
+
+Key = TypeVar("Key", str, tuple[str, str])
+
+LOWER = frozenset(name for name, metric in METRICS.items() if metric.lower)
+"""Metrics of which less is better."""
+
+
+def make_comparison(
+    runs: Sequence[Sequence[Scored]],
+    metrics: Sequence[str],
+    *,
+    names: Sequence[str],
+    made: str,
+    by: Sequence[str] = (),
+    seed: int = 0,
+    cluster: str | None = None,
+) -> Comparison:
+    """Compare each of several systems with the first, on the samples that both were judged on.
+
+    Args:
+        runs: The scored pairs of each system, against the same gold plans.
+        metrics: The metrics they were scored with.
+        names: What the systems are called.
+        made: How the figures were made; how sure they are is added.
+        by: What to break the differences down by, as the rows' keys.
+        seed: Where random numbers start.
+        cluster: By which of the rows' keys samples lie in clusters.
+
+    Raises:
+        InputError: a sample lies in no cluster, and they are asked for.
+    """
+    contrasts = [
+        _contrast((runs[0], other), metrics, (names[0], name), made, by, seed, cluster)
+        for other, name in zip(runs[1:], names[1:], strict=True)
+    ]
+    return Comparison(_corrected(contrasts))
+
+
+def make_contrast(first: Sequence[Scored], second: Sequence[Scored], *args: Any, **options: Any) -> Contrast:
+    """Compare two systems, as :func:`make_comparison` does several."""
+    return make_comparison((first, second), *args, **options).contrasts[0]
+
+
+def _contrast(
+    runs: tuple[Sequence[Scored], Sequence[Scored]],
+    metrics: Sequence[str],
+    names: tuple[str, str],
+    origin: str,
+    by: Sequence[str],
+    seed: int,
+    cluster: str | None,
+) -> Contrast:
+    joined_pairs = Joined(metrics, by, cluster)
+    side_totals = Totals(()), Totals(())
+    for first_row, second_row in joined(*runs, side_totals):
+        joined_pairs.add(first_row, second_row)
+    columns = joined_pairs.columns
+    return Contrast(
+        names,
+        (count_records(side_totals[0]), count_records(side_totals[1])),
+        (_unanswered(joined_pairs.states[0]), _unanswered(joined_pairs.states[1])),
+        _lines(columns, seed),
+        joined_pairs.n,
+        tuple(joined_pairs.lost),
+        tuple(joined_pairs.won),
+        {
+            key: {value: _lines(groups[value], seed) for value in in_order(groups)}
+            for key, groups in joined_pairs.groups.items()
+        },
+        (_ranked(joined_pairs.mistaken[0]), _ranked(joined_pairs.mistaken[1])),
+        runs,
+        f"{origin}, {sureness(cluster, clusters_of(columns))}, seed {seed}",
+        causes=(_ranked(joined_pairs.causes[0]), _ranked(joined_pairs.causes[1])),
+        both_read=None if joined_pairs.both_read == joined_pairs.n else _both_read(joined_pairs, seed),
+    )
+
+
+def _unanswered(states: Counter[str]) -> int:
+    return sum(states[state] for state in NO_ANSWER)
+
+
+def _both_read(joined_pairs: Joined, seed: int) -> BothRead:
+    states = joined_pairs.states
+    return BothRead(
+        joined_pairs.both_read,
+        _lines(joined_pairs.read, seed),
+        (_ranked(joined_pairs.causes_read[0]), _ranked(joined_pairs.causes_read[1])),
+        (
+            {s: states[0][s] for s in NO_ANSWER if states[0][s]},
+            {s: states[1][s] for s in NO_ANSWER if states[1][s]},
+        ),
+        joined_pairs.unread_lead,
+    )
+
+
+class System(NamedTuple):
+    """What one system's predictions came to.
+
+    Args:
+        rows: The scored pairs.
+        totals: What they add up to.
+        about: How they came about.
+        tried: It is known whether repair reads what strict reading refuses.
+    """
+
+    rows: Sequence[Scored]
+    totals: Totals
+    about: About
+    tried: bool = True
+
+
+def comparison_of(
+    systems: Sequence[System],
+    metrics: Sequence[str],
+    *,
+    names: Sequence[str],
+    by: Sequence[str],
+    seed: int,
+    policy: str,
+    cluster: str | None = None,
+    **version: str,
+) -> Comparison:
+    """Compare each of several systems with the first, and say how that was done.
+
+    Args:
+        systems: The systems.
+        metrics: The metrics they were scored with.
+        names: What the systems are called.
+        by: What to break the differences down by, where the first has it.
+        seed: Where random numbers start.
+        policy: What the policy is called.
+        cluster: By which key of the rows samples lie in clusters.
+        version: Which version scored them, where it is another.
+    """
+    first = systems[0]
+    provenance = {
+        "answers": " and ".join(system.about.answers for system in systems),
+        "pairing": " and ".join(f"{system.about.pairing} ({system.totals.read})" for system in systems),
+        "reading": first.about.reading,
+        **first.about.counted,
+        **{name: system.about.mark for name, system in zip(names, systems, strict=True) if system.about.mark},
+    }
+    comparison = make_comparison(
+        [system.rows for system in systems],
+        metrics,
+        names=names,
+        made=signature(policy, **version, **provenance),
+        by=[key for key in by if first.totals.groups[key]],
+        seed=seed,
+        cluster=cluster,
+    )
+    contrasts = []
+    for contrast, other in zip(comparison.contrasts, systems[1:], strict=True):
+        pair = (first, other)
+        records = [
+            counts._replace(
+                repeated=len(system.about.repeated), repairable=counts.repairable if system.tried else None
+            )
+            for counts, system in zip(contrast.records, pair, strict=True)
+        ]
+        read = {"first": first.about.read["answers"], "second": other.about.read["answers"]}
+        read["gold"] = other.about.read["gold"]
+        lacks = first.totals.lacking
+        contrasts.append(replace(contrast, records=(records[0], records[1]), read=read, lacks=lacks))
+    return Comparison(tuple(contrasts))
+
+
+def _corrected(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
+    """The probabilities after Holm's correction.
+
+    Over all figures; over those of what both answered readably; over all of each breakdown.
+    """
+    figures = _holm([contrast.lines for contrast in contrasts])
+    family = sum(line.p is not None for lines in figures for line in lines)
+    of_read = _holm(
+        [() if contrast.both_read is None else contrast.both_read.lines for contrast in contrasts]
+    )
+    breakdowns: list[dict[str, dict[str, tuple[Line, ...]]]] = [{} for _ in contrasts]
+    for key in contrasts[0].breakdown:
+        groups = [
+            (index, value) for index, contrast in enumerate(contrasts) for value in contrast.breakdown[key]
+        ]
+        corrected = _holm([contrasts[index].breakdown[key][value] for index, value in groups])
+        for (index, value), lines in zip(groups, corrected, strict=True):
+            breakdowns[index].setdefault(key, {})[value] = lines
+    return tuple(
+        replace(
+            contrast,
+            lines=lines,
+            breakdown=breakdown,
+            family=family,
+            both_read=_with(contrast.both_read, read),
+        )
+        for contrast, lines, breakdown, read in zip(contrasts, figures, breakdowns, of_read, strict=True)
+    )
+
+
+def _with(both_read: BothRead | None, lines: tuple[Line, ...]) -> BothRead | None:
+    return None if both_read is None else replace(both_read, lines=lines)
+
+
+def _holm(blocks: Sequence[Sequence[Line]]) -> list[tuple[Line, ...]]:
+    """Blocks of lines that are one family of tests, with corrected probabilities."""
+    corrected = iter(holm([line.difference.p for lines in blocks for line in lines]))
+    return [tuple(replace(line, p=next(corrected)) for line in lines) for lines in blocks]
+
+
+def _lines(columns: Pairs, seed: int) -> tuple[Line, ...]:
+    tests = differences(columns, seed=seed)
+    estimates = (figures({n: c.side(side_index) for n, c in columns.items()}) for side_index in (0, 1))
+    return tuple(Line(a, b, tests[a.name], lower=a.name in LOWER) for a, b in zip(*estimates, strict=True))
+
+
+def _ranked(counter: Counter[Key]) -> dict[Key, int]:
+    """What was counted, the commonest first."""
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
+
+
+def mistaken_scene(comparison: Comparison) -> Scene:
+    """The graph of which tool was taken for which: an arrow from gold's tool to the one called.
+
+    Each arrow's label counts the systems' mistakes, e.g. ``3 | 1``.
+    """
+    counts = mistaken_counts(comparison)
+    tools = sorted({tool for pair in counts for tool in pair})
+    positions = {tool: position for position, tool in enumerate(tools)}
+    boxes = tuple(Box(name_text(tool), "plain", name_text(tool)) for tool in tools)
+    arrows = tuple(
+        Arrow(positions[gold], positions[pred], "plain", " | ".join(map(str, row)))
+        for (gold, pred), row in counts.items()
+    )
+    caption = f"gold's tool → the tool called instead; counts: {' | '.join(comparison.names)}"
+    return Scene(boxes, arrows, caption, layout=(("rankdir", "LR"),))
+
+
+def mistaken_counts(comparison: Comparison) -> dict[tuple[str, str], list[int]]:
+    """(Gold's tool, the tool called) → how often each system took it so, the commonest first."""
+    systems = [
+        comparison.contrasts[0].mistaken[0],
+        *(contrast.mistaken[1] for contrast in comparison.contrasts),
+    ]
+    pairs: Iterable[tuple[str, str]] = {pair for system in systems for pair in system}
+    counts = {pair: [system.get(pair, 0) for system in systems] for pair in pairs}
+    return dict(sorted(counts.items(), key=lambda item: (-sum(item[1]), item[0])))
+
+
+def cause_counts(comparison: Comparison) -> dict[str, list[int]]:
+    """Code of a root cause → how often each system has it, what differs most first."""
+    systems = [comparison.contrasts[0].causes[0], *(contrast.causes[1] for contrast in comparison.contrasts)]
+    codes: Iterable[str] = {code for system in systems for code in system}
+    counts = {code: [system.get(code, 0) for system in systems] for code in codes}
+    return dict(
+        sorted(counts.items(), key=lambda item: (min(item[1]) - max(item[1]), -sum(item[1]), item[0]))
+    )
+
+
+def unjudged(comparison: Comparison) -> Totals:
+    """Sums over the pairs without a gold plan to be judged by, each once, of whichever systems."""
+    runs = (run for contrast in comparison.contrasts for run in contrast.rows)
+    unjudged_rows = {row.id: row for run in runs for row in run if row.state not in JUDGED}
+    return totals_of(unjudged_rows.values(), ())

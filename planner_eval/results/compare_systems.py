@@ -1,0 +1,164 @@
+"""Two systems, or several, on the same gold plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, overload
+
+from planner_eval.base.arguments import FUNCTION, NAME, NAMES, expect, expect_or_none
+from planner_eval.base.errors import InputError
+from planner_eval.base.registry import service
+from planner_eval.comparison.evaluate import Paired, Progress, golds_of_several, pair
+from planner_eval.comparison.metrics import DEFAULT_METRICS, choose
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
+from planner_eval.comparison.policy.unused_rules import Names
+from planner_eval.comparison.reading import AS_IT_COMES, Reading, refuse_reading
+from planner_eval.reading.parse import Source
+from planner_eval.results.compare import System, comparison_of
+from planner_eval.results.contrast import Comparison, Contrast
+from planner_eval.results.score import mending, refuse_seed, refuse_unknown_keys, scored_rows, scoring_job
+from planner_eval.results.scored import FIELDS, STRUCTURE
+from planner_eval.results.totals import Totals
+from planner_eval.results.views.compare import system_names
+
+Systems: TypeAlias = "Sequence[Source] | Mapping[str, Source]"
+"""Two or more systems' predictions, the first what the others are compared with; of a mapping, by name."""
+
+
+@overload
+def compare(
+    first: Source,
+    second: Source,
+    gold: Source,
+    *,
+    policy: AnyPolicy = ...,
+    metrics: Iterable[str] = ...,
+    by: Sequence[str] = ...,
+    seed: int = ...,
+    cluster: str | None = ...,
+    reading: Reading = ...,
+    names: Sequence[str] | None = ...,
+    progress: Progress | None = ...,
+) -> Contrast: ...
+
+
+@overload
+def compare(
+    first: Systems,
+    second: Source = ...,
+    *,
+    policy: AnyPolicy = ...,
+    metrics: Iterable[str] = ...,
+    by: Sequence[str] = ...,
+    seed: int = ...,
+    cluster: str | None = ...,
+    reading: Reading = ...,
+    names: Sequence[str] | None = ...,
+    progress: Progress | None = ...,
+) -> Comparison: ...
+
+
+def compare(  # noqa: PLR0913 - the options of a public function
+    first: Any,
+    second: Source = None,
+    gold: Source = None,
+    *,
+    policy: AnyPolicy = DEFAULT_POLICY,
+    metrics: Iterable[str] = DEFAULT_METRICS,
+    by: Sequence[str] = (),
+    seed: int = 0,
+    cluster: str | None = None,
+    reading: Reading = AS_IT_COMES,
+    names: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> Contrast | Comparison:
+    """Compare systems' predictions for the same gold plans: paired differences, and how sure they are.
+
+    ``compare(a, b, gold)`` compares two and gives their contrast; ``compare([a, b, c], gold)`` or
+    ``compare({"base": a, "tuned": b}, gold)`` compares each of the others with the first. Of runs that
+    :func:`score` kept in folders ``compare([Path("a"), Path("b")])``, which have been scored.
+
+    Args:
+        first: The one's predictions: the path of a file, what :func:`planner_eval.read` gave, or a list. Or,
+            without a third argument, a list of two or more such systems, or a mapping from their names; of
+            folders of runs without a second.
+        second: The other's predictions; or the gold plans.
+        gold: The gold plans of both.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
+        metrics: Names of :data:`planner_eval.comparison.metrics.METRICS` or of their groups, or one name.
+        by: What to break the differences down by, as for :func:`score`; when left out by all there is.
+        seed: Where random numbers start.
+        cluster: What says in which cluster a sample lies, as for :func:`score`.
+        reading: How all are read and paired.
+        names: What the systems are called; A, B and so on when left out.
+        progress: Is told how many pairs of each are done.
+
+    Returns:
+        Of two the contrast: figures, their differences, tests with Holm's correction, and a ``verdict`` in
+        one sentence. Of a list the comparison, which has a contrast for each system but the first.
+
+    Raises:
+        InputError: there is no such metric, file or policy, or no gold record has a field of `by`; or there
+            is only one system.
+
+    >>> found = compare(["f()", "g()"], ["f()", "h()"], ["f()", "g()"], metrics=["exact"])
+    >>> found.n, found.lost, found.won
+    (2, ('2',), ())
+    >>> compare({"base": ["f()"], "tuned": ["f()"]}, ["f()"], metrics=["exact"]).verdicts
+    ('base and tuned have the same figures: n = 1, exact 1',)
+    """
+    refuse_reading(reading)
+    refuse_seed(seed)
+    expect(NAMES, by=by)
+    expect_or_none(NAME, cluster=cluster)
+    expect_or_none(FUNCTION, progress=progress)
+    by = (by,) if isinstance(by, str) else by
+    systems = first if gold is None else [first, second]
+    if isinstance(systems, Mapping):
+        names, systems = (tuple(systems) if names is None else names), list(systems.values())
+    called = system_names(systems, names)
+    if gold is None and second is None:
+        from planner_eval.results.score_runs import compare_kept, under_benchmark
+
+        if any(map(under_benchmark, systems)):
+            if by:
+                raise InputError(f"by is {by!r}: figures of a benchmark are not broken down")
+            runs: Comparison | Contrast = service("benchmark runs compared")(
+                systems, called, seed=seed, cluster=cluster
+            )
+            return runs
+        return compare_kept(systems, called, by=by, seed=seed, cluster=cluster)
+    right = golds_of_several(second if gold is None else gold, reading)
+    pairings = [mending(pair(system, right, reading=reading)) for system in systems]
+    comparison = _compared(
+        pairings, policy_of(policy), choose(metrics), by, called, progress, seed=seed, cluster=cluster
+    )
+    return comparison if gold is None else comparison.contrasts[0]
+
+
+def _compared(  # noqa: PLR0913 - the options of a public function
+    pairings: Sequence[Paired],
+    policy: Policy,
+    metrics: tuple[str, ...],
+    by: Sequence[str],
+    names: Sequence[str],
+    progress: Progress | None,
+    *,
+    seed: int,
+    cluster: str | None,
+) -> Comparison:
+    keys = by or (*STRUCTURE, *FIELDS)
+    jobs = [scoring_job(paired, metrics, policy, keys, cluster, mends=True) for paired in pairings]
+    used_names = Names()
+    systems = []
+    for job, paired in zip(jobs, pairings, strict=True):
+        totals = Totals((), keys)  # the figures are of pairs of samples
+        rows = scored_rows(job, paired, totals, progress)
+        systems.append(System(rows, totals, job.about))
+        used_names.seen |= totals.names.seen
+    used_names.check(policy)
+    refuse_unknown_keys(by, systems[0].totals)
+    return comparison_of(
+        systems, metrics, names=names, by=keys, seed=seed, policy=policy.name, cluster=cluster
+    )

@@ -1,0 +1,262 @@
+"""Two systems compared, or several with the first: figures, tests, and the verdict in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from planner_eval.base.ratios import ratio_text
+from planner_eval.results.paired_tests import Difference
+from planner_eval.results.record_counts import Records, unreadable_text
+from planner_eval.results.report import Estimate
+from planner_eval.results.scored import Scored
+
+_NAMED = 5
+SURE = 0.05
+"""A difference is sure whose corrected probability is no greater."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One metric under two systems.
+
+    Args:
+        first: The first system's figure.
+        second: The second's.
+        difference: Second less first, with interval and test.
+        p: The test's probability after Holm's correction over all figures of the comparison; in a
+            breakdown over all of the breakdown.
+        lower: Less is better.
+    """
+
+    first: Estimate
+    second: Estimate
+    difference: Difference
+    p: float | None = None
+    lower: bool = False
+
+    @property
+    def name(self) -> str:
+        """The metric."""
+        return self.first.name
+
+    @property
+    def gain(self) -> float | None:
+        """By how much the second is better; below 0 where it is worse."""
+        value = self.difference.value
+        return value if value is None or not self.lower else -value
+
+    @property
+    def sure(self) -> bool:
+        """Whether the two differ for sure."""
+        return bool(self.gain) and self.p is not None and self.p <= SURE
+
+
+@dataclass(frozen=True, slots=True)
+class BothRead:
+    """The same two systems over the samples that both answered readably, where these are not all.
+
+    Args:
+        n: How many those are.
+        lines: One a metric; the probabilities are corrected over these figures alone.
+        causes: For each system code of a root cause → how often.
+        unread: For each system why it has no readable answer to samples → how many, among all.
+        lead: Of the other samples: those that only the second gets right, less those that only the first.
+    """
+
+    n: int
+    lines: tuple[Line, ...]
+    causes: tuple[Mapping[str, int], Mapping[str, int]]
+    unread: tuple[Mapping[str, int], Mapping[str, int]]
+    lead: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two systems on the same samples.
+
+    Args:
+        names: What the two are called.
+        records: What became of the records of each.
+        unanswered: Of the samples that both were judged on, how many predictions of each were
+            unreadable, cut, refused, failed or absent, and so count as wrong.
+        lines: One a metric.
+        n: Samples that both were judged on.
+        lost: Ids of samples that only the first gets right.
+        won: Ids of samples that only the second gets right.
+        breakdown: Key → value → lines.
+        mistaken: For each system (gold's tool, the tool called) → how often, in predictions that were read.
+        rows: The scored pairs of each, none left out.
+        signature: How the figures were made.
+        read: Which fields were read as each system's answers and as gold, in words.
+        family: Over how many figures the probabilities are corrected.
+        lacks: What no gold plan has that figures count.
+        causes: For each system code of a root cause → how often.
+        both_read: The same over what both answered readably; None where that is all.
+    """
+
+    names: tuple[str, str]
+    records: tuple[Records, Records]
+    unanswered: tuple[int, int]
+    lines: tuple[Line, ...]
+    n: int
+    lost: tuple[str, ...]
+    won: tuple[str, ...]
+    breakdown: Mapping[str, Mapping[str, tuple[Line, ...]]]
+    mistaken: tuple[Mapping[tuple[str, str], int], Mapping[tuple[str, str], int]]
+    rows: tuple[Sequence[Scored], Sequence[Scored]]
+    signature: str
+    read: Mapping[str, str] = field(default_factory=dict)
+    family: int = 0
+    lacks: tuple[str, ...] = ()
+    causes: tuple[Mapping[str, int], Mapping[str, int]] = field(default_factory=lambda: ({}, {}))
+    both_read: BothRead | None = None
+
+    @property
+    def verdict(self) -> str:
+        """Whether the second is better than the first, in one sentence."""
+        return _verdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Several systems on the same samples, each against the first.
+
+    Args:
+        contrasts: One for each system but the first.
+    """
+
+    contrasts: tuple[Contrast, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the systems are called, the first before all."""
+        return (self.contrasts[0].names[0], *(contrast.names[1] for contrast in self.contrasts))
+
+    @property
+    def n(self) -> int:
+        """Samples on which the first and any other were judged."""
+        return max(contrast.n for contrast in self.contrasts)
+
+    @property
+    def records(self) -> tuple[Records, ...]:
+        """What became of the records of each system, the first before all."""
+        return (self.contrasts[0].records[0], *(contrast.records[1] for contrast in self.contrasts))
+
+    @property
+    def unreadable(self) -> str:
+        """How many predictions of each system cannot be read, as written and once repaired; "" where none."""
+        return unreadable_text(self.names, self.records)
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """One sentence for each system but the first."""
+        return tuple(contrast.verdict for contrast in self.contrasts)
+
+
+_UNREAD = {
+    "unreadable": "is unreadable in {}",
+    "cut": "cut off in {}",
+    "refused": "refused in {}",
+    "failed": "failed in {}",
+    "absent": "absent in {}",
+}
+"""What to say of samples to which a system has no readable answer, by their state."""
+
+
+def _verdict(contrast: Contrast) -> str:
+    """Whether the second system is better than the first, in one sentence.
+
+    It is about ``exact``, or the first figure that there is, and names the others that are sure; where not
+    all was read, it says what that has to do with it, and what is so over what both answered readably.
+    """
+    first, second = contrast.names
+    lines = [line for line in contrast.lines if line.difference.value is not None]
+    if not contrast.n or not lines:
+        return f"{first} and {second} cannot be compared: " + (
+            f"none of the figures exists under both, n = {contrast.n}"
+            if contrast.n
+            else "no sample was judged under both"
+        )
+    main = next((line for line in lines if line.name == "exact"), lines[0])
+    return f"{_compared(contrast, main, lines)}{_of_unread(contrast, main)}"
+
+
+def _compared(contrast: Contrast, main: Line, lines: Sequence[Line]) -> str:
+    first, second = contrast.names
+    if not (contrast.lost or contrast.won or any(line.gain for line in lines)):
+        value = ratio_text(main.first.value or 0.0)
+        return f"{first} and {second} have the same figures: n = {contrast.n}, {main.name} {value}"
+    over = f"after Holm's correction over {contrast.family} figure{'s' * (contrast.family != 1)}"
+    other_sure = [line for line in lines if line.sure and line is not main]
+    figures = f"{values_text(main)}, {_p(main)} {over}"
+    if main.sure:
+        how = _better(main)
+        return f"{second} is {how} than {first} in {main.name}: {figures}" + _others(other_sure, "also ")
+    if other_sure:
+        lead = f"{second} is{_others(other_sure, '')[1:]} than {first}"
+        return f"{lead}; in {main.name} no difference is sure: {figures}"
+    return f"no difference between {second} and {first} is sure: n = {contrast.n}, {main.name} {figures}"
+
+
+def _of_unread(contrast: Contrast, main: Line) -> str:
+    """How much was not read, whether that makes the difference, and what is so where both were read."""
+    read = contrast.both_read
+    if read is None:
+        return ""
+    clauses = []
+    for name, states in zip(contrast.names, read.unread, strict=True):
+        counts = [
+            f"{count} of {contrast.n}" if not index else f"{count}"
+            for index, count in enumerate(states.values())
+        ]
+        reasons = [_UNREAD[state].format(count) for state, count in zip(states, counts, strict=True)]
+        if reasons:
+            clauses.append(f"{name} {'' if reasons[0].startswith('is ') else 'is '}{', '.join(reasons)}")
+    why = "for the most part because " if _of_reading_alone(contrast, main, read) else ""
+    over_both = f"over the {read.n} that both answered readably"
+    line = next((candidate for candidate in read.lines if candidate.name == main.name), None)
+    if not read.n:
+        over_both = "no sample was answered readably by both"
+    elif line is None or line.gain is None:
+        over_both += f" {main.name} does not exist"
+    else:
+        how = f"{contrast.names[1]} is {_better(line)}" if line.sure else "no difference is sure"
+        over_both += f" {how}: {values_text(line)}, {_p(line)}"
+    return f"; {why}{' and '.join(clauses)}; {over_both}"
+
+
+def _of_reading_alone(contrast: Contrast, main: Line, read: BothRead) -> bool:
+    """Whether more than half of a sure lead lies in samples that the worse system has no readable answer to.
+
+    Counted, not guessed: a sample is right or wrong, and the lead is the sum over samples.
+    """
+    lead = len(contrast.won) - len(contrast.lost)
+    return main.name == "exact" and main.sure and 2 * read.lead * lead > lead * lead
+
+
+def values_text(line: Line) -> str:
+    """Both figures, the second first, with as many digits as tell them apart."""
+    first, other = line.first.value or 0.0, line.second.value or 0.0
+    digits = next((d for d in range(2, 10) if f"{first:.{d}f}" != f"{other:.{d}f}"), 2)
+    return f"{other:.{digits}f} against {first:.{digits}f}"
+
+
+def _p(line: Line) -> str:
+    if line.p is None:
+        return "no test"
+    return "p < 0.0001" if line.p < 0.0001 else f"p = {line.p:.2g}"
+
+
+def _better(line: Line) -> str:
+    return "better" if (line.gain or 0) > 0 else "worse"
+
+
+def _others(lines: Sequence[Line], lead: str) -> str:
+    """Further figures that are sure: ``; also better in calls, apps; worse in order_tau``."""
+    clauses = []
+    for how in ("better", "worse"):
+        names = [line.name for line in lines if _better(line) == how]
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        clauses += [f"{how} in {', '.join(names[:_NAMED])}{more}"] if names else []
+    return f"; {lead}{' and '.join(clauses)}" if clauses else ""

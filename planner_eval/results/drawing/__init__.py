@@ -1,0 +1,186 @@
+"""Drawing: a plan or a diff as SVG, PNG, PDF, DOT, Mermaid, a terminal listing or boxes.
+
+A plan or a diff becomes a :class:`~planner_eval.results.drawing.scene.Scene` (boxes and arrows with roles);
+one module a notation writes it down; Graphviz lays it out in child processes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from planner_eval.base.arguments import SECONDS, SEVERAL, Kind, expect
+from planner_eval.base.errors import InputError, RenderError
+from planner_eval.base.formats import DRAWN, PICTURES
+from planner_eval.plan.model import Diagnostic, Plan
+from planner_eval.results.drawing.overlay import diff_scene, plan_scene
+from planner_eval.results.drawing.scene import Scene, condensed
+from planner_eval.results.drawing.themes import theme as get_theme
+
+if TYPE_CHECKING:
+    from planner_eval.comparison.diff import Diff
+    from planner_eval.results.drawing.child import Drawing
+    from planner_eval.results.drawing.themes import Theme
+
+
+FORMATS = (*DRAWN, "text", "boxes")
+"""The formats that :func:`render` knows; the first three need Graphviz."""
+
+PNG_DPI = 144
+
+Drawable: TypeAlias = "Plan | Diff | Scene"
+
+
+def render(
+    thing: Drawable,
+    *,
+    format: str = "svg",
+    theme: str = "default",
+    deadline: float = 10.0,
+    force: bool = False,
+    color: bool = False,
+) -> bytes:
+    """Draw what is read already; :func:`planner_eval.render` also reads it.
+
+    Args:
+        thing: A plan, a diff, or a scene such as :func:`planner_eval.results.drawing.graphs.tool_graph`
+            gives.
+        format: One of :data:`FORMATS`.
+        theme: As for :func:`planner_eval.render`, like all that follow.
+        deadline: Seconds for the layout.
+        force: Draw every call, however many.
+        color: Whether the format text uses a terminal's colours.
+
+    Raises:
+        RenderError: Graphviz is not installed, the deadline has passed, or the format cannot hold
+            the drawing.
+        InputError: there is no such format or theme.
+
+    >>> from planner_eval.plan.model import Call, Edge, Plan, Ref
+    >>> search, book = Call("c1", "search"), Call("c2", "book", (("hotel", Ref(0, ("id",))),))
+    >>> plan = Plan((search, book), (Edge(0, 1, "hotel", path=("id",)),))
+    >>> print(render(plan, format="text").decode())
+    generation 1
+      c1  search
+    generation 2
+      c2  book    hotel ← search.id
+    <BLANKLINE>
+    """
+    look = {"format": format, "theme": theme}
+    drawing = next(render_many([thing], **look, deadline=deadline, force=force, color=color))
+    if drawing.error:
+        raise RenderError(drawing.error)
+    return drawing.data
+
+
+def render_many(
+    things: Iterable[Drawable],
+    *,
+    format: str = "svg",
+    theme: str = "default",
+    deadline: float = 10.0,
+    force: bool = False,
+    color: bool = False,
+) -> Iterator[Drawing]:
+    r"""Draw many plans or diffs, in their order, with a few child processes for all.
+
+    Args:
+        things: What to draw; read as needed, so it may be endless.
+        format: As for :func:`render`.
+        theme: As for :func:`render`.
+        deadline: As for :func:`render`, for each drawing.
+        force: As for :func:`render`.
+        color: As for :func:`render`.
+
+    Yields:
+        A drawing each. One that failed has no data and says why in ``error``; ``diagnostics`` hold
+        what Graphviz complained of and whether the drawing was condensed.
+
+    Raises:
+        RenderError: Graphviz is needed and not installed.
+        InputError: there is no such format or theme.
+
+    >>> import planner_eval as pe
+    >>> [drawing.data for drawing in render_many([pe.parse("f(#x='1')")], format="text")]
+    [b'generation 1\n  c1  f  x = "1"\n']
+    """
+    if format not in FORMATS:
+        raise InputError(f"there is no format {format!r}: expected one of {', '.join(FORMATS)}")
+    if not isinstance(theme, str):
+        raise InputError(f"the theme is {theme!r}, expected a name or a file's, as a text")
+    expect(SEVERAL, things=things)
+    expect(SECONDS, deadline=deadline)
+    look = get_theme(theme)
+    if format not in PICTURES:
+        yield from (_written(thing, format, look, force=force, color=color) for thing in things)
+        return
+    from planner_eval.results.drawing.dot import to_dot
+    from planner_eval.results.drawing.layout import draw_many
+
+    notes: deque[tuple[Diagnostic, ...]] = deque()
+
+    def sources() -> Iterator[str]:
+        for thing in things:
+            scene, diagnostics = _sized(thing, force)
+            notes.append(diagnostics)
+            yield to_dot(scene, look, dpi=PNG_DPI if format == "png" else None)
+
+    for drawing in draw_many(sources(), format, deadline=deadline):
+        diagnostics = notes.popleft()
+        yield replace(drawing, diagnostics=(*diagnostics, *drawing.diagnostics)) if diagnostics else drawing
+
+
+def _sized(thing: Drawable, force: bool) -> tuple[Scene, tuple[Diagnostic, ...]]:
+    """The scene of a thing, condensed where it is too large to lay out."""
+    scene = scene_of(thing)
+    if force or not scene.crowded:
+        return scene, ()
+    scene = condensed(scene)
+    message = f"{scene.notes[-1]}; --force draws them all"
+    return scene, (Diagnostic("render.condensed", message, "warning"),)
+
+
+def scene_of(thing: Drawable) -> Scene:
+    """What a drawing of a plan or a diff shows, before any notation."""
+    if isinstance(thing, Scene):
+        return thing
+    if isinstance(thing, Plan):
+        return plan_scene(thing)
+    expect(_DIFF, thing=thing)
+    return diff_scene(thing)
+
+
+# to draw a plan needs no diff
+_DIFF = Kind("a plan, a diff or a scene", lambda value: hasattr(value, "edits"))
+
+
+def _written(thing: Drawable, format: str, theme: Theme, *, force: bool, color: bool) -> Drawing:
+    """A drawing that needs no layout of Graphviz."""
+    from planner_eval.results.drawing.child import Drawing
+
+    if format == "text":
+        from planner_eval.results.drawing.terminal import to_text
+
+        return Drawing(_encoded(to_text(scene_of(thing), theme, color=color)))
+    if format == "boxes":
+        from planner_eval.results.drawing.terminal import to_boxes
+
+        try:
+            return Drawing(_encoded(to_boxes(scene_of(thing), theme)))
+        except RenderError as error:
+            return Drawing(error=str(error))
+    scene, diagnostics = _sized(thing, force)
+    if format == "dot":
+        from planner_eval.results.drawing.dot import to_dot
+
+        return Drawing(_encoded(to_dot(scene, theme)), diagnostics)
+    from planner_eval.results.drawing.mermaid import complaints, to_mermaid
+
+    text = to_mermaid(scene, theme)
+    return Drawing(_encoded(text), (*diagnostics, *complaints(text, len(scene.arrows))))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8")

@@ -1,0 +1,244 @@
+"""What is to be drawn, before any notation: boxes, arrows, their roles and the legend."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from planner_eval.base.text import counted
+from planner_eval.plan import graph
+from planner_eval.plan.graph import in_levels, levels_in_steps
+
+MAX_BOXES = 300
+"""Calls of one drawing, unless more are asked for by force."""
+
+ROW = 4
+"""Boxes without arrows that stand beside one another, so that letters stay large enough to be read."""
+
+ROLES = ("plain", "kept", "missing", "extra", "changed", "wrong", "inferred", "ok", "failed", "skipped")
+"""The roles that every theme has to dress."""
+
+WHOLE = ("missing", "extra", "ok", "failed", "skipped")
+"""Roles of a call that all its arguments share: their signs would only repeat it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentLine:
+    """One argument in a box.
+
+    Args:
+        role: The argument's role.
+        text: Name and value, e.g. ``city = "Rome"`` or ``hotel ← search.id``.
+        gold: What gold has there, where that differs, e.g. ``gold: "Paris"`` or ``gold's name: town``.
+    """
+
+    role: str
+    text: str
+    gold: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One call, or one tool of a condensed drawing.
+
+    Args:
+        title: The call's name, unique in its scene; of a diff together with its place.
+        role: The call's role.
+        tool: The tool's name, by which calls are condensed.
+        app: The app it belongs to.
+        id: The call's id in its plan.
+        rows: Its arguments.
+        gold: The name gold gives it, where that differs.
+        count: How many calls it stands for.
+        panel: The panel that the app's frame stands in, of a drawing of several sources.
+        place: Which call it is, of two plans, e.g. ``call 2, gold's 3``.
+        mark: Whether its mistakes are causes, or follow from others.
+    """
+
+    title: str
+    role: str
+    tool: str
+    app: str | None = None
+    id: str = ""
+    rows: tuple[ArgumentLine, ...] = ()
+    gold: str = ""
+    count: int = 1
+    panel: str = ""
+    place: str = ""
+    mark: str = ""
+
+    @property
+    def after(self) -> str:
+        """What stands behind the title: how many calls it stands for, or which call it is."""
+        if self.count > 1:
+            return f" ×{self.count:,}"
+        return f" ({self.place})" if self.place else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """One reference, or several between two boxes of a condensed drawing.
+
+    Args:
+        tail: Position of the producer's box.
+        head: Position of the consumer's box.
+        role: The reference's role.
+        label: ``output → argument``.
+        count: How many references it stands for.
+    """
+
+    tail: int
+    head: int
+    role: str
+    label: str = ""
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Everything that one drawing shows.
+
+    Args:
+        boxes: The calls.
+        arrows: The references.
+        summary: One sentence below the drawing.
+        legend: The roles that the legend explains.
+        notes: What a reader has to know about the drawing itself.
+        layout: DOT attributes of the whole drawing that it asks for, over the theme's.
+        steps: The number of each call's written step, where steps are generations.
+    """
+
+    boxes: tuple[Box, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
+    summary: str = ""
+    legend: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    layout: tuple[tuple[str, str], ...] = ()
+    steps: tuple[int, ...] = ()
+
+    @property
+    def crowded(self) -> bool:
+        """Whether the layout could take minutes: over 300 boxes, or arrows over twice the boxes + 100."""
+        return len(self.boxes) > MAX_BOXES or len(self.arrows) > 2 * len(self.boxes) + 100
+
+
+def grouped(boxes: Sequence[Box]) -> dict[str, dict[str | None, list[int]]]:
+    """Panel → app → positions of its boxes, in order of first appearance; those without an app first.
+
+    >>> grouped([Box("f", "plain", "f", "A"), Box("g", "plain", "g")])
+    {'': {None: [1], 'A': [0]}}
+    """
+    panels: dict[str, dict[str | None, list[int]]] = {}
+    for position, box in enumerate(boxes):
+        panels.setdefault(box.panel, {None: []}).setdefault(box.app, []).append(position)
+    return {panel: {app: ps for app, ps in apps.items() if ps} for panel, apps in panels.items()}
+
+
+def flat_rows(scene: Scene) -> list[list[int]]:
+    """Boxes without arrows in rows, where they are too many for one: those of an app stand together.
+
+    A drawing that asks for a layout of its own is left alone.
+
+    >>> flat_rows(Scene(tuple(Box(f"f#{i}", "plain", "f") for i in range(6))))
+    [[0, 1, 2, 3], [4, 5]]
+    """
+    joined = {end for arrow in scene.arrows for end in (arrow.tail, arrow.head)}
+    if scene.layout or len(scene.boxes) - len(joined) <= ROW:
+        return []
+    rows: list[list[int]] = []
+    room = 0
+    for members in (members for apps in grouped(scene.boxes).values() for members in apps.values()):
+        alone = [position for position in members if position not in joined]
+        if len(alone) > room:
+            rows += [alone[start : start + ROW] for start in range(0, len(alone), ROW)]
+            room = ROW - len(alone)
+        elif alone:
+            rows[-1] += alone
+            room -= len(alone)
+    return rows
+
+
+def below(rows: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """The pairs of boxes of which one stands below the other, so that rows stand below one another."""
+    return [
+        (upper[min(index, len(upper) - 1)], box)
+        for upper, lower in pairwise(rows)
+        for index, box in enumerate(lower)
+    ]
+
+
+def unique_titles(tools: Sequence[tuple[str | None, str]]) -> list[str]:
+    """A title a call: its name, with the app where only that tells names apart, else with a number.
+
+    Args:
+        tools: The app and the name of each call.
+
+    >>> unique_titles([(None, "f"), ("A", "g"), ("B", "g"), ("C", "h"), ("C", "h")])
+    ['f', 'A.g', 'B.g', 'h#1', 'h#2']
+    """
+    by_name = Counter(name for _, name in tools)
+    by_tool = Counter(tools)
+    apps = Counter(name for _, name in by_tool)
+    seen: Counter[str] = Counter()
+    titles = []
+    for app, name in tools:
+        title = name if by_name[name] == 1 or apps[name] == 1 or not app else f"{app}.{name}"
+        if by_tool[app, name] > 1:
+            seen[title] += 1
+            title = f"{title}#{seen[title]}"
+        titles.append(title)
+    return titles
+
+
+def condensed(scene: Scene) -> Scene:
+    """The scene with one box a tool and role, and counted arrows between them.
+
+    >>> calls = tuple(Box(f"f#{i}", "plain", "f") for i in (1, 2))
+    >>> condensed(Scene(calls, (Arrow(0, 1, "plain", "a → b"),))).boxes[0].count
+    2
+    """
+    groups: dict[tuple[str | None, str, str], list[int]] = {}
+    for position, box in enumerate(scene.boxes):
+        groups.setdefault((box.app, box.tool, box.role), []).append(position)
+    group_of = {position: group for group, positions in enumerate(groups.values()) for position in positions}
+    boxes = tuple(
+        Box(tool, role, tool, app, count=len(positions)) for (app, tool, role), positions in groups.items()
+    )
+    arrows = Counter((group_of[a.tail], group_of[a.head], a.role) for a in scene.arrows)
+    note = (
+        f"condensed: a box is a tool and ×n its calls; in all {counted(len(scene.boxes), 'call')} and "
+        f"{counted(len(scene.arrows), 'reference')}"
+    )
+    return replace(
+        scene,
+        boxes=boxes,
+        arrows=tuple(Arrow(*key, label=f"×{n}", count=n) for key, n in arrows.items()),
+        notes=(*scene.notes, note),
+        steps=(),
+    )
+
+
+def generations(scene: Scene) -> list[list[int]]:
+    """The boxes in generations: each needs only boxes of earlier ones.
+
+    Two plans laid over one another can make a circle that neither has; then the box that waits for
+    the fewest others goes first.
+
+    >>> generations(Scene((Box("f", "plain", "f"), Box("g", "plain", "g")), (Arrow(1, 0, "plain"),)))
+    [[1], [0]]
+    """
+    needs: list[set[int]] = [set() for _ in scene.boxes]
+    for arrow in scene.arrows:
+        if arrow.tail != arrow.head:
+            needs[arrow.head].add(arrow.tail)
+    if scene.steps:
+        after = (max(scene.steps) + 1,) * (len(scene.boxes) - len(scene.steps))  # the answer
+        return in_levels(levels_in_steps([sorted(producers) for producers in needs], scene.steps + after))
+    return list(graph.generations(needs, enter=_first_of_circle))
+
+
+def _first_of_circle(waiting: list[int]) -> list[int]:
+    left = (position for position, count in enumerate(waiting) if count > 0)
+    return [min(left, key=lambda position: (waiting[position], position))]

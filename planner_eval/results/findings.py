@@ -1,0 +1,300 @@
+"""What is wrong, finding by finding: where it is, how sure it is, and which findings are one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, Literal
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import printable
+from planner_eval.comparison.diff import Diff
+from planner_eval.comparison.explanation.edits import Edit
+from planner_eval.comparison.rows import STATES, Row, Spans
+from planner_eval.plan.model import Call, Plan
+from planner_eval.reading.files.ids import place_of
+from planner_eval.reading.files.record import Record
+from planner_eval.results.pair_sums import differs
+from planner_eval.results.views.junit import NO_FILES, Case
+
+# ----------------------------------------------------------------------
+# A finding about gold: what may be wrong in one record, and how sure that is.
+Confidence = Literal["high", "medium", "low"]
+
+CONFIDENCES: tuple[Confidence, ...] = ("high", "medium", "low")
+"""How sure a finding is, the surest first: high is right in nine of ten on published data, read by hand."""
+
+
+class GoldFinding(NamedTuple):
+    """One doubt about one record's gold.
+
+    Args:
+        code: What kind it is, ``gold.…``; the meanings are in ``planner_eval.base.errors.CODES``.
+        message: What was found and why it is doubtful, one sentence with the values.
+        confidence: How sure it is that gold is wrong, not how grave that would be.
+        call: The position of the call concerned, counted from 0; None where the whole plan is meant.
+        argument: The name of the argument concerned.
+        related: Names of other records that it is told with, e.g. the twin that gold contradicts.
+
+    >>> GoldFinding("gold.answer", "the plan gives 10.0, which is option a; gold says d", "high").confidence
+    'high'
+    """
+
+    code: str
+    message: str
+    confidence: Confidence
+    call: int | None = None
+    argument: str | None = None
+    related: tuple[str, ...] = ()
+
+
+# ----------------------------------------------------------------------
+# What is wrong, mistake by mistake, as CI servers show it: where it is, and which mistakes are one.
+LEVELS = ("error", "warning", "note")
+"""How serious a finding is, the worst first."""
+
+
+class Finding(NamedTuple):
+    """One mistake in one record.
+
+    Args:
+        code: What kind of mistake it is: an edit's code, a state, a check's code.
+        about: The tool, or the tool's argument, ``book(seats)``; "" where it concerns neither.
+        message: What was found, on one line.
+        level: One of :data:`LEVELS`.
+        record: The record's name; "" where there is one alone.
+        file: The file that it is about.
+        line: The line there, counted from 1.
+        column: The column there, likewise.
+        follows: How many differences follow from it.
+        of_state: What was found names places or other records, e.g. why there is no comparison; the code says
+            all else.
+        unnamed: The record has no id: its name is its place in the file.
+    """
+
+    code: str
+    about: str
+    message: str
+    level: str = "error"
+    record: str = ""
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    follows: int = 0
+    of_state: bool = False
+    unnamed: bool = False
+
+    @property
+    def said(self) -> str:
+        """The record and what was found, on one line."""
+        return f"{self.record}: {self.message}" if self.record else self.message
+
+
+class Group(NamedTuple):
+    """Findings that are one and the same mistake.
+
+    Args:
+        first: The first of them.
+        records: The names of the records that have it, each once, in their order.
+        times: How many they are.
+        follows: How many differences follow from them.
+    """
+
+    first: Finding
+    records: tuple[str, ...]
+    times: int
+    follows: int
+
+    @property
+    def name(self) -> str:
+        """The code, and what it concerns."""
+        return f"{self.first.code} in {self.first.about}" if self.first.about else self.first.code
+
+
+def findings_of(row: Row, record: Record | None, *, many: bool) -> list[Finding]:
+    """The root causes of a compared pair.
+
+    Args:
+        row: The pair.
+        record: The prediction, or gold where there is none.
+        many: Whether it is one of many.
+    """
+    name = row.id if many else ""
+    own = record is not None and row.id == record.id
+    placed = row.id.isdecimal() or place_of(row.id) is not None
+    unnamed = many and not own and placed  # records paired by position may have gold's id
+    return [finding._replace(unnamed=unnamed) for finding in _found_of(row, record, name, many=many)]
+
+
+def _found_of(row: Row, record: Record | None, name: str, *, many: bool) -> list[Finding]:
+    if row.diff is None:
+        message = (row.error or STATES[row.state]).splitlines()[0]
+        finding = Finding(row.state, "", f"{row.state.replace('_', ' ')}: {message}", record=name)
+        return [_placed(finding._replace(of_state=True), record)]
+    if differs(row):
+        return [_placed(Finding("effect", "", row.in_effect, record=name), record)]
+    counts = _followers(row.diff)
+    spans = None if many else Spans(row.diff.pred)
+    findings = []
+    for index, edit in enumerate(row.diff.edits):
+        if edit.cause is None:
+            position = spans.line_of(edit.pred) if spans is not None and edit.pred is not None else None
+            about, message = _about(row.diff, edit), printable(edit.message)
+            finding = _placed(Finding(edit.code, about, message, record=name, follows=counts[index]), record)
+            if position is not None:
+                finding = finding._replace(line=position[0], column=position[1])
+            findings.append(finding)
+    return findings
+
+
+def findings_of_case(case: Case, *, level: str = "error") -> Iterator[Finding]:
+    """What a test case says where it did not pass, and may not.
+
+    Args:
+        case: The case.
+        level: How serious it is.
+    """
+    if case.outcome in ("failure", "error"):
+        file = None if case.file in NO_FILES else case.file
+        yield Finding(case.code, "", case.message, level, case.name, file, case.line)
+
+
+def finding_of_check(row: Mapping[str, Any], record: Record, *, many: bool) -> Finding:
+    """What `planeval check` found in a plan.
+
+    Args:
+        row: What it says of it.
+        record: The plan's record.
+        many: Whether it is one of many.
+    """
+    about = row["tool"] or ""
+    if about and row["argument"] is not None:
+        about = f"{about}({row['argument']})"
+    level = {"info": "note"}.get(row["severity"], row["severity"])
+    name = str(row["record"]) if many else ""
+    unread = row["code"] == "unreadable"
+    unnamed = many and record.id is None
+    finding = Finding(
+        row["code"], about, printable(row["message"]), level, name, of_state=unread, unnamed=unnamed
+    )
+    finding = _placed(finding, record)
+    return (
+        finding if many or row["line"] is None else finding._replace(line=row["line"], column=row["column"])
+    )
+
+
+def finding_of_gold(
+    doubt: GoldFinding, record: Record, plan: Plan | None, name: str, *, many: bool
+) -> Finding:
+    """A doubt about the gold of a record; how sure it is stands for how serious it is.
+
+    Args:
+        doubt: The doubt.
+        record: The record.
+        plan: Its plan; None where it has none that can be read.
+        name: What the record is called.
+        many: Whether it is one of many.
+    """
+    level = LEVELS[CONFIDENCES.index(doubt.confidence)]
+    about = "" if plan is None or doubt.call is None else plan.calls[doubt.call].tool
+    if about and doubt.argument is not None:
+        about = f"{about}({doubt.argument})"
+    unnamed = many and record.id is None
+    message = printable(doubt.message).replace("\n", "\\n")
+    finding = Finding(doubt.code, printable(about), message, level, name if many else "", unnamed=unnamed)
+    finding = finding._replace(of_state=bool(doubt.related))  # in the order of the file
+    if hasattr(record.source, "category"):  # a data set's sample, which stands in no file of the user's
+        return finding
+    finding = _placed(finding, record)
+    if many or plan is None or plan.text is None or doubt.call is None:
+        return finding
+    start = _start(plan.calls[doubt.call], doubt.argument)
+    if start is None:
+        return finding
+    column = start - plan.text.rfind("\n", 0, start)
+    return finding._replace(line=plan.text.count("\n", 0, start) + 1, column=column)
+
+
+def _start(call: Call, argument: str | None) -> int | None:
+    """Where a call's argument, else the call, begins in the text that was read."""
+    if argument is not None and len(call.spans) == len(call.arguments):
+        spans = [span for (name, _), span in zip(call.arguments, call.spans, strict=True) if name == argument]
+        if spans and spans[0] is not None:
+            return spans[0][0]
+    return call.span[0] if call.span is not None else None
+
+
+def digests(findings: Sequence[Finding]) -> Iterator[str]:
+    """What findings are known by: no place, so that each stays the same where lines move.
+
+    Those of records without ids may be alike: they are counted, and one more is one new.
+
+    Args:
+        findings: The findings of a run, in the order of the records.
+    """
+    met: Counter[tuple[str, ...]] = Counter()
+    for finding in findings:
+        key = (
+            finding.code,
+            finding.about,
+            "" if finding.unnamed else finding.record,
+            "" if finding.of_state else finding.message,
+        )
+        distinct_key = (*key, str(met[key])) if met[key] else key
+        met[key] += 1
+        yield blake2b(json.dumps(distinct_key).encode(), digest_size=16).hexdigest()
+
+
+def _placed(finding: Finding, record: Record | None) -> Finding:
+    """A finding with the file and line of its record; without a file where that comes from none."""
+    if record is None or record.file in NO_FILES:
+        return finding
+    return finding._replace(file=record.file, line=record.line)
+
+
+def grouped(findings: Iterable[Finding]) -> list[Group]:
+    """Findings put together where they are one mistake: the worst first, then those of most records.
+
+    Args:
+        findings: The findings, in the order of the records.
+
+    >>> wrong = [Finding("call.missing", "f", "f is missing", record=name) for name in "ab"]
+    >>> groups = grouped([Finding("cut", "", "cut off", record="c"), *wrong])
+    >>> [(group.name, group.records) for group in groups]
+    [('call.missing in f', ('a', 'b')), ('cut', ('c',))]
+    """
+    groups: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.level, finding.code, finding.about), []).append(finding)
+    merged = [
+        Group(
+            many[0],
+            tuple(dict.fromkeys(finding.record for finding in many)),
+            len(many),
+            sum(f.follows for f in many),
+        )
+        for many in groups.values()
+    ]
+    return sorted(
+        merged, key=lambda group: (LEVELS.index(group.first.level), -len(group.records), -group.follows)
+    )
+
+
+def _followers(diff: Diff) -> list[int]:
+    """For each root cause how many differences follow from it."""
+    counts, roots = [0] * len(diff.edits), [0] * len(diff.edits)
+    for index, edit in enumerate(diff.edits):  # causes stand before consequences
+        roots[index] = index if edit.cause is None else roots[edit.cause]
+        counts[roots[index]] += edit.cause is not None
+    return counts
+
+
+def _about(diff: Diff, edit: Edit) -> str:
+    for plan, location in ((diff.gold, edit.gold), (diff.pred, edit.pred)):
+        if location is not None and location.call is not None:
+            tool = plan.calls[location.call].tool
+            named = printable(tool if location.argument is None else f"{tool}({location.argument})")
+            return named.replace("\n", "\\n")
+    return ""

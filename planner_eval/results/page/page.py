@@ -1,0 +1,341 @@
+"""The page: its template, style and script, a head of figures, and packs of pairs."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import mmap
+import re
+import weakref
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+from planner_eval.base.resources import read
+from planner_eval.base.text import json_safe, printable
+from planner_eval.comparison.explanation.edits import EDITS
+from planner_eval.comparison.rows import STATES
+from planner_eval.results.drawing.labels import visible
+from planner_eval.results.page.lines import COLUMNS, Index, written
+
+# ----------------------------------------------------------------------
+# The page: its template, style and script, a head of figures, and packs of pairs.
+SCHEMA = "planeval.page/1"
+
+SCRIPTS = (
+    "dom.js", "data.js", "state.js", "filter.js", "list.js", "scene.js", "layout.js", "draw.js", "texts.js",
+    "pair.js", "overview.js", "compare.js", "pairs.js", "main.js",
+)  # fmt: skip
+"""The files of the page's script, in their order."""
+
+_FOLDER = "viz/report/"
+_PLACE = re.compile(r"{{(\w+)}}")
+_UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")
+
+
+def page(head: Mapping[str, Any], packs: Iterable[bytes]) -> Iterator[str]:
+    """A page, in pieces: the same head and packs give the same bytes.
+
+    Args:
+        head: What the page says before any pair is looked at; its title also names the document.
+        packs: What it holds, compressed.
+
+    >>> "".join(page({"title": "a <b>"}, [b"AA=="])).count("<b>")
+    0
+    """
+    template = read(f"{_FOLDER}page.html")
+    values = {
+        "style": part("drawing.css", "style.css"),
+        "script": part(*SCRIPTS),
+    }
+    values |= {f"{name}_hash": _hash(text) for name, text in values.items()}
+    values |= {"title": html.escape(visible(printable(str(head["title"])))), "head": in_page(head)}
+    before, _, after = template.partition("{{packs}}")
+    yield _filled(before, values)
+    for number, pack in enumerate(packs):
+        lead = "\n" if number else ""
+        yield f'{lead}<script type="application/octet-stream" id="pack-{number}">{pack.decode()}</script>'
+    yield _filled(after, values)
+
+
+def part(*names: str) -> str:
+    """Files of the page as one text.
+
+    >>> "sceneView" in part("scene.js", "draw.js")
+    True
+    """
+    return "\n".join(read(_FOLDER + name) for name in names)
+
+
+def in_page(data: Any) -> str:
+    r"""Data as JSON that no page takes for markup.
+
+    >>> in_page({"a": "</script>"})
+    '{"a":"\\u003c/script>"}'
+    """
+    return _UNSAFE.sub(lambda m: f"\\u{ord(m[0]):04x}", json_safe(written(data)))
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    return _PLACE.sub(lambda match: values[match[1]], template)
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+# ----------------------------------------------------------------------
+# Lines of pairs as packs: an index of all, details and gold plans a thousand at a time, each compressed.
+CHUNK = 1_000
+"""Pairs of a pack."""
+
+_LEVEL = 9
+_GZIP = 31
+_COLUMNS = len(COLUMNS)
+_read = json.JSONDecoder().decode
+
+
+class Sheaf:
+    """Lines of pairs on their way into a file, and where each begins.
+
+    Args:
+        stream: The file, open to be read, and to be written where it is not yet.
+        keeps: What keeps the file there.
+    """
+
+    def __init__(self, stream: Any, keeps: object = None) -> None:
+        self.stream, self.keeps = stream, keeps
+        self._mapped: Any = None
+        weakref.finalize(self, stream.close)
+
+    def extend(self, lines: Iterable[str]) -> None:
+        """Write more lines."""
+        for line in lines:
+            self.stream.write(line.encode("utf-8", "backslashreplace") + b"\n")
+
+    def heads(self) -> Iterator[tuple[int, bytes, bytes]]:
+        """Of each line where it begins, what the index has of it, and its gold plan with the question."""
+        self.stream.seek(0)
+        offset = 0
+        for line in self.stream:
+            index, gold, question, _ = line.split(b"\t", 3)
+            yield offset, index, gold + b"\t" + question
+            offset += len(line)
+
+    def at(self, offset: int) -> list[bytes]:
+        """The fields of the line that begins there."""
+        if self._mapped is None:  # pairs are asked for in another order: each would be a seek and a read
+            self.stream.flush()
+            self._mapped = mmap.mmap(self.stream.fileno(), 0, access=mmap.ACCESS_READ)
+        self._mapped.seek(offset)
+        line: bytes = self._mapped.readline()
+        return line.rstrip(b"\n").split(b"\t")
+
+    def counts(self) -> Iterator[bytes]:
+        """What metrics counted in each pair, as JSON."""
+        self.stream.seek(0)
+        for line in self.stream:
+            yield line[line.rindex(b"\t") + 1 :]
+
+
+class Side:
+    """One system's pairs in the page: what the index has of each, by number."""
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+        self.states: list[int] = []
+        self.golds: list[int] = []
+        self.sets: dict[str, list[int]] = {name: [] for name in ("codes", "tools", "arguments")}
+        self.first: list[str] = []
+        self.scores: list[int] = []
+
+
+class Golds:
+    """The distinct gold plans, each with its question, by number: where it stands first."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[bytes, int] = {}
+        self.places: list[tuple[Sheaf, int]] = []
+
+    def number(self, text: bytes, sheaf: Sheaf, offset: int) -> int:
+        """The number of a gold plan; -1 of none."""
+        if text == b"null\tnull":
+            return -1
+        key = blake2b(text, digest_size=16).digest()
+        number = self.numbers.setdefault(key, len(self.places))
+        if number == len(self.places):
+            self.places.append((sheaf, offset))
+        return number
+
+
+class Strings:
+    """Texts by number, and lists of them by number."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+        self.lists: dict[tuple[int, ...], int] = {}
+
+    def number(self, text: str) -> int:
+        """The number of a text."""
+        return self.known.setdefault(text, len(self.known))
+
+    def list_number(self, texts: Iterable[str]) -> int:
+        """The number of a list of texts."""
+        return self.lists.setdefault(tuple(map(self.number, texts)), len(self.lists))
+
+
+class Packs:
+    """What a page holds of pairs.
+
+    Args:
+        sheaves: The lines of one system, or of two.
+        failures: Leave out pairs that are the same, in both where there are two.
+        limit: How many pairs are taken; all when None.
+    """
+
+    def __init__(self, sheaves: Sequence[Sheaf], *, failures: bool = False, limit: int | None = None) -> None:
+        self.sheaves = sheaves
+        self.strings, self.golds = Strings(), Golds()
+        self.ids: list[str] = []
+        self.fields: dict[str, list[int]] = {}
+        self.sides = [Side() for _ in sheaves]
+        self.codes = Counter[str]()
+        self.taken = [Counter[tuple[str | None, str | None]]() for _ in sheaves]
+        """Of each system which tool was taken for which, in how many pairs."""
+        self.found = 0
+        heads: Sequence[_Head | None]
+        for heads in _joined(sheaves):
+            for count, head in zip(self.taken, heads, strict=True):
+                count.update(
+                    {(gold_tool, pred_tool) for gold_tool, pred_tool in head[1].taken}
+                    if head is not None
+                    else ()
+                )
+            states = [None if h is None else h[1].state for h in heads]
+            if failures and all(state in ("same", None) for state in states):
+                continue
+            self.found += 1
+            if limit is None or len(self.ids) < limit:
+                self._add(heads)
+        self.order = sorted(range(len(self.ids)), key=lambda i: (self.sides[0].golds[i], i))
+
+    def _add(self, heads: Sequence[_Head | None]) -> None:
+        first_head = next(h for h in heads if h is not None)
+        for name, value in first_head[1].fields.items():
+            column = self.fields.setdefault(name, [])
+            column += [-1] * (len(self.ids) - len(column))
+            column.append(self.strings.number(value))
+        self.ids.append(first_head[1].id)
+        codes: dict[str, None] = {}
+        for system, sheaf, head in zip(self.sides, self.sheaves, heads, strict=True):
+            offset, index, gold = head if head is not None else (-1, _ABSENT, b"null\tnull")
+            system.places.append(offset)
+            system.states.append(_STATE[index.state])
+            system.golds.append(self.golds.number(gold, sheaf, offset))
+            for name, column in system.sets.items():
+                column.append(self.strings.list_number(getattr(index, name)))
+            system.first.append(index.first)
+            system.scores.append(index.score)
+            codes.update(dict.fromkeys(index.codes))
+        self.codes.update(list(codes))
+
+    @property
+    def index(self) -> dict[str, Any]:
+        """The index of all pairs."""
+        for column in self.fields.values():
+            column += [-1] * (len(self.ids) - len(column))
+        data = {
+            "codes": list(EDITS),
+            "states": list(STATES),
+            "strings": list(self.strings.known),
+            "lists": [list(items) for items in self.strings.lists],
+            "id": self.ids,
+            "fields": self.fields,
+            "sides": [self._side(s) for s in self.sides],
+        }
+        return data
+
+    def _side(self, system: Side) -> dict[str, Any]:
+        ordered: dict[str, list[Any]] = {
+            "state": system.states,
+            **system.sets,
+            "score": system.scores,
+            "first": system.first,
+        }
+        return {
+            "gold": _steps(system.golds),
+            **{name: [column[i] for i in self.order] for name, column in ordered.items()},
+        }
+
+    @property
+    def detail_packs(self) -> int:
+        """How many packs hold pairs."""
+        return -(-len(self.ids) // CHUNK)
+
+    @property
+    def count(self) -> int:
+        """How many packs there are."""
+        return 1 + self.detail_packs + -(-len(self.golds.places) // CHUNK)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The packs: the index, then those of pairs, then those of gold plans."""
+        yield packed(written(self.index).encode("utf-8", "backslashreplace"))
+        for first in range(0, len(self.order), CHUNK):
+            chunk = self.order[first : first + CHUNK]
+            columns = [_columns(s, sheaf, chunk) for s, sheaf in zip(self.sides, self.sheaves, strict=True)]
+            yield packed(b"[" + b",".join(columns) + b"]")
+        for first in range(0, len(self.golds.places), CHUNK):
+            rows = [sheaf.at(offset)[1:3] for sheaf, offset in self.golds.places[first : first + CHUNK]]
+            yield packed(b"[[" + b"],[".join(b",".join(column) for column in zip(*rows, strict=True)) + b"]]")
+
+
+_Head = tuple[int, Index, bytes]
+_STATE = {state: number for number, state in enumerate(STATES)}
+_ABSENT = Index("", "gold_absent")
+
+
+def _columns(system: Side, sheaf: Sheaf, chunk: Sequence[int]) -> bytes:
+    """The columns of some pairs as one JSON text."""
+    nothing = [b"null"] * _COLUMNS
+    rows = [sheaf.at(offset)[3:-1] if (offset := system.places[i]) >= 0 else nothing for i in chunk]
+    return b"[[" + b"],[".join(b",".join(column) for column in zip(*rows, strict=True)) + b"]]"
+
+
+def _joined(sheaves: Sequence[Sheaf]) -> Iterator[tuple[_Head | None, ...]]:
+    """The heads of one system's pairs, or of two systems' pairs of one name."""
+    if len(sheaves) == 1:
+        for alone in _heads(sheaves[0]):
+            yield (alone,)
+        return
+    remaining = {h[1].id: h for h in _heads(sheaves[1])}
+    for head in _heads(sheaves[0]):
+        yield head, remaining.pop(head[1].id, None)
+    for other in remaining.values():
+        yield None, other
+
+
+def _heads(sheaf: Sheaf) -> Iterator[_Head]:
+    return ((offset, Index(*_read(index.decode())), gold) for offset, index, gold in sheaf.heads())
+
+
+def _steps(numbers: Sequence[int]) -> list[int]:
+    """Numbers by how far each is from the one before, plus one: 0 where they count up.
+
+    >>> _steps([0, 1, 2, 0])
+    [0, 0, 0, -3]
+    """
+    return [n - before - 1 for before, n in zip([-1, *numbers], numbers, strict=False)]
+
+
+def packed(data: bytes) -> bytes:
+    """Data as a page holds it: gzip without a time, in base64.
+
+    >>> packed(b"[]") == packed(b"[]")
+    True
+    """
+    squeeze = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP, 9)
+    return base64.b64encode(squeeze.compress(data) + squeeze.flush())

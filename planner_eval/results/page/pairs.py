@@ -1,0 +1,354 @@
+"""Pairs for a page: compared now, or as a run told them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.frozen import quick
+from planner_eval.comparison.explanation.sentences import calls_name
+from planner_eval.comparison.gold import read_gold
+from planner_eval.comparison.metrics.counts import Share
+from planner_eval.comparison.policy.policy import recognised
+from planner_eval.comparison.rows import JUDGED, Evaluation, Row, Sides, Spans, structure_lines
+from planner_eval.comparison.structure.figures import Sides as Both
+from planner_eval.comparison.structure.figures import StructureFigures
+from planner_eval.plan.model import Plan
+from planner_eval.reading.files.ids import pair_name
+from planner_eval.reading.files.plans import read_plan
+from planner_eval.reading.files.record import Record
+from planner_eval.results.page.lines import Lines, Pair, said_in, said_of
+from planner_eval.results.runs.diff import Effects
+from planner_eval.results.runs.job import Pair as Records
+from planner_eval.results.runs.score import Compared, ScoreJob
+from planner_eval.results.runs.staged import staged
+from planner_eval.results.runs.stored import KeptLines
+from planner_eval.results.scored import Scored, key_of, line_of, scored_row
+from planner_eval.results.totals import Totals
+
+
+# ----------------------------------------------------------------------
+# Pairs compared for a page: each a line, and figures that add up.
+@quick
+class PageJob:
+    """How pairs are read, compared, counted and told.
+
+    Args:
+        score: How they are read, compared and counted.
+        fields: What pairs can be told apart by, as for figures' breakdowns.
+        query: The field that holds the question.
+        texts: Whether texts of plans are shown.
+        counts: Whether lines keep what metrics counted, for two runs to be compared.
+    """
+
+    score: ScoreJob
+    fields: tuple[str, ...] = ()
+    query: str | None = None
+    texts: bool = True
+    counts: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the run is called."""
+        return "report"
+
+    def options(self) -> dict[str, Any]:
+        """All that decides what the rows are, as JSON data."""
+        return {**self.score.options(), "query": self.query, "texts": self.texts}
+
+    def fold(self, data: Any = None) -> Totals:
+        """Sums over no rows, or those that were kept as data."""
+        return self.score.fold(data)
+
+    def rows(self, pairs: Iterable[Records], fold: Totals, effects: Effects | None = None) -> Iterator[str]:
+        """A line a pair, in order; adds each to the sums.
+
+        Args:
+            pairs: Neighbouring pairs.
+            fold: The sums.
+            effects: Runs the plans of a row, whose prediction's and gold's records it is given.
+        """
+        job, lines = self.score, Lines(self.query, texts=self.texts)
+        how, policy = job.reading, recognised(job.policy)
+        names = any(rule.where for rule in policy.rules)
+        dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
+        repair, named = bool(how["repair"]), job.gold_named
+        evaluation = Evaluation(*dialects, policy, self.texts, repair, how["compute"], True, named)
+
+        counted = job.counting(policy)
+
+        def compared(read_pair: Sides) -> Compared:
+            row = evaluation.row(read_pair)
+            if effects is not None:
+                row = row._replace(effects=effects(row, read_pair.pred, read_pair.gold))
+            fold.note(row, names=names)
+            return Compared(read_pair, row)
+
+        for pair in staged(pairs, evaluation.read, compared):
+            read_pair, row = pair
+            scored = counted(pair)
+            fold.add(scored)
+            counts = line_of(scored) if self.counts else "null"
+            yield lines.line(pair_of(row, self.fields), read_pair.pred, read_pair.gold, counts)
+
+
+def place_of(record: Record | None) -> tuple[str | None, int | None]:
+    """Where a record stands."""
+    return (None, None) if record is None else (record.file, record.line)
+
+
+def pair_of(row: Row, fields: Iterable[str]) -> Pair:
+    """What a page tells of a compared pair.
+
+    Args:
+        row: The pair.
+        fields: What pairs can be told apart by.
+    """
+    diff = row.diff
+    pair = Pair(
+        row.id,
+        row.state,
+        row.pred,
+        row.gold,
+        error=row.error,
+        mended=None if row.mended is None else calls_name(row.mended),
+        fields={name: key for name in fields if (key := key_of(name, row)) is not None},
+        ran=row.effects,
+    )
+    if diff is None:
+        return pair
+    spans = Spans(diff.pred)
+    return pair._replace(
+        pred=diff.pred,
+        gold=diff.gold,
+        edits=[said_of(edit, spans) for edit in diff.edits],
+        partners=diff.alignment.pairs,
+        structure=structure_lines(diff),
+        error=None,
+    )
+
+
+# ----------------------------------------------------------------------
+# Pairs as a run of `planeval diff` told them: their plans are read again, and nothing is compared twice.
+METRICS = ("exact",)
+"""What such rows say without the plans being compared again."""
+
+_READ = ("same", "different", "gold_unreadable", "gold_absent")
+"""The states in which there may be a plan that was predicted."""
+
+_GOLDS, _PREDS = 4_096, 1_000
+"""Plans that are kept for texts that come again, which gold plans do more often."""
+_COUNTED = {right: {"exact": Share(int(right), 1)} for right in (True, False)}
+_rows = json.JSONDecoder().decode
+
+
+@quick
+class StoredJob:
+    """How pairs are read, and told as the rows of a run tell them.
+
+    Args:
+        page: How they are read and told; its metrics are :data:`METRICS`.
+        stored: The run's rows.
+    """
+
+    page: PageJob
+    stored: KeptLines
+
+    @property
+    def score(self) -> ScoreJob:
+        """How pairs are counted."""
+        return self.page.score
+
+    @property
+    def kind(self) -> str:
+        """What the run is called."""
+        return self.page.kind
+
+    def options(self) -> dict[str, Any]:
+        """All that decides what the rows are, as JSON data."""
+        return {**self.page.options(), "stored": self.stored.rows}
+
+    def fold(self, data: Any = None) -> Totals:
+        """Sums over no rows, or those that were kept as data."""
+        return self.page.fold(data)
+
+    def rows(self, pairs: Iterable[Records], fold: Totals) -> Iterator[str]:
+        """A line a pair, in order; adds each to the sums.
+
+        A pair whose gold allows several plans, or that is not as the run had it, is compared again.
+
+        Args:
+            pairs: Neighbouring pairs; those of a part know the position of their first.
+            fold: The sums.
+        """
+        job, stored = self.page, self.stored.since(getattr(pairs, "first", 0))
+        reader, lines = _Reader(job, stored), Lines(job.query, texts=job.texts)
+        for result in staged(pairs, reader.matched, reader.gold, reader.pred, reader.told):
+            fold.note(result.row, names=False)
+            fold.add(result.scored)
+            yield lines.line(result.pair, result.pred, result.gold)
+
+
+class _Found:
+    """A pair, and as far as it is known what its row says and which plans it is about."""
+
+    __slots__ = ("data", "gold", "name", "ours", "position", "pred", "theirs")
+
+    def __init__(self, name: str, position: int, pred: Record | None, gold: Record | None) -> None:
+        self.name, self.position, self.pred, self.gold = name, position, pred, gold
+        self.data: Mapping[str, Any] | None = None
+        self.ours: Plan | None = None
+        self.theirs: Plan | None = None
+
+
+class _Told(NamedTuple):
+    """A pair and all that is said of it."""
+
+    row: Row
+    pair: Pair
+    scored: Scored
+    pred: Record | None
+    gold: Record | None
+
+
+class _Reader:
+    """Reads the plans of pairs that were compared; texts that many pairs share once."""
+
+    def __init__(self, job: PageJob, rows: Iterable[bytes]) -> None:
+        how, self.job = job.score.reading, job
+        dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
+        self.policy = recognised(job.score.policy)
+        repair, named = bool(how["repair"]), job.score.gold_named
+        self.again = Evaluation(*dialects, self.policy, True, repair, how["compute"], True, named)
+        self.rows = (_rows(row.decode()) for row in rows)
+        self._golds: dict[str, Plan] = {}
+        self._preds: dict[str, Plan] = {}
+
+    def matched(self, position: int, pair: Records) -> _Found:
+        """A pair with its row; without one where a record has an error, which the run may not have had."""
+        name = pair_name(position, *pair, gold_named=self.again.gold_named)
+        entry = _Found(name, position, *pair)
+        data: Mapping[str, Any] = next(self.rows, {})
+        if data.get("id") == entry.name and all(record is None or record.error is None for record in pair):
+            entry.data = data
+        return entry
+
+    def gold(self, entry: _Found) -> _Found:
+        """With the gold plan; without its row where that does not say which gold plan it is about."""
+        gold, how = entry.gold, self.again
+        if entry.data is None or gold is None or entry.data["state"] not in JUDGED:
+            return entry
+        plain = _is_plain(gold)
+        stored = self._golds.get(gold.source) if plain else None
+        try:
+            read = read_gold(gold, dialect=how.gold_dialect, compute=how.compute, known=stored)
+        except (ParseError, InputError):  # a run of an older version could read it
+            entry.data = None
+            return entry
+        if len(read.plans) > 1:
+            entry.data = None
+            return entry
+        entry.theirs = read.plan
+        if plain and stored is None:
+            _keep(self._golds, gold.source, read.plan, _GOLDS)
+        return entry
+
+    def pred(self, entry: _Found) -> _Found:
+        """With the plan that was predicted, where there is one."""
+        pred, how = entry.pred, self.again
+        if entry.data is None or pred is None or entry.data["state"] not in _READ:
+            return entry
+        plain = _is_plain(pred)
+        entry.ours = self._preds.get(pred.source) if plain else None
+        if entry.ours is None:
+            with suppress(ParseError):  # the row says it already
+                plan = read_plan(pred, dialect=how.pred_dialect, compute=how.compute, repair=how.repair)
+                entry.ours = plan
+                if plain:
+                    _keep(self._preds, pred.source, plan, _PREDS)
+        return entry
+
+    def told(self, entry: _Found) -> _Told:
+        """What is said of a pair: by its row, or compared again."""
+        job, pred, gold, data = self.job, entry.pred, entry.gold, entry.data
+        location = place_of(pred or gold)
+        if data is None:
+            row = self.again.row(self.again.read(entry.position, (pred, gold)))
+            scored = scored_row(row, METRICS, self.policy, job.score.by, location)
+            return _Told(row, pair_of(row, job.fields), scored, pred, gold)
+        name, state, error, pred_plan, gold_plan = (
+            entry.name,
+            data["state"],
+            data.get("error"),
+            entry.ours,
+            entry.theirs,
+        )
+        row = Row(name, state, None, pred_plan, gold_plan, error, gold.fields if gold is not None else {})
+        fields = {field: key for field in job.fields if (key := key_of(field, row)) is not None}
+        edits = [said_in(edit) for edit in data.get("edits", ())]
+        partners, mended = data.get("pairs", ()), data.get("readable_with_repair")
+        shape = structure_said(data.get("structure"))
+        pair = Pair(name, state, pred_plan, gold_plan, edits, partners, shape, error, mended, fields)
+        return _Told(row, pair, self._scored(row, pair, data, location), pred, gold)
+
+    def _scored(
+        self, row: Row, pair: Pair, data: Mapping[str, Any], location: tuple[str | None, int | None]
+    ) -> Scored:
+        if row.state not in JUDGED:
+            return Scored(row.id, row.state, reason=row.error or "", file=location[0], line=location[1])
+        by, job = self.job.score.by, self.job
+        keys = (
+            {field: key for field in by if (key := key_of(field, row)) is not None}
+            if by != job.fields
+            else None
+        )
+        roots = [edit for edit in pair.edits if edit.cause is None]
+        notes = {note.code for note in row.pred.diagnostics} if row.pred is not None else ()
+        return Scored(
+            row.id,
+            row.state,
+            _COUNTED[row.state == "same"],
+            tuple([edit.code for edit in roots]),
+            roots[0].words if roots else row.error or "",
+            pair.fields if keys is None else keys,
+            data.get("proved", True),
+            any(code.startswith("repair.") for code in notes),
+            "find.choices" in notes,
+            (),
+            *location,
+            unread="find.unread" in notes,
+        )
+
+
+def _is_plain(record: Record) -> bool:
+    """Whether nothing but its text says how a record is read."""
+    plain = type(record.source) is str and record.error is None and record.infer is False
+    return plain and record.dialect is None and record.turn is None and record.values is None
+
+
+def _keep(plans: dict[str, Plan], text: str, plan: Plan, most: int) -> None:
+    if len(plans) >= most:
+        plans.clear()
+    plans[text] = plan
+
+
+def structure_said(data: Mapping[str, Any] | None) -> str:
+    """In how far the structure differs, in words, from what a row says of it.
+
+    >>> one = {"pred": 2, "gold": 1}
+    >>> structure_said({"components": {**one, "torn": 0, "joined": 0}, "depth": one, "width": one,
+    ...                 "dependencies": {"lost": 1, "added": 0}})
+    'structure: 2 components instead of 1; depth 2 instead of 1; 1 dependency lost'
+    """
+    if data is None:
+        return ""
+    component_counts, moved = data["components"], data["dependencies"]
+    components, depth, width = (
+        Both(data[name]["pred"], data[name]["gold"]) for name in ("components", "depth", "width")
+    )
+    changed = component_counts["torn"], component_counts["joined"], moved["lost"], moved["added"]
+    text = str(StructureFigures(components, depth, width, *changed))
+    return f"structure: {text}" if text else ""

@@ -1,0 +1,478 @@
+"""One page of compared pairs: what was right, what went wrong, and why, of one system or of two."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval._version import __version__
+from planner_eval.base.arguments import FUNCTION, NAME, NAMES, expect, expect_or_none
+from planner_eval.base.errors import InputError
+from planner_eval.comparison.evaluate import Paired, counted, golds_of_several, pair
+from planner_eval.comparison.explanation.edits import EDITS
+from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, choose
+from planner_eval.comparison.metrics.counts import Counts
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
+from planner_eval.comparison.reading import AS_IT_COMES, Reading
+from planner_eval.comparison.rows import STATES
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.task_fields import question_field
+from planner_eval.reading.parse import Source
+from planner_eval.results.causes import CauseSum
+from planner_eval.results.compare import System, comparison_of
+from planner_eval.results.compare_systems import Systems
+from planner_eval.results.contrast import Contrast, Line
+from planner_eval.results.page.page import CHUNK, SCHEMA, Packs, Sheaf, page
+from planner_eval.results.page.pairs import PageJob, StoredJob
+from planner_eval.results.report import Estimate, Report, report_of
+from planner_eval.results.runs.diff import Effects
+from planner_eval.results.runs.pairs import unchanged
+from planner_eval.results.runs.run import run
+from planner_eval.results.runs.score import ScoreJob
+from planner_eval.results.score import mending, refuse_unknown_keys, scoring_job
+from planner_eval.results.scored import FIELDS, Scored, row_of
+from planner_eval.results.totals import Totals
+from planner_eval.results.views.causes import fix_words
+from planner_eval.results.views.compare import system_names
+
+# ----------------------------------------------------------------------
+# The head of a page: figures, states and breakdowns of each run, and two runs compared.
+THEMES = ("auto", "light", "dark")
+"""How a page looks: as the reader's system does, or always the same."""
+
+_MOST = 200
+
+
+def head_of(
+    packs: Packs,
+    runs: Sequence[Mapping[str, Any]],
+    *,
+    title: str,
+    commands: Sequence[Sequence[str] | None],
+    notes: Sequence[str],
+    theme: str = "auto",
+    compare: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """What a page says before any pair is looked at.
+
+    Args:
+        packs: The pairs.
+        runs: What is known of each run, as :func:`run_data` gives it.
+        title: The page's heading.
+        commands: Of each run the command that shows a pair, up to its id.
+        notes: What the reader should know.
+        theme: One of :data:`THEMES`.
+        compare: How two runs compare, as :func:`compare_data` gives it.
+    """
+    present = {STATES_AT[number] for s in packs.sides for number in s.states}
+    present.update(state for run in runs for state in run["states"])
+    return {
+        "schema": SCHEMA,
+        "title": title,
+        "version": __version__,
+        "chunk": CHUNK,
+        "packs": packs.count,
+        "details": packs.detail_packs,
+        "pairs": len(packs.ids),
+        "states": {state: meaning for state, meaning in STATES.items() if state in present},
+        "codes": {code: EDITS[code] for code, _ in packs.codes.most_common()},
+        "runs": list(runs),
+        **({"compare": compare} if compare is not None else {}),
+        "commands": [None if c is None else list(c) for c in commands],
+        "theme": theme,
+        "notes": list(notes),
+    }
+
+
+STATES_AT = tuple(STATES)
+"""The states by the numbers that packs give them."""
+
+
+def run_data(
+    report: Report,
+    name: str,
+    mistaken: Mapping[tuple[str | None, str | None], int],
+) -> dict[str, Any]:
+    """What a page says of a run.
+
+    Args:
+        report: Its figures.
+        name: What it is called.
+        mistaken: (gold's tool, the tool that was taken for it) → pairs.
+    """
+    ranked = sorted(mistaken.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or ""))
+    return {
+        "name": name,
+        "signature": report.signature,
+        "answers": report.read.get("answers", ""),
+        "states": report.states(),
+        "figures": [_figure(f) for f in report.figures if f.value is not None],
+        "by": [
+            {"field": field, "rows": [_group(value, group) for value, group in groups.items()]}
+            for field, groups in report.breakdown.items()
+        ],
+        "causes": None if report.causes is None else [_cause(r) for r in report.causes.rows],
+        "fixes": [] if report.causes is None else [fix_words(report.causes, f) for f in report.causes.fixes],
+        "mistaken": [[gold, tool, pairs] for (gold, tool), pairs in ranked[:_MOST]],
+    }
+
+
+_PARTS = {
+    "code": ("code",), "tool": ("tool",), "argument": ("tool", "argument"), "call": ("tool", "code"),
+    "depth": (),
+}  # fmt: skip
+"""By what the page picks the pairs that have causes of a kind."""
+
+
+def _cause(cause: CauseSum) -> dict[str, Any]:
+    """A group of root causes: what they cost ``exact``, and what mending them alone would gain."""
+    kind, names = cause.kind, cause.parts
+    picks = (
+        {"state": names[0]}
+        if kind == "code" and names[0] in STATES
+        else dict(zip(_PARTS[kind], names, strict=False))
+    )
+    return {
+        "kind": kind, "name": cause.name, "pairs": cause.pairs, "credit": cause.exact, "gain": cause.gain,
+        "picks": picks,
+    }  # fmt: skip
+
+
+def _figure(estimate: Estimate) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "name": estimate.name,
+        "value": estimate.value,
+        "n": estimate.n,
+        **_direction(estimate.name),
+    }
+    if estimate.interval is not None:
+        data |= {"low": estimate.interval.low, "high": estimate.interval.high}
+    if isinstance(estimate.tally, Counts):
+        data |= {"precision": estimate.tally.precision, "recall": estimate.tally.recall}
+    return data
+
+
+def _direction(name: str) -> dict[str, bool]:
+    """That less of a figure is better, where it is."""
+    return {"lower": True} if name in METRICS and METRICS[name].lower else {}
+
+
+def _group(value: str, estimates: Iterable[Estimate]) -> dict[str, Any]:
+    valued = [e for e in estimates if e.value is not None]
+    return {
+        "value": value,
+        "n": max((e.n for e in valued), default=0),
+        "figures": {e.name: e.value for e in valued},
+    }
+
+
+def _sure(line: Line) -> dict[str, float | None]:
+    """How sure the difference of two figures is."""
+    return {"low": line.difference.low, "high": line.difference.high, "p": line.p}
+
+
+def compare_data(contrast: Contrast) -> dict[str, Any]:
+    """How two runs compare.
+
+    Args:
+        contrast: The contrast of the second with the first.
+    """
+    lines = [
+        {
+            "name": line.name,
+            "a": line.first.value,
+            "b": line.second.value,
+            **_sure(line),
+            **_direction(line.name),
+        }
+        for line in contrast.lines
+        if line.first.value is not None or line.second.value is not None
+    ]
+    return {
+        "figures": lines,
+        "verdict": contrast.verdict,
+        "n": contrast.n,
+        "lost": len(contrast.lost),
+        "won": len(contrast.won),
+    }
+
+
+# ----------------------------------------------------------------------
+# One page of compared pairs: what was right, what went wrong, and why, of one system or of two.
+KEYS = ("calls", *FIELDS)
+"""What pairs are told apart by unless the user says it."""
+
+
+class Shown(NamedTuple):
+    """What a page shows, and how.
+
+    Args:
+        title: Its heading; made of the names when left out.
+        query: The field of a record that holds the question or the conversation; recognised when left out,
+            none when "".
+        texts: Show the texts of plans, as far as they are no longer than 20,000 characters.
+        failures: List only pairs that are not the same; figures are of all.
+        limit: List so many pairs at most.
+        theme: ``"auto"``, ``"light"`` or ``"dark"``.
+        command: The command that shows one pair, up to its id; of two systems one of each.
+    """
+
+    title: str | None = None
+    query: str | None = None
+    texts: bool = True
+    failures: bool = False
+    limit: int | None = None
+    theme: str = "auto"
+    command: Sequence[str] | Sequence[Sequence[str] | None] | None = None
+
+
+AS_USUAL = Shown()
+"""All pairs, with their texts."""
+
+
+class Told(NamedTuple):
+    """A page, and what it is made of.
+
+    Args:
+        pieces: The page, piece by piece.
+        reports: The figures of each system.
+        notes: What the user should know.
+    """
+
+    pieces: Iterator[str]
+    reports: tuple[Report, ...]
+    notes: tuple[str, ...]
+
+
+def report(  # noqa: PLR0913 - the options of a public function
+    pred: Source | Systems,
+    gold: Source = None,
+    *,
+    policy: AnyPolicy = DEFAULT_POLICY,
+    metrics: Iterable[str] = DEFAULT_METRICS,
+    by: Sequence[str] = (),
+    cluster: str | None = None,
+    reading: Reading = AS_IT_COMES,
+    names: Sequence[str] | None = None,
+    shown: Shown = AS_USUAL,
+    causes: bool = False,
+    effects: Effects | None = None,
+    progress: Any = None,
+    **how: Any,
+) -> Told:
+    """Write one page of compared pairs: figures, what went wrong, and each pair with both plans.
+
+    Args:
+        pred: The predictions, as for :func:`planner_eval.pair`; of two systems a list or a mapping of two; or
+            what :func:`planner_eval.pair` gave, or a list of two of these.
+        gold: The gold plans; nothing beside what :func:`planner_eval.pair` gave.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
+        metrics: Names of :data:`planner_eval.comparison.metrics.METRICS` or of their groups.
+        by: What to break the figures down by, as for :func:`planner_eval.score`.
+        cluster: What says in which cluster a pair lies, as for :func:`planner_eval.score`.
+        reading: How all are read and paired.
+        names: What the systems are called; their files when left out.
+        shown: What the page shows, and how.
+        causes: Find what each root cause costs, as :func:`planner_eval.attribute` does.
+        effects: Runs the plans of a pair and says what they come to, in this process alone.
+        progress: Is told how many pairs are done, and of how many.
+        how: As :func:`planner_eval.results.runs.run.run` takes it, where processes do the work: ``jobs`` …
+
+    Returns:
+        The page in pieces, the figures of each system, and what the user should know.
+
+    Raises:
+        InputError: there is no such metric, file, policy or field; or there are more than two systems.
+
+    >>> made = report(["f(#x='1')"], ["f(#x='2')"])
+    >>> made.reports[0].states(), "".join(made.pieces).count("planeval.page/1")
+    ({'different': 1}, 1)
+    """
+    chosen = policy_of(policy)
+    expect(NAMES, by=by)
+    expect_or_none(NAMES, names=names)
+    expect_or_none(NAME, cluster=cluster)
+    expect_or_none(FUNCTION, effects=effects, progress=progress)
+    by = (by,) if isinstance(by, str) else by
+    pairings, called = _systems(pred, gold, reading, names)
+    refuse_shown(shown)
+    query, query_notes = question_field(shown.query, pairings[0].gold, pairings[0].pred)
+    keys = tuple(by) or KEYS
+    results = []
+    for paired in pairings:
+        score = scoring_job(paired, choose(metrics), chosen, keys, cluster, kept=True, causes=causes)
+        job = PageJob(score, keys, query, shown.texts, len(pairings) > 1)
+        results.append(side_of(job, paired, progress, how, effects))
+    for result in results:
+        result.totals.names.check(chosen)
+        refuse_unknown_keys(by, result.totals)
+    return told_page(results, pairings, chosen, called, shown, query_notes)
+
+
+class Side(NamedTuple):
+    """A system's pairs as lines, and what they add up to."""
+
+    sheaf: Sheaf
+    totals: Totals
+    score: ScoreJob
+
+
+def side_of(
+    job: PageJob | StoredJob,
+    paired: Paired,
+    progress: Any,
+    how: Mapping[str, Any],
+    effects: Effects | None = None,
+) -> Side:
+    """Have the pairs of a system told: here, or in parts by processes.
+
+    Args:
+        job: How they are told.
+        paired: The pairs.
+        progress: Is told how many are done.
+        how: As :func:`planner_eval.results.runs.run.run` takes it, where processes do the work.
+        effects: Runs the plans of a pair, in this process alone.
+
+    Raises:
+        InputError: a file behind the pairs was changed meanwhile, or cannot be read.
+    """
+    if not how or effects is not None:
+        totals = job.fold()
+        rows = job.rows(paired.pairs, totals, *filter(None, [effects]))
+        sheaf = Sheaf(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
+        sheaf.extend(rows if progress is None else counted(rows, len(paired.pairs), progress))
+        return Side(sheaf, totals, job.score)
+    used = (job.stored.rows,) if isinstance(job, StoredJob) else ()
+    same = unchanged(paired.pred, paired.gold, used=used)
+    outcome = run(job, paired.pairs, progress=progress, unchanged=same, **how)
+    return Side(Sheaf(open(outcome.rows, "rb"), outcome), outcome.sums, job.score)
+
+
+def told_page(
+    results: Sequence[Side],
+    pairings: Sequence[Paired],
+    policy: Policy,
+    names: Sequence[str],
+    display: Shown,
+    query_notes: Sequence[str],
+) -> Told:
+    """The page of pairs that were compared.
+
+    Args:
+        results: The pairs of each system.
+        pairings: The files behind them.
+        policy: How values were compared.
+        names: What the systems are called.
+        display: What the page shows.
+        query_notes: What the user should know already.
+    """
+    packs = Packs([r.sheaf for r in results], failures=display.failures, limit=display.limit)
+    reports = tuple(report_of(r.totals, (), r.score.about, policy=policy.name) for r in results)
+    noted = [note for paired in pairings for note in paired.reading.notes_of([paired.pred], paired.gold)]
+    notes = [*noted, *query_notes, *_left(packs, display)]
+    runs = [
+        run_data(report, name, confusions)
+        for report, name, confusions in zip(reports, names, packs.taken, strict=True)
+    ]
+    title = display.title or f"{' and '.join(names)} against {pairings[0].gold.name}"
+    head = head_of(
+        packs,
+        runs,
+        title=title,
+        commands=_commands(display.command, len(results)),
+        notes=[*dict.fromkeys(notes)],
+        theme=display.theme,
+        compare=_compared(results, names, policy) if len(results) > 1 else None,
+    )
+    return Told(page(head, packs), reports, tuple(dict.fromkeys([*query_notes, *_left(packs, display)])))
+
+
+def _commands(commands: Any, systems: int) -> Sequence[Sequence[str] | None]:
+    """The command of each system: what is one command is that of the first alone."""
+    if not commands or isinstance(commands[0], str):
+        commands = [commands or None]
+    return [*commands, *[None] * (systems - len(commands))]
+
+
+def _left(packs: Packs, display: Shown) -> Iterator[str]:
+    """That not all pairs are listed."""
+    if display.limit is not None and packs.found > len(packs.ids):
+        yield f"the first {len(packs.ids):,} of {packs.found:,} pairs are listed; the figures are of all"
+    if display.failures:
+        yield "pairs that are the same are not listed; the figures are of all"
+
+
+def _compared(results: Sequence[Side], names: Sequence[str], policy: Policy) -> dict[str, Any]:
+    job = results[0].score
+    systems = [System(_Counts(r), r.totals, r.score.about) for r in results]
+    comparison = comparison_of(
+        systems, job.metrics, names=names, by=(), seed=0, policy=policy.name, cluster=job.cluster
+    )
+    return compare_data(comparison.contrasts[0])
+
+
+class _Counts(Sequence[Any]):
+    """What metrics counted in each pair of a system, read when it is asked for."""
+
+    def __init__(self, result: Side) -> None:
+        self.side = result
+
+    def __len__(self) -> int:
+        return self.side.totals.pairs
+
+    def __iter__(self) -> Iterator[Scored]:
+        return map(row_of, self.side.sheaf.counts())
+
+    def __getitem__(self, index: Any) -> Any:
+        return [*self][index]
+
+
+def _systems(
+    pred: Any, gold: Source, reading: Reading, names: Sequence[str] | None
+) -> tuple[list[Paired], Sequence[str]]:
+    """One system or two, paired with gold, and what they are called."""
+    if isinstance(pred, Paired):
+        return [mending(pred)], _name(names, pred)
+    has_several = isinstance(pred, Mapping) or (isinstance(pred, (list, tuple)) and _are_systems(pred, gold))
+    if not has_several:
+        paired = mending(pair(pred, gold, reading=reading))
+        return [paired], _name(names, paired)
+    if isinstance(pred, Mapping):
+        names, pred = (tuple(pred) if names is None else names), list(pred.values())
+    if len(pred) > 2:
+        raise InputError(f"a page shows one system or two, and these are {len(pred)}")
+    called = system_names(pred, names)
+    if all(isinstance(p, Paired) for p in pred):
+        return [mending(p) for p in pred], called
+    right = golds_of_several(gold, reading)
+    return [mending(pair(p, right, reading=reading)) for p in pred], called
+
+
+def _name(names: Any, system: Paired) -> Sequence[str]:
+    """What one system is called; a text may stand alone."""
+    called = (names,) if isinstance(names, str) else names or (system.pred.name,)
+    if len(called) > 1:
+        raise InputError(f"there are {len(called)} names for 1 system")
+    return called
+
+
+def _are_systems(pred: Sequence[Any], gold: Any) -> bool:
+    """Whether a list is one of two systems, not of predictions."""
+    return len(pred) > 1 and all(isinstance(p, (Paired, PlanFile, os.PathLike, list, tuple)) for p in pred)
+
+
+def refuse_shown(display: Shown) -> None:
+    """Refuse a look that there is not, and a limit that is none.
+
+    Raises:
+        InputError: says what is expected.
+    """
+    if not isinstance(display, Shown):
+        raise InputError(f"shown is {display!r}, expected Shown(…) of planner_eval.results.page.report")
+    if display.theme not in THEMES:
+        raise InputError(f"the theme is {display.theme!r}, expected one of {', '.join(THEMES)}")
+    if display.limit is not None and display.limit < 1:
+        raise InputError(f"the limit is {display.limit}, expected a number from 1 on")

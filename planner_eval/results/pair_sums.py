@@ -1,0 +1,181 @@
+"""Sums over compared pairs: from them comes all that is said of many pairs together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from planner_eval.comparison.explanation.edits import Edit
+from planner_eval.comparison.policy.policy import Policy
+from planner_eval.comparison.policy.unused_rules import Names
+from planner_eval.comparison.rows import JUDGED, STATES, Row
+from planner_eval.plan.model import WHOLE_RESULT, Plan, Ref
+from planner_eval.results.views.junit import outcome
+
+SIDES = ("pred", "gold")
+_WHOLE = ((), *((name,) for name in WHOLE_RESULT))
+
+
+class DiffSums:
+    """What became of the pairs that have gone by, in numbers.
+
+    Args:
+        policy: How values compare; names are noted where its rules name some.
+        data: Sums to go on from, as :meth:`data` gave them.
+    """
+
+    def __init__(self, policy: Policy, data: Mapping[str, Any] | None = None) -> None:
+        stored = data or {}
+        self.policy = policy
+        self.states = Counter[str](stored.get("states"))
+        self.shown = Counter[str](stored.get("shown"))
+        """The states of the rows that are told."""
+        self.unproved: int = stored.get("unproved", 0)
+        self.width: int = stored.get("width", 0)
+        """The longest id of the rows that are told."""
+        self.counts = Counter[tuple[str, str]](
+            {(role, what): n for role, what, n in stored.get("counts", ())}
+        )
+        """By side and what: plans with ``"several"`` choices, with several ``"turns"``, ``"restated"``;
+        those without calls that may hold one, ``"unread"``."""
+        self.dialects = {tuple(pair) for pair in stored.get("dialects", ())}
+        self.wholes: dict[str, int] = dict(stored.get("wholes", ()))
+        """Tools whose whole result and an output may be one, and how often; in the order of their first."""
+        self.effects = Counter[str]()
+        """Of pairs that were run: how many come to the same, and how many are known to reach gold's goal."""
+        self.named = any(rule.where for rule in policy.rules)
+        self.names = Names()
+        self.names.seen.update((app, tool, name) for app, tool, name in stored.get("names", ()))
+
+    def add(self, row: Row, *, shown: bool = True) -> None:
+        """Add a row, which is told or left out."""
+        self.states[row.state] += 1
+        if shown:
+            self.shown[row.state] += 1
+            self.width = max(self.width, len(row.id))
+        if row.effects is not None:
+            self.effects.update([row.effects["verdict"], f"reached {row.effects.get('reached')}"])
+            self.effects["alone"] += differs(row)
+        for role, plan in zip(SIDES, (row.pred, row.gold), strict=True):
+            if plan is not None:
+                self._read(role, plan)
+        if self.named:
+            self.names.add((row.pred, row.gold))
+        if row.diff is not None:
+            self.unproved += not row.diff.proved
+            for edit in row.diff.edits:
+                if _may_be_whole(edit):
+                    tool = row.diff.gold.calls[edit.gold_value.call].tool
+                    if tool not in self.policy.tools:
+                        self.wholes[tool] = self.wholes.get(tool, 0) + 1
+
+    def _read(self, role: str, plan: Plan) -> None:
+        self.dialects.add((role, plan.dialect or "?"))
+        codes = {diagnostic.code for diagnostic in plan.diagnostics}
+        if "find.choices" in codes:
+            self.counts[role, "several"] += 1
+        if "find.unread" in codes:
+            self.counts[role, "unread"] += 1
+        if "find.restated" in codes:
+            self.counts[role, "restated"] += 1
+        if len({call.turn for call in plan.calls}) > 1:
+            self.counts[role, "turns"] += 1
+
+    def extend(self, other: DiffSums) -> None:
+        """Add the sums over the rows that come next."""
+        self.states.update(other.states)
+        self.shown.update(other.shown)
+        self.unproved += other.unproved
+        self.width = max(self.width, other.width)
+        self.counts.update(other.counts)
+        self.dialects |= other.dialects
+        for tool, count in other.wholes.items():
+            self.wholes[tool] = self.wholes.get(tool, 0) + count
+        self.names.seen |= other.names.seen
+
+    def data(self) -> dict[str, Any]:
+        """The sums as JSON data."""
+        return {
+            "states": _in_order(self.states),
+            "shown": _in_order(self.shown),
+            "unproved": self.unproved,
+            "width": self.width,
+            "counts": sorted([role, what, n] for (role, what), n in self.counts.items()),
+            "dialects": sorted(map(list, self.dialects)),
+            "wholes": [[tool, count] for tool, count in self.wholes.items()],
+            "names": sorted(
+                map(list, self.names.seen),
+                key=lambda triple: (triple[0] or "", triple[0] is None, triple[1:]),
+            ),
+        }
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return self.states.total()
+
+    @property
+    def said(self) -> str:
+        """How many pairs are in which state: ``3 pairs: 1 same, 2 different``."""
+        named = ", ".join(f"{n} {state.replace('_', ' ')}" for state, n in _in_order(self.states).items())
+        more = f" ({self.unproved} not proved: the search was bounded)" if self.unproved else ""
+        ran = f"\n{self.in_effect}" if self.effects else ""
+        return f"{self.pairs} pair{'s' * (self.pairs != 1)}: {named or 'none'}{more}{ran}"
+
+    @property
+    def in_effect(self) -> str:
+        """How many pairs come to the same, and how many predictions reach gold's goal."""
+        verdicts = {"same": "the same", "different": "different", "unknown": "unknown"}
+        named = ", ".join(
+            f"{self.effects[verdict]} {label}" for verdict, label in verdicts.items() if self.effects[verdict]
+        )
+        reached, unknown = self.effects["reached True"], self.effects["reached None"]
+        more = f", {unknown} unknown" if unknown else ""
+        return (
+            f"in effect: {named}; gold's final state, and the values that it names, are reached in "
+            f"{reached} of {self.pairs - unknown}{more}"
+        )
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The same as JSON data: what is said of a run."""
+        return {
+            "pairs": self.pairs,
+            "states": _in_order(self.states),
+            "unproved": self.unproved,
+            **{role: sorted(name for of, name in self.dialects if of == role) for role in SIDES},
+        }
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How many of the rows that are told have which outcome as tests."""
+        counter = Counter[str]()
+        for state, count in self.shown.items():
+            counter[outcome(state, limited=False)] += count
+        alone = self.effects["alone"]
+        return counter + Counter(failure=alone) - Counter(passed=alone)
+
+    @property
+    def code(self) -> int:
+        """The exit code: 0 all are the same, 1 some are not, 3 nothing could be compared."""
+        if not any(self.states[state] for state in JUDGED):
+            return 3
+        return int(self.states["same"] != self.pairs or bool(self.effects["different"]))
+
+
+def differs(row: Row) -> bool:
+    """Whether plans that are the same come to something else when they are run."""
+    return row.state == "same" and row.effects is not None and row.effects["verdict"] == "different"
+
+
+def _in_order(states: Counter[str]) -> dict[str, int]:
+    return {state: states[state] for state in STATES if states[state]}
+
+
+def _may_be_whole(edit: Edit) -> bool:
+    """Whether a tool's whole result stands on one side and an output of it on the other: they may be one."""
+    values = (edit.pred_value, edit.gold_value)
+    if not edit.code.endswith(".output") or not all(isinstance(value, Ref) for value in values):
+        return False
+    return all(len(value.path) < 2 for value in values) and any(value.path[:1] in _WHOLE for value in values)

@@ -1,0 +1,278 @@
+"""Reports: figures summed over scored pairs, how sure they are, breakdowns, and how they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+from planner_eval._version import __version__
+from planner_eval.base.errors import InputError
+from planner_eval.base.frozen import quick
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.comparison.metrics.counts import Counts, Tally
+from planner_eval.comparison.rows import STATES
+from planner_eval.results.columns import Column, exact_sum
+from planner_eval.results.intervals import Interval, intervals
+from planner_eval.results.scored import STRUCTURE, Scored
+from planner_eval.results.totals import Totals
+
+if TYPE_CHECKING:
+    from planner_eval.results.causes import Causes
+
+
+@quick
+class Estimate:
+    """One metric over many pairs.
+
+    Args:
+        name: The metric.
+        tally: The sum of its counts.
+        macro: The mean of the pairs' own figures, over those that have one.
+        n: Pairs that have a figure.
+        interval: 95 %, of the figure from summed counts.
+    """
+
+    name: str
+    tally: Tally | None
+    macro: float | None
+    n: int
+    interval: Interval | None
+
+    @property
+    def value(self) -> float | None:
+        """The figure from summed counts (micro): F1 or the share."""
+        return self.tally.value if self.tally is not None else None
+
+
+class LeftOut(NamedTuple):
+    """A record that was left out, for an earlier one has its id.
+
+    Args:
+        id: The id.
+        file: The file that it stands in.
+        line: The line there, counted from 1, where it is known.
+    """
+
+    id: str | None
+    file: str
+    line: int | None
+
+
+class About(NamedTuple):
+    """How scored pairs came about.
+
+    Args:
+        answers: The field that was read as the answers.
+        pairing: How they were paired.
+        reading: How predictions were read, in words.
+        read: Which field was read as the answers, which as gold, in words.
+        file: The file of the predictions.
+        repeated: The records that were left out.
+        notes: What the user should know of the files, where a run tells it again.
+        counted: Metric → what it counted, where that hangs on the policy.
+        mark: What the answers were asked with that their figures are marked with.
+    """
+
+    answers: str = "records"
+    pairing: str = "position"
+    reading: str = "strict"
+    read: Mapping[str, str] = {}
+    file: str = ""
+    repeated: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+    counted: Mapping[str, str] = {}
+    mark: str = ""
+
+    def data(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        return {
+            **self._asdict(),
+            "read": dict(self.read),
+            "repeated": [list(repeat) for repeat in self.repeated],
+            "notes": [*self.notes],
+            "counted": dict(self.counted),
+        }
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> About:
+        """The same from JSON data."""
+        repeated = tuple(LeftOut(*repeat) for repeat in data["repeated"])
+        return cls(**data)._replace(repeated=repeated, notes=tuple(data["notes"]))
+
+
+UNSAID = About()
+"""Nothing is known of how pairs came about."""
+
+
+@quick
+class Report:
+    """The figures of one set of predictions.
+
+    Args:
+        figures: One a metric.
+        rows: The scored pairs, none left out; of many read from a file when they are asked for.
+        breakdown: Key → value → figures.
+        signature: How the figures were made, in one line.
+        totals: What the pairs add up to.
+        about: How the pairs came about.
+    """
+
+    figures: tuple[Estimate, ...]
+    rows: Sequence[Scored]
+    breakdown: Mapping[str, Mapping[str, tuple[Estimate, ...]]]
+    signature: str
+    totals: Totals = field(repr=False)
+    about: About = UNSAID
+
+    @property
+    def read(self) -> Mapping[str, str]:
+        """Which field was read as the answers, which as gold, in words."""
+        return self.about.read
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What no gold plan has, of :data:`planner_eval.results.totals.HAS`."""
+        return self.totals.lacking
+
+    @property
+    def judged(self) -> int:
+        """The pairs that every denominator counts: those with a readable gold plan."""
+        return self.totals.judged
+
+    @property
+    def causes(self) -> Causes | None:
+        """What each root cause costs, where that was asked for."""
+        return None if self.totals.causes is None else self.totals.causes.causes
+
+    def states(self) -> dict[str, int]:
+        """How many pairs are in which state."""
+        return {state: self.totals.states[state] for state in STATES if self.totals.states[state]}
+
+    def codes(self) -> dict[str, int]:
+        """How often each code is a root cause, the commonest first."""
+        return dict(sorted(self.totals.codes.items(), key=lambda item: (-item[1], item[0])))
+
+    def figure(self, name: str) -> float | None:
+        """A figure by its name: ``calls``, or ``calls.precision``, ``calls.recall``, ``calls.macro``.
+
+        Raises:
+            InputError: the report has no such figure.
+        """
+        metric, _, aspect = name.partition(".")
+        for figure in self.figures:
+            if figure.name == metric:
+                if aspect == "macro":
+                    return figure.macro
+                if aspect in ("", "f1", "value"):
+                    return figure.value
+                if aspect in ("precision", "recall") and isinstance(figure.tally, Counts):
+                    return figure.tally.precision if aspect == "precision" else figure.tally.recall
+        raise InputError(
+            f"the report has no figure {name!r}; it has {', '.join(f.name for f in self.figures)}"
+        )
+
+
+def signature(policy: str, *, version: str = __version__, **fields: str) -> str:
+    """How figures were made, in one line, so that two of them can be told apart.
+
+    >>> signature("default", pairing="id").partition("|")[2]
+    ' policy default | pairing id | micro from summed counts'
+    """
+    named = [f"{name} {value}" for name, value in (("policy", policy), *fields.items())]
+    return " | ".join([f"planeval {version}", *named, "micro from summed counts"])
+
+
+def sureness(cluster: str | None, count: int) -> str:
+    """What is said of the intervals: over how many clusters they are, where samples lie in some.
+
+    Args:
+        cluster: The key by whose values they do.
+        count: How many these are.
+
+    >>> sureness(None, 0), sureness("domain", 12)
+    ('95 % intervals', '95 % intervals over 12 clusters of domain')
+    """
+    if cluster is None:
+        return "95 % intervals"
+    if count == 1:
+        return f"no intervals, for 1 cluster of {cluster} says nothing of others"
+    return f"95 % intervals over {count:,} clusters of {cluster}"
+
+
+def clusters_of(columns: Mapping[str, Column]) -> int:
+    """In how many clusters the samples lie that were counted."""
+    return max((len(column.clusters) for column in columns.values()), default=0)
+
+
+def in_no_cluster(key: str, name: str) -> InputError:
+    """That a sample lies in no cluster: left out of them all it would count in no interval."""
+    return InputError(
+        f"--cluster {key!r}: the gold record of {name!r} has no field {key!r}, and it is none of "
+        f"{', '.join(STRUCTURE)}; every sample has to lie in a cluster"
+    )
+
+
+def make_report(
+    totals: Totals,
+    rows: Sequence[Scored],
+    *,
+    made: str,
+    about: About = UNSAID,
+) -> Report:
+    """The report of scored pairs.
+
+    Args:
+        totals: What the pairs add up to.
+        rows: The pairs.
+        made: The report's signature.
+        about: How the pairs came about.
+    """
+    breakdown = {
+        key: {value: figures(groups[value]) for value in in_order(groups)}
+        for key, groups in totals.groups.items()
+    }
+    return Report(figures(totals.columns), rows, breakdown, made, totals, about)
+
+
+def report_of(totals: Totals, rows: Sequence[Scored], about: About, *, policy: str, **version: str) -> Report:
+    """The report of scored pairs.
+
+    Args:
+        totals: What they add up to.
+        rows: The pairs.
+        about: How they came about.
+        policy: What the policy is called.
+        version: Which version scored them, where it is another.
+
+    Raises:
+        InputError: a sample lies in no cluster, and they are asked for.
+    """
+    if totals.cluster is not None and totals.alone is not None:
+        raise in_no_cluster(totals.cluster, totals.alone)
+    fields = {"answers": about.answers, "pairing": about.pairing, "notation": totals.read}
+    sure = sureness(totals.cluster, clusters_of(totals.columns))
+    signature_text = signature(policy, **version, **fields, reading=about.reading, **about.counted)
+    marked = f" | {about.mark}" if about.mark else ""
+    return make_report(totals, rows, made=f"{signature_text}, {sure}{marked}", about=about)
+
+
+def in_order(values: Iterable[str]) -> list[str]:
+    """What a key is in some rows, numbers in their order."""
+    return sorted(values, key=_natural)
+
+
+def _natural(text: str) -> tuple[int, int, str]:
+    return (0, int(text), "") if text.isascii() and text.isdigit() else (1, 0, text)
+
+
+def figures(columns: Mapping[str, Column]) -> tuple[Estimate, ...]:
+    """The figures of some pairs, of which each metric has a column."""
+    spread = intervals(columns)
+    estimates = []
+    for name, column in columns.items():
+        values = [(t.value, count) for t, count in column.each() if t is not None and t.value is not None]
+        n = sum(count for _, count in values)
+        macro = exact_sum(values) / n if n else None
+        estimates.append(Estimate(name, column.total(), macro, n, spread[name]))
+    return tuple(estimates)

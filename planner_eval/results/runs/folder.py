@@ -1,0 +1,486 @@
+"""The folder of a run: taken, held against what it was made for, and which parts of it are done."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval._version import __version__
+from planner_eval.base.errors import InputError
+from planner_eval.base.output_files import refusal, write
+from planner_eval.base.temporary import Held, temporary_folder
+from planner_eval.reading.files.user_rows import own
+from planner_eval.results.runs.job import Job, Part
+from planner_eval.results.runs.row_files import STORES, Changed, whole_marks, write_all_rows
+from planner_eval.results.runs.run_file import SCHEMA, damaged, left_alone, read_run, write_run
+from planner_eval.results.runs.work import (
+    LEFT_OVER,
+    digest_of,
+    holds,
+    mark_file,
+    read_mark,
+    rows_file,
+    unusable,
+)
+
+# ----------------------------------------------------------------------
+# A folder taken for a run: refused where it holds something else, and locked against other processes.
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # not on every platform
+    fcntl = None
+
+
+class Claim(NamedTuple):
+    """A folder that is ours.
+
+    Args:
+        lock: A file that is open as long as the folder is held; None where files cannot be locked.
+        part: How many pairs make a part.
+    """
+
+    lock: int | None
+    part: int
+
+
+def claim(path: str, run: Run) -> Claim:
+    """Take a folder for a run, or go on with the run that is there.
+
+    Args:
+        path: The folder; made where it is not there.
+        run: What is run.
+
+    Raises:
+        InputError: The folder holds something else, another run, or one that another process works on.
+    """
+    if problem := refusal(os.path.join(path, ""), folder=True):
+        raise InputError(problem)
+    lock = None
+    try:
+        _refuse_other(path)
+        os.makedirs(os.path.join(path, "parts"), exist_ok=True)
+        lock = _lock(path)
+        return Claim(lock, _begun(path, run))
+    except BaseException as error:
+        if lock is not None:
+            os.close(lock)
+        if isinstance(error, OSError):
+            raise unusable(path, error) from None
+        raise
+
+
+def _begun(path: str, run: Run) -> int:
+    """Write down what is run, or compare it with what is written: how many pairs make a part there.
+
+    Raises:
+        InputError: The folder holds another run.
+    """
+    stored = read_run(path)
+    if stored is None:
+        write_run(path, run.data())
+        return run.part
+    try:
+        why, chunk_size = run.differs(stored), int(stored["part"])
+    except (KeyError, TypeError, ValueError):
+        raise damaged(path) from None
+    if why:
+        raise InputError(
+            f"{path} holds another run: {why}; name another folder, or remove this one to begin again"
+        )
+    return chunk_size
+
+
+def _refuse_other(path: str) -> None:
+    """Refuse a folder that is not empty and holds no run.
+
+    Raises:
+        InputError: it holds something else.
+    """
+    if problem := left_alone(path):
+        raise problem
+    names = [
+        name for name in (os.listdir(path) if os.path.isdir(path) else ()) if not name.endswith(LEFT_OVER)
+    ]
+    if "run.json" not in names and set(names) - {"parts"}:
+        raise InputError(f"{path} holds other files, {min(names)} first, and no run; name another folder")
+
+
+def _lock(path: str) -> int | None:
+    """Keep others away from a folder, for as long as this process lives.
+
+    Raises:
+        InputError: another process is there.
+    """
+    if fcntl is None:
+        return None
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise InputError(
+            f"another process works on the run in {path}; wait for its end, or name another folder"
+        ) from None
+    except OSError:  # some network's file systems have no locks on folders
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+# ----------------------------------------------------------------------
+# What makes a run another one than that of a folder, in the words that a user typed.
+_TYPED = {
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in (
+            "id_field", "text_field", "gold_id_field", "gold_text_field", "turn", "compute", "infer",
+            "repair", "policy", "places", "structure", "store", "benchmark", "seed", "isolation", "timeout",
+            "concurrency", "retries", "backoff", "trace", "state", "initial", "allow_read", "tools",
+            "format",
+        )
+    },
+    "dialect": "--from",
+    "gold_dialect": "--gold-from",
+    "by": "--pair",
+    "ids": "--id",
+    "metrics": "--metric",
+    "keys": "--by",
+    "binding": "--by",
+    "compared": "what --policy says",
+    "failures": "--only failures",
+    "settings": "--set",
+    "variants": "--official or --corrected",
+    "deadline": "--record-deadline",
+    "pairs": "the number of records",
+    "spec": "--tools",
+    "made_of": "what --tools stands for",
+    "arguments": "--trace",
+    "drawn": "what is drawn",
+    "titles": "the names of the files",
+    "about.file": "the name of the predictions",
+    "about.read": "what is read of the files",
+    "about.pairing": "how records are paired",
+    "about.reading": "how plans are read",
+    "about": "what is known of the files",
+}  # fmt: skip
+"""How options are called by those who type them, by their names in a job."""
+
+_STRICT = "score"
+"""The kind of run that repairs unless it is told otherwise."""
+
+
+def typed(name: str, kind: str = "") -> str:
+    """An option of a job as it is typed, of an inner name that may go on with dots.
+
+    >>> typed("keys"), typed("by"), typed("settings.task"), typed("repair", "score"), typed("note")
+    ('--by', '--pair', '--set task', '--strict', 'note')
+    """
+    if name == "repair" and kind == _STRICT:
+        return "--strict"
+    head, dot, suffix = name.partition(".")
+    if name in _TYPED or not dot:
+        return _TYPED.get(name, name)
+    inner = f"{head}.{suffix.partition('.')[0]}"
+    if inner in _TYPED:
+        return _TYPED[inner]
+    return f"{_TYPED[head]} {suffix}" if head == "settings" else _TYPED.get(head, name)
+
+
+def other_option(previous: Any, current: Mapping[str, Any], kind: str) -> str | None:
+    """The first option that is not as it was, and how; None where there is none.
+
+    Args:
+        previous: What the options were.
+        current: What they are.
+        kind: What the run is called.
+
+    >>> other_option({"keys": [], "repair": True}, {"keys": [], "repair": False}, "score")
+    '--strict was not given and is given'
+    """
+    previous = previous or {}
+    for name in dict.fromkeys([*previous, *current]):
+        if (was := previous.get(name)) != (now := current.get(name)):
+            return _difference(name, was, now, kind)
+    return None
+
+
+def other_input(previous: Any, current: Sequence[Input]) -> str | None:
+    """The first file that is not as it was, and how; None where there is none.
+
+    Args:
+        previous: What the files were, as JSON data.
+        current: What they are.
+    """
+    then = {(file["role"], number): file for number, file in enumerate(previous or ())}
+    now = {(file.role, number): file for number, file in enumerate(current)}
+    for key in [*then, *now]:
+        if key not in then or key not in now:
+            return f"it had {len(then):,} input files, now there are {len(now):,}"
+        was, file = then[key], now[key]
+        if (was["size"], was["digest"]) != (file.size, file.digest):
+            changed = "has changed since" if was["path"] == file.path else f"is not {was['path']}"
+            return f"the file {file.path} ({file.role}) {changed}"
+    return None
+
+
+def _difference(name: str, was: Any, now: Any, kind: str) -> str:
+    """Where two values differ first, and how."""
+    if name == "compared":
+        return f"{typed(name)} has changed"
+    if isinstance(was, dict) and isinstance(now, dict) and was.keys() == now.keys():
+        first_key = next(key for key in was if was[key] != now[key])
+        return _difference(f"{name}.{first_key}", was[first_key], now[first_key], kind)
+    return "{} was {} and is {}".format(*worded(name, was, now, kind))
+
+
+def worded(name: str, first: Any, second: Any, kind: str) -> tuple[str, str, str]:
+    """An option of a job as it is typed, and two values of it in words.
+
+    >>> worded("gold_dialect", None, "json", "diff")
+    ('--gold-from', 'not given', '"json"')
+    """
+    option = typed(name, kind)
+    if option == "--strict":
+        first, second = not first, not second
+    return option, _said(first), _said(second)
+
+
+def _said(value: Any) -> str:
+    if value is None or value is False or value == []:
+        return "not given"
+    if value is True:
+        return "given"
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        text = ", ".join(value)
+    else:
+        text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) < 200 else f"{text[:200]} …"
+
+
+# ----------------------------------------------------------------------
+# The folder of a run: what is run, which parts are done, and in the end all rows and the report.
+_CHUNK = 1 << 20
+
+
+class Input(NamedTuple):
+    """A file that a run reads.
+
+    Args:
+        role: What it is for: ``pred``, ``gold`` …
+        path: Its name as the user wrote it.
+        size: Bytes.
+        digest: Of all of them.
+    """
+
+    role: str
+    path: str
+    size: int
+    digest: str
+
+
+class Run(NamedTuple):
+    """All that decides what the rows of a run are, and how it is cut.
+
+    Args:
+        kind: The job's.
+        options: The job's.
+        inputs: The files that are read.
+        pairs: How many pairs there are.
+        deadline: Seconds for a pair; None for as long as it takes.
+        part: How many pairs make a part, which decides nothing.
+        notations: Those that are not shipped, by name, and a digest of each.
+        store: In what all rows are kept in the end, see :data:`.stores.STORES`.
+        given: What was named as predictions, gold and so on, which decides nothing.
+    """
+
+    kind: str
+    options: Mapping[str, Any]
+    inputs: Sequence[Input]
+    pairs: int
+    deadline: float | None
+    part: int
+    notations: Mapping[str, str]
+    store: str = "jsonl"
+    given: Sequence[str] = ()
+
+    @classmethod
+    def of(
+        cls,
+        job: Job,
+        inputs: Sequence[Input],
+        pairs: int,
+        deadline: float | None,
+        chunk_size: int,
+        store: str = "jsonl",
+        file_names: Sequence[str] = (),
+    ) -> Run:
+        """What is run, as it comes back from a file."""
+        options = json.loads(json.dumps(job.options()))
+        notations = {row.name: digest_of(repr(row).encode()) for row in own()}
+        return cls(
+            job.kind, options, tuple(inputs), pairs, deadline, chunk_size, notations, store, tuple(file_names)
+        )
+
+    def data(self) -> dict[str, Any]:
+        """What ``run.json`` says."""
+        return {
+            "schema": SCHEMA,
+            "version": __version__,
+            "python": ".".join(map(str, sys.version_info[:3])),
+            **self._asdict(),
+            "inputs": [i._asdict() for i in self.inputs],
+            "given": list(self.given),
+        }
+
+    def differs(self, stored: Mapping[str, Any]) -> str | None:
+        """What makes a run another one than that of a ``run.json``, in words; None where nothing does."""
+        current = self.data()
+        if stored.get("schema") != SCHEMA:
+            return f"it is of the form {stored.get('schema')!r}, which this version does not know"
+        for name, what in (("kind", "a run of"), ("version", "of version")):
+            if stored.get(name) != current[name]:
+                return f"it is {what} {stored.get(name)}, not {current[name]}"
+        return (
+            other_input(stored.get("inputs"), self.inputs)
+            or other_option(_deciding(stored.get("options")), _deciding(self.options), self.kind)
+            or other_option(stored.get("notations"), self.notations, "")
+            or other_option(
+                {name: stored.get(name) for name in ("deadline", "pairs", "store")},
+                {"deadline": self.deadline, "pairs": self.pairs, "store": self.store},
+                self.kind,
+            )
+        )
+
+
+def _deciding(options: Any) -> Any:
+    """Options without what was said of the files, as that one was left out: what was read are the inputs."""
+    about = options.get("about") if isinstance(options, Mapping) else None
+    if not isinstance(about, Mapping):
+        return options
+    return {**options, "about": {name: value for name, value in about.items() if name != "notes"}}
+
+
+# ---------------------------------------------------------------- the folder
+class RunFolder:
+    """A folder with a run in it, which one process at a time may work on.
+
+    Args:
+        path: The folder.
+        run: What is run; `part` as the folder has it, where the run was begun before.
+        lock: The open folder that keeps others away.
+        temporary: The folder, where it is removed in the end.
+    """
+
+    def __init__(self, path: str, run: Run, lock: int | None, *, temporary: Held | None = None) -> None:
+        self.path, self.run, self.lock, self.temporary = path, run, lock, temporary
+        self.parts = os.path.join(path, "parts")
+        self.rows = os.path.join(path, STORES[run.store])
+        self.report = os.path.join(path, "report.json")
+
+    @classmethod
+    def open(cls, path: str, run: Run) -> RunFolder:
+        """Begin a run in a folder, or go on with the one that is there.
+
+        Raises:
+            InputError: The folder holds something else, another run, or one that another process works on.
+        """
+        lock, chunk_size = claim(path, run)
+        home = cls(path, run._replace(part=chunk_size), lock)
+        home.sweep()
+        return home
+
+    @classmethod
+    def throwaway(cls, run: Run) -> RunFolder:
+        """A folder for a run that nobody shall go on with."""
+        directory = temporary_folder()
+        os.mkdir(os.path.join(directory.path, "parts"))
+        return cls(directory.path, run, None, temporary=directory)
+
+    def unlock(self) -> None:
+        """Let others work on it."""
+        if self.lock is not None:
+            os.close(self.lock)
+            self.lock = None
+
+    def close(self) -> None:
+        """Let others work on it; what is temporary is removed."""
+        self.unlock()
+        if self.temporary is not None:
+            self.temporary.remove()
+
+    # ------------------------------------------------------------ what is done
+    def done(self, chunks: Iterable[Part]) -> dict[int, int]:
+        """The parts that are done, whose files are whole: their numbers, and how many pairs failed."""
+        if self.temporary or not os.listdir(self.parts):
+            return {}
+        chunks = list(chunks)
+        if os.path.exists(self.rows):
+            try:
+                marks = whole_marks(self.run.store, self.rows, self.parts, chunks)
+                return {number: mark.failed for number, mark in enumerate(marks)}
+            except Changed:
+                os.unlink(self.rows)
+        return self._in_parts(chunks)
+
+    def _in_parts(self, chunks: Iterable[Part]) -> dict[int, int]:
+        failed = {}
+        for chunk in chunks:
+            mark = read_mark(self.parts, chunk)
+            name = rows_file(self.parts, chunk)
+            if mark and os.path.exists(name):
+                with open(name, "rb") as stream:
+                    if holds(stream, mark) and not stream.read(1):
+                        failed[chunk.number] = mark.failed
+        return failed
+
+    def forget(self, chunks: Iterable[Part]) -> None:
+        """Take parts for not done."""
+        for chunk in chunks:
+            for name in (mark_file(self.parts, chunk), rows_file(self.parts, chunk)):
+                if os.path.exists(name):
+                    os.unlink(name)
+
+    def sweep(self) -> None:
+        """Remove what killed processes left behind."""
+        for folder in (self.path, self.parts):
+            for name in os.listdir(folder):
+                if name.endswith(LEFT_OVER):
+                    os.unlink(os.path.join(folder, name))
+
+    # ------------------------------------------------------------ the end
+    def sums(self, job: Job, chunks: Iterable[Part], check: Callable[[], None]) -> Any:
+        """The sums of all parts, put together in their order."""
+        total = job.fold()
+        for chunk in chunks:
+            check()
+            mark = read_mark(self.parts, chunk)
+            if mark is None:
+                raise InputError(f"{mark_file(self.parts, chunk)} was changed or removed during the run")
+            total.extend(job.fold(json.loads(mark.sums)))
+        return total
+
+    def join(self, job: Job, chunks: Iterable[Part], check: Callable[[], None]) -> None:
+        """Write the rows of all parts one after another, and remove the parts' own."""
+        if not os.path.exists(self.rows):
+            # Nobody goes on with what is temporary: both need not fit on the disk.
+            write_all_rows(
+                self.run.store, job, self.rows, self.parts, chunks, check, remove=self.temporary is not None
+            )
+        for name in os.listdir(self.parts):
+            if name.endswith(".jsonl"):
+                os.unlink(os.path.join(self.parts, name))
+
+    def write_report(self, text: str) -> None:
+        """Write the report, unless it stands there."""
+        with (
+            contextlib.suppress(OSError, ValueError),
+            open(self.report, encoding="utf-8", newline="") as stream,
+        ):
+            if stream.read() == (text if text.endswith("\n") else f"{text}\n"):
+                return
+        write(self.report, text)

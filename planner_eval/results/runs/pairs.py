@@ -1,0 +1,102 @@
+"""The pairs of a run, made when they are asked for, and whether their files are large."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import overload
+
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.origins import Origin, refuse_changed, seen
+from planner_eval.reading.files.record import Record
+from planner_eval.results.runs.job import Pair
+
+# ----------------------------------------------------------------------
+# The files behind records: whether they are large enough for work in parts, and whether they change.
+LARGE = 8_000_000
+"""From so many bytes on it pays to start other processes."""
+
+
+def is_large(*files: PlanFile) -> bool:
+    """Whether the files behind some records have that many bytes together."""
+    return sum(origin.size for file in files for origin in file.origins) >= LARGE
+
+
+def unchanged(*files: PlanFile, used: Iterable[str | Origin] = ()) -> Callable[[], None]:
+    """What refuses the files behind some records, where they are not what was read.
+
+    Args:
+        files: The files of records.
+        used: Files of code and of what it knows, and data, as they were or as they are now.
+    """
+    origins = [(origin, "read") for file in files for origin in file.origins]
+    origins += [(seen(item) if isinstance(item, str) else item, "used") for item in used]
+
+    def check() -> None:
+        for origin, action in origins:
+            refuse_changed(origin, action)
+
+    return check
+
+
+# ----------------------------------------------------------------------
+# Pairs that are made when they are asked for.
+class LazyPairs(Sequence[Pair]):
+    """Neighbouring pairs out of some; whoever inherits says how others are had, and goes through them.
+
+    Args:
+        first: The first of them, counted from 0.
+        end: The one after the last.
+    """
+
+    def __init__(self, first: int, end: int) -> None:
+        self.first, self.end = first, end
+
+    def of(self, first: int, end: int) -> Sequence[Pair]:
+        """Others of the same pairs."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return self.end - self.first
+
+    @overload
+    def __getitem__(self, index: int) -> Pair: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Pair]: ...
+    def __getitem__(self, index: int | slice) -> Pair | Sequence[Pair]:
+        selected = range(self.first, self.end)[index]
+        if isinstance(selected, int):
+            return next(iter(self.of(selected, selected + 1)))
+        if selected.step != 1:
+            return [self[position - self.first] for position in selected]
+        return self.of(selected.start, max(selected.start, selected.stop))
+
+
+# ----------------------------------------------------------------------
+# Records without gold as the pairs of a run.
+class Alone(LazyPairs):
+    """The records of some files one after another, each without a partner; read when they are asked for.
+
+    Args:
+        files: The records of each file.
+        first: The first of them, counted from 0.
+        end: The one after the last; all when left out.
+
+    >>> one, two = (Record("a", at, None, "f()") for at in (0, 1))
+    >>> len(Alone([[one], [two]])), [pair[0].position for pair in Alone([[one], [two], [one]])[1:]]
+    (2, [1, 0])
+    """
+
+    def __init__(self, files: Sequence[Sequence[Record]], first: int = 0, end: int | None = None) -> None:
+        self.files = files
+        self.starts = [0, *accumulate(map(len, files))]
+        super().__init__(first, self.starts[-1] if end is None else end)
+
+    def of(self, first: int, end: int) -> Alone:
+        """Others of the same records."""
+        return Alone(self.files, first, end)
+
+    def __iter__(self) -> Iterator[Pair]:
+        for records, start in zip(self.files, self.starts, strict=False):
+            selected = records[max(0, self.first - start) : max(0, self.end - start)]
+            yield from ((record, None) for record in selected)

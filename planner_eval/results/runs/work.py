@@ -1,0 +1,361 @@
+"""One part of a run: its rows into a file, then its sums into another, which says that it is done."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import blake2b
+from io import FileIO
+from typing import Any, BinaryIO
+
+from planner_eval.base.errors import InputError, ParseError, PlanevalError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.reading.files.record import Record
+from planner_eval.results.runs.job import Job, Pair, Pairs, Part
+
+# ----------------------------------------------------------------------
+# Rows on their way into a file, and files that take their place when they are whole.
+LEFT_OVER = ".part"
+"""How the names of files end that are being written; of a process that was killed they stay behind."""
+
+_CHUNK = 1 << 16
+
+
+class Rows:
+    """Lines on their way into a file, with their size and digest."""
+
+    def __init__(self, stream: FileIO, name: str) -> None:
+        self.stream, self.name = stream, name
+        self.waiting: list[bytes] = []
+        self.held = self.added = 0
+        self.size, self.found = 0, blake2b(digest_size=16)
+        self.begun = 0, self.found
+
+    def add(self, row: str) -> None:
+        """Write one row."""
+        line = row.encode("utf-8", "backslashreplace") + b"\n"
+        if line.find(b"\n") != len(line) - 1:
+            raise ValueError("a row holds a line end")
+        self.waiting.append(line)
+        self.added += 1
+        self.held += len(line)
+        if self.held > _CHUNK:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand over what waits."""
+        data = b"".join(self.waiting)
+        try:
+            write_all(self.stream, data)
+        except OSError as error:
+            raise unwritable(self.name, error) from None
+        self.found.update(data)
+        self.size += len(data)
+        self.waiting.clear()
+        self.held = 0
+
+    def begin(self) -> None:
+        """Remember this place."""
+        self.flush()
+        self.added = 0
+        self.begun = self.size, self.found.copy()
+
+    def back(self) -> None:
+        """Take back what was added since the place that was remembered."""
+        self.waiting.clear()
+        self.held = 0
+        self.size, self.found = self.begun
+        self.stream.seek(self.size)
+        self.stream.truncate()
+
+
+@contextmanager
+def placing(name: str) -> Iterator[FileIO]:
+    """A file that takes its place when it is whole."""
+    temporary = f"{name}.{os.urandom(6).hex()}{LEFT_OVER}"  # workers may be on several machines
+    try:
+        with FileIO(temporary, "w") as stream:
+            yield stream
+        os.replace(temporary, name)
+    finally:
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+
+
+def write_all(stream: FileIO, data: bytes) -> None:
+    """Write all of it: the last that fits on a full disk is less."""
+    left = memoryview(data)
+    while left:
+        left = left[stream.write(left) :]
+
+
+def unwritable(name: str, error: OSError) -> InputError:
+    """What is said of a file that cannot be written."""
+    return InputError(f"{name} cannot be written: {error.strerror or error}")
+
+
+def unusable(path: str, error: OSError) -> InputError:
+    """What is said of a run's folder in which a file, or another folder, cannot be read or written."""
+    name = error.filename or path
+    if isinstance(error, IsADirectoryError):
+        problem = "is a folder in the place of a file of the run: remove it, and give the run's command again"
+        return InputError(f"{name} {problem}")
+    return InputError(f"{name} cannot be read or written: {error.strerror or error}")
+
+
+def digest_of(data: bytes) -> str:
+    """A digest of some bytes, as the engine's files give it."""
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+# ----------------------------------------------------------------------
+# One part of a run: its rows into a file, then its sums into another, which says that it is done.
+Watch = Callable[[int], None]
+"""Told which pair begins, by its number, and -1 after the last of a part."""
+
+
+class Broken(NamedTuple):
+    """Why a pair is not read again: it ended, or held up, the process that worked on it.
+
+    Args:
+        code: ``parse.crash`` or ``parse.deadline``.
+        reason: What it did, for the row that takes its place.
+        both: Whether its gold plan is left out as well; its prediction alone was not to blame.
+    """
+
+    code: str
+    reason: str
+    both: bool = False
+
+    def instead(self, pair: Pair) -> Pair:
+        """The pair as it is worked on now: with an error where a plan was."""
+        pred, gold = pair
+        if pred is None or self.both:
+            gold = gold and self._refused(gold)
+        return pred and self._refused(pred), gold
+
+    def _refused(self, record: Record) -> Record:
+        return record._replace(source=None, values=None, error=ParseError(self.reason, code=self.code))
+
+
+class Mark(NamedTuple):
+    """What the file of a part's sums says of it.
+
+    Args:
+        first: Its first pair.
+        end: The pair after its last.
+        size: Bytes of its rows.
+        digest: BLAKE2b of its rows.
+        failed: How many of its pairs are left out as broken.
+        check: BLAKE2b of its sums.
+        sums: The job's sums over its rows, as JSON.
+    """
+
+    first: int
+    end: int
+    size: int
+    digest: str
+    failed: int
+    check: str
+    sums: str
+
+
+def cut(count: int, size: int) -> Iterator[Part]:
+    """Cut pairs into parts of neighbours.
+
+    Args:
+        count: How many pairs there are.
+        size: How many make a part.
+
+    >>> list(cut(5, 2))
+    [Part(number=0, first=0, end=2), Part(number=1, first=2, end=4), Part(number=2, first=4, end=5)]
+    """
+    for number, first in enumerate(range(0, count, size)):
+        yield Part(number, first, min(first + size, count))
+
+
+def rows_file(folder: str, chunk: Part) -> str:
+    """Where the rows of a part stand."""
+    return os.path.join(folder, f"{chunk.number:06d}.jsonl")
+
+
+def mark_file(folder: str, chunk: Part) -> str:
+    """Where the sums of a part stand."""
+    return os.path.join(folder, f"{chunk.number:06d}.json")
+
+
+def work(
+    job: Job,
+    pairs: Pairs,
+    chunk: Part,
+    folder: str,
+    broken: Mapping[int, Broken] | None = None,
+    watch: Watch | None = None,
+) -> int:
+    """Do one part: write its rows, then its sums as the mark that it is done.
+
+    A pair at which the job raises what it should have put into a row is left out as broken; the job's own
+    faults never cost another record.
+
+    Args:
+        job: What is done.
+        pairs: All pairs of the run.
+        chunk: The pairs to do.
+        folder: Where parts are written.
+        broken: Pairs that are left out, by number.
+        watch: Told which pair begins.
+
+    Returns:
+        How many pairs were left out as broken.
+
+    Raises:
+        InputError: A file cannot be read or written, or the job refuses to go on.
+        RuntimeError: The job fails at a pair even when that is left out.
+    """
+    left_out = {number: why for number, why in (broken or {}).items() if chunk.first <= number < chunk.end}
+    name, mark_name = rows_file(folder, chunk), mark_file(folder, chunk)
+    try:
+        with placing(name) as stream:
+            rows = Rows(stream, name)
+            sums = _segments(job, pairs, chunk, left_out, watch or _unwatched, rows)
+            rows.flush()
+        text = json.dumps(sums.data(), separators=(",", ":")).encode()
+        head = {
+            "first": chunk.first,
+            "end": chunk.end,
+            "size": rows.size,
+            "digest": rows.found.hexdigest(),
+            "failed": len(left_out),
+            "check": digest_of(text),
+        }
+        with placing(mark_name) as stream:
+            write_all(stream, json.dumps(head).encode() + b"\n" + text)
+    except OSError as error:
+        raise unwritable(name, error) from None
+    return len(left_out)
+
+
+def read_mark(folder: str, chunk: Part) -> Mark | None:
+    """The mark of a part that is done; None where there is none, or it is damaged or of another cut.
+
+    Raises:
+        InputError: it is there and cannot be read.
+    """
+    name = mark_file(folder, chunk)
+    try:
+        with open(name, "rb") as stream:
+            head, _, sums = stream.read().partition(b"\n")
+        mark = Mark(**json.loads(head), sums=sums.decode())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise unusable(name, error) from None
+    except (ValueError, TypeError):
+        return None
+    is_whole = mark.check == digest_of(sums) and (mark.first, mark.end) == (chunk.first, chunk.end)
+    return mark if is_whole else None
+
+
+def holds(stream: BinaryIO, mark: Mark) -> bool:
+    """Whether the next bytes of a file are the rows that a mark speaks of."""
+    digest, remaining = blake2b(digest_size=16), mark.size
+    while remaining and (data := stream.read(min(remaining, _CHUNK))):
+        digest.update(data)
+        remaining -= len(data)
+    return not remaining and digest.hexdigest() == mark.digest
+
+
+# ---------------------------------------------------------------- the rows
+def _segments(
+    job: Job, pairs: Pairs, chunk: Part, broken: dict[int, Broken], watch: Watch, rows: Rows
+) -> Any:
+    """Write the rows of a part and give their sums.
+
+    Where the job fails at a pair, its sums may be half done: the pairs since the last such one are done
+    once more, and that one with them, left out. So no pair is done more than a few times.
+    """
+    total = None
+    first, end = chunk.first, chunk.end
+    while first < chunk.end:
+        sums = job.fold()
+        rows.begin()
+        feed = _Feed(pairs, first, end, broken, watch)
+        try:
+            for row in job.rows(feed, sums):
+                rows.add(row)
+            watch(-1)
+        except Exception as error:
+            if _stops(error) or feed.number < first:
+                raise _told(error, feed.number) from error
+            broken[feed.number] = _worse(broken.get(feed.number), error)
+            rows.back()
+            end = feed.number + 1
+            continue
+        if rows.added != end - first:
+            raise RuntimeError(f"the job {job.kind} gave {rows.added:,} rows for {end - first:,} pairs")
+        if total is None:
+            total = sums
+        else:
+            total.extend(sums)
+        first, end = end, chunk.end
+    return total
+
+
+class _Feed:
+    """The pairs of a part, one after another; knows which was asked for last, or is worked on."""
+
+    def __init__(
+        self, pairs: Pairs, first: int, end: int, broken: Mapping[int, Broken], watch: Watch
+    ) -> None:
+        self.pairs, self.first, self.end, self.broken, self.watch = pairs, first, end, broken, watch
+        self.number = first - 1
+
+    def __iter__(self) -> Iterator[Pair]:
+        watch, broken = self.watch, self.broken
+        remaining = iter(self.pairs[self.first : self.end])
+        for number in range(self.first, self.end):
+            self.number = number
+            watch(number)  # before it is read: that may take its time as well
+            pair = next(remaining)
+            yield broken[number].instead(pair) if number in broken else pair
+
+    def again(self, number: int) -> None:
+        """Be told that the job works once more on a pair that it was given."""
+        self.number = number
+        self.watch(number)
+
+
+def _unwatched(_number: int) -> None:
+    """Nobody wants to know which pair begins."""
+
+
+def _stops(error: Exception) -> bool:
+    """Whether an error is no fault of a pair: a file, a disk, an option."""
+    return isinstance(error, OSError) or (
+        isinstance(error, PlanevalError) and not isinstance(error, ParseError)
+    )
+
+
+def _told(error: Exception, number: int) -> Exception:
+    """An error that stops a run, as it is raised."""
+    if not isinstance(error, OSError):
+        return error
+    where = error.filename or f"what pair {number + 1:,} is read from"
+    return InputError(f"{where} cannot be read or written: {error.strerror or error}")
+
+
+def _worse(previous: Broken | None, error: Exception) -> Broken:
+    """Leave out a pair at which the job failed, or its gold plan too where that was not enough.
+
+    Raises:
+        RuntimeError: nothing is left to leave out.
+    """
+    kind = type(error).__name__
+    if previous is not None and previous.both:
+        raise RuntimeError(f"the job fails even where a pair is left out: {kind}: {error}") from error
+    if previous is not None:
+        return previous._replace(both=True)
+    message = f"the program itself failed at it ({kind}), which is a fault of the program, not of the plan"
+    return Broken("parse.crash", message)

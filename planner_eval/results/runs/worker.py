@@ -1,0 +1,175 @@
+"""A process that works on parts: it is told their numbers by a pipe, and ends with its parent."""
+
+from __future__ import annotations
+
+import gc
+import json
+import mmap
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import PlanevalError
+from planner_eval.execution.sandbox.lockdown import die_with_parent
+from planner_eval.reading.files import user_rows
+from planner_eval.results.runs.job import Job, Pairs, Part
+from planner_eval.results.runs.work import Broken, work
+
+_START = """\
+import sys
+sys.path[:] = sys.argv[2:]
+from planner_eval.results.runs.worker import started
+started(sys.argv[1])
+"""
+
+
+class Task(NamedTuple):
+    """What a worker does.
+
+    Args:
+        job: What is done with each pair.
+        pairs: All pairs of the run.
+        folder: Where parts are written.
+        notations: Those of the user, which a process that is started afresh does not know.
+    """
+
+    job: Job
+    pairs: Pairs
+    folder: str
+    notations: tuple[user_rows.Row, ...] = ()
+
+
+class Ends(NamedTuple):
+    """What a worker has of what joins it to its parent: files by their numbers.
+
+    Args:
+        orders: The parts to do come from here.
+        answers: What became of them goes here.
+        life: Ends when the parent ends.
+        cells: Numbers that both share: which pair each worker is on.
+        cell: Which of them is this worker's.
+        parent: The parent's process.
+    """
+
+    orders: int
+    answers: int
+    life: int
+    cells: int
+    cell: int
+    parent: int
+
+
+def may_fork() -> bool:
+    """Whether a fork is safe: no thread but this one runs, which can be told on Linux alone."""
+    try:
+        return len(os.listdir("/proc/self/task")) == 1
+    except OSError:
+        return False
+
+
+def fork(task: Task, ends: Ends, other_ends: Sequence[int]) -> int:
+    """Start a worker as a copy of this process, which shares what is read already.
+
+    Args:
+        task: What it does.
+        ends: What joins it to this process.
+        other_ends: Files that it shall not hold: other workers' and locks.
+
+    Returns:
+        Its process.
+    """
+    child = os.fork()
+    if child:
+        return child
+    try:
+        for other in other_ends:
+            os.close(other)
+        serve(task, ends)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
+
+
+def spawn(pickled: int, ends: Ends) -> subprocess.Popen[bytes]:
+    """Start a worker afresh.
+
+    Args:
+        pickled: The file with what it does.
+        ends: What joins it to this process.
+    """
+    files = (ends.orders, ends.answers, ends.life, ends.cells, pickled)
+    arguments = json.dumps([pickled, *ends])
+    return subprocess.Popen(
+        [sys.executable, "-c", _START, arguments, *sys.path], stdin=subprocess.DEVNULL, pass_fds=files
+    )
+
+
+def started(arguments: str) -> None:
+    """Work as a process that was started afresh."""
+    gc.set_threshold(50_000, 20, 20)  # as in the command, which a worker that it forks has it from
+    pickled, *numbers = json.loads(arguments)
+    ends = Ends(*numbers)
+    try:
+        with mmap.mmap(pickled, 0, access=mmap.ACCESS_READ) as data:
+            task = Task(*pickle.loads(data))
+        user_rows.add(task.notations)
+    except Exception as error:
+        _answer(ends, stopped(error))
+        raise
+    serve(task, ends)
+
+
+def serve(task: Task, ends: Ends) -> None:
+    """Do parts until no more come."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all; the parent decides
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    die_with_parent(ends.parent)
+    gc.freeze()  # what is read already stays
+    threading.Thread(target=_end_with, args=(ends.life,), daemon=True).start()
+    cells = memoryview(mmap.mmap(ends.cells, 0)).cast("q")
+    cell = ends.cell
+
+    def watch(number: int) -> None:
+        cells[cell] = number
+
+    with os.fdopen(ends.orders, encoding="ascii") as orders:
+        for order in orders:
+            number, first, end, broken = json.loads(order)
+            left_out = {pair: Broken(*why) for pair, why in broken}
+            try:
+                failed = work(*task[:2], Part(number, first, end), task.folder, left_out, watch)
+            except Exception as error:
+                _answer(ends, stopped(error))
+            else:
+                _answer(ends, {"failed": failed})
+    os._exit(0)
+
+
+def _answer(ends: Ends, data: dict[str, Any]) -> None:
+    line = json.dumps(data).encode("ascii") + b"\n"
+    try:
+        while line:
+            line = line[os.write(ends.answers, line) :]
+    except BrokenPipeError:  # the parent was killed: there is nobody to tell, on the terminal neither
+        os._exit(1)
+
+
+def stopped(error: Exception) -> dict[str, Any]:
+    """What a parent is told of an error that ends the run."""
+    if isinstance(error, PlanevalError):
+        return {"error": type(error).__name__, "said": str(error)}
+    return {"error": None, "said": "".join(traceback.format_exception(error))}
+
+
+def _end_with(life: int) -> None:
+    """End this process when nobody holds the other end any more."""
+    os.read(life, 1)
+    os._exit(1)

@@ -1,0 +1,278 @@
+"""What ``score`` and ``compare`` write as JSON, for those who read it; both write it without these models."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from planner_eval.base.schema_models import Described, OneOf, key
+from planner_eval.comparison.rows import STATES
+
+
+class _Written(Described):
+    mapping: ClassVar[str] = "an object"
+
+
+class CountsData(_Written):
+    """What both plans have, what each has, and F1 of it."""
+
+    hit: float
+    pred: float
+    gold: float
+    f1: float | None
+
+
+class ShareData(_Written):
+    """A part of a whole."""
+
+    part: float
+    whole: float
+    value: float | None
+
+
+class IntervalData(_Written):
+    """A confidence interval of 95 %."""
+
+    low: float
+    high: float
+    method: str
+
+
+_Tally = CountsData | ShareData | None
+
+
+class FigureData(_Written):
+    """One metric over many pairs."""
+
+    value: float | None = Field(description="From summed counts (micro).")
+    macro: float | None = Field(description="The mean of the pairs' own figures.")
+    n: int = Field(description="Pairs that have a figure.")
+    counts: _Tally
+    precision: float | None = None
+    recall: float | None = None
+    interval: IntervalData = key("95 %, of the figure from summed counts.")
+
+
+class CauseData(_Written):
+    """A root cause of one pair, and what it costs."""
+
+    code: str = Field(description="Its code, or the state of a pair without a prediction to compare.")
+    tool: str = key("The tool concerned: gold's where gold has the place.")
+    argument: str = key("The argument concerned.")
+    depth: int = key("The topological generation of the call concerned, from 1.")
+    exact: float = Field(description="What of the pair's loss in exact it is to blame for.")
+    similarity: float = Field(description="Likewise in similarity.")
+
+
+class CreditsData(_Written):
+    """What the root causes of one pair cost, as --causes says; it sums to 1 less the pair's score."""
+
+    how: Literal["shapley", "alone", "even"] = Field(description="How it was found.")
+    causes: list[CauseData]
+    right: list[list[str]] = Field(description="What, mended alone, makes the pair right: a kind and a name.")
+
+
+class CauseSumData(_Written):
+    """What one group of root causes costs over all pairs."""
+
+    kind: Literal["code", "tool", "argument", "call", "depth"]
+    name: str
+    pairs: int = Field(description="The pairs that have it.")
+    exact: float = Field(description="What it costs in exact.")
+    similarity: float = Field(description="What it costs in the mean similarity of the pairs.")
+    gain: float = Field(description="By how much exact would rise, were it mended in all pairs.")
+
+
+class FixData(CauseSumData):
+    """A group whose mending would gain much."""
+
+    words: str = Field(description="The same in a sentence.")
+
+
+class CausesData(_Written):
+    """What root causes cost over all pairs."""
+
+    pairs: int
+    exact: float | None
+    similarity: float | None = Field(description="The mean of the pairs' own.")
+    how: dict[str, int] = Field(description="In how many pairs credits were found how.")
+    causes: list[CauseSumData]
+    fixes: list[FixData]
+
+
+class RowData(_Written):
+    """One pair of a prediction and a gold plan."""
+
+    id: str
+    state: Annotated[str, OneOf(STATES)]
+    metrics: dict[str, _Tally]
+    codes: list[str] = Field(description="Root causes, as dotted codes.")
+    reason: str
+    proved: bool = Field(description="Whether the pairing of calls is proved optimal.")
+    keys: dict[str, str] = key("What the figures can be broken down by.")
+    repaired: bool = key("Whether the prediction was readable only after repair.")
+    choices: bool = key("Whether its record held several choices, of which the first was read.")
+    unread: bool = key("Whether no call was read in the prediction, and something in it may be one.")
+    credits: CreditsData = key("What its root causes cost, with --causes.")
+
+
+class EffectsData(_Written):
+    """What the plans of a pair come to when they are run: the key effects of diff --execute --format json."""
+
+    verdict: Literal["same", "different", "unknown"]
+    results_same: bool = Field(description="The values that come out are known to be the same.")
+    state_same: bool | None = Field(description="null: the tools say nothing of their state.")
+    outputs_seen: bool | None = Field(
+        description="Each value that gold names, or comes to, was given by some call; null: gold fails."
+    )
+    reached: bool | None = Field(description="Gold's final state, and outputs_seen; null: nobody knows.")
+    said: str = Field(description="The verdict in words.")
+
+
+class ReportData(_Written):
+    """A report of planeval score --format json."""
+
+    format: Literal["planeval.report/1"] = Field(alias="schema")
+    signature: str = Field(description="How the figures were made, in one line.")
+    answers: str = key("Which field was read as the answers.")
+    gold: str = key("Which field was read as gold.")
+    pairs: int
+    judged: int = Field(description="The pairs that every denominator counts.")
+    states: dict[str, int]
+    strictly_same: int = Field(description="Pairs that are the same, read without repair.")
+    figures: dict[str, FigureData]
+    breakdown: dict[str, dict[str, dict[str, FigureData]]] = Field(description="Key, value, figures.")
+    without: dict[str, int] = key(
+        "Key, how many judged pairs have no value of it; keys that all have are left out."
+    )
+    causes: dict[str, int] = Field(description="How often each code is a root cause.")
+    attribution: CausesData = key("What root causes cost, with --causes.")
+    rows: list[RowData] = key("One a pair; of the report of a run they stand in its rows.jsonl.")
+
+
+class RecordsData(_Written):
+    """What became of the records of one system."""
+
+    records: int
+    read: int
+    repaired: int
+    same: int
+    strictly_same: int
+    unreadable: int
+    cut: int
+    refused: int
+    failed: int
+    absent: int
+    gold_unreadable: int
+    gold_absent: int
+    repeated: int
+    repairable: int | None = Field(
+        description="Of those that strict reading refused, readable once repaired; null where nobody tried."
+    )
+
+
+class RecordsOfBoth(_Written):
+    """What became of the records of both."""
+
+    first: RecordsData
+    second: RecordsData
+
+
+class NumberOfBoth(_Written):
+    """A number of each."""
+
+    first: int
+    second: int
+
+
+class ContrastLine(_Written):
+    """One metric under both systems."""
+
+    first: float | None
+    second: float | None
+    n: int = Field(description="Samples that the figure exists for under the first.")
+    n_second: int = Field(description="Likewise under the second.")
+    value: float | None = Field(description="Second less first.")
+    low: float | None
+    high: float | None
+    p: float | None
+    test: str
+    p_holm: float | None = Field(
+        description="p after Holm's correction over all figures, or its breakdown's."
+    )
+    sure: bool = Field(description="Whether p_holm is 0.05 or less.")
+
+
+class UnreadableData(_Written):
+    """How many predictions of a system cannot be read."""
+
+    as_written: int
+    once_repaired: int | None = Field(
+        description="When small faults are mended, as without --strict; null where nobody tried."
+    )
+
+
+class UnreadableOfBoth(_Written):
+    """How many predictions of each cannot be read."""
+
+    first: UnreadableData
+    second: UnreadableData
+
+
+class CausesOfBoth(_Written):
+    """How often each code is a root cause under each."""
+
+    first: dict[str, int]
+    second: dict[str, int]
+
+
+class BothReadData(_Written):
+    """The two systems over the samples that both answered readably."""
+
+    samples: int
+    figures: dict[str, ContrastLine] = Field(description="p_holm is corrected over these figures alone.")
+    causes: CausesOfBoth
+
+
+class ReadOfBoth(_Written):
+    """Which fields were read."""
+
+    first: str
+    second: str
+    gold: str
+
+
+class ContrastData(_Written):
+    """A comparison of planeval compare --format json."""
+
+    format: Literal["planeval.contrast/1"] = Field(alias="schema")
+    verdict: str = Field(description="Whether the second is better than the first, in one sentence.")
+    signature: str
+    first: str = Field(description="What the first system is called.")
+    second: str
+    read: ReadOfBoth
+    records: RecordsOfBoth
+    samples: int = Field(description="Samples that both were judged on.")
+    unanswered: NumberOfBoth
+    unreadable: UnreadableOfBoth = Field(description="Of all records; what was cut off is among them.")
+    holm_over: int = Field(description="Over how many figures p_holm is corrected, of all systems.")
+    figures: dict[str, ContrastLine]
+    breakdown: dict[str, dict[str, dict[str, ContrastLine]]]
+    only_first: list[str] = Field(description="Ids of samples that only the first gets right.")
+    only_second: list[str]
+    causes: CausesOfBoth
+    mistaken: list[dict[str, Any]] = Field(
+        description="Which tool was taken for which, with counts, in predictions that were read."
+    )
+    both_read: BothReadData = key("The same over what both answered readably, where that is not all.")
+
+
+class ComparisonData(_Written):
+    """A comparison of planeval compare --format json of three systems or more."""
+
+    format: Literal["planeval.comparison/1"] = Field(alias="schema")
+    unreadable: str = Field(description="How many predictions of each cannot be read; empty where none.")
+    verdicts: list[str] = Field(description="One sentence for each system but the first.")
+    systems: list[str] = Field(description="What they are called, the first before all.")
+    contrasts: list[ContrastData] = Field(description="Each of the others with the first.")

@@ -1,0 +1,276 @@
+"""Figures over pairs of plans: one pair, or the pairs of two files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from operator import index
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, overload
+
+from planner_eval.base.arguments import (
+    COUNT,
+    FUNCTION,
+    NAME,
+    NAMES,
+    NUMBER,
+    PATH,
+    SECONDS,
+    expect,
+    expect_or_none,
+    of,
+)
+from planner_eval.base.errors import InputError
+from planner_eval.comparison.evaluate import Paired, Progress, counted, pair, refuse_nothing
+from planner_eval.comparison.metrics import DEFAULT_METRICS, choose
+from planner_eval.comparison.metrics import score as score_plans
+from planner_eval.comparison.metrics.counts import Tally
+from planner_eval.comparison.metrics.published import tools_counted
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
+from planner_eval.comparison.reading import AS_IT_COMES, Reading
+from planner_eval.plan.model import Plan
+from planner_eval.reading.parse import Source, is_one, parse
+from planner_eval.results.report import About, LeftOut, Report, report_of
+from planner_eval.results.runs.score import ScoreJob
+from planner_eval.results.scored import STRUCTURE, Scored
+from planner_eval.results.totals import Totals
+
+if TYPE_CHECKING:
+    from planner_eval.results.runs.ray import OnRay
+
+
+AnyPath: TypeAlias = "str | os.PathLike[str]"
+
+
+@overload
+def score(
+    pred: Plan | str,
+    gold: Plan | str,
+    policy: AnyPolicy = ...,
+    terms: Terms = ...,
+    *,
+    metrics: Iterable[str] = ...,
+) -> dict[str, Tally | None]: ...
+
+
+@overload
+def score(
+    pred: Paired | os.PathLike[str],
+    gold: None = None,
+    policy: AnyPolicy = ...,
+    *,
+    metrics: Iterable[str] = ...,
+    by: Sequence[str] = ...,
+    cluster: str | None = ...,
+    causes: bool = ...,
+    progress: Callable[..., None] | None = ...,
+    jobs: int | None = ...,
+    folder: AnyPath | None = ...,
+    deadline: float = ...,
+    part: int | None = ...,
+    store: str = ...,
+    engine: OnRay | None = ...,
+) -> Report: ...
+
+
+@overload
+def score(
+    pred: Source,
+    gold: Source,
+    policy: AnyPolicy = ...,
+    terms: Terms = ...,
+    *,
+    metrics: Iterable[str] = ...,
+    by: Sequence[str] = ...,
+    cluster: str | None = ...,
+    causes: bool = ...,
+    reading: Reading = ...,
+    progress: Callable[..., None] | None = ...,
+    jobs: int | None = ...,
+    folder: AnyPath | None = ...,
+    deadline: float = ...,
+    part: int | None = ...,
+    store: str = ...,
+    engine: OnRay | None = ...,
+) -> Any: ...
+
+
+def score(  # noqa: PLR0913 - the options of a public function
+    pred: Source,
+    gold: Source = None,
+    policy: AnyPolicy = DEFAULT_POLICY,
+    terms: Terms = NO_TERMS,
+    *,
+    metrics: Iterable[str] = DEFAULT_METRICS,
+    by: Sequence[str] = (),
+    cluster: str | None = None,
+    causes: bool = False,
+    reading: Reading = AS_IT_COMES,
+    progress: Callable[..., None] | None = None,
+    jobs: int | None = None,
+    folder: AnyPath | None = None,
+    deadline: float = 60.0,
+    part: int | None = None,
+    store: str = "jsonl",
+    engine: OnRay | None = None,
+) -> Any:
+    r"""Score a plan against gold, or many against many.
+
+    Args:
+        pred: The prediction: a plan, its text or data. Or many: the path of a file, what
+            :func:`planner_eval.read` gave, a list of them, or what :func:`planner_eval.pair` gave; or the
+            folder of a run, as a path. An empty list beside one plan is a plan without calls, beside many
+            plans none of them.
+        gold: What was wanted, likewise; nothing beside what :func:`planner_eval.pair` gave, or a run.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
+        terms: What one gold plan leaves open; gold records of a file say it themselves.
+        metrics: Names of :data:`planner_eval.comparison.metrics.METRICS` or of their groups, or one name.
+        by: Of many: what to break the figures down by: calls, depth, pattern or scope of the gold plan, or
+            fields of its record.
+        cluster: Of many: what says in which cluster a pair lies, as for `by`: a conversation, a template.
+            Pairs of one cluster are alike more often than others, so that intervals are over clusters. Of a
+            run: that which it was scored with when left out.
+        causes: Of many: find what each root cause costs, as :func:`planner_eval.attribute` does.
+        reading: Of many: how they are read and paired.
+        progress: Of many: is told how many pairs are done, and of how many; by processes also how many of
+            them took too long or ended their process.
+        jobs: Of many: how many processes work on them, 0 for as many as there are cores; this one alone
+            when left out.
+        folder: Of many: where the run is kept; what an earlier call has done there is not done again.
+        deadline: By processes: seconds for a pair; one that takes longer counts as unreadable.
+        part: By processes: how many pairs are done in one go, which changes nothing in the results.
+        store: In what a folder keeps the rows: ``"jsonl"``, or ``"parquet"``, which needs pyarrow.
+        engine: By processes: those of a Ray cluster, not of this machine.
+
+    Returns:
+        Of one pair the counts of each metric, which add up over pairs. Of many the report: figures with
+        intervals, and a row a pair, whatever became of it.
+
+    Raises:
+        InputError: there is no such metric, file or policy, no gold record has a field of `by`, or one that
+            of `cluster` not; or both are empty lists, which are no pair.
+
+    >>> score("f()", "f()\ng()", metrics=["calls"])["calls"].recall
+    0.5
+    >>> report = score(["f()", "g(#x="], ["f()", "g(#x='1')"], metrics=["exact"])
+    >>> report.figure("exact"), report.states()
+    (0.5, {'same': 1, 'cut': 1})
+    """
+    expect(NAMES, by=by)
+    expect(of(Terms, "Terms(…) of planner_eval.comparison.policy.policy"), terms=terms)
+    expect(SECONDS, deadline=deadline)
+    expect_or_none(NAME, cluster=cluster)
+    expect_or_none(FUNCTION, progress=progress)
+    expect_or_none(COUNT, jobs=jobs)
+    expect_or_none(NUMBER, part=part)
+    expect_or_none(PATH, folder=folder)
+    refuse_nothing(pred, gold)
+    if not isinstance(pred, Paired) and is_one(pred) and is_one(gold):
+        return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
+    if terms is not NO_TERMS:
+        raise InputError("terms are those of one pair; of many each gold record says its own")
+    if gold is None and isinstance(pred, os.PathLike):
+        from planner_eval.results.score_runs import kept_score
+
+        return kept_score(os.fspath(pred), cluster)
+    by = (by,) if isinstance(by, str) else by
+    paired = mending(pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading))
+    chosen = policy_of(policy)
+    job = scoring_job(paired, choose(metrics), chosen, by, cluster, kept=folder is not None, causes=causes)
+
+    def make_report(totals: Totals, rows: Sequence[Scored]) -> Report:
+        totals.names.check(chosen)
+        refuse_unknown_keys(by, totals)
+        return report_of(totals, rows, job.about, policy=chosen.name)
+
+    if jobs is None and folder is None:
+        totals = job.fold()
+        return make_report(totals, scored_rows(job, paired, totals, progress))
+    from planner_eval.results.score_runs import run_score
+
+    how: dict[str, Any] = {"jobs": jobs, "folder": folder, "part": part, "progress": progress}
+    how |= {"store": store, "engine": engine}
+    return run_score(job, paired, make_report, deadline=deadline, **how)
+
+
+def scoring_job(  # noqa: PLR0913 - the options of a public function
+    paired: Paired,
+    metrics: tuple[str, ...],
+    policy: Policy,
+    by: Sequence[str],
+    cluster: str | None = None,
+    *,
+    kept: bool = False,
+    mends: bool = False,
+    causes: bool = False,
+) -> ScoreJob:
+    """How the pairs of two files are scored; where that is `kept`, with what is to be known of the files.
+
+    With `mends` it is known of what strict reading refuses whether repair would read it, with `causes` what
+    root causes cost.
+    """
+    about = About(
+        paired.pred.content or "records",
+        paired.by,
+        reading_name(paired.reading),
+        {"answers": paired.pred.said, "gold": paired.gold.said},
+        paired.pred.name,
+        tuple(LeftOut(r.id, r.file, r.line) for r in paired.repeated),
+        paired.reading.notes_of([paired.pred], paired.gold) if kept else (),
+        tools_counted(metrics, policy),
+        paired.pred.mark,
+    )
+    portable_policy = replace(policy, unknown=None)  # a function of this process alone
+    how = paired.reading._asdict()
+    named = paired.gold_named
+    return ScoreJob(metrics, portable_policy, tuple(by), how, about, cluster, mends, causes, named)
+
+
+def scored_rows(
+    job: ScoreJob, paired: Paired, totals: Totals, progress: Progress | None
+) -> tuple[Scored, ...]:
+    """The scored pairs, which are added to the sums."""
+    rows = job.scored(paired.pairs, totals)
+    return tuple(rows if progress is None else counted(rows, len(paired.pairs), progress))
+
+
+def refuse_seed(seed: Any) -> None:
+    """Refuse what no random numbers can start from.
+
+    Raises:
+        InputError: it is no whole number from 0 on.
+    """
+    if not isinstance(seed, SupportsIndex) or index(seed) < 0:
+        raise InputError(f"the seed is {seed!r}, expected a whole number from 0 on")
+
+
+def mending(paired: Paired) -> Paired:
+    """The same pairs, predictions that strict reading refuses mended, unless the user said otherwise.
+
+    A model that writes ``'x'`` for ``"x"`` calls the right tool; an official decoder would not refuse it, and
+    to count it as no call says more about quotes than about plans.
+    """
+    reading = paired.reading
+    return paired if reading.repair is not None else paired._replace(reading=reading._replace(repair=True))
+
+
+def reading_name(reading: Reading) -> str:
+    """How predictions were read, for a signature."""
+    how = "strict, else repaired" if reading.repair else "strict"
+    how = f"{how}, compute {reading.compute}" if reading.compute else how
+    return f"{how}, edges inferred" if reading.infer else how
+
+
+def refuse_unknown_keys(by: Iterable[str], totals: Totals) -> None:
+    """A key that no gold record has would break nothing down, in silence.
+
+    Raises:
+        InputError: names the key and what there is.
+    """
+    for key in by:
+        if totals.judged and not totals.groups[key]:
+            if key == "scope":
+                raise InputError("--by 'scope': no gold plan names an app, so none has a scope")
+            names = ", ".join(STRUCTURE)
+            raise InputError(f"--by {key!r}: no gold record has that field, and it is none of {names}")

@@ -1,0 +1,380 @@
+"""From compared pairs to counts: one scored row a pair, and such rows as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
+from itertools import islice
+from os import PathLike
+from typing import TYPE_CHECKING, Any, overload
+
+from planner_eval.base.frozen import quick
+from planner_eval.comparison.diff import Diff
+from planner_eval.comparison.matching.align import match
+from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, measure, measure_none
+from planner_eval.comparison.metrics.counts import Counts, Share, Tally
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
+from planner_eval.comparison.rows import JUDGED, STATES, Row, is_cut
+from planner_eval.plan.model import Call, Plan
+from planner_eval.plan.structure import depth, nesting_patterns, scope
+
+if TYPE_CHECKING:
+    from planner_eval.results.attribution import Credits
+
+
+# ----------------------------------------------------------------------
+# From compared pairs to counts: one scored row a pair, whatever became of it.
+FIELDS = ("difficulty", "domain", "category")
+"""Fields of gold records by which figures are broken down where the records have them."""
+
+STRUCTURE = ("calls", "depth", "pattern", "scope")
+"""What gold's structure can be broken down by; a plan without apps has no scope."""
+
+
+@quick
+class Scored:
+    """The counts of one pair.
+
+    Args:
+        id: The records' id, or their position counted from 1.
+        state: One of :data:`planner_eval.comparison.rows.STATES`.
+        tallies: Counts by metric; empty where there is no readable gold plan.
+        codes: The codes of the root causes, in topological order.
+        reason: The first root cause in words, or why a plan could not be read.
+        keys: What figures can be broken down by.
+        proved: The pairing of calls is proved optimal.
+        repaired: The prediction was readable only after repair.
+        choices: The record held several choices or candidates, of which the first was read.
+        mistaken: (gold's tool, the prediction's) of calls that another tool was taken for; None for
+            a call that was left out, or made too much.
+        file: The file of the prediction, or of gold where there is none.
+        line: The line there, counted from 1, where it is known.
+        repairable: Strict reading refused the prediction, and repair, which was not asked for, would not.
+        credits: What its root causes cost, where that is asked for.
+        unread: No call was read, and something in the prediction may be one.
+    """
+
+    id: str
+    state: str
+    tallies: Mapping[str, Tally | None] = field(default_factory=dict)
+    codes: tuple[str, ...] = ()
+    reason: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    proved: bool = True
+    repaired: bool = False
+    choices: bool = False
+    mistaken: tuple[tuple[str | None, str | None], ...] = ()
+    file: str | None = None
+    line: int | None = None
+    repairable: bool = False
+    credits: Credits | None = None
+    unread: bool = False
+
+
+_UNREAD = Plan((Call("?", "?"),))
+"""Stands for a prediction that is absent or unreadable where gold calls nothing."""
+
+
+def scored_row(
+    row: Row,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    policy: Policy = DEFAULT_POLICY,
+    by: Sequence[str] = (),
+    source: tuple[str | None, int | None] = (None, None),
+) -> Scored:
+    """Count what metrics count in one pair.
+
+    A prediction that is absent or unreadable counts as a plan without calls; where gold calls nothing
+    either, so that this would be the right answer, as one call too many. Pairs without a readable gold
+    plan have no counts.
+
+    Args:
+        row: The compared pair.
+        metrics: Names of :data:`planner_eval.comparison.metrics.METRICS`.
+        policy: The policy that the pair was compared under.
+        by: What to break figures down by: names of :data:`STRUCTURE` or of fields of gold records.
+        source: The file and the line of the record that the pair is known by.
+    """
+    name, state, diff, gold, error = row.id, row.state, row.diff, row.gold, row.error
+    if state not in JUDGED or gold is None:
+        return Scored(name, state, reason=error or STATES[state], file=source[0], line=source[1])
+    keys = {name: key for name in by if (key := key_of(name, row)) is not None} if by else {}
+    if diff is None or diff.matching is None:
+        if gold.calls:
+            tallies = measure_none(gold, metrics, policy)
+        else:
+            tallies = measure(match(_UNREAD, gold, policy), metrics)
+        missed: tuple[tuple[str | None, str | None], ...] = tuple((c.tool, None) for c in gold.calls)
+        why = error or STATES[state]
+        helped = row.mended is not None and not is_cut(row.mended)
+        return Scored(name, state, tallies, (), why, keys, True, False, False, missed, *source, helped)
+    roots = diff.roots
+    codes = {note.code for note in row.pred.diagnostics} if row.pred is not None else ()
+    return Scored(
+        name,
+        state,
+        measure(diff.matching, metrics),
+        tuple([edit.code for edit in roots]),
+        roots[0].message if roots else "",
+        keys,
+        diff.proved,
+        any(code.startswith("repair.") for code in codes),
+        "find.choices" in codes,
+        _mistaken(diff) if roots else (),
+        *source,
+        unread="find.unread" in codes,
+    )
+
+
+def _mistaken(diff: Diff) -> tuple[tuple[str | None, str | None], ...]:
+    """Which tool was taken for which, from the edits that say so."""
+    pred, gold = diff.pred, diff.gold
+    confusions: list[tuple[str | None, str | None]] = []
+    for edit in diff.edits:
+        if edit.code in ("call.replaced", "app.changed", "call.missing", "call.extra", "call.duplicated"):
+            pred_tool = pred.calls[edit.pred.call].tool if edit.pred and edit.pred.call is not None else None
+            gold_tool = gold.calls[edit.gold.call].tool if edit.gold and edit.gold.call is not None else None
+            confusions.append((gold_tool, pred_tool))
+    return tuple(confusions)
+
+
+def key_of(name: str, row: Row) -> str | None:
+    """What a pair belongs to in a breakdown; None where its gold record does not say."""
+    if row.gold is None:
+        return None
+    if name == "calls":
+        return str(len(row.gold.calls))
+    if name == "depth":
+        return str(depth(row.gold))
+    if name == "pattern":
+        return " ".join(sorted(nesting_patterns(row.gold))) or "none"
+    if name == "scope":
+        return scope(row.gold)
+    value = row.fields.get(name)
+    return None if value is None else str(value)
+
+
+# ----------------------------------------------------------------------
+# Scored pairs as JSON: as reports write them, and as a run keeps them, to be read again.
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
+_text: Callable[[str], str] = json.encoder.encode_basestring
+
+
+def row_data(row: Scored) -> dict[str, Any]:
+    """A scored pair as JSON data."""
+    return {
+        "id": row.id,
+        "state": row.state,
+        "metrics": {name: tally_data(tally) for name, tally in row.tallies.items()},
+        "codes": list(row.codes),
+        "reason": row.reason,
+        "proved": row.proved,
+        **({"keys": dict(row.keys)} if row.keys else {}),
+        **({"repaired": True} if row.repaired else {}),
+        **({"choices": True} if row.choices else {}),
+        **({"unread": True} if row.unread else {}),
+        **({} if row.credits is None else {"credits": row.credits.data()}),
+    }
+
+
+def tally_data(tally: Tally | None) -> dict[str, Any] | None:
+    """Counts as JSON data."""
+    if tally is None:
+        return None
+    if isinstance(tally, Counts):
+        return {"hit": tally.hit, "pred": tally.pred, "gold": tally.gold, "f1": tally.f1}
+    return {"part": tally.part, "whole": tally.whole, "value": tally.value}
+
+
+def line_of(row: Scored) -> str:
+    """A scored pair as a line of a run: what :func:`row_data` says of it, its place, and mistaken tools."""
+    return Lines().line(row)
+
+
+class Lines:
+    """Scored pairs as lines of a run; the text of counts that pairs have in common is made once."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Any, str] = {}
+        self._rows: dict[int, tuple[Mapping[str, Tally | None], str]] = {}
+
+    def line(self, row: Scored) -> str:
+        """What :func:`line_of` gives, written piece by piece: an encoder of all of it takes twice as long."""
+        fields = [
+            f'{{"id": {_text(row.id)}, "state": {_text(row.state)}, "metrics": {self._metrics(row.tallies)}',
+            f'"codes": [{", ".join([_text(code) for code in row.codes])}], "reason": {_text(row.reason)}',
+            '"proved": true' if row.proved else '"proved": false',
+        ]
+        if row.keys:
+            fields.append(f'"keys": {_encoded(dict(row.keys))}')
+        if row.repaired:
+            fields.append('"repaired": true')
+        if row.choices:
+            fields.append('"choices": true')
+        if row.unread:
+            fields.append('"unread": true')
+        if row.file:
+            fields.append(f'"file": {_text(row.file)}')
+        if row.line:
+            fields.append(f'"line": {row.line}')
+        if row.mistaken:
+            fields.append(f'"mistaken": {_encoded(row.mistaken)}')
+        if row.credits is not None:
+            fields.append(f'"credits": {_encoded(row.credits.data())}')
+        return f"{', '.join(fields)}}}"
+
+    def _metrics(self, tallies: Mapping[str, Tally | None]) -> str:
+        cached = self._rows.get(id(tallies))
+        if cached is not None and cached[0] is tallies:
+            return cached[1]
+        if len(self._counts) > _MOST:
+            self._counts.clear()
+        if len(self._rows) > _MOST:
+            self._rows.clear()
+        texts = self._counts
+        items = []
+        for name, tally in tallies.items():
+            key: Any = name
+            if tally.__class__ is Counts:
+                key = (name, tally.hit, tally.pred, tally.gold, tally.hit.__class__)
+            elif tally.__class__ is Share:
+                key = (name, tally.part, tally.whole, tally.part.__class__)
+            text = texts.get(key)
+            if text is None:
+                text = texts[key] = f"{_encoded(name)}: {_encoded(tally_data(tally))}"
+            items.append(text)
+        encoded = f"{{{', '.join(items)}}}"
+        self._rows[id(tallies)] = (tallies, encoded)
+        return encoded
+
+
+_MOST = 4096
+"""Texts that are kept."""
+
+
+def row_of(line: str | bytes) -> Scored:
+    """A scored pair as it was, from its line.
+
+    >>> row_of(line_of(Scored("a", "same", {"exact": Share(1, 1)}))).tallies
+    {'exact': Share(part=1, whole=1)}
+    """
+    return scored_of(json.loads(line))
+
+
+def read_lines(path: str | PathLike[str]) -> Iterator[Scored]:
+    """The scored pairs of a file, a line each."""
+    with open(path, "rb") as lines:
+        yield from map(row_of, lines)
+
+
+def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = False) -> dict[str, Any]:
+    """The types of what stands in a line, by its keys.
+
+    Args:
+        metrics: The metrics that are counted.
+        by: What figures are broken down by.
+        causes: What root causes cost is kept.
+    """
+    credited = {}
+    if causes:
+        from planner_eval.results.attribution import COLUMNS
+
+        credited = {"credits": COLUMNS}
+    fields = {"counts": ("hit", "pred", "gold", "f1"), "share": ("part", "whole", "value")}
+    return {
+        **dict.fromkeys(("id", "state"), str),
+        "metrics": {name: dict.fromkeys(fields[METRICS[name].kind], float) for name in metrics},
+        "codes": [str],
+        "reason": str,
+        "proved": bool,
+        **({"keys": dict.fromkeys(by, str)} if by else {}),
+        **dict.fromkeys(("repaired", "choices", "unread"), bool),
+        "file": str,
+        "line": int,
+        "mistaken": [[str]],
+        **credited,
+    }
+
+
+def row_of_columns(data: Mapping[str, Any]) -> Scored:
+    """A scored pair as it was, from its columns, where null stands for what is not there."""
+    present: dict[str, Any] = {name: value for name, value in data.items() if value is not None}
+    present["keys"] = {name: value for name, value in present.get("keys", {}).items() if value is not None}
+    if data["state"] not in JUDGED:
+        present["metrics"] = {}
+    return scored_of(present)
+
+
+def scored_of(data: Mapping[str, Any]) -> Scored:
+    """A scored pair from what :func:`line_of` wrote of it."""
+    credits = None
+    if data.get("credits") is not None:
+        from planner_eval.results.attribution import Credits
+
+        credits = Credits.of(data["credits"])
+    return Scored(
+        data["id"],
+        data["state"],
+        {name: _tally(numbers) for name, numbers in data["metrics"].items()},
+        tuple(data["codes"]),
+        data["reason"],
+        data.get("keys", {}),
+        data["proved"],
+        data.get("repaired", False),
+        data.get("choices", False),
+        tuple((gold, pred) for gold, pred in data.get("mistaken", ())),
+        data.get("file"),
+        data.get("line"),
+        credits=credits,
+        unread=data.get("unread", False),
+    )
+
+
+def _tally(data: Mapping[str, Any] | None) -> Tally | None:
+    if data is None:
+        return None
+    if "hit" in data:
+        return Counts(data["hit"], data["pred"], data["gold"])
+    return Share(data["part"], data["whole"])
+
+
+class StoredRows(Sequence[Scored]):
+    """The scored pairs of a run, read from its rows when they are asked for.
+
+    Args:
+        path: The file.
+        count: How many there are.
+        keeps: What keeps the file there.
+        read: Reads the file, from its begin.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        count: int,
+        keeps: object = None,
+        read: Callable[[str | PathLike[str]], Iterator[Scored]] = read_lines,
+    ) -> None:
+        self.path, self.size, self.keeps, self.read = path, count, keeps, read
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[Scored]:
+        return self.read(self.path)
+
+    @overload
+    def __getitem__(self, index: int) -> Scored: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Scored]: ...
+
+    def __getitem__(self, index: int | slice) -> Scored | Sequence[Scored]:
+        """A pair by its number, counted from 0, for which those before it are passed over."""
+        if not isinstance(index, slice):
+            return next(islice(self, range(self.size)[index], None))
+        selected = range(self.size)[index]
+        forth = selected if selected.step > 0 else selected[::-1]
+        rows = tuple(islice(self, forth.start, forth.stop, forth.step)) if selected else ()
+        return rows if forth is selected else rows[::-1]

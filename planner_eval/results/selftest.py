@@ -1,0 +1,145 @@
+"""What a plan scorer must answer: 38 pairs, for ours or any other that reads two plans and says yes or no."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from planner_eval.base.arguments import NAMES, SECONDS, expect, expect_or_none
+from planner_eval.base.errors import InputError
+from planner_eval.base.resources import read
+from planner_eval.comparison.diff import diff
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
+from planner_eval.reading.dialects.read import parse
+
+# ----------------------------------------------------------------------
+# What a plan scorer must answer: 38 pairs, for ours or any other that reads two plans and says yes or no.
+YES = ("same", "equal", "equivalent", "true", "yes", "pass", "1", "1.0")
+NO = ("different", "unequal", "not equal", "false", "no", "fail", "0", "0.0")
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What a scorer says of one pair.
+
+    Args:
+        id: The pair's number.
+        what: What the two plans differ in.
+        same: What is right: they do the same thing.
+        disputed: The answer hangs on a policy of values; none is wrong.
+        answer: What the scorer says; None when it gives no verdict.
+        error: Why it gives none.
+    """
+
+    id: str
+    what: str
+    same: bool
+    disputed: bool
+    answer: bool | None
+    error: str = ""
+
+    @property
+    def right(self) -> bool:
+        """Whether the answer is the right one."""
+        return self.answer is self.same
+
+
+def ask_ourselves(policy: Policy = DEFAULT_POLICY) -> Iterator[PairVerdict]:
+    """Put our own comparison to the pairs.
+
+    >>> sum(answer.right for answer in ask_ourselves() if not answer.disputed)
+    30
+    """
+    for pair in pairs():
+        verdict = diff(parse(pair["pred"], dialect="plan"), parse(pair["gold"], dialect="plan"), policy).same
+        yield PairVerdict(pair["id"], pair["what"], pair["same"], pair["policy_dependent"], verdict)
+
+
+def ask_command(command: Sequence[str], *, timeout: float = 60.0) -> Iterator[PairVerdict]:
+    """Put another scorer to the pairs.
+
+    Args:
+        command: A program and its arguments; ``{pred}`` and ``{gold}`` are replaced by the names of two
+            JSON files, which are added at the end where neither is there. Its verdict is the first
+            word or the last line that it prints, one of :data:`YES` or :data:`NO`; where neither is,
+            its exit code: 0 for the same, 1 for different.
+        timeout: Seconds for one pair.
+    """
+    named = any("{pred}" in argument or "{gold}" in argument for argument in command)
+    with TemporaryDirectory() as folder:
+        files = {role: Path(folder) / f"{role}.json" for role in ("pred", "gold")}
+        for pair in pairs():
+            for role, file in files.items():
+                file.write_text(json.dumps(pair[role]), encoding="utf-8")
+            replacements = {f"{{{role}}}": str(file) for role, file in files.items()}
+            filled = [_filled(argument, replacements) for argument in command]
+            verdict, error = _verdict(filled if named else [*filled, *replacements.values()], timeout)
+            yield PairVerdict(
+                pair["id"], pair["what"], pair["same"], pair["policy_dependent"], verdict, error
+            )
+
+
+def _filled(argument: str, replacements: dict[str, str]) -> str:
+    for mark, name in replacements.items():
+        argument = argument.replace(mark, name)
+    return argument
+
+
+def _verdict(command: Sequence[str], timeout: float) -> tuple[bool | None, str]:
+    try:
+        process = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return None, f"no verdict within {timeout:g} seconds"
+    except OSError as error:
+        return None, f"{command[0]}: {error.strerror or error}"
+    printed = process.stdout.decode("utf-8", "replace").strip().casefold()
+    for line in (printed.rpartition("\n")[2], printed.partition("\n")[0].partition(" ")[0]):
+        word = line.strip(" .:!,\"'")
+        if word in YES or word in NO:
+            return word in YES, ""
+    if process.returncode in (0, 1):
+        return process.returncode == 0, ""
+    tail = process.stderr.decode("utf-8", "replace").strip().splitlines()
+    return None, f"exit code {process.returncode}" + (f": {tail[-1][:100]}" if tail else "")
+
+
+def pairs() -> list[dict[str, Any]]:
+    """The pairs as data: ``{id, what, same, policy_dependent, pred, gold}``."""
+    plan_pairs: list[dict[str, Any]] = json.loads(read("data/selftest/plan_pairs.json"))
+    return plan_pairs
+
+
+# ----------------------------------------------------------------------
+# A scorer put to the 38 pairs.
+def selftest(
+    command: Sequence[str] | None = None, *, policy: AnyPolicy = DEFAULT_POLICY, timeout: float = 60.0
+) -> tuple[PairVerdict, ...]:
+    """Put the comparison, or another scorer, to 38 pairs of plans of which the right answer is known.
+
+    Args:
+        command: Another scorer's program and its arguments, see
+            :func:`planner_eval.results.selftest.ask_command`; our own comparison when left out.
+        policy: How values compare in ours.
+        timeout: Seconds for one pair of the other's.
+
+    Raises:
+        InputError: the command is a text, or there is no such policy.
+
+    >>> sum(answer.right for answer in selftest() if not answer.disputed)
+    30
+    """
+    if isinstance(command, str):
+        raise InputError(f"the command is {command!r}, expected its words: {command.split()!r}")
+    expect_or_none(NAMES, command=command)
+    expect(SECONDS, timeout=timeout)
+    if command is None:
+        return tuple(ask_ourselves(policy_of(policy)))
+    return tuple(ask_command(command, timeout=timeout))

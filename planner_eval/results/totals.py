@@ -1,0 +1,289 @@
+"""What scored pairs add up to: all that a report says of them, and what was read, in little room."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.comparison.policy.unused_rules import Names
+from planner_eval.comparison.rows import JUDGED, Row
+from planner_eval.plan.model import Plan
+from planner_eval.results.columns import Column, add_rows
+from planner_eval.results.scored import Scored
+
+if TYPE_CHECKING:
+    from planner_eval.results.causes import CauseSums
+
+
+HAS: Mapping[str, Callable[[Plan], bool]] = {
+    "calls": lambda plan: bool(plan.calls),
+    "app": lambda plan: any(call.app is not None for call in plan.calls),
+    "arguments": lambda plan: any(call.arguments for call in plan.calls),
+    "references": lambda plan: bool(plan.edges),
+}
+"""What a gold plan may have that figures count."""
+
+
+class Unjudged(NamedTuple):
+    """The first pair of a state without a gold plan to be judged by.
+
+    Args:
+        id: The pair's id.
+        reason: Why it has none.
+        placed: Whether its line is known, which the reason then says.
+    """
+
+    id: str
+    reason: str
+    placed: bool
+
+
+class Totals:
+    """Sums over scored pairs: those of neighbouring parts, put together in order, are those of the whole.
+
+    Args:
+        metrics: The metrics that the pairs are scored with.
+        by: What figures are broken down by, as the rows' keys.
+        data: Sums over some pairs already, as :meth:`data` gives them.
+        cluster: By which of the rows' keys samples lie in clusters.
+        causes: Sum what root causes cost.
+
+    >>> one, two = Totals(["exact"]), Totals(["exact"])
+    >>> one.add(Scored("a", "same")), two.add(Scored("b", "absent"))
+    (None, None)
+    >>> one.extend(Totals(["exact"], data=two.data()))
+    >>> one.pairs, one.judged, one.states["absent"]
+    (2, 2, 1)
+    """
+
+    def __init__(
+        self,
+        metrics: Iterable[str],
+        by: Iterable[str] = (),
+        data: Mapping[str, Any] | None = None,
+        cluster: str | None = None,
+        *,
+        causes: bool = False,
+    ) -> None:
+        stored: Mapping[str, Any] = data or {}
+        self.metrics, self.by, self.cluster = tuple(metrics), tuple(by), cluster
+        self.alone: str | None = stored.get("alone")
+        """The first sample of which no cluster is known, where clusters are asked for."""
+        self._summed = self._columns(stored.get("columns"))
+        self._waiting: list[Mapping[str, Any]] = []
+        self._clusters: list[str] = []
+        self._keys: list[Mapping[str, str]] = []
+        self._grouped: dict[str, dict[str, dict[str, Column]]] = {key: {} for key in self.by}
+        for key, groups in stored.get("groups", {}).items():
+            self._grouped[key] = {value: self._columns(columns) for value, columns in groups.items()}
+        self.states: Counter[str] = Counter(stored.get("states"))
+        self.codes: Counter[str] = Counter(stored.get("codes"))
+        self.flags: Counter[str] = Counter(stored.get("flags"))
+        self.unjudged = {state: Unjudged(*first) for state, first in stored.get("unjudged", {}).items()}
+        self.width: int = stored.get("width", 0)
+        self.notations: set[str] = set(stored.get("notations", ()))
+        self.lacks: set[str] = set(stored.get("lacks", HAS))
+        self.names = Names()
+        self.names.seen.update(tuple(name) for name in stored.get("names", ()))
+        self.causes: CauseSums | None = None
+        if causes:
+            from planner_eval.results import causes as summed
+
+            self.causes = summed.CauseSums(stored.get("causes"))
+
+    def _columns(self, data: Mapping[str, Any] | None = None) -> dict[str, Column]:
+        return {name: Column() if data is None else Column.of(data[name]) for name in self.metrics}
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """What each metric counted in all pairs."""
+        self._settle()
+        return self._summed
+
+    @property
+    def groups(self) -> dict[str, dict[str, dict[str, Column]]]:
+        """Likewise in the pairs of each value of each key, the values in the order in which they came."""
+        self._settle()
+        return self._grouped
+
+    def _settle(self) -> None:
+        """Add up the counts that wait."""
+        if not self._waiting:
+            return
+        rows, clusters, keys = self._waiting, self._clusters, self._keys
+        self._waiting, self._clusters, self._keys = [], [], []
+        add_rows(self._summed, rows, clusters)
+        for key, groups in self._grouped.items():
+            positions: dict[str, list[int]] = {}
+            for position, row_keys in enumerate(keys):
+                if (value := row_keys.get(key)) is not None:
+                    positions.setdefault(value, []).append(position)
+            for value, members in positions.items():
+                if value not in groups:
+                    groups[value] = self._columns()
+                within = [clusters[position] for position in members] if clusters else ()
+                add_rows(groups[value], [rows[position] for position in members], within)
+
+    @property
+    def pairs(self) -> int:
+        """All pairs."""
+        return self.states.total()
+
+    @property
+    def judged(self) -> int:
+        """The pairs that every denominator counts: those with a readable gold plan."""
+        return sum(self.states[state] for state in JUDGED)
+
+    def without(self, key: str) -> int:
+        """How many judged pairs are in no group of a key, for their gold does not say in which."""
+        sizes = (len(next(iter(columns.values()))) for columns in self.groups[key].values() if columns)
+        return self.judged - sum(sizes) if self.metrics else 0
+
+    @property
+    def read(self) -> str:
+        """The notations that were read, joined by ``+``."""
+        return "+".join(sorted(self.notations)) or "none"
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """What no gold plan has that figures count, of :data:`HAS`."""
+        return tuple(what for what in HAS if what in self.lacks)
+
+    def note(self, row: Row, *, names: bool = True) -> None:
+        """Note what was read of a pair.
+
+        Args:
+            row: The compared pair.
+            names: Note which tools and arguments there are, which only a policy's own rules are held against.
+        """
+        if names:
+            self.names.add((row.pred, row.gold))
+        for plan in (row.pred, row.gold):
+            if plan is not None:
+                self.notations.add(plan.dialect or "?")
+        if self.lacks and row.gold is not None:
+            self.lacks.difference_update([what for what in self.lacks if HAS[what](row.gold)])
+
+    def add(self, row: Scored) -> None:
+        """Add the next pair."""
+        self.states[row.state] += 1
+        if row.state != "same":
+            self.width = max(self.width, len(row.id))
+        if row.codes:
+            self.codes.update(row.codes)
+        self._flag(row)
+        if self.causes is not None:
+            self.causes.add(row.state, row.credits)
+        if row.state not in JUDGED:
+            self.unjudged.setdefault(row.state, Unjudged(row.id, row.reason, row.line is not None))
+            return
+        self._waiting.append(row.tallies)
+        self._clusters += self._cluster_of(row)
+        if self.by:
+            self._keys.append(row.keys)
+        if len(self._waiting) == _SOME:
+            self._settle()
+
+    def _flag(self, row: Scored) -> None:
+        if row.repaired:
+            self.flags["repaired"] += 1
+        elif row.state == "same":
+            self.flags["strictly_same"] += 1
+        if row.repairable:
+            self.flags["repairable"] += 1
+        if not row.proved:
+            self.flags["unproved"] += 1
+        if row.choices:
+            self.flags["choices"] += 1
+        if row.unread:
+            self.flags["unread"] += 1
+
+    def _cluster_of(self, row: Scored) -> list[str]:
+        if self.cluster is None:
+            return []
+        name = row.keys.get(self.cluster)
+        if name is None and self.alone is None:
+            self.alone = row.id
+        return ["" if name is None else name]
+
+    def extend(self, other: Totals) -> None:
+        """Add the sums over the pairs that come next."""
+        self.states.update(other.states)
+        self.codes.update(other.codes)
+        self.flags.update(other.flags)
+        self.width = max(self.width, other.width)
+        self.unjudged = {**other.unjudged, **self.unjudged}
+        self.alone = other.alone if self.alone is None else self.alone
+        self.notations |= other.notations
+        self.lacks &= other.lacks
+        self.names.seen |= other.names.seen
+        if self.causes is not None and other.causes is not None:
+            self.causes.extend(other.causes)
+        _extend(self.columns, other.columns)
+        for key, groups in self.groups.items():
+            for value, columns in other.groups[key].items():
+                _extend(groups.setdefault(value, self._columns()), columns)
+
+    def recluster(self, rows: Iterable[Scored], cluster: str | None) -> None:
+        """Put the pairs into other clusters.
+
+        Args:
+            rows: The same pairs.
+            cluster: By which of their keys.
+        """
+        other = totals_of(rows, self.metrics, self.by, cluster)
+        self._summed, self._grouped = other.columns, other.groups
+        self._waiting, self._clusters, self._keys = [], [], []
+        self.cluster, self.alone = cluster, other.alone
+
+    def data(self) -> dict[str, Any]:
+        """The sums as JSON data."""
+        return {
+            "columns": _data(self.columns),
+            "groups": {
+                key: {value: _data(columns) for value, columns in groups.items()}
+                for key, groups in self.groups.items()
+            },
+            "states": dict(self.states),
+            "codes": dict(self.codes),
+            "flags": dict(self.flags),
+            "unjudged": {state: list(first) for state, first in self.unjudged.items()},
+            "width": self.width,
+            **({} if self.alone is None else {"alone": self.alone}),
+            **({} if self.causes is None else {"causes": self.causes.data()}),
+            "notations": sorted(self.notations),
+            "lacks": sorted(self.lacks),
+            "names": sorted(self.names.seen, key=lambda name: (name[0] or "", *name[1:])),
+        }
+
+
+_SOME = 500
+"""Pairs whose counts are added up in one go: a metric at a time, which is faster than a pair at a time."""
+
+
+def totals_of(
+    rows: Iterable[Scored], metrics: Sequence[str], by: Sequence[str] = (), cluster: str | None = None
+) -> Totals:
+    """The sums over some scored pairs."""
+    totals = Totals(metrics, by, cluster=cluster)
+    for row in rows:
+        totals.add(row)
+    return totals
+
+
+def columns_of(rows: Iterable[Scored], metrics: Iterable[str]) -> dict[str, Column]:
+    """What each metric counted in some judged pairs."""
+    columns = {name: Column() for name in metrics}
+    add_rows(columns, [row.tallies for row in rows])
+    return columns
+
+
+def _extend(columns: Mapping[str, Column], more: Mapping[str, Column]) -> None:
+    for name, column in columns.items():
+        column.extend(more[name])
+
+
+def _data(columns: Mapping[str, Column]) -> dict[str, Any]:
+    return {name: column.data() for name, column in columns.items()}

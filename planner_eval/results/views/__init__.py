@@ -1,0 +1,1 @@
+"""Results in writing: text, JSON, CSV, Markdown, JUnit, SARIF, and what CI servers show."""

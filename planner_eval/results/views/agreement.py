@@ -1,0 +1,107 @@
+"""An agreement in writing: for people, as JSON, CSV, Markdown or JUnit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from planner_eval.base.tables import md_cell, table
+from planner_eval.base.text import counted, one_line
+from planner_eval.results.agreement import Agreement
+from planner_eval.results.views.junit import Case, junit, outcome
+
+_NAMED = 5
+_WIDEST = 10_000
+"""Characters of one line beside the tables."""
+
+
+def write_agreement(agreement: Agreement, form: str = "text", *, limits: Sequence[Case] = ()) -> str:
+    """An agreement as text, ``md``, ``json``, ``jsonl`` (a record a line), ``csv`` (a figure) or ``junit``.
+
+    Args:
+        agreement: The agreement.
+        form: The format.
+        limits: Thresholds as test cases: where there are some they decide in JUnit.
+    """
+    if form == "json":
+        return json.dumps(
+            {"schema": "planeval.agreement/1", **_data(agreement)}, ensure_ascii=False, indent=1
+        )
+    if form == "jsonl":
+        return table([row._asdict() for row in agreement.rows], form)
+    if form == "junit":
+        return junit([*limits, *_cases(agreement, limited=bool(limits))])
+    if form == "csv":
+        return table(list(_figure_rows(agreement)), form)
+    first, second = agreement.names
+    head = f"{first} against {second}: {counted(agreement.n, 'record')} with both verdicts"
+    tables = (_figure_rows(agreement), _cell_rows(agreement), _shift_rows(agreement))
+    lines = (*_rest(agreement), agreement.made)
+    clipped = [md_cell(line) if form == "md" else one_line(line, _WIDEST) for line in lines]
+    blocks = [head, *(table(list(rows), form) for rows in tables), "\n".join(clipped)]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _data(agreement: Agreement) -> dict[str, Any]:
+    data = asdict(agreement)
+    for name in ("figures", "shifts", "rows"):
+        data[name] = [item._asdict() for item in getattr(agreement, name)]
+    for figure in data["figures"]:
+        figure["interval"] = figure["interval"]._asdict() if figure["interval"] else None
+    return data | {"n": agreement.n, "left_over": agreement.left_over}
+
+
+def _figure_rows(agreement: Agreement) -> Iterator[dict[str, Any]]:
+    for share in agreement.figures:
+        span = share.interval
+        yield {
+            "figure": share.name,
+            "value": share.value,
+            "95 %": f"{span.low:.3f}–{span.high:.3f}" if span is not None else None,
+            "n": f"{share.hits}/{share.of}" if share.hits is not None else str(share.of),
+            "note": share.note,
+        }
+
+
+def _cell_rows(agreement: Agreement) -> Iterator[dict[str, Any]]:
+    """The counts of confusion: a row a class of the first, a column a class of the second."""
+    for name, counts in zip(agreement.classes, agreement.cells, strict=True):
+        yield {"first ↓ second →": name} | dict(zip(agreement.classes, counts, strict=True))
+
+
+def _shift_rows(agreement: Agreement) -> Iterator[dict[str, Any]]:
+    for shift in agreement.shifts:
+        yield {
+            "class": shift.name,
+            "first": shift.first,
+            "second": shift.second,
+            "both": shift.both,
+            "p": shift.p,
+        }
+
+
+def _rest(agreement: Agreement) -> Iterator[str]:
+    """Where they part, and what no figure counts."""
+    for state, description in (
+        ("different", "differ"),
+        ("no verdict", "without a verdict on one side, not counted"),
+        ("only in first", f"only in {agreement.names[0]}, not counted"),
+        ("only in second", f"only in {agreement.names[1]}, not counted"),
+        ("unreadable", "cannot be read, not counted"),
+        ("repeated", "repeat the id of an earlier one, not counted"),
+    ):
+        rows = [row for row in agreement.rows if row.state == state]
+        if rows:
+            between = "; " if rows[0].error else ", "
+            more = f"{between}…" if len(rows) > _NAMED else ""
+            listed = between.join(row.error or row.id for row in rows[:_NAMED])
+            yield f"{len(rows):,} {description}: {listed}{more}"
+
+
+def _cases(agreement: Agreement, *, limited: bool) -> Iterator[Case]:
+    for row in agreement.rows:
+        state = row.state if row.state in ("same", "different") else "unreadable"
+        message = row.error or f"{row.first or 'no verdict'}, the reference says {row.second or 'nothing'}"
+        yield Case(row.id, outcome(state, limited=limited), row.state, message, group="agree")

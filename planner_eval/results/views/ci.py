@@ -1,0 +1,243 @@
+"""Findings as CI servers show them: annotations and summaries of GitHub Actions, and SARIF 2.1.0."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from planner_eval._version import __version__
+from planner_eval.base.errors import CODES
+from planner_eval.base.tables import table_head, table_line
+from planner_eval.base.text import counted, one_line, printable
+from planner_eval.comparison.explanation.edits import EDITS
+from planner_eval.comparison.rows import STATES
+from planner_eval.results.findings import LEVELS, Finding, Group, digests, grouped
+
+# ----------------------------------------------------------------------
+# Findings as GitHub Actions shows them: annotations, and the summary of a step in Markdown.
+MAX_ANNOTATIONS = 10
+"""Annotations of one kind that GitHub shows of a step."""
+
+SUMMARY = 1_000_000
+"""Bytes of a step's summary; GitHub refuses one of more than 1 MiB."""
+
+_WIDTH = 500
+_NAMED = 5
+_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def annotated(findings: Sequence[Finding], headline: str, root: str | None = None) -> Iterator[str]:
+    r"""One annotation a root cause, the commonest first, and what all is about.
+
+    Args:
+        findings: What was found.
+        headline: What all is about, in one line.
+        root: The folder that the files of the repository lie in; the working directory when left out.
+
+    Returns:
+        The text in pieces, without a last line end.
+
+    >>> found = Finding("call.missing", "f", "gold's f is missing", record="q1", file="p.jsonl", line=3)
+    >>> print("".join(annotated([found], "1 pair: 1 different")))
+    ::error file=p.jsonl,line=3,title=call.missing in f::q1: gold's f is missing
+    1 pair: 1 different
+    """
+    groups = grouped(findings)
+    for group in groups[:MAX_ANNOTATIONS]:
+        yield f"{_annotation(group, root)}\n"
+    if len(groups) > MAX_ANNOTATIONS:
+        left = counted(len(groups) - MAX_ANNOTATIONS, "more root cause")
+        yield f"{left}: in the summary of the step, and with --format json\n"
+    yield headline.replace("\n", "; ")
+
+
+def summary(findings: Sequence[Finding], headline: str, title: str) -> Iterator[str]:
+    """The same in full as Markdown, line by line: a table of root causes, and one of all that was found.
+
+    Args:
+        findings: What was found.
+        headline: What all is about.
+        title: The heading.
+    """
+    yield f"## {title}"
+    yield ""
+    yield headline.replace("\n", "  \n")
+    if not findings:
+        return
+    yield ""
+    yield from _rows(
+        ("root cause", "records", "times", "example"),
+        (
+            (group.name, len(group.records), group.times, one_line(group.first.said, _WIDTH))
+            for group in grouped(findings)
+        ),
+    )
+    yield ""
+    yield from _rows(
+        ("record", "place", "level", "code", "message"),
+        (
+            (finding.record, _place(finding), finding.level, finding.code, one_line(finding.message, _WIDTH))
+            for finding in findings
+        ),
+    )
+
+
+def within(lines: Iterable[str], size: int) -> Iterator[str]:
+    """As many lines as so many bytes hold; where some are left out the last one says so.
+
+    Args:
+        lines: The lines, without their ends.
+        size: Bytes.
+
+    >>> list(within(["a" * 60, "b", "c" * 60, "d"], 200))[-1]
+    '… 2 lines are left out: the summary of a step may not be larger'
+    """
+    spare, left, used = size - 80, 0, 0
+    for line in lines:
+        used += len(line.encode("utf-8", errors="backslashreplace")) + 1
+        if left or used > spare:
+            left += 1
+        else:
+            yield line
+    if left:
+        yield f"… {counted(left, 'line')} are left out: the summary of a step may not be larger"
+
+
+def _annotation(group: Group, root: str | None) -> str:
+    first, other_records = group.first, group.records[1:]
+    named = ", ".join(other_records[:_NAMED]) + (
+        f" and {len(other_records) - _NAMED:,} more" if len(other_records) > _NAMED else ""
+    )
+    title = f"{group.name} ×{group.times:,}" if group.times > 1 else group.name
+    message = f"{first.said}; also in {named}" if other_records else first.said
+    properties = {
+        "file": from_root(first.file, root),
+        "line": first.line if first.file is not None else None,
+        "col": first.column if first.file is not None else None,
+        "title": one_line(title, 100),
+    }
+    listed = ",".join(
+        f"{name}={_property(str(value))}" for name, value in properties.items() if value is not None
+    )
+    return f"::{_COMMANDS[first.level]} {listed}::{_data(one_line(message, _WIDTH))}"
+
+
+def from_root(file: str | None, root: str | None = None) -> str | None:
+    """A file's way from the repository's folder, with slashes; as it is where it lies elsewhere.
+
+    Args:
+        file: The file as the user wrote it.
+        root: The folder; the working directory when left out.
+    """
+    if file is None:
+        return None
+    absolute, base = os.path.abspath(file), os.path.abspath(root or os.curdir)
+    inside = absolute.startswith(base + os.sep)
+    return (os.path.relpath(absolute, base) if inside else file).replace(os.sep, "/")
+
+
+def _place(finding: Finding) -> str:
+    if finding.file is None:
+        return ""
+    return ":".join(str(field) for field in (finding.file, finding.line, finding.column) if field is not None)
+
+
+def _rows(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    yield from table_head(head, "md")
+    for row in rows:
+        yield table_line(list(row), "md")
+
+
+def _data(text: str) -> str:
+    return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# ----------------------------------------------------------------------
+# Findings as SARIF 2.1.0, which code scanning and editors read.
+#
+# Source: Static Analysis Results Interchange Format 2.1.0, an OASIS standard.
+MAX_RESULTS = 5_000
+"""Results that GitHub's code scanning shows of a run."""
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def sarif(findings: Sequence[Finding], root: str | None = None) -> Iterator[str]:
+    """A SARIF log of one run, in pieces; of more than :data:`MOST` findings the worst, and it says so.
+
+    Args:
+        findings: What was found.
+        root: The folder that the files of the repository lie in; the working directory when left out.
+
+    >>> log = "".join(sarif([Finding("cut", "", "cut off", record="q1", file="p.jsonl", line=3)]))
+    >>> '"text": "q1: cut off"' in log, '"startLine": 3' in log
+    (True, True)
+    """
+    selected = sorted(findings, key=lambda finding: LEVELS.index(finding.level))[:MAX_RESULTS]
+    codes = sorted({finding.code for finding in selected})
+    driver = {"name": "planeval", "version": __version__, "rules": [_rule(code) for code in codes]}
+    log = {
+        "$schema": _SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": driver},
+                "columnKind": "unicodeCodePoints",
+                "invocations": [_invocation(len(findings) - len(selected))],
+                "results": [
+                    _result(finding, codes.index(finding.code), digest, root)
+                    for finding, digest in zip(selected, digests(selected), strict=True)
+                ],
+            }
+        ],
+    }
+    yield json.dumps(log, ensure_ascii=False, indent=1)
+
+
+def _rule(code: str) -> dict[str, Any]:
+    description = EDITS.get(code) or CODES.get(code) or STATES.get(code) or code
+    return {"id": code, "shortDescription": {"text": description}}
+
+
+def _invocation(left: int) -> dict[str, Any]:
+    if not left:
+        return {"executionSuccessful": True}
+    shown = f"{MAX_RESULTS:,} of {left + MAX_RESULTS:,} are shown, the worst first"
+    message = f"{counted(left, 'finding')} are left out: {shown}"
+    return {
+        "executionSuccessful": True,
+        "toolExecutionNotifications": [{"level": "warning", "message": {"text": message}}],
+    }
+
+
+def _result(finding: Finding, rule: int, digest: str, root: str | None) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": rule,
+        "level": finding.level,
+        "message": {"text": finding.said},
+        "partialFingerprints": {"planeval/v1": digest},
+    }
+    file = from_root(finding.file, root)
+    if file is not None:
+        location: dict[str, Any] = {"artifactLocation": {"uri": _uri(file)}}
+        if finding.line is not None:
+            column = {} if finding.column is None else {"startColumn": finding.column}
+            location["region"] = {"startLine": finding.line, **column}
+        result["locations"] = [{"physicalLocation": location}]
+    properties = {"record": finding.record, "about": finding.about}
+    if any(properties.values()):
+        result["properties"] = {name: value for name, value in properties.items() if value}
+    return result
+
+
+def _uri(file: str) -> str:
+    named = quote(file, safe="/~.-_", errors="backslashreplace")
+    return f"file://{named}" if file.startswith("/") else named

@@ -1,0 +1,479 @@
+"""Systems compared, in writing: for people, as JSON, CSV, Markdown or JUnit."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from planner_eval.base.arguments import NAMES, expect_or_none
+from planner_eval.base.errors import InputError
+from planner_eval.base.ratios import gap_text, rounded
+from planner_eval.base.tables import table
+from planner_eval.base.text import one_line
+from planner_eval.comparison.metrics.counts import Tally
+from planner_eval.results.compare import cause_counts, mistaken_counts
+from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
+from planner_eval.results.record_counts import Records, record_rows
+from planner_eval.results.report import Estimate
+from planner_eval.results.scored import Scored
+from planner_eval.results.views.junit import Case, junit
+from planner_eval.results.views.report import left_out_lines
+
+# ----------------------------------------------------------------------
+# Systems compared: the rows of the tables that people read, and of CSV.
+HEADS = (
+    "", "metric", "difference", "95 %", "p", "test", "records", "n", "cause", "gold calls", "called",
+    "system",
+)  # fmt: skip
+"""Heads of columns, which no system may be called."""
+
+
+def lines_at(lines: Sequence[Line], indices: Iterable[int]) -> list[Line]:
+    """The lines at some positions."""
+    return [lines[index] for index in indices]
+
+
+def pair_rows(
+    lines: Iterable[Line], names: Sequence[str], read: BothRead | None = None
+) -> list[dict[str, Any]]:
+    """Both figures, their difference, and how sure it is.
+
+    Args:
+        lines: One a metric.
+        names: What the two systems are called.
+        read: The same over what both answered readably, which stands beside.
+    """
+    rows = []
+    read_lines = {} if read is None else {line.name: line for line in read.lines}
+    for line in lines:
+        gap = line.difference
+        span = None if gap.low is None or gap.high is None else f"{gap.low:+.3f}…{gap.high:+.3f}"
+        rows.append(
+            {
+                "metric": line.name,
+                names[0]: _short(line.first.value),
+                names[1]: _short(line.second.value),
+                "difference": None if gap.value is None else gap_text(gap.value),
+                "95 %": span,
+                "p": None if line.p is None else _probability(line.p),
+                "": " ".join(("*" * line.sure, "↓" * line.lower)).strip(),
+            }
+        )
+        if (other := read_lines.get(line.name)) is not None and read is not None:
+            values = (_short(other.first.value), _short(other.second.value))
+            rows[-1] |= _read_beside(names, read, values)
+    return rows
+
+
+def _read_beside(names: Sequence[str], read: BothRead, values: Sequence[Any]) -> dict[str, str]:
+    """A column of what both systems answered readably, whose head is no system's name."""
+    head = f"{read.n} both read"
+    return {f"{head}{' too' * (head in names)}": " / ".join("–" if v is None else f"{v:g}" for v in values)}
+
+
+def value_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[str]) -> list[dict[str, Any]]:
+    """The figures of all systems; a star stands by what surely differs from the first."""
+    rows = []
+    for index in indices:
+        lines = [contrast.lines[index] for contrast in comparison.contrasts]
+        row: dict[str, Any] = {"metric": lines[0].name, names[0]: _starred(lines[0].first, sure=False)}
+        row |= {
+            name: _starred(line.second, sure=line.sure) for name, line in zip(names[1:], lines, strict=True)
+        }
+        rows.append(row | {"": "↓" if lines[0].lower else ""})
+    return rows
+
+
+def _starred(figure: Estimate, *, sure: bool) -> str | None:
+    return None if figure.value is None else f"{figure.value:.4f}{'*' if sure else ''}"
+
+
+def flat_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[str]) -> list[dict[str, Any]]:
+    """One table: records, causes, a row a figure, and one over what both read; of several systems a row each.
+
+    Args:
+        comparison: The comparison.
+        indices: The positions of the figures that are shown.
+        names: What the systems are called.
+    """
+    contrasts = comparison.contrasts
+    many = len(contrasts) > 1
+    rows: list[dict[str, Any]] = []
+    for position, contrast in enumerate(contrasts):
+        heads = ("first", "second") if many else names
+        system = {"system": names[position + 1]} if many else {}
+        empty = dict.fromkeys(("metric", *heads, "difference", "95 %", "p", "test", ""))
+        counts = [(f"records.{row.pop('records')}", row) for row in record_rows(heads, contrast.records)]
+        counts += [
+            (f"causes.{row.pop('cause')}", row)
+            for row in cause_rows(Comparison((contrast,)), heads, with_both_read=False)
+        ]
+        rows += [system | empty | {"metric": name} | row for name, row in counts]
+        rows += [system | row for row in _tested_rows(lines_at(contrast.lines, indices), heads)]
+        if contrast.both_read is not None:
+            read = _tested_rows(lines_at(contrast.both_read.lines, indices), heads)
+            rows += [system | row | {"metric": f"both_read.{row['metric']}"} for row in read]
+    return rows
+
+
+def _tested_rows(lines: Sequence[Line], heads: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows of figures that name the test, before what is marked."""
+    rows = pair_rows(lines, heads)
+    tests = [line.difference.test.partition(" ")[0] or None for line in lines]
+    return [{**row, "test": test, "": row[""]} for row, test in zip(rows, tests, strict=True)]
+
+
+def cause_rows(
+    comparison: Comparison, names: Sequence[str], *, with_both_read: bool = True
+) -> list[dict[str, Any]]:
+    """How often each code is a root cause under each system, what differs most first.
+
+    Args:
+        comparison: The comparison.
+        names: What the systems are called.
+        with_both_read: Of two systems, add the counts over what both answered readably.
+    """
+    read = comparison.contrasts[0].both_read if with_both_read and len(comparison.contrasts) == 1 else None
+    rows = []
+    for code, counts in cause_counts(comparison).items():
+        row: dict[str, Any] = {"cause": code, **dict(zip(names, counts, strict=True))}
+        if read is not None:
+            row |= _read_beside(names, read, [causes.get(code, 0) for causes in read.causes])
+        rows.append(row)
+    return rows
+
+
+def breakdown_rows(comparison: Comparison, key: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The first figures of each value of a key."""
+    rows = []
+    for value in comparison.contrasts[0].breakdown[key]:
+        groups = [contrast.breakdown[key].get(value, ()) for contrast in comparison.contrasts]
+        for lines in zip(*(group[:3] for group in groups), strict=True):
+            counts = [lines[0].first.n, *(line.second.n for line in lines)]
+            row: dict[str, Any] = {
+                _free(key, names): value,
+                "metric": lines[0].name,
+                "n": _sample_count(counts),
+            }
+            row[names[0]] = _short(lines[0].first.value)
+            row |= {name: _short(line.second.value) for name, line in zip(names[1:], lines, strict=True)}
+            if len(lines) == 1:
+                gap, p = lines[0].difference, lines[0].p
+                row["difference"] = None if gap.value is None else gap_text(gap.value)
+                row["p"] = None if p is None else _probability(p)
+            if any(line.difference.value is not None for line in lines):
+                rows.append(row)
+    return rows
+
+
+def _sample_count(counts: list[int]) -> int | str:
+    """Over how many samples a figure exists; under each system, where that is not the same."""
+    return counts[0] if len({*counts}) == 1 else " / ".join(map(str, counts))
+
+
+def _free(key: str, names: Sequence[str]) -> str:
+    """A key as the head of a column that is no other's."""
+    return f"{key} (key)" if key in names or key in HEADS else key
+
+
+def mistaken_rows(comparison: Comparison, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Which tool was taken for which, in predictions that were read."""
+    return [
+        {"gold calls": gold, "called": pred, **dict(zip(names, counts, strict=True))}
+        for (gold, pred), counts in mistaken_counts(comparison).items()
+    ]
+
+
+def _probability(p: float) -> str:
+    return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else rounded(value)
+
+
+# ----------------------------------------------------------------------
+# Systems compared, in writing: for people, as JSON, CSV, Markdown or JUnit.
+WIDE = 100
+"""A terminal's width: where names of systems make tables wider they are letters, with a legend."""
+
+
+def free_names(names: Iterable[str], heads: Collection[str] = HEADS) -> tuple[str, ...]:
+    """Names of systems such that no two are equal and none is the head of another column.
+
+    Args:
+        names: What they are called.
+        heads: The heads of what stands beside them; those of compared systems when left out.
+
+    >>> free_names(["m", "m", "p"]), free_names(["m", "p"], heads=["figure"])
+    (('m', 'm (2)', 'system p'), ('m', 'p'))
+    """
+    unique: dict[str, None] = {}
+    for name in names:
+        base = f"system {name}".strip() if name in heads else name
+        candidates = (base if number == 1 else f"{base} ({number})" for number in count(1))
+        unique[next(candidate for candidate in candidates if candidate not in unique)] = None
+    return tuple(unique)
+
+
+def system_names(systems: Any, names: Sequence[str] | None) -> tuple[str, ...]:
+    """What systems are called: as the user says, else A, B and so on; no two alike.
+
+    Raises:
+        InputError: there are no two systems, or not as many names.
+    """
+    if not isinstance(systems, (list, tuple)) or len(systems) < 2:
+        kind = f"{len(systems)}" if isinstance(systems, (list, tuple)) else f"a {type(systems).__name__}"
+        raise InputError(f"the systems are {kind}, expected a list or a mapping of two or more: [a, b, c]")
+    expect_or_none(NAMES, names=names)
+    if names is None:
+        names = [chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(len(systems))]
+    if len(names) != len(systems):
+        raise InputError(f"there are {len(names)} names for {len(systems)} systems")
+    return free_names(names)
+
+
+def write_comparison(
+    comparison: Comparison,
+    form: str = "text",
+    *,
+    flips: int = 10,
+    every: Collection[str] = (),
+    limits: Sequence[Case] = (),
+) -> str:
+    """A comparison as text, ``json``, ``jsonl`` (a line a sample), ``csv``, ``md`` or ``junit``.
+
+    JSON of two systems is a contrast; of more a list of contrasts, each with the first.
+
+    Args:
+        comparison: The comparison.
+        form: The format.
+        flips: How many ids of flipped samples text names on each side; JSON names all.
+        every: Metrics whose figures text and ``md`` show although they do not exist.
+        limits: What the user allows as test cases: where there are some they decide in JUnit.
+    """
+    if form == "json":
+        return json.dumps(comparison_data(comparison), ensure_ascii=False, indent=1)
+    if form == "jsonl":
+        return "\n".join(json.dumps(sample, ensure_ascii=False) for sample in _samples(comparison))
+    if form == "junit":
+        return junit([*limits, *compare_cases(comparison, limited=bool(limits))])
+    selected = [
+        index for index, line in enumerate(comparison.contrasts[0].lines) if _exists(comparison, index, every)
+    ]
+    if form == "csv":
+        return table(flat_rows(comparison, range(len(comparison.contrasts[0].lines)), comparison.names), form)
+    if form == "md":
+        keys = comparison.contrasts[0].breakdown
+        more = [table(breakdown_rows(comparison, key, comparison.names), form) for key in keys]
+        return "\n\n".join(
+            [
+                *_head(comparison),
+                table(flat_rows(comparison, selected, comparison.names), form),
+                *filter(None, more),
+            ]
+        )
+    text = _text(comparison, selected, comparison.names, flips)
+    if max(map(len, text.tables.splitlines()), default=0) <= WIDE:
+        return text.whole
+    letters = [
+        chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(len(comparison.names))
+    ]
+    legend = "\n".join(f"{a}: {one_line(n, 90)}" for a, n in zip(letters, comparison.names, strict=True))
+    return f"{legend}\n\n{_text(comparison, selected, letters, flips).whole}"
+
+
+class _Text:
+    """A comparison for people; its tables, whose width counts, and all of it."""
+
+    def __init__(self, head: Sequence[str], tables: Sequence[str], tail: Sequence[str]) -> None:
+        self.tables = "\n\n".join(section for section in tables if section)
+        self.whole = "\n\n".join(
+            section for section in ("\n".join(head), self.tables, "\n".join(tail)) if section
+        )
+
+
+def _text(comparison: Comparison, selected: Sequence[int], names: Sequence[str], flips: int) -> _Text:
+    contrasts = comparison.contrasts
+    tables = [
+        table(record_rows(names, comparison.records), width=WIDE),
+        table(cause_rows(comparison, names)[:20], width=WIDE),
+    ]
+    if len(contrasts) == 1:
+        tables.append(table(pair_rows(lines_at(contrasts[0].lines, selected), names, contrasts[0].both_read)))
+    else:
+        tables.append(table(value_rows(comparison, selected, names)))
+        for contrast, name in zip(contrasts, names[1:], strict=True):
+            rows = pair_rows(lines_at(contrast.lines, selected), (names[0], name), contrast.both_read)
+            tables.append(f"{name} against {names[0]}\n\n{table(rows)}" if rows else "")
+    tables += [table(breakdown_rows(comparison, key, names)) for key in contrasts[0].breakdown]
+    tables.append(table(mistaken_rows(comparison, names)[:20]))
+    tail = []
+    for contrast, name in zip(contrasts, names[1:], strict=True):
+        which = f" {names[0]} and {name}" if len(contrasts) > 1 else ""
+        tail += [_judged(contrast, (names[0], name), which), *_flipped(contrast, (names[0], name), flips)]
+    lines = contrasts[0].lines
+    missing = [line.name for index, line in enumerate(lines) if index not in selected]
+    tail += left_out_lines(missing, contrasts[0].lacks)
+    return _Text(_head(comparison), tables, [*tail, *_made(comparison)])
+
+
+def _head(comparison: Comparison) -> list[str]:
+    """What stands before all tables: what could not be read, then the verdicts."""
+    return [*filter(None, [comparison.unreadable]), *comparison.verdicts]
+
+
+def _made(comparison: Comparison) -> list[str]:
+    """How the figures and the probabilities were made."""
+    family = comparison.contrasts[0].family
+    if not family:
+        return [comparison.contrasts[0].signature]
+    what = f"figure{'s' * (family != 1)}{' of all systems' * (len(comparison.contrasts) > 1)}"
+    groups = ", in a breakdown over all of its" if comparison.contrasts[0].breakdown else ""
+    correction = f"p: Holm's correction over {family} {what}{groups}; * is sure, at 0.05"
+    return [correction, comparison.contrasts[0].signature]
+
+
+def _exists(comparison: Comparison, index: int, always_shown: Collection[str]) -> bool:
+    lines = [contrast.lines[index] for contrast in comparison.contrasts]
+    values = (value for line in lines for value in (line.first.value, line.second.value))
+    return lines[0].name in always_shown or any(value is not None for value in values)
+
+
+def _judged(contrast: Contrast, names: tuple[str, str], which: str) -> str:
+    """How many samples were judged, and how many of them for want of an answer that can be read."""
+    sentence = f"{contrast.n} sample{'s' * (contrast.n != 1)} judged under both{which}"
+    if not contrast.n:
+        return sentence
+    if not any(contrast.unanswered):
+        return f"{sentence}, every prediction of them read"
+    counts = zip(contrast.unanswered, names, strict=True)
+    return f"{sentence}; wrong for being unreadable or absent: " + ", ".join(
+        f"{n} of {name}" for n, name in counts
+    )
+
+
+def _flipped(contrast: Contrast, names: tuple[str, str], flips: int) -> list[str]:
+    lines = []
+    for ids, name in ((contrast.lost, names[0]), (contrast.won, names[1])):
+        more = f", … {len(ids) - flips} more" if len(ids) > flips else ""
+        listed = f": {', '.join(one_line(sample_id, 60) for sample_id in ids[:flips])}{more}" if ids else ""
+        lines.append(f"only {name} is right on {len(ids)}{listed}")
+    return lines
+
+
+# ---------------------------------------------------------------- data
+def comparison_data(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as JSON data: a contrast of two systems, or a list of contrasts with the first."""
+    contrasts = [contrast_data(contrast) for contrast in comparison.contrasts]
+    if len(contrasts) == 1:
+        return contrasts[0]
+    return {
+        "schema": "planeval.comparison/1",
+        "unreadable": comparison.unreadable,
+        "verdicts": list(comparison.verdicts),
+        "systems": list(comparison.names),
+        "contrasts": contrasts,
+    }
+
+
+def contrast_data(contrast: Contrast) -> dict[str, Any]:
+    """Two systems compared as JSON data."""
+    return {
+        "schema": "planeval.contrast/1",
+        "verdict": contrast.verdict,
+        "signature": contrast.signature,
+        "first": contrast.names[0],
+        "second": contrast.names[1],
+        "read": dict(contrast.read),
+        "records": {"first": contrast.records[0]._asdict(), "second": contrast.records[1]._asdict()},
+        "samples": contrast.n,
+        "unanswered": {"first": contrast.unanswered[0], "second": contrast.unanswered[1]},
+        "unreadable": {"first": _unreadable(contrast.records[0]), "second": _unreadable(contrast.records[1])},
+        "holm_over": contrast.family,
+        "figures": {line.name: _line_data(line) for line in contrast.lines},
+        "breakdown": {
+            key: {value: {line.name: _line_data(line) for line in lines} for value, lines in groups.items()}
+            for key, groups in contrast.breakdown.items()
+        },
+        "only_first": list(contrast.lost),
+        "only_second": list(contrast.won),
+        "causes": {"first": dict(contrast.causes[0]), "second": dict(contrast.causes[1])},
+        "mistaken": mistaken_rows(Comparison((contrast,)), contrast.names),
+        **({} if contrast.both_read is None else {"both_read": _both_read(contrast.both_read)}),
+    }
+
+
+def _unreadable(records: Records) -> dict[str, int | None]:
+    return {"as_written": records.unreadable_as_written, "once_repaired": records.unreadable_once_repaired}
+
+
+def _both_read(both_read: BothRead) -> dict[str, Any]:
+    return {
+        "samples": both_read.n,
+        "figures": {line.name: _line_data(line) for line in both_read.lines},
+        "causes": {"first": dict(both_read.causes[0]), "second": dict(both_read.causes[1])},
+    }
+
+
+def _line_data(line: Line) -> dict[str, Any]:
+    values = {"first": line.first.value, "second": line.second.value}
+    values |= {"n": line.first.n, "n_second": line.second.n}
+    return values | line.difference._asdict() | {"p_holm": line.p, "sure": line.sure}
+
+
+def _systems(comparison: Comparison) -> Mapping[str, Sequence[Scored]]:
+    rows = (comparison.contrasts[0].rows[0], *(contrast.rows[1] for contrast in comparison.contrasts))
+    return dict(zip(comparison.names, rows, strict=True))
+
+
+def _samples(comparison: Comparison) -> list[dict[str, Any]]:
+    """What became of each sample under each system; of those that only some have as well."""
+    samples: dict[tuple[str, int], dict[str, Any]] = {}
+    for name, rows in _systems(comparison).items():
+        met: Counter[str] = Counter()  # a record without an id may be called what another's id is
+        for row in rows:
+            met[row.id] += 1
+            values = {metric: _value(tally) for metric, tally in row.tallies.items()}
+            outcome: dict[str, Any] = {
+                "state": row.state,
+                "codes": list(row.codes),
+                "reason": row.reason,
+                "metrics": values,
+            }
+            outcome |= {"repaired": True} if row.repaired else {}
+            outcome |= {"repairable": True} if row.repairable else {}
+            samples.setdefault((row.id, met[row.id]), {})[name] = outcome
+    return [{"id": name, "systems": systems} for (name, _), systems in samples.items()]
+
+
+def _value(tally: Tally | None) -> float | None:
+    return None if tally is None else tally.value
+
+
+def compare_cases(comparison: Comparison, *, limited: bool) -> list[Case]:
+    """A test case a sample and system: it fails where only the first is right.
+
+    Args:
+        comparison: The comparison.
+        limited: Whether thresholds decide, so that a sample may be lost.
+    """
+    cases = []
+    for contrast in comparison.contrasts:
+        first, second = contrast.names
+        lost_ids = set(contrast.lost)
+        for row in contrast.rows[1]:
+            case = Case(row.id, "passed", file=row.file, line=row.line, group=f"compare.{second}")
+            if row.id in lost_ids:
+                why = (row.reason or row.state).splitlines()[0]
+                message = f"{first} is right, {second} is not: {why}"
+                message += "; readable once repaired" * row.repairable
+                code = row.codes[0] if row.codes else row.state
+                case = case._replace(outcome="skipped" if limited else "failure", code=code, message=message)
+            elif row.state in ("gold_unreadable", "gold_absent"):
+                case = case._replace(outcome="skipped", code=row.state, message=row.reason)
+            cases.append(case)
+    return cases

@@ -1,0 +1,163 @@
+"""JUnit XML: what became of pairs, and of thresholds, as test runners and CI servers read it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import one_line, printable
+from planner_eval.reading.files.record import Record
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+
+_NO_XML = "[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+NO_FILES = ("standard input", "predictions", "gold", "plans", "the text")
+"""What records are called that come from no file."""
+
+
+class Case(NamedTuple):
+    """One test case.
+
+    Args:
+        name: What is tested: a record's id, or a threshold.
+        outcome: ``"passed"``, ``"failure"``, ``"error"`` (nothing could be said) or ``"skipped"`` (it
+            failed, and is allowed to).
+        code: What kind of failure it is.
+        message: What was found, on one line.
+        text: The same in full; of what passed, what there is to say.
+        file: The file that it is about.
+        line: The line there, counted from 1.
+        group: What it is part of, after the suite's name.
+    """
+
+    name: str
+    outcome: str
+    code: str = ""
+    message: str = ""
+    text: str = ""
+    file: str | None = None
+    line: int | None = None
+    group: str = ""
+
+    def at(self, record: Record | None) -> Case:
+        """The same case, about a record of a file."""
+        return self if record is None else self._replace(file=record.file, line=record.line)
+
+
+OUTCOMES = {"same": "passed", "different": "failure"}
+"""What a pair's state is as a test; all others are errors."""
+
+NOTHING_SAID = ("gold_unreadable", "gold_absent")
+"""States of which no threshold says that they are allowed."""
+
+
+def outcome(state: str, *, limited: bool) -> str:
+    """What a pair's state is as a test.
+
+    Args:
+        state: One of :data:`planner_eval.comparison.rows.STATES`.
+        limited: Thresholds decide, so that a pair may differ.
+
+    >>> outcome("different", limited=False), outcome("different", limited=True), outcome("cut", limited=True)
+    ('failure', 'skipped', 'skipped')
+    """
+    test_outcome = OUTCOMES.get(state, "error")
+    return "skipped" if limited and test_outcome != "passed" and state not in NOTHING_SAID else test_outcome
+
+
+def limit_case(name: str, *, met: bool, said: str, file: str | None = None) -> Case:
+    """A threshold as a test case.
+
+    Args:
+        name: The threshold as the user gave it.
+        met: The figure reaches it.
+        said: The figure and the threshold, in words.
+        file: The file of predictions.
+    """
+    file = "standard input" if file == "-" else file
+    if met:
+        return Case(name, "passed", text=said, file=file, group="thresholds")
+    return Case(name, "failure", "threshold", said, file=file, group="thresholds")
+
+
+def junit(cases: Iterable[Case], *, suite: str = "planeval") -> str:
+    """A JUnit XML report.
+
+    No case has a time: the same input gives the same bytes, and seconds are never the same.
+
+    Args:
+        cases: The test cases.
+        suite: The suite's name, which the class names begin with.
+
+    >>> print(junit([Case("a", "failure", "call.missing", "gold's f is missing", file="p.jsonl", line=3)]))
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites tests="1" failures="1" errors="0">
+      <testsuite name="planeval" tests="1" failures="1" errors="0" skipped="0">
+        <testcase name="a" classname="planeval" file="p.jsonl" line="3">
+          <failure type="call.missing" message="gold's f is missing" />
+        </testcase>
+      </testsuite>
+    </testsuites>
+    """
+    all_cases = list(cases)
+    return "".join(junit_pieces(all_cases, Counter(case.outcome for case in all_cases), suite=suite))
+
+
+def junit_pieces(
+    cases: Iterable[Case], outcomes: Mapping[str, int], *, suite: str = "planeval"
+) -> Iterator[str]:
+    """A JUnit XML report as it is made: the same as :func:`junit` gives in one piece.
+
+    Args:
+        cases: The test cases.
+        outcomes: How many of them have which outcome, which stands before them.
+        suite: The suite's name, which the class names begin with.
+    """
+    from xml.etree.ElementTree import Element, indent, tostring
+
+    def start(name: str, attributes: dict[str, str]) -> str:
+        return tostring(Element(name, attributes), encoding="unicode").removesuffix(" />")
+
+    counts = {"tests": str(sum(outcomes.values()))}
+    counts |= {f"{kind}s": str(outcomes.get(kind, 0)) for kind in ("failure", "error")}
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n{start("testsuites", counts)}>\n  '
+    yield start("testsuite", {"name": suite} | counts | {"skipped": str(outcomes.get("skipped", 0))})
+    empty = True
+    for case in cases:
+        element = _element(case, suite)
+        indent(element, level=2)
+        yield f"{'>' * empty}\n    {tostring(element, encoding='unicode')}"
+        empty = False
+    yield (" />" if empty else "\n  </testsuite>") + "\n</testsuites>"
+
+
+def _element(case: Case, suite: str) -> Element:
+    from xml.etree.ElementTree import Element, SubElement
+
+    group = f"{suite}.{case.group}" if case.group else suite
+    element = Element("testcase", name=_line(case.name), classname=_line(group))
+    if case.file is not None and case.file not in NO_FILES:
+        element.set("file", _line(case.file))
+    if case.line is not None:
+        element.set("line", str(case.line))
+    if case.outcome != "passed":
+        message = _line(case.message)
+        child = SubElement(element, case.outcome, type=_line(case.code), message=message)
+        child.text = _xml(case.text) if case.text not in ("", case.message) else None
+    elif case.text:
+        SubElement(element, "system-out").text = _xml(case.text)
+    return element
+
+
+def _line(text: str) -> str:
+    return _xml(one_line(text, 500))
+
+
+def _xml(text: str) -> str:
+    """Text with an escape for each character that XML cannot hold, or that a reader would not see."""
+    return re.sub(_NO_XML, lambda match: ascii(match[0])[1:-1], printable(text))

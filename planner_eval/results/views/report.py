@@ -1,0 +1,320 @@
+"""Reports in writing: for people, as JSON, CSV, Markdown or JUnit."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from planner_eval.base.ratios import rounded
+from planner_eval.base.tables import table
+from planner_eval.base.text import one_line
+from planner_eval.comparison.metrics import METRICS
+from planner_eval.comparison.metrics.counts import Counts
+from planner_eval.plan.glossary import plain_scope
+from planner_eval.results.report import Estimate, Report
+from planner_eval.results.scored import Scored, row_data, tally_data
+from planner_eval.results.views.junit import Case, junit_pieces, outcome
+
+# ----------------------------------------------------------------------
+# Which figures are shown to people: those that the data can have, and why others are left out.
+_SAID = {
+    "calls": "no gold plan has calls",
+    "app": "no gold plan names an app",
+    "arguments": "no gold plan has arguments",
+    "references": "no gold plan has references",
+}
+_OF = {
+    "app": ("apps",),
+    "arguments": ("argument_names", "argument_values", "independent_arguments", "independent_errors"),
+    "references": (
+        "dependent_arguments", "dependent_errors", "references", "dependencies", "order_tau", "precedences",
+        "component_pairs", "transitive_dependencies", "taskbench_links",
+    ),
+}  # fmt: skip
+_NEEDS = {name: what for what, names in _OF.items() for name in names}
+
+
+def shown(estimates: Sequence[Estimate], always_shown: Collection[str] = ()) -> list[Estimate]:
+    """The figures that exist, and those of `always_shown` that do not."""
+    return [figure for figure in estimates if figure.value is not None or figure.name in always_shown]
+
+
+def left_out_lines(names: Iterable[str], lacks: Collection[str]) -> list[str]:
+    """Which figures are left out, and why, as one line; none where nothing is.
+
+    >>> left_out_lines(["references", "same_depth"], ["references"])
+    ['no gold plan has references: references; nothing to count: same_depth; left out, --all shows them']
+    """
+    reasons: dict[str, list[str]] = {}
+    for name in names:
+        need = "calls" if "calls" in lacks else _NEEDS.get(name, "calls")
+        reasons.setdefault(_SAID[need] if need in lacks else "nothing to count", []).append(name)
+    message = "; ".join(f"{reason}: {', '.join(left)}" for reason, left in reasons.items())
+    return [f"{message}; left out, --all shows them"] if message else []
+
+
+# ----------------------------------------------------------------------
+# Reports in writing: for people, as JSON, CSV, Markdown or JUnit.
+def figure_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
+    """Figures as rows of a table."""
+    rows = []
+    for figure in estimates:
+        counts = figure.tally if isinstance(figure.tally, Counts) else None
+        span = figure.interval
+        rows.append(
+            {
+                "metric": figure.name,
+                "value": _short(figure.value),
+                "95 %": f"{span.low:.3f}–{span.high:.3f}" if span is not None else None,
+                "precision": _short(counts.precision if counts else None),
+                "recall": _short(counts.recall if counts else None),
+                "macro": _short(figure.macro),
+                "n": figure.n,
+                "": "↓" if METRICS[figure.name].lower else "",
+            }
+        )
+    return rows
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else rounded(value)
+
+
+def write_report(
+    report: Report,
+    form: str = "text",
+    *,
+    failures: bool = False,
+    every: Collection[str] = (),
+    limits: Sequence[Case] = (),
+    beside: Sequence[Case] = (),
+) -> Iterator[str]:
+    """A report as text, ``json``, ``jsonl`` (a line a pair), ``csv``, ``md`` or ``junit``.
+
+    Text and ``md`` leave out figures that do not exist; the formats for programs have each, as null. ``csv``
+    has the figures, or what root causes cost, where that was asked for.
+
+    Args:
+        report: The report.
+        form: The format.
+        failures: List only pairs that are not the same; as text and ``md`` list them at all.
+        every: Metrics whose figures are shown although they do not exist.
+        limits: Thresholds as test cases: where there are some they decide in JUnit, and a pair may differ.
+        beside: What is no pair, as test cases: records that were left out.
+
+    Returns:
+        The text in pieces, without a last line end; pairs are asked for as they are written.
+    """
+    rows = (row for row in report.rows if not failures or row.state != "same")
+    if form == "json":
+        return _json(report, rows)
+    if form == "jsonl":
+        return joined("\n", (json.dumps(row_data(row), ensure_ascii=False) for row in rows))
+    if form == "junit":
+        limited = bool(limits)
+        cases = report_cases(report, failures=failures, limits=limits, beside=beside)
+        outcomes = Counter(case.outcome for case in (*limits, *beside))
+        for state, count in report.states().items():
+            outcomes[outcome(state, limited=limited)] += count * (not failures or state != "same")
+        return junit_pieces(cases, outcomes)
+    causes = report.causes
+    if form == "csv":
+        if causes is None:
+            return iter([table(figure_rows(report.figures), form)])
+        from planner_eval.results.views.causes import cause_rows
+
+        return iter([table(cause_rows(causes.rows), form)])
+    selected = shown(report.figures, every)
+    listed = failures and report.totals.pairs > report.totals.states["same"]
+    if form == "md":
+        blocks = [
+            table(figure_rows(selected), form),
+            *_breakdowns(report, selected, form),
+            *_costs(report, form),
+        ]
+        return _blocks(_table_lines(rows) if listed else None, blocks)
+    return _blocks(_lines(rows, report.totals.width) if listed else None, _text(report, selected))
+
+
+def report_cases(
+    report: Report, *, failures: bool = False, limits: Sequence[Case] = (), beside: Sequence[Case] = ()
+) -> Iterator[Case]:
+    """The thresholds and pairs of a report as test cases, as :func:`write_report` takes them."""
+    rows = (row for row in report.rows if not failures or row.state != "same")
+    return chain(limits, (_case(row, limited=bool(limits)) for row in rows), beside)
+
+
+def joined(between: str, pieces: Iterable[str]) -> Iterator[str]:
+    """Pieces of a text with something between them, as they come.
+
+    >>> "".join(joined(", ", ["a", "b"]))
+    'a, b'
+    """
+    lead = ""
+    for piece in pieces:
+        yield lead + piece
+        lead = between
+
+
+def _json(report: Report, rows: Iterable[Scored]) -> Iterator[str]:
+    """The whole as ``json.dumps`` writes it, whose last key is the rows."""
+    head = json.dumps(report_data(report, ()), ensure_ascii=False, indent=1)
+    yield head.removesuffix("[]\n}")
+    empty = True
+    for row in rows:
+        text = json.dumps(row_data(row), ensure_ascii=False, indent=1).replace("\n", "\n  ")
+        yield f"{'[' if empty else ','}\n  {text}"
+        empty = False
+    yield "[]\n}" if empty else "\n ]\n}"
+
+
+def _blocks(listed: Iterator[str] | None, blocks: Iterable[str]) -> Iterator[str]:
+    """The lines of pairs, where there are some, then what else there is, an empty line between."""
+    if listed is not None:
+        yield from joined("\n", listed)
+    text = "\n\n".join(block for block in blocks if block)
+    yield text if listed is None or not text else f"\n\n{text}"
+
+
+def _lines(rows: Iterable[Scored], width: int) -> Iterator[str]:
+    for row in rows:
+        yield one_line(f"{row.id.ljust(width)}  {row.state.replace('_', ' ')}: {row.reason}", 200)
+
+
+def _table_lines(rows: Iterable[Scored]) -> Iterator[str]:
+    """A Markdown table of pairs, line by line."""
+    head = True
+    for row in rows:
+        fields = {"id": row.id, "state": row.state.replace("_", " "), "reason": row.reason}
+        text = table([fields], "md")
+        yield text if head else text.rpartition("\n")[2]
+        head = False
+
+
+def _case(row: Scored, *, limited: bool) -> Case:
+    test_case = Case(row.id, outcome(row.state, limited=limited), file=row.file, line=row.line, group="score")
+    if test_case.outcome == "passed":
+        return test_case
+    more = f" (and {len(row.codes) - 1} more: {', '.join(row.codes[1:])})" if len(row.codes) > 1 else ""
+    code = row.codes[0] if row.codes else row.state
+    named = f"{row.state.replace('_', ' ')}: " + (f"{code}: " if row.codes else "")
+    return test_case._replace(
+        code=code, message=f"{named}{row.reason.splitlines()[0]}{more}", text=row.reason
+    )
+
+
+def _text(report: Report, selected: Sequence[Estimate]) -> list[str]:
+    """What a report says to people below the pairs, in blocks."""
+    totals = report.totals
+    named = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
+    pairs = f"{totals.pairs} pair{'s' * (totals.pairs != 1)}"
+    lines = [f"{pairs}: {named or 'none'}; figures from {report.judged}"]
+    repaired, unproved, with_choices = (totals.flags[name] for name in ("repaired", "unproved", "choices"))
+    if repaired:
+        lines.append(
+            f"{repaired} prediction{'s were' if repaired > 1 else ' was'} readable only after repair; "
+            f"read strictly, {totals.flags['strictly_same']} of {report.judged} are the same"
+        )
+    if with_choices:
+        lines.append(f"{with_choices} with several choices or candidates, of which the first was read")
+    if unread := totals.flags["unread"]:
+        subject = "predictions without calls hold" if unread > 1 else "prediction without calls holds"
+        lines.append(f"{unread} {subject} what may be a call that was not read (parse shows where)")
+    lines += (
+        [f"{unproved} pairings of calls are not proved optimal: the search was bounded"] if unproved else []
+    )
+    if report.codes():
+        lines.append("causes: " + ", ".join(f"{code} {count}" for code, count in report.codes().items()))
+    lines += left_out(report, [figure.name for figure in selected])
+    tables = [table(figure_rows(selected)), *_breakdowns(report, selected, "text"), *_costs(report, "text")]
+    return [*tables, "\n".join([*lines, report.signature])]
+
+
+def _costs(report: Report, form: str) -> list[str]:
+    """What root causes cost, where that was asked for."""
+    if report.causes is None:
+        return []
+    from planner_eval.results.views.causes import causes_text
+
+    return [causes_text(report.causes, form)]
+
+
+def _attribution(report: Report) -> dict[str, Any]:
+    if report.causes is None:
+        return {}
+    from planner_eval.results.views.causes import causes_data
+
+    return {"attribution": causes_data(report.causes)}
+
+
+def left_out(report: Report, always_shown: Collection[str] = ()) -> list[str]:
+    """Which figures text and ``md`` leave out, and why, as one line; none where nothing is left out."""
+    selected = shown(report.figures, always_shown)
+    return left_out_lines([figure.name for figure in report.figures if figure not in selected], report.lacks)
+
+
+def _breakdowns(report: Report, selected: Sequence[Estimate], form: str) -> list[str]:
+    """A table a key of the breakdown, of the first figures."""
+    names = [figure.name for figure in selected][:8]
+    tables = []
+    for key, groups in report.breakdown.items():
+        if key == "scope" and form in ("text", "md"):
+            groups = {plain_scope(value): estimates for value, estimates in groups.items()}
+        without, between = report.totals.without(key), "\n" if form == "text" else "\n\n"
+        note = f"{between}{without} of {report.judged} gold plans have no {key}" if without else ""
+        tables.append(table(_breakdown_rows(key, groups, names), form) + note)
+    return tables
+
+
+def _without(report: Report) -> dict[str, int]:
+    """How many judged pairs are in no group, by key."""
+    counts = {key: report.totals.without(key) for key in report.breakdown}
+    return {key: count for key, count in counts.items() if count}
+
+
+def _breakdown_rows(
+    key: str, groups: Mapping[str, tuple[Estimate, ...]], names: Collection[str]
+) -> list[dict[str, Any]]:
+    rows = []
+    head = f"{key} (key)" if key == "n" or key in names else key
+    for value, estimates in groups.items():
+        row: dict[str, Any] = {head: value, "n": max((figure.n for figure in estimates), default=0)}
+        rows.append(row | {figure.name: _short(figure.value) for figure in estimates if figure.name in names})
+    return rows
+
+
+def _figure_data(figure: Estimate) -> dict[str, Any]:
+    span = figure.interval
+    counts = figure.tally if isinstance(figure.tally, Counts) else None
+    data: dict[str, Any] = {"value": figure.value, "macro": figure.macro, "n": figure.n}
+    data["counts"] = tally_data(figure.tally)
+    if counts is not None:
+        data |= {"precision": counts.precision, "recall": counts.recall}
+    if span is not None:
+        data["interval"] = {"low": span.low, "high": span.high, "method": span.method}
+    return data
+
+
+def report_data(report: Report, rows: Iterable[Scored]) -> dict[str, Any]:
+    """A report as JSON data, with some of its rows."""
+    return {
+        "schema": "planeval.report/1",
+        "signature": report.signature,
+        **report.read,
+        "pairs": report.totals.pairs,
+        "judged": report.judged,
+        "states": report.states(),
+        "strictly_same": report.totals.flags["strictly_same"],
+        "figures": {figure.name: _figure_data(figure) for figure in report.figures},
+        "breakdown": {
+            key: {value: {f.name: _figure_data(f) for f in estimates} for value, estimates in groups.items()}
+            for key, groups in report.breakdown.items()
+        },
+        **({"without": without} if (without := _without(report)) else {}),
+        "causes": report.codes(),
+        **_attribution(report),
+        "rows": [row_data(row) for row in rows],
+    }

@@ -1,0 +1,411 @@
+"""Compared pairs in writing: one in full, or many row by row; for people, as JSON, CSV, Markdown or JUnit."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, groupby
+from typing import Any
+
+from planner_eval.base.formats import CI
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import encodable, one_line, printable
+from planner_eval.comparison.diff import Diff, diff
+from planner_eval.comparison.explanation.causes import places_in_pred
+from planner_eval.comparison.explanation.edits import Edit, Place
+from planner_eval.comparison.explanation.repeats import Line, told_lines
+from planner_eval.comparison.explanation.sentences import WIDTH, Names, call_name, calls_name, calls_numbers
+from planner_eval.comparison.rows import STATES, Row, Spans, row_data, structure_lines
+from planner_eval.plan.model import Plan
+from planner_eval.reading.files.record import Record
+from planner_eval.results.pair_sums import DiffSums, differs
+from planner_eval.results.views.junit import Case, junit_pieces, outcome
+
+# ----------------------------------------------------------------------
+# What a prediction that was cut off had got right before the cut, and whether it went round in a circle.
+LONGEST = 8
+"""Calls of the longest circle that is looked for."""
+
+ROUNDS = 3
+"""So often a circle is gone round before it is called one."""
+
+
+def before_cut(plan: Plan, gold: Plan | None) -> str:
+    """The whole calls before a cut, how many of them agree with gold, and where a circle begins.
+
+    Args:
+        plan: The calls before the cut.
+        gold: What was wanted, where it is known.
+
+    >>> from planner_eval.plan.model import Call
+    >>> found = Call("a", "find", (("x", 1),))
+    >>> before_cut(Plan((found, Call("b", "wait"), Call("c", "wait"))), Plan((found, Call("d", "book"))))
+    "find(x=1); wait() ×2; the first agrees with gold's first"
+    """
+    runs = [(name, len([*same])) for name, same in groupby(map(call_name, plan.calls))]
+    text = "; ".join(f"{name} ×{times}" if times > 1 else name for name, times in runs[:WIDTH])
+    clauses = [one_line(text, 2 * WIDTH) or "no call"]
+    more = _right(plan, gold) if gold is not None else "", _circle(plan)
+    return "; ".join([*clauses, *filter(None, more)])
+
+
+def _right(plan: Plan, gold: Plan) -> str:
+    """How many of the first calls agree with gold; empty for none."""
+    comparison = diff(plan, gold)
+    wrong = {pred.call for edit in comparison.edits for pred, _ in edit.places if pred is not None}
+    partner = dict(comparison.alignment.pairs)
+    images: list[int] = []
+    for index in range(len(plan.calls)):
+        if index in wrong or index not in partner:
+            break
+        images.append(partner[index])
+    count = len(images)
+    if not count:
+        return ""
+    all_agree = count == len(plan.calls) > 1
+    subject = f"all {count}" if all_agree else "the first" if count == 1 else f"the first {count}"
+    verb = "agrees" if count == 1 else "agree"
+    if sorted(images) == [*range(count)]:
+        return f"{subject} {verb} with gold's first" + (f" {count}" if count > 1 else "")
+    gold_calls = calls_numbers(images, "gold's ")
+    return f"{subject} {verb} with {gold_calls}"
+
+
+def _circle(plan: Plan) -> str:
+    """From where on the same calls are made again and again, up to the cut; empty where they are not."""
+    names = [call_name(call) for call in plan.calls]
+    for length in range(1, LONGEST + 1):
+        start = len(names)
+        while start > length and names[start - 1] == names[start - 1 - length]:
+            start -= 1
+        first = start - length
+        if len(names) - first >= ROUNDS * length and start < len(names):
+            what = "the same call is" if length == 1 else f"the same {length} calls are"
+            return f"from call {first + 1} on {what} made again and again"
+    return ""
+
+
+# ----------------------------------------------------------------------
+# A compared pair in writing: in full and in short for people, as a row of a table, as a test case.
+MOST = 10
+"""Lines of edits that are told of one pair unless all are asked for."""
+
+PLAN = 4
+"""Fewer calls of gold are no plan that another one is told from."""
+
+MISTAKES = 5
+"""Fewer causes are so many mistakes of one plan."""
+
+HARDLY = 4
+"""Of another plan at most one call of so many is right, and there are as many causes as calls, or more."""
+
+
+def explanation(row: Row, *, places: bool = False, structure: bool = False, each: bool = False) -> str:
+    """One pair in full: the verdict, then what differs, consequences indented under their cause.
+
+    The last lines say in how far the structure differs.
+
+    Args:
+        row: The pair.
+        places: Tell line and column of each edit in either text, where they are known.
+        structure: Tell how the structure differs, call by call, also where it is the same.
+        each: Tell all edits, each on a line; else at most :data:`MOST` lines, of what is done again and
+            again one.
+    """
+    if row.diff is None:
+        mended = f"\n{_readable(row)}" if row.mended is not None else ""
+        text = f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}{mended}"
+    else:
+        text = diff_text(row.diff, places=places, structure=structure, each=each)
+    ran = f"\n{row.in_effect}" if row.effects is not None else ""
+    return printable(text + ran) if row.diff is None else text + printable(ran)
+
+
+def diff_text(diff: Diff, *, places: bool = False, structure: bool = False, each: bool = False) -> str:
+    """A comparison in full, as :func:`explanation` tells it."""
+    lines = [_headline(diff)]
+    spans = {"pred": Spans(diff.pred), "gold": Spans(diff.gold)}
+    edit_lines = told_lines(diff, each=each)
+    selected_lines = edit_lines if each else _few(edit_lines)
+    for line in selected_lines:
+        lead = "  " * line.depth + ("↳ " if line.depth else "")
+        where = ", ".join(_places(diff.edits[line.edits[0]], spans)) if places else ""
+        text = f"  {lead}{line.head}: {line.said}" + (f" [{where}]" if where else "")
+        lines.append(printable(text).replace("\n", "\\n"))
+    left = len(diff.edits) - sum(len(line.edits) for line in selected_lines)
+    if left:
+        lines.append(f"  +{left:,} more (--all)")
+    compared = printable(structure_lines(diff, whole=structure))
+    return "\n".join([*lines, compared] if compared else lines)
+
+
+def _few(lines: list[Line]) -> list[Line]:
+    """The lines that are told where not all are: the first, but of each kind of root cause one."""
+    selected, remaining = [*range(min(MOST, len(lines)))], range(MOST, len(lines))
+    for index in remaining:
+        names = [lines[other].name for other in selected]
+        if lines[index].depth or lines[index].name in names:
+            continue
+        for other in reversed(selected[1:]):
+            if not lines[other].depth and names.count(lines[other].name) > 1:
+                above = other + 1 in selected and lines[other + 1].depth
+                if not above:
+                    selected.remove(other)
+                    selected.append(index)
+                    break
+    return [lines[index] for index in selected]
+
+
+def _places(edit: Edit, spans: Mapping[str, Spans]) -> list[str]:
+    """Line and column of an edit in either text, where they are known."""
+    positions = []
+    for role, location in (("pred", edit.pred), ("gold", edit.gold)):
+        position = spans[role].line_of(location) if location is not None else None
+        if position is not None:
+            positions.append(f"{role} {position[0]}:{position[1]}")
+    return positions
+
+
+def _headline(diff: Diff) -> str:
+    bounded = "" if diff.proved else " (the pairing of calls is not proved optimal: the search was bounded)"
+    if diff.same:
+        return "same" + bounded
+    roots = [line for line in told_lines(diff) if line.depth == 0]
+    edits, causes = len(diff.edits), len(roots)
+    text = f"different: {edits} edit{'s' * (edits != 1)}"
+    if causes < edits:
+        text = f"different: {causes} cause{'s' * (causes != 1)} ({edits:,} edits)"
+    text += _another(diff, sum(line.mistakes for line in roots))
+    first = _first(diff)
+    if first:
+        text += f"; first at {printable(first)}".replace("\n", "\\n")
+    return text + bounded
+
+
+def _another(diff: Diff, causes: int) -> str:
+    """Words for a prediction of which hardly a call is right, for many causes; none for any other."""
+    calls = len(diff.gold.calls)
+    if (
+        not diff.pred.calls
+        or calls < PLAN
+        or causes < max(calls, MISTAKES)
+        or 2 * sum(edit.code in _OTHERS for edit in diff.edits) < calls
+    ):
+        return ""
+    right = sum(call.role == "kept" for call in diff.calls())
+    are = "is" if right == 1 else "are"
+    return "" if right * HARDLY > calls else f", another plan ({right} of gold's {calls} calls {are} right)"
+
+
+_OTHERS = ("call.missing", "call.extra", "call.duplicated", "call.replaced")
+
+
+def _first(diff: Diff) -> str:
+    """The first divergent call; of one that is missing, where the prediction would have it."""
+    first = diff.first
+    if first is None:
+        return ""
+    plan, index = first
+    pairs = diff.alignment.pairs
+    names = Names.of(diff.pred, diff.gold, pairs)
+    if plan is diff.pred:
+        is_repeat = any(edit.code == "call.duplicated" and edit.pred == Place(index) for edit in diff.roots)
+        return f"{names.ours(index)}, which {'repeats another' if is_repeat else 'is not in gold'}"
+    if names.to_pred[index] >= 0:
+        return names.ours(names.to_pred[index])
+    pred, direction = places_in_pred(plan, pairs)[index]
+    where = f" {'after' if direction > 0 else 'before'} {names.ours(pred)}" if pairs else ""
+    return f"gold's {names.theirs(index)}, missing{where}"
+
+
+def in_short(row: Row) -> str:
+    """One pair on one line: the verdict, what the plans come to, the causes, the first of them in words."""
+    if row.diff is None:
+        mended = f"; {_readable(row)}" if row.mended is not None else ""
+        return f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).splitlines()[0]}{mended}"
+    ran = _effect_in_short(row)
+    if row.diff.same:
+        return "same" + ("" if row.diff.proved else " (not proved)") + ran
+    codes = Counter(edit.code for edit in row.diff.roots)
+    named = ", ".join(code if count == 1 else f"{code} ×{count}" for code, count in codes.items())
+    return f"different{ran}: {named}: {row.diff.roots[0].message}"
+
+
+def _effect_in_short(row: Row) -> str:
+    """What the plans come to, in a few words; why it is not known."""
+    if row.effects is None:
+        return ""
+    if row.effects["verdict"] == "unknown":
+        return f", {row.in_effect}"
+    verdict = "the same" if row.effects["verdict"] == "same" else "different"
+    reached = ", gold's goal reached" if verdict == "different" and row.effects["reached"] else ""
+    return f", in effect {verdict}{reached}"
+
+
+def _readable(row: Row) -> str:
+    plan = row.mended or Plan()
+    if row.state == "cut":
+        return f"whole calls before the cut: {before_cut(plan, row.gold)}"
+    return f"readable with --repair: {calls_name(plan)}"
+
+
+def flat(row: Row) -> dict[str, Any]:
+    """One pair as a row of a table, by its columns."""
+    diff = row.diff
+    return {
+        "id": row.id,
+        "state": row.state,
+        "proved": diff.proved if diff else None,
+        "edits": len(diff.edits) if diff else None,
+        "causes": len(diff.roots) if diff else None,
+        "codes": " ".join(edit.code for edit in diff.edits) if diff else None,
+        "first": diff.roots[0].message if diff and diff.roots else row.error,
+        **(
+            {} if row.effects is None else {"effects": row.effects["said"], "reached": row.effects["reached"]}
+        ),
+    }
+
+
+def case(row: Row, record: Record | None) -> Case:
+    """One pair as a test case, about a record."""
+    test_case = Case(row.id, outcome(row.state, limited=False), row.state, group="diff").at(record)
+    if row.diff is None:
+        message = row.error or STATES[row.state]
+        return test_case._replace(
+            message=f"{row.state.replace('_', ' ')}: {message.splitlines()[0]}", text=message
+        )
+    if differs(row):
+        return test_case._replace(
+            outcome="failure", code="effect", message=row.in_effect, text=explanation(row)
+        )
+    if row.diff.same:
+        return test_case._replace(text=row.in_effect)
+    return test_case._replace(
+        code=row.diff.roots[0].code, message=in_short(row), text=explanation(row, each=True)
+    )
+
+
+# ----------------------------------------------------------------------
+# Many compared pairs in writing, row by row: for people, as JSON, CSV, Markdown, JUnit or repairs.
+PATCH = "patch"
+"""The form of repairs: what ``planeval apply`` takes."""
+
+COLUMNS = tuple(flat(Row("", "absent")))
+"""The columns of a table of pairs."""
+
+EFFECTS = ("effects", "reached")
+"""Those of pairs that were run."""
+
+_WIDTH = 200
+"""The longest line that is told of one of many pairs."""
+
+
+class Told(NamedTuple):
+    """How compared pairs are told.
+
+    Args:
+        form: One of :data:`~planner_eval.base.formats.WRITTEN` or :data:`~planner_eval.base.formats.CI`, or
+            :data:`PATCH`; "" tells nothing.
+        many: False for one pair, which is told in full instead of on one line.
+        places: Tell line and column of each edit of one pair as well.
+        structure: Tell, as text of one pair or as JSON, how the structure differs, call by call.
+        each: Tell all edits of one pair, each on a line.
+    """
+
+    form: str = "text"
+    many: bool = True
+    places: bool = False
+    structure: bool = False
+    each: bool = False
+
+    @property
+    def by_line(self) -> bool:
+        """Whether the result is a line of JSON a pair."""
+        return self.form == "jsonl" or (self.form == PATCH and self.many)
+
+
+def told_row(row: Row, record: Record | None, settings: Told) -> str:
+    """What is told of one pair, as a line of JSON; :func:`told_rows` puts them together.
+
+    Args:
+        row: What became of the pair.
+        record: The record that it is about, for JUnit.
+        settings: How it is told.
+    """
+    if not settings.form:
+        return ""
+    if settings.by_line:
+        return _json(_data(row, settings))
+    if settings.form == "text" and settings.many:  # no more of either is shown
+        return _json([row.id[: _WIDTH + 1], printable(in_short(row)[: _WIDTH + 1])])
+    if settings.form == "junit":
+        return _json(case(row, record))
+    if settings.form in CI:
+        from planner_eval.results.findings import findings_of
+
+        return _json(findings_of(row, record, many=settings.many))
+    return _json(encodable(_piece(row, settings)))
+
+
+def _piece(row: Row, settings: Told) -> str:
+    """What stands of one pair in the result."""
+    if settings.form == "text":
+        return explanation(row, places=settings.places, structure=settings.structure, each=settings.each)
+    if settings.form in ("csv", "md"):
+        from planner_eval.base.tables import table_line
+
+        return table_line(list(flat(row).values()), settings.form)
+    return json.dumps(_data(row, settings), ensure_ascii=False, indent=1)
+
+
+def told_rows(lines: Iterable[str], settings: Told, sums: DiffSums) -> Iterator[str]:
+    """All pairs in one form, in pieces, without a last line end.
+
+    Args:
+        lines: What :func:`told_row` gave of each pair; "" of one that is left out.
+        settings: How they are told.
+        sums: The sums over all of them.
+    """
+    lines = filter(None, lines)
+    if settings.by_line:
+        return _joined(lines, "\n")
+    rows: Iterator[Any] = map(json.loads, lines)
+    if settings.form == "text" and settings.many:
+        width = min(sums.width, _WIDTH + 1)
+        short_lines = (one_line(f"{id.ljust(width)}  {short}", _WIDTH) + "\n" for id, short in rows)
+        return chain(short_lines, [sums.said])
+    if settings.form == "json" and (settings.many or sums.pairs != 1):
+        from planner_eval.base.tables import json_array
+
+        return json_array(rows)
+    if settings.form == "junit":
+        return junit_pieces(map(Case._make, rows), sums.outcomes)
+    if settings.form in ("csv", "md") and sums.shown:
+        from planner_eval.base.tables import table_head
+
+        ran = EFFECTS if sums.effects else ()
+        rows = chain(table_head((*COLUMNS, *ran), settings.form), rows)
+    return _joined(rows, "\n")
+
+
+def _data(row: Row, settings: Told) -> dict[str, Any]:
+    if settings.form != PATCH:
+        return row_data(row, structure=settings.structure)
+    from planner_eval.comparison.patch import make_patch
+
+    head = {"id": row.id} if settings.many else {}
+    if row.diff is None:
+        return {**head, "state": row.state, "error": (row.error or STATES[row.state]).split("\n")[0]}
+    return head | make_patch(row.diff)
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False)
+
+
+def _joined(pieces: Iterable[str], between: str) -> Iterator[str]:
+    lead = ""
+    for piece in pieces:
+        yield lead + piece
+        lead = between

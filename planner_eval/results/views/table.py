@@ -1,0 +1,322 @@
+"""Tables of systems in writing: for people, as Markdown, LaTeX, CSV or a drawing.
+
+Names of systems are foreign text: each format writes them so that they stay a text there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from xml.sax.saxutils import escape
+
+from planner_eval.base.tables import table as plain_table
+from planner_eval.base.tables import table_head, table_line
+from planner_eval.base.text import one_line, shortened
+from planner_eval.results.drawing.labels import visible, width
+from planner_eval.results.table import Cell, Head, Row, Table, number
+from planner_eval.results.views.compare import free_names
+
+# ----------------------------------------------------------------------
+# Tables of systems drawn: in each cell the figure, and below it where it and its interval lie.
+ROW, PAD, SIZE = 42, 14, 13
+"""The height of a row, the room beside what stands in it, the size of letters; in points."""
+_NAME, _NOTE = 48, 160
+_INK, _FAINT, _MARK = "#222222", "#c8c8c8", "#0072b2"
+
+
+def draw_table(table: Table) -> str:
+    """A table as SVG.
+
+    Each column has one scale, from 0 to what would be perfect, or to the greatest of its ends.
+
+    Args:
+        table: The table.
+
+    >>> from planner_eval.results.table import Measured, make_table
+    >>> table = make_table("", [Head("", "exact", "exact")], ["a<b"], [[Measured(0.5)]])
+    >>> "a&lt;b" in draw_table(table)
+    True
+    """
+    names = [shortened(visible(row.name), _NAME) for row in table.rows]
+    heads = [visible(head.name) + " ↓" * head.lower for head in table.heads]
+    lefts = [max(map(width_of, ["system", *names])) + 2 * PAD]
+    for head in heads:
+        lefts.append(lefts[-1] + max(96, width_of(head) + 2 * PAD))
+    notes = [shortened(visible(note), _NOTE) for note in table.notes]
+    across = max([lefts[-1], *(width(note, 10) + PAD for note in notes), width_of(table.title) + PAD]) + PAD
+    elements, y = [], PAD
+    if table.title:
+        y += 20
+        elements.append(_svg_text(PAD, y, visible(table.title), weight="bold"))
+    if any(head.group for head in table.heads):
+        y += 20
+        elements += _groups(table, lefts, y)
+    y += 20
+    elements += [_svg_text(PAD, y, "system")]
+    elements += [_svg_text(lefts[index + 1] - PAD, y, head, anchor="end") for index, head in enumerate(heads)]
+    y += 8
+    elements.append(_line(PAD, lefts[-1], y, _INK))
+    for name, row in zip(names, table.rows, strict=True):
+        elements.append(_svg_text(PAD, y + 20, name))
+        for index, (cell, column_head) in enumerate(zip(row.cells, table.heads, strict=True)):
+            most = _most([other_row.cells[index] for other_row in table.rows])
+            elements += _cell(cell, column_head, lefts[index] + PAD, lefts[index + 1] - PAD, y, most)
+        y += ROW
+    elements.append(_line(PAD, lefts[-1], y, _INK))
+    for note in notes:
+        y += 15
+        elements.append(_svg_text(PAD, y, note, size=10))
+    return _framed(elements, across, y + PAD)
+
+
+def width_of(text: str) -> int:
+    """The room that a text needs."""
+    return width(text, SIZE, bold=True)
+
+
+def _most(cells: list[Cell]) -> float:
+    """Where a column's scale ends."""
+    ends = [end for cell in cells for end in (cell.value, cell.high) if end is not None]
+    return max([cell.scale for cell in cells] + ends)
+
+
+def _groups(table: Table, lefts: list[int], y: int) -> list[str]:
+    elements, start = [], 0
+    for name, members in groupby(head.group for head in table.heads):
+        count = len(list(members))
+        middle = (lefts[start] + lefts[start + count]) // 2
+        if name:
+            elements += [_svg_text(middle, y, visible(name), anchor="middle", weight="bold")]
+            elements += [_line(lefts[start] + PAD // 2, lefts[start + count] - PAD // 2, y + 5, _FAINT)]
+        start += count
+    return elements
+
+
+def _cell(cell: Cell, head: Head, left: int, right: int, y: int, most: float) -> list[str]:
+    """The figure, and below it a dot with its interval on the column's scale."""
+    if cell.value is None:
+        return [_svg_text(right, y + 20, "–", anchor="end")]
+    label = number(cell.value, head) + "*" * cell.worse
+    elements = [_svg_text(right, y + 20, label, anchor="end", weight="bold" if cell.best else "normal")]
+
+    def position_of(value: float) -> float:
+        return left + (right - left) * min(1.0, max(0.0, value / most))
+
+    track = y + 31
+    elements.append(_line(left, right, track, _FAINT))
+    if cell.low is not None and cell.high is not None:
+        elements.append(_line(position_of(cell.low), position_of(cell.high), track, _MARK, 3))
+    look = f'r="4" fill="{_MARK if cell.best else "white"}" stroke="{_MARK}" stroke-width="2"'
+    return [*elements, f'<circle cx="{position_of(cell.value):.1f}" cy="{track}" {look}/>']
+
+
+def _line(left: float, right: float, y: float, color: str, wide: int = 1) -> str:
+    return f'<path d="M{left:.1f} {y:.1f}H{right:.1f}" stroke="{color}" stroke-width="{wide}"/>'
+
+
+def _svg_text(
+    x: float, y: float, text: str, *, anchor: str = "start", weight: str = "normal", size: int = SIZE
+) -> str:
+    look = f'font-size="{size}" font-weight="{weight}" text-anchor="{anchor}"'
+    return f'<text x="{x}" y="{y}" {look}>{escape(text)}</text>'
+
+
+def _framed(elements: list[str], across: float, down: float) -> str:
+    size = f'width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
+    font = f'font-family="Helvetica, Arial, sans-serif" fill="{_INK}"'
+    ground = f'<rect width="{across}" height="{down}" fill="white"/>'
+    body = "\n".join([ground, *elements])
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>\n{body}\n</svg>'
+
+
+# ----------------------------------------------------------------------
+# Tables of systems in writing: for people, as Markdown, LaTeX, CSV or a drawing.
+WIDE = 100
+"""A terminal's width: where names of systems make the table wider they are letters, with a legend."""
+
+_MARKED = re.compile(r"([\\`*_\[\]<>|$~&#])")
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
+    "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
+    "–": "--", "…": r"\dots{}", "\0": "-{}", "[": "{[}", "*": "{*}",
+}  # fmt: skip
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_table(table: Table, form: str = "text", *, intervals: bool = True) -> str:
+    r"""A table as text, ``md``, ``tex``, ``csv`` or ``svg``; the same bytes for the same table.
+
+    Args:
+        table: The table.
+        form: The format; text has a row a figure, the others a row a system, and ``csv`` one a cell.
+        intervals: Whether figures have their intervals beside them.
+
+    >>> from planner_eval.results.table import Measured, make_table
+    >>> table = make_table("", [Head("", "exact", "exact")], ["a|b"], [[Measured(0.5)]])
+    >>> print(write_table(table, "md").splitlines()[2])
+    | a\|b | 0.500 |
+    """
+    if form == "csv":
+        return _csv(table)
+    if form == "md":
+        return _markdown(table, intervals)
+    if form == "tex":
+        return _latex(table, intervals)
+    if form == "svg":
+        return draw_table(table)
+    return _text(table, intervals)
+
+
+def span(cell: Cell, head: Head, between: str = "–") -> str:
+    """The interval of a figure; "" without one."""
+    if cell.low is None or cell.high is None:
+        return ""
+    return f"[{number(cell.low, head)}{between}{number(cell.high, head)}]"
+
+
+def plain_cell(cell: Cell, head: Head, intervals: bool, mark: Callable[[str], str] = "{}^".format) -> str:
+    """A cell as text; `mark` says how the best of a column stands out."""
+    if cell.value is None:
+        return "–"
+    value = number(cell.value, head)
+    value = mark(value) if cell.best else f"{value}*" if cell.worse else value
+    return " ".join(filter(None, (value, span(cell, head) if intervals else "")))
+
+
+# ---------------------------------------------------------------- for people
+def _text(table: Table, intervals: bool) -> str:
+    names = _unlike([one_line(row.name, 40) for row in table.rows])
+    letters = [chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(len(names))]
+    body = _columns(table, names, intervals)
+    legend = ""
+    if max(map(len, body.splitlines()), default=0) > WIDE and len(names) > 1:
+        legend = "\n".join(
+            f"{a}: {one_line(row.name, 90)}" for a, row in zip(letters, table.rows, strict=True)
+        )
+        body = _columns(table, letters, intervals)
+    notes = "\n".join(one_line(note, 400) for note in _notes(table, "^ best; "))
+    return "\n\n".join(filter(None, (table.title, legend, body, notes)))
+
+
+def _columns(table: Table, names: Sequence[str], intervals: bool) -> str:
+    """A row a figure, a column a system."""
+    rows = []
+    grouped = any(head.group for head in table.heads)
+    for index, head in enumerate(table.heads):
+        row = {"": head.group} if grouped else {}
+        row["figure"] = head.name + " ↓" * head.lower
+        rows.append(
+            row
+            | {n: plain_cell(r.cells[index], head, intervals) for n, r in zip(names, table.rows, strict=True)}
+        )
+    return plain_table(rows)
+
+
+def _unlike(names: Sequence[str]) -> list[str]:
+    """Names that are the heads of columns: no two alike, none that of another column."""
+    return list(free_names(names, heads=("", "figure")))
+
+
+def _notes(table: Table, best: str) -> list[str]:
+    """The notes; where one says that the best is marked, how."""
+    marked = "the best of each column is marked; "
+    return [note.replace(marked, best, 1) if note.startswith(marked) else note for note in table.notes]
+
+
+# ---------------------------------------------------------------- documents
+def _markdown(table: Table, intervals: bool) -> str:
+    def escaped(text: str) -> str:
+        return _MARKED.sub(r"\\\1", one_line(text, 400))
+
+    heads = ["system", *(escaped(head.title + " ↓" * head.lower) for head in table.heads)]
+    lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * len(table.heads)}"]
+    for row in table.rows:
+        cells = [
+            _starred(plain_cell(cell, head, intervals, "**{}**".format))
+            for cell, head in zip(row.cells, table.heads, strict=True)
+        ]
+        lines.append(f"| {' | '.join([escaped(row.name), *cells])} |")
+    notes = "\n".join(f"- {escaped(note)}" for note in _notes(table, "bold is the best of each column; "))
+    title = f"**{escaped(table.title)}**" if table.title else ""
+    return "\n\n".join(filter(None, (title, "\n".join(lines), notes)))
+
+
+def _starred(cell: str) -> str:
+    """A cell of Markdown: the star of one that is worse is no emphasis."""
+    return cell if cell.startswith("**") else cell.replace("*", r"\*")
+
+
+def latex_text(text: str) -> str:
+    r"""A text as LaTeX sets it, on one line.
+
+    >>> print(latex_text(r"50% of a_b\c"))
+    50\% of a\_b\textbackslash{}c
+    """
+    line = one_line(text, 400).replace("--", "\0-")  # two hyphens would be set as a dash
+    return "".join(_LATEX.get(char, char) for char in line)
+
+
+def _latex(table: Table, intervals: bool) -> str:
+    def cell(table_cell: Cell, head: Head) -> str:
+        if table_cell.value is None:
+            return "--"
+        value = number(table_cell.value, head)
+        value = (
+            rf"\textbf{{{value}}}" if table_cell.best else f"{value}$^{{*}}$" if table_cell.worse else value
+        )
+        ends = span(table_cell, head, ", ") if intervals else ""
+        return rf"{value} {{\scriptsize {ends}}}" if ends else value
+
+    arrows = [latex_text(head.name) + r" $\downarrow$" * head.lower for head in table.heads]
+    lines = [r"\begin{table}", r"\centering"]
+    lines += [rf"\caption{{{latex_text(table.title)}}}"] if table.title else []
+    lines += [rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}", r"\hline"]
+    lines += _latex_groups(table.heads)
+    lines += [rf"{' & '.join(['System', *arrows])} \\", r"\hline"]
+    for row in table.rows:
+        cells = (cell(table_cell, head) for table_cell, head in zip(row.cells, table.heads, strict=True))
+        lines.append(rf"{' & '.join([latex_text(row.name), *cells])} \\")
+    lines += [r"\hline", r"\end{tabular}"]
+    notes = [latex_text(note) for note in _notes(table, "bold is the best of each column; ")]
+    if notes:
+        body = " \\\\\n".join(notes)
+        lines += [r"\begin{flushleft}\footnotesize", body, r"\end{flushleft}"]
+    return "\n".join([*lines, r"\end{table}"])
+
+
+def _latex_groups(heads: Sequence[Head]) -> list[str]:
+    if not any(head.group for head in heads):
+        return []
+    spans = [(name, len(list(members))) for name, members in groupby(head.group for head in heads)]
+    cells = (rf"\multicolumn{{{count}}}{{c}}{{{latex_text(name)}}}" for name, count in spans)
+    return [rf" & {' & '.join(cells)} \\"]
+
+
+# ---------------------------------------------------------------- programs
+CELLS = (
+    "system", "group", "column", "figure", "unit", "value", "low", "high", "samples", "best", "p", "worse",
+    "run",
+)  # fmt: skip
+"""The columns of a cell in CSV."""
+
+
+def _csv(table: Table) -> str:
+    lines = [*table_head(CELLS, "csv"), *(line for row in table.rows for line in _csv_rows(row, table.heads))]
+    return "\n".join(lines)
+
+
+def _csv_rows(row: Row, heads: Sequence[Head]) -> Iterator[str]:
+    for cell, head in zip(row.cells, heads, strict=True):
+        texts = [row.name, head.group, head.name, head.figure, head.unit]
+        flags = ["yes" if flag else "" for flag in (cell.best, cell.worse)]
+        numbers = [cell.value, cell.low, cell.high, cell.n]
+        values = [*map(_no_formula, texts), *numbers, flags[0], cell.p, flags[1], _no_formula(cell.run)]
+        yield table_line(values, "csv")
+
+
+def _no_formula(text: str) -> str:
+    """A text that no spreadsheet takes for a formula, on one line."""
+    text = one_line(text, 400)
+    return f"'{text}" if text.startswith(_FORMULA) else text
