@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from planner_eval.curation.suggest.suggest import suggest
     from planner_eval.execution.doctor import doctor
     from planner_eval.execution.effects import compare_effects
-    from planner_eval.execution.run_records import execute, tool_source
+    from planner_eval.execution.execute_sources import execute, tool_source
     from planner_eval.execution.trace import Trace
     from planner_eval.integrations.asserting import assert_same, assert_scores
     from planner_eval.integrations.rewarding import reward
@@ -95,7 +95,7 @@ _WHERE = {
     "doctor": "execution.doctor",
     "duplicates": "curation.duplicates",
     "evaluate": "comparison.evaluate",
-    "execute": "execution.run_records",
+    "execute": "execution.execute_sources",
     "export_dataset": "models.predict.export",
     "fetch_dataset": "benchmarks.datasets.fetch",
     "grammar": "catalogs.grammars.grammar",
@@ -123,7 +123,7 @@ _WHERE = {
     "stats": "reading.structure",
     "suggest": "curation.suggest.suggest",
     "table": "models.tables.table",
-    "tool_source": "execution.run_records",
+    "tool_source": "execution.execute_sources",
     "verify_dataset": "benchmarks.datasets.published",
     "write": "reading.dialects.read",
 }

@@ -10,7 +10,7 @@ import numpy as np
 from planner_eval.comparison.metrics.counts import Share
 from planner_eval.results.columns import Column
 from planner_eval.results.intervals import intervals
-from planner_eval.results.paired_tests import gap
+from planner_eval.results.paired_tests import difference_interval
 
 PERFECT = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 """How many samples are wholly right."""
@@ -134,7 +134,9 @@ def ours_of_two(kind: str, perfect: float, size: int) -> Held:
 
 def _difference(*sides: list[float]) -> tuple[float, float]:
     part, whole, other, total = sides
-    return gap(Column(zip(map(Share, part, whole), map(Share, other, total), strict=True)).units(), 0)[1:]
+    return difference_interval(
+        Column(zip(map(Share, part, whole), map(Share, other, total), strict=True)).units(), 0
+    )[1:]
 
 
 def bootstrap_of_two(kind: str, perfect: float, size: int, times: int = 300) -> Held:

@@ -14,7 +14,13 @@ from unittest.mock import patch
 
 from planner_eval.benchmarks.complexfuncbench import matching, turn
 from planner_eval.benchmarks.complexfuncbench.calls import Api, ApiResponse, OfficialFailure, Step, free_calls
-from planner_eval.benchmarks.complexfuncbench.embedding import Embedding, Trigrams, assign, similarities, tied
+from planner_eval.benchmarks.complexfuncbench.embedding import (
+    Embedding,
+    Trigrams,
+    assign,
+    has_ties,
+    similarities,
+)
 from planner_eval.benchmarks.complexfuncbench.turn import Settings
 from planner_eval.benchmarks.datasets.sample import Sample
 
@@ -112,7 +118,7 @@ def pair(judged_with: Judging, pred: Any, gold: Any) -> dict[str, Any]:
     fault = matching.check_format(pred, judged_with.functions)
     veto = partial(matching.value_check, pred, gold, judged_with.checked)
     answered = matching.response_match(pred, gold, judged_with.api)
-    same = partial(matching.equivalent, pred, gold, judged_with.matcher)
+    same = partial(matching.judge_equivalence, pred, gold, judged_with.matcher)
     return {
         "format_check": True if fault is None else with_normal({"error": fault.text}),
         "rule": raised_or(partial(matching.rule_match, pred, gold)),
@@ -137,7 +143,7 @@ def verdict(judged_with: Judging, case: dict[str, Any]) -> dict[str, Any]:
     """Our verdict in the form of :func:`published`."""
     free = free_calls([Step(case["free"], [{"free_obs": number} for number in range(len(case["free"]))])])
     rules = turn.Rules(judged_with.functions, free, judged_with.matcher, Trigrams())
-    gold = [turn.Open(*pair) for pair in zip(case["gold"], case["gold_obs"], strict=True)]
+    gold = [turn.OpenCall(*pair) for pair in zip(case["gold"], case["gold_obs"], strict=True)]
     try:
         result = turn.judge_turn(case["pred"], gold, rules)
     except OfficialFailure as failure:
@@ -160,7 +166,7 @@ def possible(judged_with: Judging, case: dict[str, Any]) -> Iterator[dict[str, A
     with patch.object(turn, "assign", watched):
         yield verdict(judged_with, case)
     for given in mapped:
-        for mapping in exchanged(*given) if tied(*given) else ():
+        for mapping in exchanged(*given) if has_ties(*given) else ():
             with patch.object(turn, "assign", return_value=mapping):
                 yield verdict(judged_with, case)
 

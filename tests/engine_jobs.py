@@ -127,9 +127,9 @@ def main() -> int:
             raise InputError(changed)
 
     if (address := how.pop("ray", None)) is not None:
-        from planner_eval.results.runs.ray import OnRay
+        from planner_eval.results.runs.ray import RayRunner
 
-        how["engine"] = OnRay(address or None)
+        how["engine"] = RayRunner(address or None)
     if (notations := how.pop("notations", None)) is not None:
         user_rows.add_file(notations)
     try:

@@ -176,12 +176,12 @@ def hurried() -> Iterator[None]:
     def soon_asked(name: str, at: Any) -> client.Client:
         return client.Client(name, at.url, KEY, at.timeout, at.deadline, at.retries, 0.01, paused=at.paused)
 
-    soon = functools.partial(judges.Endpoint, timeout=0.4, retries=1, backoff=0.01)
-    quick = functools.partialmethod(fetch.Options.__init__, pause=0.01)
+    soon = functools.partial(judges.EndpointJudge, timeout=0.4, retries=1, backoff=0.01)
+    quick = functools.partialmethod(fetch.FetchOptions.__init__, pause=0.01)
     patch = mock.patch.object
     with (
-        patch(judges, "Endpoint", soon), patch(judges, "DEADLINE", 1.0), patch(fetch, "TIMEOUT", 0.4),
-        patch(endpoints, "_client", soon_asked), patch(fetch.DEFAULTS.__class__, "__init__", quick),
+        patch(judges, "EndpointJudge", soon), patch(judges, "DEADLINE", 1.0), patch(fetch, "TIMEOUT", 0.4),
+        patch(endpoints, "_client", soon_asked), patch(fetch.DEFAULT_OPTIONS.__class__, "__init__", quick),
         mock.patch.dict(os.environ, {"OPENAI_API_KEY": KEY}),
     ):  # fmt: skip
         yield
@@ -215,7 +215,7 @@ def once(case: Case, folder: Path, server: Server) -> None:
 
 def asked_for(argv: list[str], code: int, place: Path, server: Server) -> None:
     """What must hold of a run: a row a sample, each with an answer or a reason; it can be read and gone on with."""
-    from planner_eval.reading.dialects.conversations.api_answers import ended
+    from planner_eval.reading.dialects.conversations.api_answers import answer_state
 
     def kept() -> list[Any]:
         return [json.loads(line) for line in (place / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -226,7 +226,7 @@ def asked_for(argv: list[str], code: int, place: Path, server: Server) -> None:
     for error in (row["error"] for row in rows if row["error"] is not None):
         if not error["message"] or EXCEPTION.search(error["message"]):
             raise Find(f"a row's reason: {error}")
-    lacking = [row for row in rows if row["error"] is not None or ended(row) is not None]
+    lacking = [row for row in rows if row["error"] is not None or answer_state(row) is not None]
     if code != (3 if len(lacking) == len(rows) else int(bool(lacking))):
         raise Find(f"exit code {code} where {len(lacking)} of {len(rows)} are no whole answer")
     for more in (["parse", str(place / "rows.jsonl"), "--format", "jsonl"], ["score", str(place)]):

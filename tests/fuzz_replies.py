@@ -78,17 +78,17 @@ def mutate(text: str, chance: random.Random) -> str:
 
 def once(text: str, asked: Any) -> None:
     """Read one reply and show it in every way; nothing may be raised, nothing out of range come out."""
-    from planner_eval.cli.execute_job import Asked, ExecuteJob, told
+    from planner_eval.cli.execute_job import ExecuteJob, ExecuteSettings, format_runs
+    from planner_eval.execution.execute_sources import RecordRun
     from planner_eval.execution.program import Options
     from planner_eval.execution.run import trace_of
-    from planner_eval.execution.run_records import Ran
-    from planner_eval.execution.sandbox.reply import Lines, Reply
+    from planner_eval.execution.sandbox.reply import Reply, ReplyReader
     from planner_eval.execution.sandbox.sandbox import Sandbox
     from planner_eval.execution.tool_sources import tool_source
     from planner_eval.reading.files.record import Record
-    from planner_eval.reading.files.task_fields import states_of
+    from planner_eval.reading.files.task_fields import find_states
 
-    read = Lines(asked, TOKEN, 10.0)
+    read = ReplyReader(asked, TOKEN, 10.0)
     trouble = read.all(text.encode("utf-8", "surrogatepass"))
     if trouble is not None and not (trouble.kind == "worker-lied" and OURS.fullmatch(trouble.message)):
         raise AssertionError(f"not in words of our own: {trouble}")
@@ -103,13 +103,13 @@ def once(text: str, asked: Any) -> None:
     assert not read.complete or len(read.rows) == 3
     box = Sandbox(tool_source("nestful"), level="inline")
     trace = trace_of(plan(), Reply(tuple(read.rows), trouble, read.state, 0.1), box)
-    ran = Ran(Record("r", 0, None, None), plan(), trace=trace)
+    ran = RecordRun(Record("r", 0, None, None), plan(), trace=trace)
     for form in ("text", "json", "jsonl", "csv", "md"):
-        how = Asked(box.source, None, 10.0, Options(), (), None, states_of(None))
+        how = ExecuteSettings(box.source, None, 10.0, Options(), (), None, find_states(None))
         job = ExecuteJob(how, form, True, {})
         runs = job.fold()
         lines = [job.line(ran, runs)]
-        "".join(told(lines, runs, form, many=False, trace=True)).encode("utf-8", "surrogatepass")
+        "".join(format_runs(lines, runs, form, many=False, trace=True)).encode("utf-8", "surrogatepass")
 
 
 def in_workers(texts: list[str]) -> None:

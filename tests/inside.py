@@ -27,7 +27,7 @@ def planeval(
     typed = text if isinstance(text, bytes) else text.encode()
     streams = (sys.argv, sys.stdin, sys.stdout, sys.stderr)
     thresholds = gc.get_threshold()
-    tables = [(table._added, dict(table._added)) for table in (notations, frameworks)]
+    tables = [(rows, dict(rows)) for rows in (notations._added, frameworks._added_frameworks)]
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     with contextlib.chdir(cwd or Path.cwd()), mock.patch.dict(os.environ, environment):
         sys.argv, sys.stdin = ["planeval", *map(str, argv)], io.TextIOWrapper(io.BytesIO(typed), "utf-8")

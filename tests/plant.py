@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from planner_eval.plan.canonical import Numbered
+from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Call, Edge, Plan, Ref, Template, Unresolved, references
 
 
@@ -184,7 +184,7 @@ def _inserted(plan: Plan, call: Call, code: str, random: Random, after: int = -1
 @kept(KINDS)
 def call_duplicated(plan: Plan, random: Random) -> Planted | None:
     """Make one call twice; not one of a circle, for the copy would refer to its original."""
-    numbers = Numbered(plan, {}).numbers
+    numbers = NumberedPlan(plan, {}).numbers
     at = random.choice([at for at in range(len(plan.calls)) if numbers[at] is not None])
     last = max([at, *(e.producer for e in plan.edges if e.consumer == at)])
     return _inserted(plan, plan.calls[at], "call.duplicated", random, after=last)
@@ -282,7 +282,7 @@ def reference_unwanted(plan: Plan, random: Random) -> Planted | None:
 
 @kept(KINDS)
 def reference_producer(plan: Plan, random: Random) -> Planted | None:
-    numbers = Numbered(plan, {}).numbers
+    numbers = NumberedPlan(plan, {}).numbers
     places = [
         (at, name, Ref(other, ref.path))
         for at, name, ref in _whole_references(plan)

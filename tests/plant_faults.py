@@ -9,7 +9,7 @@ from dataclasses import replace
 from random import Random
 
 from planner_eval.catalogs.catalog import Catalog, Tool
-from planner_eval.catalogs.check import meant
+from planner_eval.catalogs.check import find_tool
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, references
 from planner_eval.reading.dialects.notations.plan import to_data
 from planner_eval.reading.dialects.read import parse
@@ -85,7 +85,7 @@ def _set(plan: Plan, place: tuple[int, int], name: str, value: Value) -> Plan:
 
 
 def _tools(plan: Plan, catalog: Catalog) -> list[Tool | None]:
-    return [meant(call, catalog) for call in plan.calls]
+    return [find_tool(call, catalog) for call in plan.calls]
 
 
 def _renamed(plan: Plan, random: Random, change: Callable[[str, Random], str | None]) -> Plan | None:

@@ -11,7 +11,15 @@ from typing import Any
 from planner_eval.base.resources import folder
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.registry import BENCHMARKS
-from planner_eval.models.pipelines.pipeline import OWN, Act, Observed, Request, Steps, Task, visible
+from planner_eval.models.pipelines.pipeline import (
+    OWN_TASKS,
+    CallRequest,
+    Observations,
+    Request,
+    Steps,
+    Task,
+    visible_task,
+)
 from planner_eval.models.pipelines.registry import PIPELINES
 from planner_eval.models.replies import Reply
 
@@ -52,7 +60,7 @@ OWN_TOOLS = [
 
 def own_samples(form: str) -> list[Sample]:
     """The bundled samples of a benchmark, or tasks of one's own."""
-    if form == OWN:
+    if form == OWN_TASKS:
         asks = ["What is a euro worth?", "Roll, then roll again.", "Guten Tag „Ä“ {tools}"]
         golds = [[{"name": "get_rate", "arguments": {"cur": "EUR"}}], [], "f()"]
         return [Sample(f"own-{n}", q, OWN_TOOLS, g) for n, (q, g) in enumerate(zip(asks, golds, strict=True))]
@@ -65,13 +73,13 @@ FORMS = [(name, form) for name, one in PIPELINES.items() for form in one.serves]
 
 
 def task_of(sample: Sample, form: str) -> Task:
-    return visible(sample, form)
+    return visible_task(sample, form)
 
 
 def without_gold(sample: Sample, form: str, seed: int = 0) -> Sample:
     """The sample with all that may not be seen replaced by random words and numbers of the same shape."""
     draw = random.Random(f"{sample.id} {seed}")
-    kept = {"messages"} if form in ("functionchat", OWN) else set()
+    kept = {"messages"} if form in ("functionchat", OWN_TASKS) else set()
     extra = {key: value if key in kept else scrambled(value, draw) for key, value in sample.extra.items()}
     return Sample(
         scrambled(sample.id, draw), sample.query, sample.tools, scrambled(sample.gold, draw),
@@ -92,16 +100,16 @@ def scrambled(value: Any, draw: random.Random) -> Any:
 
 
 Script = Callable[[Request, int], Reply]
-Answering = Callable[[Act, int], Observed]
+Answering = Callable[[CallRequest, int], Observations]
 
 
-def observed(act: Act, number: int) -> Observed:
-    return Observed(tuple({"seen": f"{number}.{n}"} for n, _ in enumerate(act.calls)))
+def observed(act: CallRequest, number: int) -> Observations:
+    return Observations(tuple({"seen": f"{number}.{n}"} for n, _ in enumerate(act.calls)))
 
 
 def through(steps: Steps, script: Script, answering: Answering = observed) -> Any:
     requests: list[Request] = []
-    acts: list[Act] = []
+    acts: list[CallRequest] = []
     sent: Any = None
     while True:
         try:

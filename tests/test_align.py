@@ -14,10 +14,10 @@ from planner_eval.comparison.diff import diff
 from planner_eval.comparison.matching.align import Alignment, align, match
 from planner_eval.comparison.matching.likeness import _augment, assign
 from planner_eval.comparison.matching.names import Tool
-from planner_eval.comparison.matching.pairing import ALONE, Pairing, Ranks, Side
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls, Ranks
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.comparison.policy.rule import Rule
-from planner_eval.plan.canonical import Numbered
+from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Call, Plan, Ref, Value
 from planner_eval.reading.dialects.read import parse
 from tests.build import edges
@@ -270,7 +270,7 @@ def cheapest(pred: Plan, gold: Plan) -> float:
 
 def fresh(pred: Plan, gold: Plan) -> Pairing:
     table: dict[object, int] = {}
-    return Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
+    return Pairing(PlanCalls(NumberedPlan(pred, table)), PlanCalls(NumberedPlan(gold, table)))
 
 
 @pytest.mark.parametrize("seeds", [250, pytest.param(2500, marks=pytest.mark.more)])

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 import planner_eval as pe
 from planner_eval.catalogs.json_schema.types import type_of
-from planner_eval.catalogs.values import Parts
+from planner_eval.catalogs.value_errors import ValueChecker
 from tests.memory import slowness
 
 TEXT, NUMBER, MAYBE = {"type": "string"}, {"type": "integer"}, {"type": "null"}
@@ -127,5 +127,5 @@ SCHEMAS = st.recursive(SIMPLE, lambda inner: st.one_of(
 def test_what_json_schema_refuses_is_found_and_no_more(schema: dict[str, Any], values: list[Any]) -> None:
     kind, oracle = type_of(schema), Draft202012Validator(schema)
     for value in values:
-        found = Parts().wrong(value, kind)
+        found = ValueChecker().wrong(value, kind)
         assert (not found) == oracle.is_valid(value), found

@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import CODES, AnswerError, InputError, ParseError
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.conversations.api_answers import CUT, FAILED, REFUSED, stopped
+from planner_eval.reading.dialects.conversations.api_answers import (
+    CUT_REASONS,
+    FAILURE_REASONS,
+    REFUSAL_REASONS,
+    stop_reason_state,
+)
 from planner_eval.reading.dialects.read import locate
 from planner_eval.reading.files.files import PlanFile, read_file
 from planner_eval.reading.files.plans import read_plan
@@ -68,9 +73,11 @@ TURNS = [("first", ["find_room"]), (1, ["find_room"]), (2, ["heat"]), (3, []), (
 
 
 def test_reasons_to_stop_are_of_one_kind_each() -> None:
-    assert not CUT & REFUSED | CUT & FAILED | REFUSED & FAILED
+    assert (
+        not CUT_REASONS & REFUSAL_REASONS | CUT_REASONS & FAILURE_REASONS | REFUSAL_REASONS & FAILURE_REASONS
+    )
     for whole in ("stop", "tool_calls", "function_call", "end_turn", "STOP", "stop_sequence", "new reason"):
-        assert stopped(whole, "finish_reason") is None
+        assert stop_reason_state(whole, "finish_reason") is None
 
 
 def names(plan: Plan) -> list[tuple[str, int | None]]:

@@ -10,16 +10,21 @@ from hypothesis import strategies as st
 
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.rule import Rule
-from planner_eval.curation.audit.agreement import Answer, agreeing, camps, outvoted
-from planner_eval.curation.audit.candidates import ambiguous, picks
-from planner_eval.curation.audit.twins import Item, differing
+from planner_eval.curation.audit.agreement import (
+    Answer,
+    find_outvoted_gold,
+    find_outvoted_records,
+    group_answers,
+)
+from planner_eval.curation.audit.candidates import find_ambiguous_picks, find_picked_literals
+from planner_eval.curation.audit.twins import QuestionRecord, find_differing_twins
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.findings import GoldFinding
 
 
-def items(*records: tuple[str, str, str]) -> list[Item]:
-    return [Item(name, question, parse(plan)) for name, question, plan in records]
+def items(*records: tuple[str, str, str]) -> list[QuestionRecord]:
+    return [QuestionRecord(name, question, parse(plan)) for name, question, plan in records]
 
 
 SUM = "a = add(x=3, y=4)\ndouble(n=a)"
@@ -32,7 +37,7 @@ FOUR = [
 
 
 def test_the_odd_one_of_a_group_is_named_with_the_others() -> None:
-    told = differing(items(*FOUR))
+    told = find_differing_twins(items(*FOUR))
     assert list(told) == ["r4"]
     (one,) = told["r4"]
     assert (one.code, one.confidence, one.related) == ("gold.twin", "medium", ("r1", "r2", "r3"))
@@ -40,29 +45,33 @@ def test_the_odd_one_of_a_group_is_named_with_the_others() -> None:
         "the question is that of r1, r2, r3, up to values, whose plans make the calls add, double and pass "
         "their results on otherwise; this one makes them too"
     )
-    told = differing(items(*FOUR[:2], FOUR[3]))  # a majority of two is not much
+    told = find_differing_twins(items(*FOUR[:2], FOUR[3]))  # a majority of two is not much
     assert {name: one.confidence for name, (one,) in told.items()} == {"r4": "low"}
-    told = differing(items(FOUR[0], ("r5", "Add 8 to 7 and double it.", "add(x=8, y=7)")))
+    told = find_differing_twins(items(FOUR[0], ("r5", "Add 8 to 7 and double it.", "add(x=8, y=7)")))
     found = {name: (one.confidence, one.related) for name, (one,) in told.items()}
     assert found == {"r1": ("low", ("r5",)), "r5": ("low", ("r1",))}
-    told = differing(items(("a", "Do 1.", "f(x=1)"), ("b", "Do 2.", "g(x=2)"), ("c", "Do 3.", "h(x=3)")))
+    told = find_differing_twins(
+        items(("a", "Do 1.", "f(x=1)"), ("b", "Do 2.", "g(x=2)"), ("c", "Do 3.", "h(x=3)"))
+    )
     assert list(told) == ["a", "b", "c"]
     assert "their plans are of 3 shapes" in told["a"][0].message
     plan = parse(SUM)
     answers = [Plan(plan.calls, plan.edges, (("it", Ref(at)),)) for at in (0, 1)]
-    kept = [Item("a", "Add 3 to 4.", answers[0]), Item("b", "Add 3 to 5.", answers[1])]
-    assert "answer with other results" in differing(kept)["a"][0].message
+    kept = [QuestionRecord("a", "Add 3 to 4.", answers[0]), QuestionRecord("b", "Add 3 to 5.", answers[1])]
+    assert "answer with other results" in find_differing_twins(kept)["a"][0].message
 
 
 def test_values_and_tools_make_no_twins_differ() -> None:
-    assert not differing(items(*FOUR[:3]))
+    assert not find_differing_twins(items(*FOUR[:3]))
     plan = parse("add(x=8, y=7)")
-    assert not differing([Item("a", "Add 1.", parse(SUM), ("add",)), Item("b", "Add 2.", plan, ("sum",))])
+    assert not find_differing_twins(
+        [QuestionRecord("a", "Add 1.", parse(SUM), ("add",)), QuestionRecord("b", "Add 2.", plan, ("sum",))]
+    )
 
 
 @given(st.permutations(FOUR))
 def test_the_order_of_records_decides_nothing(order: list[tuple[str, str, str]]) -> None:
-    told = differing(items(*order))
+    told = find_differing_twins(items(*order))
     assert {name: (one.code, one.confidence, {*one.related}) for name, (one,) in told.items()} == {
         "r4": ("gold.twin", "medium", {"r1", "r2", "r3"})
     }
@@ -85,7 +94,7 @@ def recorded(given: Any, answer: Any = HOTELS) -> Plan:
     ("h-9900", "Book me a hotel", []), (2, "Book me a hotel", []),  # in no answer, and too small to tell
 ])  # fmt: skip
 def test_what_is_a_pick(given: Any, query: str | None, found: list[tuple[str, str]]) -> None:
-    told = list(ambiguous(recorded(given), query=query))
+    told = list(find_ambiguous_picks(recorded(given), query=query))
     assert [(one.code, one.confidence) for one in told] == found
     if ("gold.candidate", "medium") in found:
         assert (told[0].call, told[0].argument) == (1, "hotel")
@@ -94,23 +103,25 @@ def test_what_is_a_pick(given: Any, query: str | None, found: list[tuple[str, st
             "the query does not say which to take"
         )
     answer = {"hotels": [{"city": "Bonn"}, {"city": "Bonn"}, {"city": "Ulm"}]}
-    several = list(ambiguous(recorded("Bonn", answer), query="Book me a hotel"))
+    several = list(find_ambiguous_picks(recorded("Bonn", answer), query="Book me a hotel"))
     assert [(one.code, one.confidence) for one in several] == [("gold.candidates", "low")]
 
 
 def test_the_text_of_a_number_is_the_number_and_lists_lie_in_lists() -> None:
     answer = [{"rooms": [{"price": 120.5}]}, {"rooms": [{"price": 99.5}, {"price": 87.25}]}]
-    (one,) = picks(recorded("87.25", answer))
+    (one,) = find_picked_literals(recorded("87.25", answer))
     assert (one.path, one.entries, one.among) == ((1, "rooms", "*", "price"), (1,), 2)
-    (two,) = picks(recorded("99.5", answer))
+    (two,) = find_picked_literals(recorded("99.5", answer))
     assert two.entries in ((0,), (1,))
 
 
 def test_answers_given_beside_the_plan_are_looked_at() -> None:
     plan = Plan((Call("a", "search"), Call("b", "book", (("hotel", "h-2200"),))))
-    assert not [*ambiguous(plan)]
-    assert [one.code for one in ambiguous(plan, {0: HOTELS})] == ["gold.candidate"]
-    assert not [*ambiguous(plan, {1: HOTELS})]  # what a call answers is no source of its own values
+    assert not [*find_ambiguous_picks(plan)]
+    assert [one.code for one in find_ambiguous_picks(plan, {0: HOTELS})] == ["gold.candidate"]
+    assert not [
+        *find_ambiguous_picks(plan, {1: HOTELS})
+    ]  # what a call answers is no source of its own values
 
 
 def said(*plans: str | None, models: str = "") -> list[Answer]:
@@ -119,7 +130,7 @@ def said(*plans: str | None, models: str = "") -> list[Answer]:
 
 
 def votes(gold: str, answers: list[Answer], policy: Policy | None = None) -> list[GoldFinding]:
-    return [*outvoted(parse(gold), answers, policy or Policy())]
+    return [*find_outvoted_gold(parse(gold), answers, policy or Policy())]
 
 
 @pytest.mark.parametrize(("plans", "models", "confidence"), [
@@ -135,7 +146,7 @@ def test_how_many_agree_decides(plans: str, models: str, confidence: str | None)
 def test_what_a_policy_takes_for_one_is_one_and_the_finding_says_who() -> None:
     folded = Policy(rules=(Rule(compare=("casefold",)),))
     answers = said("f(x='ROME')", "f(x='rome')", "f(x='Rome')")
-    assert [len(camp.answers) for camp in camps(answers, folded)] == [3]
+    assert [len(camp.answers) for camp in group_answers(answers, folded)] == [3]
     assert not votes("f(x='rOmE')", answers, folded)
     assert not votes("f(x='rOmE')", answers)  # three camps of one
     (one,) = votes("f(x=1)", said("f(x=2)", "f(x=2)", "f(x=2)", "g(x=3)"))
@@ -143,4 +154,4 @@ def test_what_a_policy_takes_for_one_is_one_and_the_finding_says_who() -> None:
     assert one.message.endswith("(run0, run1, run2)")
     gold = {"a": parse("f(x=1)"), "b": parse("f(x=2)"), "c": parse("f(x=3)")}
     given = {"a": said("g(x=1)", "g(x=1)"), "b": said("f(x=2)", "f(x=2)")}
-    assert list(agreeing(gold, given)) == ["a"]
+    assert list(find_outvoted_records(gold, given)) == ["a"]

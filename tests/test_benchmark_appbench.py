@@ -15,7 +15,7 @@ from planner_eval.benchmarks import appbench
 from planner_eval.benchmarks.appbench.apps import TABLE_8, table8, used_apis
 from planner_eval.benchmarks.appbench.corrected import outcomes
 from planner_eval.benchmarks.appbench.data import read_appbench
-from planner_eval.benchmarks.appbench.evaluation import predicted_side
+from planner_eval.benchmarks.appbench.evaluation import compared_prediction
 from planner_eval.benchmarks.appbench.tables import figure4, table2, table4
 from planner_eval.benchmarks.appbench.text import read_analysed_call, read_scored_call, split_answer
 from planner_eval.benchmarks.datasets.sample import Sample
@@ -286,7 +286,7 @@ def test_what_the_first_step_leaves_out_keeps_its_place_and_is_no_app() -> None:
     text = decided_text(parts)
     assert text == ": [x = f()]\nShops: [y = g(#a='18:30')]"
     for each in (text, decided_text(parts | {matched: [None, "", "Shops"]})):
-        seen = predicted_side(*split_answer(each))
+        seen = compared_prediction(*split_answer(each))
         assert (list(seen.apps), list(seen.apis)) == (["Shops"], ["f", "g"])  # as the published scorer counts
     with pytest.raises(ParseError, match="decided_api holds 5, expected a list of texts"):
         decided_text(parts | {"decided_api": 5})

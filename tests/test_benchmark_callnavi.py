@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 from planner_eval.base.errors import CODES, DatasetError, JudgeError
 from planner_eval.benchmarks.callnavi import score_corrected, score_official
-from planner_eval.benchmarks.callnavi.corrected import compare
+from planner_eval.benchmarks.callnavi.corrected import compare_answer
 from planner_eval.benchmarks.callnavi.data import read_callnavi
 from planner_eval.benchmarks.callnavi.details import (
     TABLE_4,
     correlation,
+    correlation_over_questions,
+    correlation_over_runs,
+    error_kinds,
     error_rows,
-    kinds_of,
-    over_questions,
-    over_runs,
 )
 from planner_eval.benchmarks.callnavi.reading import read_answer
 from planner_eval.benchmarks.callnavi.tables import table1, table2
@@ -32,7 +32,7 @@ from planner_eval.benchmarks.callnavi.verdicts import (
     ALL_RIGHT,
     Verdict,
     edit_distance,
-    election,
+    election_score,
     frequencies,
     levenshtein_score,
 )
@@ -136,7 +136,7 @@ def test_washing() -> None:
     ("", None),
 ])  # fmt: skip
 def test_election_gives_the_paper_s_examples(outputs: str, score: float | None) -> None:
-    assert election(outputs) == (None if score is None else pytest.approx(score))
+    assert election_score(outputs) == (None if score is None else pytest.approx(score))
 
 
 def slow_distance(a: str, b: str) -> int:
@@ -236,7 +236,7 @@ def test_no_text_raises(text: str) -> None:
     ("null", Verdict(error="parse.shape")), ("", Verdict(error="parse.empty")),
 ])  # fmt: skip
 def test_verdicts(text: str, expected: Verdict) -> None:
-    assert compare(sample(gold=GOLD), text).verdict == expected
+    assert compare_answer(sample(gold=GOLD), text).verdict == expected
 
 
 def test_true_is_not_one_and_no_parameters_may_be_written_in_several_ways() -> None:
@@ -324,7 +324,7 @@ def written(*calls: tuple[str, Any]) -> str:
     ],
 )  # fmt: skip
 def test_kinds_of_errors(text: str, wanted: set[str]) -> None:
-    assert kinds_of(sample(gold=STEPS, tools=OFFERED), text) == wanted
+    assert error_kinds(sample(gold=STEPS, tools=OFFERED), text) == wanted
 
 
 @pytest.mark.parametrize(("text", "wanted"), [
@@ -333,13 +333,13 @@ def test_kinds_of_errors(text: str, wanted: set[str]) -> None:
     ("['find', 'settle']", {"hallucination"}), ("['find']", {"logic: steps"}),
 ])  # fmt: skip
 def test_kinds_of_errors_of_names_alone(text: str, wanted: set[str]) -> None:
-    assert kinds_of(sample(gold=STEPS, tools=OFFERED), text, task="routing") == wanted
+    assert error_kinds(sample(gold=STEPS, tools=OFFERED), text, task="routing") == wanted
 
 
 def test_errors_are_counted_by_difficulty() -> None:
     strange = record(("elsewhere", {"a": 1}))  # what gold calls is not invented, lists not there say nothing
-    assert kinds_of(sample(gold=strange, tools=OFFERED), written(("elsewhere", {"a": 2}))) == {"other"}
-    assert kinds_of(sample(gold=STEPS), written(("x", {}), ("y", {}))) == {"other"}
+    assert error_kinds(sample(gold=strange, tools=OFFERED), written(("elsewhere", {"a": 2}))) == {"other"}
+    assert error_kinds(sample(gold=STEPS), written(("x", {}), ("y", {}))) == {"other"}
     asked = [
         (sample("a", "easy", STEPS, OFFERED), "I cannot."),
         (sample("b", "hard", STEPS, OFFERED), written(FIND, PAY)),
@@ -363,10 +363,10 @@ def test_correlation_over_questions_and_over_runs(tmp_path: Path) -> None:
     pred, gold = SAMPLES / "answers" / "callnavi.jsonl", SAMPLES / "callnavi"
     cache = tmp_path / "judge.sqlite"
     scored = score_file(str(pred), str(gold), "callnavi", judge=Cache(cache, ScriptedJudge(rate), model="m"))
-    found = over_questions(scored.reports["corrected"])
+    found = correlation_over_questions(scored.reports["corrected"])
     # By hand: AST 1, 0, 1 and ratings 1, 0.2, 0.6.
     assert (found.n, found.r) == (3, pytest.approx(sqrt(3) / 2))
-    assert over_runs([scored.reports["corrected"]] * 3).r is None  # all the same
+    assert correlation_over_runs([scored.reports["corrected"]] * 3).r is None  # all the same
     judge = ("--judge", "m", "--judge-cache", str(cache), "--replay")
     done = planeval("score", str(pred), str(gold), "--benchmark", "callnavi", "--details", *judge)
     assert done.returncode == 0, done.stderr

@@ -20,7 +20,7 @@ from planner_eval.benchmarks.complexfuncbench.analysis import error_types
 from planner_eval.benchmarks.complexfuncbench.calls import replay
 from planner_eval.benchmarks.complexfuncbench.conversation import RUNNERS
 from planner_eval.benchmarks.complexfuncbench.data import read_complexfuncbench
-from planner_eval.benchmarks.complexfuncbench.embedding import Trigrams, assign, similarities, tied
+from planner_eval.benchmarks.complexfuncbench.embedding import Trigrams, assign, has_ties, similarities
 from planner_eval.benchmarks.complexfuncbench.official import gold_prediction, read_turns
 from planner_eval.benchmarks.complexfuncbench.turn import Settings, prepare
 from planner_eval.benchmarks.datasets.sample import Sample
@@ -158,7 +158,9 @@ def test_runners_differ_where_the_published_ones_do(samples: dict[str, Sample]) 
 def test_simulator_answers_and_may_be_looped_for_ever(samples: dict[str, Sample]) -> None:
     sample, wrong = samples["Hotels-0"], {"name": "Search_Hotel_Destination", "arguments": {}}
     steps, rules = prepare(sample, Settings())
-    state = conversation.answer(conversation.start(steps, rules, RUNNERS["qwen"]), [wrong, *steps[1].calls])
+    state = conversation.answer_turn(
+        conversation.start(steps, rules, RUNNERS["qwen"]), [wrong, *steps[1].calls]
+    )
     fault, found = state.replies
     assert fault["error"].endswith("requires parameters ['query'], but [] do not provide {'query'}")
     assert (state.outcome, found) == (None, steps[1].observations[0])
@@ -325,7 +327,7 @@ def test_a_tie_leaves_the_mappings_that_exchange_equal_calls() -> None:
         ([oslo, oslo], [bergen], True), ([oslo], [bergen, bergen], True),
         ([oslo, bergen], [bergen, sea, oslo], False), ([], [oslo, oslo], False),
     ):  # fmt: skip
-        assert tied(predicted, gold, Trigrams()) == equal
+        assert has_ties(predicted, gold, Trigrams()) == equal
     predicted, gold = ["Oslo", "Bergen", "Oslo"], ["Bergen!", "Oslo!"]
     found = exchanged(predicted, gold, Trigrams())
     assert assign(predicted, gold, Trigrams()) in found

@@ -22,7 +22,7 @@ from planner_eval.benchmarks.functionchat.data import FILES, read_functionchat
 from planner_eval.benchmarks.functionchat.official import judge_record
 from planner_eval.benchmarks.functionchat.prompts import payload
 from planner_eval.benchmarks.functionchat.reading import read_answer
-from planner_eval.benchmarks.functionchat.rules import MEANING, error_class
+from planner_eval.benchmarks.functionchat.rules import MEANING_CLASS, error_class
 from planner_eval.benchmarks.functionchat.tables import table1, table2
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from tests import inside
@@ -247,7 +247,7 @@ def test_alternatives(acceptable: Any, place: str, guests: Any, verdict: str | N
 
 def test_gold_alone_means_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     sentence = "Nothing else will do."
-    monkeypatch.setattr(rules, "GOLD_ALONE", matching.digest(sentence))
+    monkeypatch.setattr(rules, "GOLD_ONLY_DIGEST", matching.digest(sentence))
     for place, told in (
         ("Busan", ("pass", "right")), ("busan", wrong := ("fail", "other value")), ("Pusan", wrong),
     ):  # fmt: skip
@@ -401,13 +401,14 @@ def calling(name: str, **arguments: Any) -> str:
     ("call", json.dumps(message({"name": "weather", "arguments": "{"})), "unreadable call"),
     ("slot", calling("weather", city="Paris"), "call with values that were not given"),
     ("slot", calling("weather"), "call without what it needs"),
-    ("slot", calling("order_pizza"), "call of a function not on offer"), ("slot", "어느 도시요?", MEANING),
+    ("slot", calling("order_pizza"), "call of a function not on offer"),
+    ("slot", "어느 도시요?", MEANING_CLASS),
     ("slot", "null", "nothing said"), ("completion", calling("weather", city="Seoul"), "call made before"),
     ("completion", calling("time"), "call instead of words"),
     ("completion", '{"content": "{\\"sky\\": \\"rain\\"}"}', "raw data instead of words"),
     ("completion", '{"content": "{\\"sky\\": \\"clear\\"}"}', "repeats the conversation"),
     ("completion", "Weather in Seoul?", "repeats the conversation"),
-    ("completion", "The sky is clear.", "in another language"), ("completion", "비가 와요.", MEANING),
+    ("completion", "The sky is clear.", "in another language"), ("completion", "비가 와요.", MEANING_CLASS),
     ("relevance", calling("order_pizza", size="L"), "call of a function not on offer"),
     ("relevance", calling("time"), "call instead of words"),
 ])  # fmt: skip

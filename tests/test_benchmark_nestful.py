@@ -15,14 +15,14 @@ import pytest
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks import nestful
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.nestful.corrected import UNWINNABLE, outcomes
+from planner_eval.benchmarks.nestful.corrected import UNWINNABLE_NOTE, outcomes
 from planner_eval.benchmarks.nestful.data import read_nestful
 from planner_eval.benchmarks.nestful.details import challenges
 from planner_eval.benchmarks.nestful.formats import READERS, read_answer
-from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL, is_win, official_run
+from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL, in_process_runner, is_win
 from planner_eval.benchmarks.nestful.official_metrics import (
-    alternate,
-    by_another_plan,
+    alternate_figure,
+    alternate_wins,
     macro,
     weighted_average,
 )
@@ -30,7 +30,7 @@ from planner_eval.benchmarks.nestful.tables import dataset_table, figure6
 from planner_eval.benchmarks.report import Report
 from planner_eval.execution.answers import answers_match
 from planner_eval.execution.nestful import NestfulRunner
-from planner_eval.execution.tools.nestful_basic import OFFICIAL, SANE
+from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS, SANE_FUNCTIONS
 from tests.conftest import ROOT
 from tests.inside import planeval
 
@@ -39,7 +39,7 @@ RATIOS = (
     "p_intent", "r_intent", "f1_intent", "p_slot", "r_slot", "f1_slot", "accuracy_combined",
     "percentage_times_full_score",
 )  # fmt: skip
-RUN = official_run(OFFICIAL)
+RUN = in_process_runner(OFFICIAL_FUNCTIONS)
 NUMBER = {"type": "int or float"}
 
 
@@ -157,7 +157,7 @@ def test_a_failed_run_never_wins_and_older_layouts_of_tools_can_be_run() -> None
     assert score(GOLD, tools=older).value("win_rate") == 1.0
     spec = {"name": "largest", "parameters": {"k": {}, "nums": {}}, "output_parameters": {"output_0": {}}}
     gold = [{"name": "largest", "label": "$var1", "arguments": {"nums": [3, 9, 5], "k": 2}}]
-    run = official_run({"largest": lambda nums, k: sorted(nums)[-k]})  # values are passed by name
+    run = in_process_runner({"largest": lambda nums, k: sorted(nums)[-k]})  # values are passed by name
     assert number(score(gold, gold=gold, result=5, tools=[spec], run=run), "win_rate") == 1
 
 
@@ -186,7 +186,7 @@ def test_a_result_is_rounded_as_far_as_gold_s(divided: Any, by: Any, result: flo
 def test_samples_that_gold_does_not_win_are_named_with_the_most_that_can_be_won() -> None:
     asked = [*records(GOLD, BAD), *records(LOST, gold=BAD)]
     report = nestful.score_corrected(asked, run=RUN)
-    assert [row.error for row in report.rows] == [None, None, UNWINNABLE]
+    assert [row.error for row in report.rows] == [None, None, UNWINNABLE_NOTE]
     assert report.figure("win_rate").note.startswith("at most 2 of 3 (0.6667) can be won")
     assert "at most" not in nestful.score_corrected(asked[:2], run=RUN).figure("win_rate").note
     report = nestful.score_corrected([*records(GOLD), *records("[]", gold=[5])])
@@ -238,13 +238,13 @@ def test_samples_whose_functions_are_not_there_are_named_and_left_out(level: str
 @pytest.mark.parametrize("scored", [nestful.score_official, nestful.score_corrected])
 def test_a_right_answer_by_another_plan_is_an_alternate_trajectory(scored: Callable[..., Report]) -> None:
     report = scored(records(GOLD, OTHER, LOST, "no calls"), run=RUN)
-    found = alternate(report)
+    found = alternate_figure(report)
     assert (found.value, found.numerator, found.denominator) == (0.25, 1, 4)
-    assert by_another_plan(report) == ["1"]
-    bare = alternate(scored(records(GOLD, OTHER)))
+    assert alternate_wins(report) == ["1"]
+    bare = alternate_figure(scored(records(GOLD, OTHER)))
     assert (bare.value, bare.note) == (None, "not run")
-    assert alternate(official(GOLD, "null", run=RUN)).error == "TypeError"
-    few = alternate(score(GOLD, run=official_run({"multiply": OFFICIAL["multiply"]})))
+    assert alternate_figure(official(GOLD, "null", run=RUN)).error == "TypeError"
+    few = alternate_figure(score(GOLD, run=in_process_runner({"multiply": OFFICIAL_FUNCTIONS["multiply"]})))
     assert (few.value, few.denominator) == (None, 0)  # what cannot be run is in no corrected share
 
 
@@ -372,7 +372,7 @@ SANITY = [
 
 
 @pytest.mark.parametrize(("functions", "name", "arguments", "expected"), [
-    *((OFFICIAL, *case) for case in ODDITIES), *((SANE, *case) for case in SANITY),
+    *((OFFICIAL_FUNCTIONS, *case) for case in ODDITIES), *((SANE_FUNCTIONS, *case) for case in SANITY),
 ])  # fmt: skip
 def test_oddities_and_sane_answers(functions: Any, name: str, arguments: Any, expected: Any) -> None:
     if isinstance(expected, type):
@@ -387,7 +387,9 @@ def test_both_registries_hold_the_same_forty_names(reference: Path) -> None:
     path = reference / "datasets/nestful/v2/executable_function_signatures.json"
     entries = json.loads(path.read_text())["functions"]
     published = {e["name"]: e["parameters"] for e in entries if e["file"].endswith("basic_functions.py")}
-    assert len(OFFICIAL) == 40
-    assert set(SANE) == set(OFFICIAL) == {name for name, _, _ in ODDITIES} == set(published)
+    assert len(OFFICIAL_FUNCTIONS) == 40
+    assert (
+        set(SANE_FUNCTIONS) == set(OFFICIAL_FUNCTIONS) == {name for name, _, _ in ODDITIES} == set(published)
+    )
     for name, parameters in published.items():
-        assert len(inspect.signature(OFFICIAL[name]).parameters) == len(parameters), name
+        assert len(inspect.signature(OFFICIAL_FUNCTIONS[name]).parameters) == len(parameters), name

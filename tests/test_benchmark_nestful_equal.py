@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.benchmarks.nestful import corrected_win
-from planner_eval.benchmarks.nestful.corrected_win import equal_calls
-from planner_eval.benchmarks.paired import paired
+from planner_eval.benchmarks.nestful.corrected_win import count_equal_calls
+from planner_eval.benchmarks.paired import pair_calls
 from planner_eval.comparison.matching.align import match
 from planner_eval.plan.canonical import compare
 from planner_eval.plan.model import Call, Plan, Ref
@@ -31,7 +31,7 @@ def made(calls: Sequence[Call]) -> Plan:
 def by_search(pred: Plan, gold: Plan) -> int | None:
     if compare(pred, gold).same:
         return None
-    return corrected_win._most_equal(pred, gold, match(pred, gold).alignment.pairs)
+    return corrected_win._maximize_equal_calls(pred, gold, match(pred, gold).alignment.pairs)
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
 
     def counted(pred: Plan, gold: Plan) -> Sequence[tuple[int, int]] | None:
         asked.append(pred)
-        return paired(pred, gold)
+        return pair_calls(pred, gold)
 
-    monkeypatch.setattr(corrected_win, "paired", counted)
+    monkeypatch.setattr(corrected_win, "pair_calls", counted)
     return asked
 
 
@@ -56,7 +56,7 @@ def test_it_is_the_number_that_the_search_comes_to(gold: Plan, seed: int) -> Non
         found = plant(pred, random)
         pred = pred if found is None else found.plan
     if match(pred, gold).alignment.proved:
-        assert equal_calls(pred, gold) == by_search(pred, gold)
+        assert count_equal_calls(pred, gold) == by_search(pred, gold)
 
 
 DIVIDED = """\
@@ -78,7 +78,7 @@ d = multiply(#x='9', #y=c)"""
 ])  # fmt: skip
 def test_no_search_is_asked_about_one_mistake(text: str, number: int, searched: list[Plan]) -> None:
     gold, pred = parse(DIVIDED), parse(text)
-    assert equal_calls(pred, gold) == number == by_search(pred, gold)
+    assert count_equal_calls(pred, gold) == number == by_search(pred, gold)
     assert not searched
 
 
@@ -91,10 +91,10 @@ def powers(used: int, *values: tuple[int, int]) -> Plan:
 @pytest.mark.parametrize("used", [0, 1])
 def test_of_two_pairings_with_as_many_differing_arguments_the_better_counts(used: int) -> None:
     """Two arguments differ whichever power stands for gold's; floor is right where the one it uses does."""
-    assert equal_calls(powers(used, (3, 5), (5, 3)), powers(0, (2, 5))) == 1
+    assert count_equal_calls(powers(used, (3, 5), (5, 3)), powers(0, (2, 5))) == 1
 
 
 def test_a_strange_name_that_is_not_like_the_right_one_is_left_to_the_search(searched: list[Plan]) -> None:
     gold, pred = parse(DIVIDED), parse(DIVIDED.replace("divide", "share", 1))
-    assert equal_calls(pred, gold) == by_search(pred, gold)
+    assert count_equal_calls(pred, gold) == by_search(pred, gold)
     assert len(searched) == 1

@@ -20,17 +20,17 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError
-from planner_eval.base.json_text import indented
-from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED
+from planner_eval.base.json_text import dump_indented
+from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED_LIMITS
 from planner_eval.benchmarks import nestful
 from planner_eval.benchmarks.appbench import reading
-from planner_eval.benchmarks.callnavi.reading import _NOTHING, _api_yaml, _literal
-from planner_eval.benchmarks.callnavi.washing import _loader
+from planner_eval.benchmarks.callnavi.reading import _NO_VALUE, _read_api_yaml, _read_literal
+from planner_eval.benchmarks.callnavi.washing import _yaml_loader
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.functionchat.reading import plain_calls
 from planner_eval.benchmarks.nestful.official_metrics import mean
 from planner_eval.benchmarks.nestful.reading import read_gold, read_prediction
-from planner_eval.benchmarks.paired import compared
+from planner_eval.benchmarks.paired import match_calls
 from planner_eval.benchmarks.report import Figure, SampleScore, report_data
 from planner_eval.comparison.matching.align import match
 from planner_eval.plan.canonical import outline, same
@@ -65,11 +65,11 @@ def test_scoring_does_not_audit_gold_and_data_check_does(tmp_path: Path) -> None
 ])  # fmt: skip
 def test_plain_lines_are_read_as_the_notation_reads_them(text: str) -> None:
     quick = reading._plain_answer(text)
-    assert quick == reading.comparable(parse(text, dialect="appbench"))
+    assert quick == reading.normalize_plan(parse(text, dialect="appbench"))
     assert quick is not None
     pairs = [line.strip().removesuffix("]").split(": [") for line in text.split("\n")]
     record = {"used_app": [app for app, _ in pairs], "api_results": [call for _, call in pairs]}
-    assert reading.read_gold(record) == reading.comparable(parse(record, dialect="appbench"))
+    assert reading.read_gold(record) == reading.normalize_plan(parse(record, dialect="appbench"))
 
 
 @pytest.mark.parametrize("text", [
@@ -123,7 +123,7 @@ def test_gold_that_cannot_be_read_is_a_row_that_says_so() -> None:
 def test_calls_that_stand_for_one_another_are_those_of_the_alignment(pred: str, gold: str) -> None:
     ours, theirs = (parse(text, dialect="appbench") if text else parse("[]") for text in (pred, gold))
     whole = match(ours, theirs)
-    found = compared(ours, theirs)
+    found = match_calls(ours, theirs)
     assert (found is None) == (whole.pairing is None)
     alike = [(p, g) for p, g in whole.alignment.pairs if ours.calls[p].name == theirs.calls[g].name]
     assert found is None or [(one.pred, one.gold) for one in found] == alike
@@ -146,7 +146,7 @@ def test_a_refusal_that_is_not_explained_is_one(text: str, edits: list[tuple[int
         text = text[:at] + put + text[at + gone :]
     dialect = "nestful" if "label" in text else "appbench"
     found: list[Any] = []
-    for limits in (DEFAULT_LIMITS, UNEXPLAINED):
+    for limits in (DEFAULT_LIMITS, UNEXPLAINED_LIMITS):
         try:
             found.append(parse(text, dialect=dialect, limits=limits))
         except ParseError as problem:
@@ -162,7 +162,7 @@ def test_rows_that_are_counted_alike_share_their_figures_and_are_written_alike()
         first, second, third, _ = (row.figures for row in report.rows)
         assert first is third
         assert first != second
-        assert indented(report_data(report)) == json.dumps(asdict(report), ensure_ascii=False, indent=1)
+        assert dump_indented(report_data(report)) == json.dumps(asdict(report), ensure_ascii=False, indent=1)
     plain = SampleScore("a", True, (Figure("win", 1.0),), "x")  # a row is the same when it is made when asked
     made = SampleScore.counted("a", True, lambda: iter([Figure("win", 1.0)]), "x")
     assert (made, asdict(made)) == (plain, asdict(plain))
@@ -172,7 +172,7 @@ def test_rows_that_are_counted_alike_share_their_figures_and_are_written_alike()
     "a": [1, 2.5, True, None, 'ü"\n\u2028', [], {}, {"b": ()}], "c": {"d": float("inf")},
 }, [], "x", [[[{}]], (1, (2,))]])  # fmt: skip
 def test_indented_is_what_json_writes(data: Any) -> None:
-    assert indented(data) == json.dumps(data, ensure_ascii=False, indent=1)
+    assert dump_indented(data) == json.dumps(data, ensure_ascii=False, indent=1)
 
 
 PLAN_TEXTS = (
@@ -240,7 +240,7 @@ def test_descriptions_of_tools_in_a_list_of_lists_call_nothing(tmp_path: Path) -
 
 def test_why_a_notation_was_taken_is_kept() -> None:
     """The listing searched each text again to say it, a third of its time; it says what that search would."""
-    find, random, known = search.find, Random(3), 0
+    find, random, known = search.find_plan, Random(3), 0
     for at in range(600):
         text = damaged(PLAN_TEXTS[at % len(PLAN_TEXTS)], random)
         for repair in (False, True):
@@ -308,8 +308,8 @@ tokens = st.lists(st.sampled_from(TOKENS), max_size=12).map(lambda found: "".joi
 @example("Here: it is\nAPI: [a]\nparameters: [{}]")
 @example('{"API": [a]} # as asked')
 def test_a_yaml_text_that_is_not_read_holds_no_api(text: str) -> None:
-    value = _api_yaml(text)
-    if value is _NOTHING:
+    value = _read_api_yaml(text)
+    if value is _NO_VALUE:
         try:
             value = yaml.safe_load(text)
             held = isinstance(value, dict) and "API" in value and json.dumps(value, default=str) != ""
@@ -336,7 +336,7 @@ WRITTEN = [
 @example("- " * 400 + "a")
 def test_yaml_read_in_c_is_what_is_read_in_python(text: str) -> None:
     found = []
-    for loader in (_loader(text), yaml.SafeLoader):
+    for loader in (_yaml_loader(text), yaml.SafeLoader):
         try:
             found.append(repr(yaml.load(text, Loader=loader)))
         except (yaml.YAMLError, ValueError, TypeError, RecursionError) as problem:
@@ -363,7 +363,7 @@ def test_a_literal_is_read_as_python_reads_it(parts: list[str]) -> None:
             warnings.simplefilter("ignore")
             value = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError):
-        value = _NOTHING
-    found = _literal(text)
-    if isinstance(value, (list, dict)) or found is not _NOTHING:
+        value = _NO_VALUE
+    found = _read_literal(text)
+    if isinstance(value, (list, dict)) or found is not _NO_VALUE:
         assert repr(found) == repr(value)

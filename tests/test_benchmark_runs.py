@@ -11,7 +11,7 @@ import pytest
 
 from planner_eval.benchmarks.benchmark import VARIANTS
 from planner_eval.benchmarks.registry import benchmark
-from planner_eval.benchmarks.runs import LOST, Seen, Sums, scorers_of
+from planner_eval.benchmarks.runs import NO_RESULT, AnswerSums, ResultStore, scorers_of
 from tests.conftest import ROOT
 from tests.test_cli import planeval
 
@@ -106,15 +106,19 @@ def test_a_sample_at_which_the_program_fails_is_said_and_in_no_figure() -> None:
     bench = benchmark("appbench")
     scorers = scorers_of(bench, VARIANTS, {})
     assert scorers is not None
-    sums, sample = Sums(scorers), next(iter(bench.read(SAMPLES / "appbench")))
+    sums, sample = AnswerSums(scorers), next(iter(bench.read(SAMPLES / "appbench")))
     for name, each in sums.seen.items():
         each.add(scorers[name].one(sample, str(bench.gold_text(sample))))
         each.lose()
-    again = Sums(scorers, json.loads(json.dumps(sums.data())))
-    again.extend(Sums(scorers, sums.data()))
+    again = AnswerSums(scorers, json.loads(json.dumps(sums.data())))
+    again.extend(AnswerSums(scorers, sums.data()))
     official = again.seen["official"]
-    assert list(official.codes) == [0, LOST, 0, LOST]
-    assert (official.row(0).ok, official.row(LOST).ok, bool(official.row(LOST).error)) == (True, False, True)
+    assert list(official.codes) == [0, NO_RESULT, 0, NO_RESULT]
+    assert (official.row(0).ok, official.row(NO_RESULT).ok, bool(official.row(NO_RESULT).error)) == (
+        True,
+        False,
+        True,
+    )
 
 
 @pytest.mark.parametrize("name", ["appbench", "nestful", "callnavi", "functionchat"])
@@ -122,13 +126,13 @@ def test_a_sample_at_which_the_program_fails_is_said_and_in_no_figure() -> None:
 def test_what_was_found_out_comes_back_from_json(name: str, variant: str) -> None:
     bench = benchmark(name)
     scorer: Any = bench.apart(variant, {})
-    kept = Seen(scorer)
+    kept = ResultStore(scorer)
     found = []
     for at, sample in enumerate(bench.read(SAMPLES / name / ("v2" if name == "nestful" else ""))):
         text = (bench.gold_text(sample) or "words")[: None if at % 2 else 40]
         found.append((sample.id, scorer.one(sample, text)))
         kept.add(found[-1][1])
-    back = Seen(scorer, json.loads(json.dumps(kept.data())))
+    back = ResultStore(scorer, json.loads(json.dumps(kept.data())))
     again = [(sample, back.known[code]) for (sample, _), code in zip(found, back.codes, strict=True)]
     assert tuple(scorer.figures(again)) == tuple(scorer.figures(found))
     for (sample, one), code in zip(found, back.codes, strict=True):

@@ -24,7 +24,7 @@ SIXTH = '''
 """A benchmark of sums: an answer is right where it is the number."""
 
 import json
-from planner_eval.benchmarks.benchmark import Benchmark, Option, Table, has
+from planner_eval.benchmarks.benchmark import Benchmark, Option, Table, has_keys
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.benchmarks.report import Cell, Report, SampleScore, ratio
 from planner_eval.benchmarks.datasets.sample import Sample
@@ -63,7 +63,7 @@ def _paper(samples):
 
 
 BENCHMARK = Benchmark(
-    name="sums", title="SumBench", read=_read, read_file=_read_file, fits=has("total"), signs=("total",),
+    name="sums", title="SumBench", read=_read, read_file=_read_file, fits=has_keys("total"), signs=("total",),
     score_official=score_official, score_corrected=score_corrected, paper=_paper, details=_details,
     difference="the paper wants a unit", gold_text=lambda sample: str(sample.gold["total"]), judged=True,
     options=(Option("unit", "", ("apples",), "What is counted."),), notations=frozenset({"json"}),

@@ -12,23 +12,23 @@ import pytest
 from planner_eval.base.errors import InputError, LimitError, ParseError
 from planner_eval.base.limits import MAX_DIGITS
 from planner_eval.comparison.diff import diff, diff_any
-from planner_eval.comparison.explanation.sentences import WIDTH, calls_name, value_name
-from planner_eval.comparison.matching.align import TIES, align
-from planner_eval.comparison.matching.replaced import BUCKET
-from planner_eval.comparison.metrics.edit_distance import MOST, edit_distance
+from planner_eval.comparison.explanation.sentences import MAX_VALUE_LENGTH, calls_name, value_name
+from planner_eval.comparison.matching.align import MAX_TIES, align
+from planner_eval.comparison.matching.replaced import MAX_HOLDERS
+from planner_eval.comparison.metrics.edit_distance import MAX_CALLS, edit_distance
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Terms
-from planner_eval.plan.arithmetic import BITS, CHARS, DEPTH, compute
+from planner_eval.plan.arithmetic import MAX_EXPRESSION_CHARS, MAX_EXPRESSION_DEPTH, MAX_NUMBER_BITS, compute
 from planner_eval.plan.linking import MAX_DEPTH
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.files import frames
-from planner_eval.reading.files.broken_json import _TRIES, elements
-from planner_eval.reading.files.fields import HEAD, choose_content, choose_id, id_text
+from planner_eval.reading.files.broken_json import _MAX_ATTEMPTS, elements
+from planner_eval.reading.files.fields import HEAD_SIZE, choose_content, choose_id, id_text
 from planner_eval.reading.files.files import read_data, read_file
-from planner_eval.reading.files.frames import rows_of
+from planner_eval.reading.files.frames import table_rows
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.several import read_path
-from planner_eval.reading.files.warnings import repeated_ids
+from planner_eval.reading.files.warnings import format_repeated_ids
 from tests.build import edges
 from tests.inside import planeval
 
@@ -74,15 +74,20 @@ def test_expressions_come_to_what_python_makes_of_them() -> None:
 def test_expressions_at_their_limits() -> None:
     for text in ("1 +", "(1", "1)", "", "1 2", "()", "+", "**2", "x", "01", "1e999", "(2"):
         assert compute(text) is None
-    assert compute("1".rjust(CHARS)) == 1
-    assert compute("1".rjust(CHARS + 1)) is None
+    assert compute("1".rjust(MAX_EXPRESSION_CHARS)) == 1
+    assert compute("1".rjust(MAX_EXPRESSION_CHARS + 1)) is None
     for before, after in (("(", ")"), ("-", ""), ("", "**1")):
-        assert compute(before * DEPTH + "1" + after * DEPTH) == 1
-        assert compute(before * (DEPTH + 1) + "1" + after * (DEPTH + 1)) is None
-    assert compute(f"2**{BITS - 1}") == 2 ** (BITS - 1)
-    assert compute(f"1**{2 * BITS}") == 1
-    assert compute("9" * (BITS // 4)) == int("9" * (BITS // 4))
-    for text in (f"2**{BITS}", f"1**{2 * BITS + 1}", f"1**-{2 * BITS + 1}", "9" * (BITS // 3)):
+        assert compute(before * MAX_EXPRESSION_DEPTH + "1" + after * MAX_EXPRESSION_DEPTH) == 1
+        assert compute(before * (MAX_EXPRESSION_DEPTH + 1) + "1" + after * (MAX_EXPRESSION_DEPTH + 1)) is None
+    assert compute(f"2**{MAX_NUMBER_BITS - 1}") == 2 ** (MAX_NUMBER_BITS - 1)
+    assert compute(f"1**{2 * MAX_NUMBER_BITS}") == 1
+    assert compute("9" * (MAX_NUMBER_BITS // 4)) == int("9" * (MAX_NUMBER_BITS // 4))
+    for text in (
+        f"2**{MAX_NUMBER_BITS}",
+        f"1**{2 * MAX_NUMBER_BITS + 1}",
+        f"1**-{2 * MAX_NUMBER_BITS + 1}",
+        "9" * (MAX_NUMBER_BITS // 3),
+    ):
         assert compute(text) is None
 
 
@@ -109,10 +114,10 @@ def test_a_text_of_lists_in_lists_is_too_deep_and_not_without_calls(
 
 
 def test_a_sentence_shows_a_value_of_its_width_in_full() -> None:
-    whole, wide = "x" * (WIDTH - 2), 2 * WIDTH
+    whole, wide = "x" * (MAX_VALUE_LENGTH - 2), 2 * MAX_VALUE_LENGTH
     assert value_name(whole) == f'"{whole}"'
     assert value_name(whole + "x") != f'"{whole}x"'
-    assert len(value_name(whole + "x")) <= WIDTH
+    assert len(value_name(whole + "x")) <= MAX_VALUE_LENGTH
     assert calls_name(Plan((Call("a", "f" * (wide - 2)),))) == "f" * (wide - 2) + "()"
     assert len(calls_name(Plan((Call("a", "f" * (wide - 1)),)))) <= wide
 
@@ -121,14 +126,14 @@ def test_ties_are_weighed_up_to_their_limit() -> None:
     def plan(count: int, used: int) -> Plan:
         return calls(*(("roll", {}) for _ in range(count)), ("show", {"x": Ref(used), "y": 1 + used}))
 
-    for count in (TIES, TIES + 1):
+    for count in (MAX_TIES, MAX_TIES + 1):
         found = align(plan(count, 0), plan(count, 1))
         assert len(found.pairs) == count + 1
-        assert found.proved is (count <= TIES)
+        assert found.proved is (count <= MAX_TIES)
 
 
 def test_the_nearest_is_searched_for_up_to_the_most_calls() -> None:
-    for count, exact in ((MOST, True), (MOST + 1, False)):
+    for count, exact in ((MAX_CALLS, True), (MAX_CALLS + 1, False)):
         pred, gold = (calls(*((f"f{at}", {}) for at in range(size))) for size in (count - 1, count))
         found = edit_distance(pred, gold, timeout=20)
         assert (found.proved, found.value) == (exact, 1)
@@ -148,8 +153,8 @@ def test_what_too_many_share_is_no_evidence() -> None:
         return calls(*((f"{name}{at}", {"x": "Rome"}) for at in range(count)), *others)
 
     gold = calls(("g", {"x": "Rome"}))
-    assert align(plan(BUCKET, "p"), gold).pairs == ((0, 0),)
-    assert align(plan(BUCKET + 1, "p"), gold).pairs == ()
+    assert align(plan(MAX_HOLDERS, "p"), gold).pairs == ((0, 0),)
+    assert align(plan(MAX_HOLDERS + 1, "p"), gold).pairs == ()
 
 
 def test_a_call_that_is_to_come_before_itself_is_not_misplaced() -> None:
@@ -162,10 +167,10 @@ def test_the_head_of_a_file_decides() -> None:
     def records(count: int) -> list[dict[str, object]]:
         return [{}] * count + [{"prediction": "f()", "idx": 1}]
 
-    assert choose_content("p", records(HEAD - 1)) == "prediction"
-    assert choose_content("p", records(HEAD)) is None
-    assert choose_id(records(HEAD - 1)) == "idx"
-    assert choose_id(records(HEAD)) is None
+    assert choose_content("p", records(HEAD_SIZE - 1)) == "prediction"
+    assert choose_content("p", records(HEAD_SIZE)) is None
+    assert choose_id(records(HEAD_SIZE - 1)) == "idx"
+    assert choose_id(records(HEAD_SIZE)) is None
 
 
 def test_one_piece_of_a_stream_is_a_record_and_two_are_none(tmp_path: Path) -> None:
@@ -184,8 +189,8 @@ def test_a_broken_record_ends_at_the_next_one_as_long_as_few_places_look_like_it
         found = elements('[{"id": 1}, {"id": ?, ' + looks + ', {"id": 7}, {"id": 8}]', 0)
         return [item.data for item in found or ()]
 
-    assert read(_TRIES) == [{"id": 1}, None, {"id": 7}, {"id": 8}]
-    assert read(_TRIES + 1) == [{"id": 1}, None]
+    assert read(_MAX_ATTEMPTS) == [{"id": 1}, None, {"id": 7}, {"id": 8}]
+    assert read(_MAX_ATTEMPTS + 1) == [{"id": 1}, None]
 
 
 def test_numbers_are_ids_as_far_as_every_digit_is_kept() -> None:
@@ -196,12 +201,12 @@ def test_numbers_are_ids_as_far_as_every_digit_is_kept() -> None:
 
 
 def test_what_gives_records_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frames, "MOST", 3)
-    assert rows_of(iter("abc")) == ["a", "b", "c"]
+    monkeypatch.setattr(frames, "MAX_ROWS", 3)
+    assert table_rows(iter("abc")) == ["a", "b", "c"]
     with pytest.raises(InputError, match="more than 3 records"):
-        rows_of(iter("abcd"))
+        table_rows(iter("abcd"))
     with pytest.raises(InputError, match="more than 3 records"):
-        rows_of(itertools.count())
+        table_rows(itertools.count())
 
 
 @pytest.mark.parametrize(("field", "value", "said"), [
@@ -222,8 +227,8 @@ def test_a_field_that_is_empty_is_a_plan_only_where_calls_are_listed(
 
 def test_three_ids_are_named_and_three_repeats() -> None:
     records = [Record("p", at, f"q{at // 2}", "f()") for at in range(8)]
-    assert len(repeated_ids(records[:6])) == 3
-    assert repeated_ids(records)[3:] == ["… and 1 more records have the id of another"]
+    assert len(format_repeated_ids(records[:6])) == 3
+    assert format_repeated_ids(records)[3:] == ["… and 1 more records have the id of another"]
 
 
 def test_two_stars_are_folders_at_any_depth(tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from pydantic import BaseModel
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
-from planner_eval.catalogs.formats import FORMATS, WRITABLE, as_catalog, read_catalog_file, to_data
+from planner_eval.catalogs.formats import FORMATS, WRITABLE, as_catalog, catalog_to_data, read_catalog_file
 from planner_eval.catalogs.json_schema.types import schema_of, type_of
 from planner_eval.catalogs.type_names import type_of_words
-from planner_eval.catalogs.values import fits, problem
-from planner_eval.catalogs.writers import losses, renamed, written_names
+from planner_eval.catalogs.value_errors import find_problem, is_compatible
+from planner_eval.catalogs.writers import losses, renamed_tools, written_names
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
 
@@ -198,7 +198,7 @@ def test_other_bad_input(tmp_path: Path) -> None:
         (lambda: read_catalog_file(tmp_path), "is a directory"),
         (lambda: read_catalog_file(tmp_path / "latin.json"), "not UTF-8"),
         (lambda: as_catalog([], "swagger"), "unknown catalog format 'swagger'"),
-        (lambda: to_data(Catalog(), "python"), "cannot write"),
+        (lambda: catalog_to_data(Catalog(), "python"), "cannot write"),
         (lambda: read_catalog_file(""), "no catalog named"),
     ]
     for made, said in wrong:
@@ -251,7 +251,7 @@ DATE, TIME = {"type": "string", "format": "date"}, {"type": "string", "format": 
     (float("nan"), INTEGER, False, "wrong_type"), ({"a": 1}, {}, False, None),
 ])  # fmt: skip
 def test_values_against_schemas(value: Any, schema: dict[str, Any], texts: bool, code: str | None) -> None:
-    found = problem(value, type_of(schema), texts=texts)
+    found = find_problem(value, type_of(schema), texts=texts)
     assert (found[0] if found else None) == (code and f"check.{code}")
 
 
@@ -269,7 +269,7 @@ def test_values_against_schemas(value: Any, schema: dict[str, Any], texts: bool,
     ({"properties": {"a": {}}}, {"properties": {"b": {}}}, False, True),
 ])  # fmt: skip
 def test_outputs_against_inputs(output: Any, into: Any, texts: bool, good: bool) -> None:
-    assert fits(type_of(output), type_of(into), texts=texts) is good
+    assert is_compatible(type_of(output), type_of(into), texts=texts) is good
 
 
 KINDS = ("number", "boolean", "null")
@@ -293,13 +293,13 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
 def test_a_type_written_as_schema_is_the_same_type_and_fits_itself(schema: dict[str, Any]) -> None:
     kind = type_of(schema)
     assert type_of(schema_of(kind)) == kind
-    assert fits(kind, kind)
+    assert is_compatible(kind, kind)
 
 
 @given(SCHEMAS, SCHEMAS, SCALARS)
 def test_a_value_of_both_types_means_that_they_fit(one: Any, other: Any, value: Any) -> None:
-    if not problem(value, type_of(one)) and not problem(value, type_of(other)):
-        assert fits(type_of(one), type_of(other))
+    if not find_problem(value, type_of(one)) and not find_problem(value, type_of(other)):
+        assert is_compatible(type_of(one), type_of(other))
 
 
 def test_the_tools_of_a_world_are_a_catalog() -> None:
@@ -401,7 +401,7 @@ def test_definitions_go_where_their_schemas_go(tmp_path: Path, format: str) -> N
 @pytest.mark.parametrize("format", WRITABLE)
 def test_a_type_inside_itself_is_written_where_no_schema_was_read(format: str) -> None:
     stop = type_of({"$ref": "#/$defs/S", "$defs": {"S": {"properties": {"next": {"$ref": "#/$defs/S"}}}}})
-    again = as_catalog(to_data(Catalog((Tool("go", parameters=stop.fields),)), format), format)
+    again = as_catalog(catalog_to_data(Catalog((Tool("go", parameters=stop.fields),)), format), format)
     inner = again.tools[0].parameters[0].type
     assert inner.at(("next", "next")) is not None
     assert inner.at(("next", "other")) is None
@@ -479,7 +479,7 @@ CATALOGS = st.builds(
 @examples(60)
 @given(catalog=CATALOGS)
 def test_what_a_format_can_say_comes_back_as_it_was(format: str, catalog: Catalog) -> None:
-    data = json.loads(json.dumps(to_data(catalog, format)))
+    data = json.loads(json.dumps(catalog_to_data(catalog, format)))
     again = as_catalog(data, format)
     if catalog.tools:
         assert as_catalog(data) == again, "the format is recognised"
@@ -500,6 +500,6 @@ def test_what_a_format_can_say_comes_back_as_it_was(format: str, catalog: Catalo
         assert found.returns in ((tool.returns,) if format == "gemini" else (tool.returns, ANY))
         assert found.action == (tool.action if format == "mcp" else None)
         assert tool.full_name in {each.full_name for each in again.find(tool.name, tool.app)}
-    assert {own for own, _ in renamed(catalog, format)} <= {tool.full_name for tool in catalog.tools}
+    assert {own for own, _ in renamed_tools(catalog, format)} <= {tool.full_name for tool in catalog.tools}
     kept = all(one.returns == two.returns for one, two in zip(again.tools, firsts.values(), strict=True))
     assert kept or any(each.startswith("what ") for each in lost)

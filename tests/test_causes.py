@@ -15,10 +15,10 @@ import pytest
 import planner_eval as pe
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.edits import Edit
-from planner_eval.comparison.explanation.fixes import Argument, Mending
+from planner_eval.comparison.explanation.fixes import ArgumentKey, Fixes
 from planner_eval.comparison.metrics import measure
 from planner_eval.comparison.rows import Row
-from planner_eval.plan.canonical import Numbered
+from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Plan
 from planner_eval.results.attribution import Credits, credits_of
 from tests.inside import planeval
@@ -63,7 +63,7 @@ def test_credits_are_means_over_all_orders_of_mending() -> None:
     for pred, gold in mistaken(OURS[:20], 4):
         pair = row(pred, gold)
         assert pair.diff is not None
-        mends = Mending(pair.diff).mends
+        mends = Fixes(pair.diff).mends
         if not 2 <= len(mends) <= 4:
             continue
         gained = [[0.0, 0.0] for _ in mends]
@@ -73,7 +73,7 @@ def test_credits_are_means_over_all_orders_of_mending() -> None:
             for at in order:
                 operations |= mends[at].operations
                 whole = at == order[-1]
-                after = [0.0, 0.0] if whole else lost(row(Mending(pair.diff).plan(operations), gold))
+                after = [0.0, 0.0] if whole else lost(row(Fixes(pair.diff).plan(operations), gold))
                 for score in (0, 1):
                     gained[at][score] += (before[score] - after[score]) / len(orders)
                 before = after
@@ -230,7 +230,7 @@ OTHERWISE = "paired otherwise"
 def key(found: Diff, edit: Edit) -> tuple[object, ...]:
     """What an edit is about, in a way that holds when other edits are gone."""
     if edit.code == "call.missing" and edit.gold is not None and edit.gold.call is not None:
-        twins = Numbered(found.gold, {}).numbers  # of equal calls it does not matter which is missing
+        twins = NumberedPlan(found.gold, {}).numbers  # of equal calls it does not matter which is missing
         number = twins[edit.gold.call]
         return edit.code, edit.gold.call if number is None else twins.index(number)
     pred = edit.pred and edit.pred.call
@@ -245,7 +245,7 @@ def key(found: Diff, edit: Edit) -> tuple[object, ...]:
 
 def laws(found: Diff, gold: Plan) -> Iterator[tuple[str, Edit]]:
     """What mending one root after another shows to be wrong with the causes: what, and the root."""
-    mending = Mending(found)
+    mending = Fixes(found)
     places = {id(edit): number for number, edit in enumerate(found.edits)}
     for edit, operations, touched in mending.mends:
         number, after = places[id(edit)], diff(mending.plan(operations), gold)
@@ -265,7 +265,7 @@ def laws(found: Diff, gold: Plan) -> Iterator[tuple[str, Edit]]:
                 yield f"gone as well: {other.code}", edit
 
 
-def _set(mending: Mending, edit: Edit, touched: frozenset[Argument]) -> bool:
+def _set(mending: Fixes, edit: Edit, touched: frozenset[ArgumentKey]) -> bool:
     places = [mending.gold_place(p) for p, _ in edit.places if p is not None]
     return bool(touched & {*places, *((g.call, g.argument) for _, g in edit.places if g is not None)})
 

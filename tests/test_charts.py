@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.results.drawing.charts import Bars, Chart, Heat, Point, drawn, styled
+from planner_eval.results.drawing.charts import Bars, Chart, HeatMap, Point, apply_style, draw_figure
 from tests.prediction_samples import appbench_catalogue
 from tests.test_table import SAMPLES, planeval, predicted, scored
 
@@ -167,17 +167,17 @@ def crowded(systems: int, groups: int, name: str = "model {}") -> Chart:
     series = {name.format(at): points for at in range(systems)}
     bars = Bars("(a)", tuple(f"kind {at}" for at in range(groups)), "kind (samples)", "share (%)", series)
     cells = {(x, y / 3): Point(10.0 * x, 0, 100, 5 * x * y) for x in range(1, 7) for y in range(1, 9)}
-    return Chart("crowded", (bars, Heat("heat", "parallel", "sequential", "exact match (%)", cells), bars))
+    return Chart("crowded", (bars, HeatMap("heat", "parallel", "sequential", "exact match (%)", cells), bars))
 
 
 @pytest.mark.more
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize(("systems", "groups"), [(1, 3), (3, 14), (6, 12), (9, 5)])
 def test_no_label_stands_upon_another(systems: int, groups: int, columns: int) -> None:
-    with styled():
+    with apply_style():
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-        figure = drawn(crowded(systems, groups), columns)
+        figure = draw_figure(crowded(systems, groups), columns)
         FigureCanvasAgg(figure).draw()
         edge, legends = figure.bbox.padded(1), [one.get_window_extent() for one in figure.legends]
         for axes in figure.axes:

@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 import pytest
 
-from planner_eval.base.formats import NAMED, SUFFIXES, of_suffix
+from planner_eval.base.formats import SUFFIX_ALIASES, SUFFIX_FORMATS, format_of_suffix
 from planner_eval.cli.targets import Target
 from tests.conftest import ROOT
 from tests.test_cli_table import ALL, FILES, ROWS, SAMPLES, called, folder
@@ -63,8 +63,8 @@ def test_every_command_that_has_a_result_writes_it_to_a_file_and_every_file_read
     assert ALL.keys() - CALLS.keys() == {"data fetch", "predict"}  # which fill folders
     assert {call.partition(" {")[0].split()[0] for call in PLACES} == {n.split()[0] for n in ALL} - WITHOUT
     written = {form for name in ALL for form in forms(name)}
-    assert set(NAMED) >= written - {"table", "boxes", "listing", "github"}
-    assert set(SUFFIXES.values()) <= written
+    assert set(SUFFIX_FORMATS) >= written - {"table", "boxes", "listing", "github"}
+    assert set(SUFFIX_ALIASES.values()) <= written
 
 
 @pytest.mark.more
@@ -72,7 +72,10 @@ def test_every_command_that_has_a_result_writes_it_to_a_file_and_every_file_read
 def test_a_suffix_that_names_what_is_not_written_is_refused_and_format_wins(command: str) -> None:
     known, call = forms(command), shlex.split(CALLS[command])
     for odd in ("svg", "html", "gz", "csv"):
-        if of_suffix(f"x.{odd}", known or (("html",) if command == "report" else ("json",))) is not None:
+        if (
+            format_of_suffix(f"x.{odd}", known or (("html",) if command == "report" else ("json",)))
+            is not None
+        ):
             continue
         done = called([*call, "-o", f"x.{odd}"])
         assert (done.code, done.out, done.files) == (2, "", "")

@@ -119,7 +119,7 @@ def test_a_large_file_is_said_to_be_read_and_what_is_quick_shows_no_count(tmp_pa
 
 
 def test_an_interrupt_says_how_much_was_done() -> None:
-    code = SLOW.format(module="planner_eval.results.runs.diff", name="told_row")
+    code = SLOW.format(module="planner_eval.results.runs.diff", name="format_row")
     shown = on_terminal("diff", PRED, GOLD, code=code, interrupt=r"\d of 13 pairs")
     assert shown.code == 130
     # Where the interrupt falls into the writing of the line, that stays, and what follows has one of its own.
@@ -136,9 +136,9 @@ import click
 from planner_eval.cli import workers as module
 from planner_eval.results.runs.run import run
 from tests.engine_jobs import Echo, records
-module._SAY_EVERY = 1.0
+module._PROGRESS_SECONDS = 1.0
 @click.command()
-@module.running
+@module.work_options
 def command(running):
     with run(Echo(0.05), records(60, {3: "raise"}), **running.options()) as finished:
         click.echo(f"{finished.pairs} pairs, {running.wanted}")
@@ -225,12 +225,12 @@ def test_every_command_has_color_and_every_state_a_colour() -> None:
     wrong = inside.planeval("render", GOLD, "--color", "loud")
     assert (wrong.returncode, "'loud' is not one of 'auto', 'always', 'never'" in wrong.stderr) == (2, True)
     assert "--color" in inside.planeval("render", GOLD, "--no-color").stderr
-    assert {state.replace("_", " ") for state in rows.STATES} <= set(terminal.STATES)
+    assert {state.replace("_", " ") for state in rows.STATES} <= set(terminal.STATE_COLORS)
     text = "call  status  value\nc1    ok      failed\nc2    failed  ok"
     states = "c1    \x1b[32mok\x1b[0m      failed\nc2    \x1b[31mfailed\x1b[0m  ok"
-    assert terminal.tables(text) == f"\x1b[1mcall  status  value\x1b[0m\n{states}"
+    assert terminal.color_tables(text) == f"\x1b[1mcall  status  value\x1b[0m\n{states}"
     said = "call 1 (f): \x1b[31merror\x1b[0m: no f\x1b[2m [check.x]\x1b[0m"
-    assert terminal.findings("call 1 (f): error: no f [check.x]") == said
+    assert terminal.color_findings("call 1 (f): error: no f [check.x]") == said
 
 
 DATA = (
@@ -251,9 +251,9 @@ def test_colours_change_nothing_but_colours_and_data_has_none(argv: tuple[str, .
 def test_a_download_is_counted_in_megabytes() -> None:
     code = """
 import time, click
-from planner_eval.cli.data import _progress
+from planner_eval.cli.data import _make_progress
 with click.Context(click.Command("fetch")):
-    show = _progress()
+    show = _make_progress()
     for done in range(8):
         time.sleep(0.3)
         show("a\\x1b.json", done * 1_000_000, 8_000_000)

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.metrics.counts import Counts, Share
-from planner_eval.comparison.rows import NO_ANSWER
+from planner_eval.comparison.rows import NO_ANSWER_STATES
 from planner_eval.results.compare import make_comparison, make_contrast
 from planner_eval.results.contrast import Contrast
 from planner_eval.results.paired_tests import holm
-from planner_eval.results.scored import Scored
-from planner_eval.results.views.compare import HEADS, WIDE, write_comparison
+from planner_eval.results.scored import ScoredRow
+from planner_eval.results.views.compare import HEADS, TERMINAL_WIDTH, write_comparison
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
 from tests.test_junit import checked, kind
@@ -124,23 +124,25 @@ COUNTS = st.tuples(*[st.integers(0, 3)] * 3).map(lambda n: Counts(min(n), n[1], 
 
 
 @st.composite
-def runs(draw: st.DrawFn) -> list[list[Scored]]:
-    def row(number: int) -> Scored:
+def runs(draw: st.DrawFn) -> list[list[ScoredRow]]:
+    def row(number: int) -> ScoredRow:
         tallies = {"exact": draw(SHARE), "calls": draw(COUNTS)}
         state = "same" if tallies["exact"].part else "different"
-        return Scored(str(number), state, tallies, keys={"k": str(number % 2)})
+        return ScoredRow(str(number), state, tallies, keys={"k": str(number % 2)})
 
     count = draw(st.integers(0, 20))
     return [[row(number) for number in range(count)] for _ in range(2)]
 
 
-def contrast(first: list[Scored], second: list[Scored], names: tuple[str, str] = ("A", "B")) -> Contrast:
+def contrast(
+    first: list[ScoredRow], second: list[ScoredRow], names: tuple[str, str] = ("A", "B")
+) -> Contrast:
     return make_contrast(first, second, ["exact", "calls"], names=names, made="t", by=["k"])
 
 
 @examples(25)
 @given(runs())
-def test_swapped_systems_mirror(both: list[list[Scored]]) -> None:
+def test_swapped_systems_mirror(both: list[list[ScoredRow]]) -> None:
     one, other = contrast(*both), contrast(*both[::-1])
     assert (one.lost, one.won) == (other.won, other.lost)
     for a, b in zip(one.lines, other.lines, strict=True):
@@ -155,7 +157,7 @@ def test_swapped_systems_mirror(both: list[list[Scored]]) -> None:
 
 @examples(25)
 @given(runs())
-def test_a_system_against_itself_is_never_sure(both: list[list[Scored]]) -> None:
+def test_a_system_against_itself_is_never_sure(both: list[list[ScoredRow]]) -> None:
     found = contrast(both[0], both[0])
     groups = [lines for each in found.breakdown.values() for lines in each.values()]
     assert not any(line.sure for lines in (found.lines, *groups) for line in lines)
@@ -254,9 +256,9 @@ def test_five_systems_with_long_names_fit_a_terminal(tmp_path: Path) -> None:
     blocks = done.stdout.split("\n\n")
     assert blocks[0].splitlines() == [f"{'ABCDE'[n]}: {name.format(n)}" for n in range(5)]
     tables = "\n\n".join(blocks[2:-1]).splitlines()
-    assert max(map(len, tables)) <= WIDE
+    assert max(map(len, tables)) <= TERMINAL_WIDTH
     assert tables[0].split() == ["records", *"ABCDE"]
-    rows = [Scored("a", "same", {"exact": Share(1, 1)})]
+    rows = [ScoredRow("a", "same", {"exact": Share(1, 1)})]
     many = make_comparison([rows] * 30, ["exact"], names=[f"{'n' * 30}{n}" for n in range(30)], made="t")
     assert "S30: " in write_comparison(many)
 
@@ -319,7 +321,7 @@ def test_systems_are_compared_under_a_benchmark(name: str, tmp_path: Path) -> No
     assert (case.get("name"), kind(case)) == ("first solved", ("passed", "failure")[one.returncode])
     same = planeval(*argv[:2], answers, *argv[3:], "--official").stdout
     assert same.startswith(f"{name} and {name} (2) have the same figures: n = ")
-    assert max(map(len, "\n\n".join(same.split("\n\n")[1:-1]).splitlines())) <= WIDE
+    assert max(map(len, "\n\n".join(same.split("\n\n")[1:-1]).splitlines())) <= TERMINAL_WIDTH
     for idle in (["--metric", "exact"], ["--details"], ["--by", "calls"], ["--policy", "strict"]):
         assert planeval(*argv, *idle).returncode == 2
     found = pe.compare_benchmark({"base": answers, "tuned": answers}, SAMPLES / name, name)
@@ -433,7 +435,11 @@ def test_figures_of_what_both_read_are_of_these_alone(made: Mapping[str, str], t
     """A law: leave out what one could not read, and the figures over all are those beside."""
     data = json.loads(compared(made, "--strict", "--format", "json"))
     samples = [json.loads(line) for line in compared(made, "--strict", "--format", "jsonl").splitlines()]
-    read = {one["id"] for one in samples if all(s["state"] not in NO_ANSWER for s in one["systems"].values())}
+    read = {
+        one["id"]
+        for one in samples
+        if all(s["state"] not in NO_ANSWER_STATES for s in one["systems"].values())
+    }
     assert data["both_read"]["samples"] == len(read) == 30
     kept = {}
     for name, file in made.items():

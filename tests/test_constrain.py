@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.models.pipelines.constraint import Constraint, fields
+from planner_eval.models.pipelines.constraint import Constraint, request_fields
 from planner_eval.models.pipelines.pipeline import Task
 from planner_eval.models.pipelines.setup import Setup
 from tests.grammar_walk import GbnfWalk, SchemaWalk
@@ -97,10 +97,10 @@ def test_a_grammar_is_sent_as_each_takes_it(server: ModelServer, tmp_path: Path,
 def test_nestful_and_appbench_are_held_to_their_own_notations() -> None:
     setup = Setup(constrain=Constraint("grammar", "llama.cpp", 3))
     tools = [{"name": "add", "parameters": {"a": {"type": "number"}}, "output_parameters": {"sum": {}}}]
-    nestful = GbnfWalk(fields(Task("nestful", "?", (), tools), setup)["grammar"])
+    nestful = GbnfWalk(request_fields(Task("nestful", "?", (), tools), setup)["grammar"])
     assert nestful.takes('[{"name": "add", "label": "$var_1", "arguments": {"a": 1}}]')
     shown = {"apps": [{"app": "Trams", "apis": [{"name": "ride", "required_arguments": [{"name": "to"}]}]}]}
-    appbench = GbnfWalk(fields(Task("appbench", "?", (), shown), setup)["grammar"])
+    appbench = GbnfWalk(request_fields(Task("appbench", "?", (), shown), setup)["grammar"])
     assert appbench.takes("Trams: [ride(#to='Elm Road')]")
     assert not appbench.takes("Hotels: [ride(#to='Elm Road')]")
 

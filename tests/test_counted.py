@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from planner_eval.curation.shrink.pairs import Size
-from planner_eval.curation.shrink.written_search import Part, Shrunk
+from planner_eval.curation.shrink.written_search import Shrunk, ShrunkSide
 from planner_eval.plan.model import Plan
 from tests.conftest import ROOT
 
@@ -33,7 +33,7 @@ def test_what_is_printed_of_one_thing_is_in_the_singular(file: Path) -> None:
 
 def test_what_became_of_one_call_is_in_the_singular() -> None:
     was, now, small = Size(1, 1, 0, 4), Size(1, 0, 0, 1), Size(weight=1)
-    plan = Part("f()", "appbench", Plan(()), was, now, ".txt", "f()")
-    found = Shrunk(plan, Part("f", None, None, small, small, ".txt", "f"), "it", 1, 0, "smallest")
+    plan = ShrunkSide("f()", "appbench", Plan(()), was, now, ".txt", "f()")
+    found = Shrunk(plan, ShrunkSide("f", None, None, small, small, ".txt", "f"), "it", 1, 0, "smallest")
     said = "1 call to 1, 1 argument to 0, 1 character of text to 1 in 1 try; no step makes it smaller"
     assert found.said == said

@@ -12,8 +12,16 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.benchmarks.datasets.schema import ToMakeFile
 from planner_eval.catalogs.formats import as_catalog
-from planner_eval.curation.coverage import ASPECTS, Link, Pair, Slot, Touched, possible, small_shapes
-from planner_eval.plan.digest import Classes
+from planner_eval.curation.coverage import (
+    ASPECTS,
+    CoverageCounts,
+    Link,
+    Pair,
+    Slot,
+    find_possible_links,
+    small_shapes,
+)
+from planner_eval.plan.digest import EquivalenceClasses
 from planner_eval.plan.model import Plan
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
@@ -54,7 +62,8 @@ def test_what_is_touched_and_what_is_not() -> None:
     assert (depths.touched, depths.never) == ({1: 2, 2: 1}, ())
     assert [one.plans for one in found.skeletons] == [1, 1, 1]
     assert [one.name for one in found.aspects] == [*ASPECTS]
-    assert [str(link) for link in possible(CALLNAVI.tools) or ()] == [  # by name and type, never its own tool
+    # By name and type, never its own tool.
+    assert [str(link) for link in find_possible_links(CALLNAVI.tools) or ()] == [
         "find.hotelID → book(hotel_id)",
         "find.hotelID → rate(hotelId)",  # its stars are a whole number, where rate takes a text
         "book.billID → pay(bill-id)", "pay.hotelID → book(hotel_id)", "pay.hotelID → rate(hotelId)",
@@ -65,7 +74,7 @@ def test_too_many_outputs_of_one_name_are_said_and_not_listed(tmp_path: Path) ->
     tool = {"parameters": {"id": "int"}, "returnParameter": {"id": "int"}}
     (tmp_path / "tools.json").write_text(json.dumps([{**tool, "name": f"t{at}"} for at in range(501)]))
     (tmp_path / "gold.jsonl").write_text('{"id": "a", "gold": "id = t1()\\nt2(#id=id)"}\n')
-    assert possible(pe.read_catalog(str(tmp_path / "tools.json")).tools[:500]) is not None
+    assert find_possible_links(pe.read_catalog(str(tmp_path / "tools.json")).tools[:500]) is not None
     argv = (str(tmp_path / "gold.jsonl"), "--catalog", str(tmp_path / "tools.json"))
     done = planeval("data", "coverage", *argv)
     assert done.returncode == 0
@@ -107,8 +116,8 @@ def test_another_set_says_what_is_missing() -> None:
 @examples(60)
 @given(st.lists(plans(5), max_size=4), st.integers(0, 10**6))
 def test_labels_and_orders_touch_the_same(many: list[Plan], seed: int) -> None:
-    classes = Classes(literals=False)
-    one, other = Touched(None, classes), Touched(None, classes)
+    classes = EquivalenceClasses(literals=False)
+    one, other = CoverageCounts(None, classes), CoverageCounts(None, classes)
     for plan in many:
         one.add(plan)
         moved = topological(arguments_reversed(plan), Random(seed))

@@ -15,11 +15,11 @@ import pytest
 from planner_eval.base import json_text
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits
-from planner_eval.base.text import TEXT, Branch, matches
+from planner_eval.base.text import JSON_STRING, Branch, find_matches
 from planner_eval.reading.dialects import repairs
 from planner_eval.reading.dialects.finding import blocks, brackets, truncation
 from planner_eval.reading.dialects.finding.brackets import tokens
-from planner_eval.reading.dialects.finding.truncation import left_open
+from planner_eval.reading.dialects.finding.truncation import open_brackets
 from planner_eval.reading.dialects.programs import python_calls, python_long
 from planner_eval.reading.dialects.programs.python_calls import read_calls
 from planner_eval.reading.dialects.read import parse
@@ -67,14 +67,14 @@ def test_calls_are_counted_as_they_are_read_and_nothing_else_is(text: str, calls
 
 
 _OLD = re.compile(r"""(?s)(?P<text>"(?:[^"\\]++|\\.)*+")|(?P<single>'(?:[^'\\]++|\\.)*+')|(?P<mark>[\[\]])""")
-_BRANCHES = (TEXT, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"), Branch("mark", r"[\[\]]"))
+_BRANCHES = (JSON_STRING, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"), Branch("mark", r"[\[\]]"))
 
 
 def test_quotes_that_are_tried_once_find_what_a_plain_search_finds() -> None:
     random = Random(5)
     for _ in range(5_000):
         text = "".join(random.choices("\"'\\[] x\n", k=random.randrange(24)))
-        found = [(m.lastgroup, m.span()) for m in matches(_BRANCHES, text)]
+        found = [(m.lastgroup, m.span()) for m in find_matches(_BRANCHES, text)]
         assert found == [(m.lastgroup, m.span()) for m in _OLD.finditer(text)], text
 
 
@@ -114,8 +114,12 @@ def test_pieces_taken_whole_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     """Where brackets end, what stays open, what is mended: as where each bracket is a token of its own."""
 
     def found(text: str) -> tuple[Any, ...]:
-        open_ones = (brackets.extent(text, 0), truncation.left_open(text), truncation._whole_items(text, 0))
-        return (*open_ones, repairs._brackets(text), repairs._loose_json(text))
+        open_ones = (
+            brackets.extent(text, 0),
+            truncation.open_brackets(text),
+            truncation._close_after_last_item(text, 0),
+        )
+        return (*open_ones, repairs._repair_brackets(text), repairs._repair_loose_json(text))
 
     random = Random(8)
     texts = ["".join(random.choices('""\'\\[[]]{{}}(),: \nax1', k=random.randrange(40))) for _ in range(6000)]
@@ -124,7 +128,7 @@ def test_pieces_taken_whole_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     quick = [found(text) for text in texts]
     for module in (brackets, truncation, repairs):
         monkeypatch.setattr(module, "tokens", lambda text, start, stop, levels=0: tokens(text, start, stop))
-    monkeypatch.setattr(repairs, "_LOOSE", repairs._LOOSE[1:])
+    monkeypatch.setattr(repairs, "_LOOSE_JSON_TOKENS", repairs._LOOSE_JSON_TOKENS[1:])
     assert [found(text) for text in texts] == quick
 
 
@@ -172,13 +176,13 @@ def test_empty_objects_are_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPa
 def test_a_long_list_of_calls_is_placed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What only counts the parts of a list moves no nodes; who looks for texts in it reads none anew."""
     made, moved = [], []
-    move, read = python_long._move, python_long.parsed
+    move, read = python_long._move, python_long.parse_quietly
     monkeypatch.setattr(python_long, "_move", lambda *of: (moved.append(1), move(*of)))
-    monkeypatch.setattr(python_long, "parsed", lambda text: (made.append(1), read(text))[1])
+    monkeypatch.setattr(python_long, "parse_quietly", lambda text: (made.append(1), read(text))[1])
     text = "[" + ", ".join(["f(a=1)"] * 30_000) + "]"
     plan = parse(text)
     assert (len(plan), plan.calls[-1].span) == (30_000, (len(text) - 7, len(text) - 1))
-    parts = len(text) // python_long.python_cuts.PART + 1
+    parts = len(text) // python_long.PART_CHARS + 1
     assert 0 < len(moved) < parts
     assert len(made) < 2.5 * parts
 
@@ -199,19 +203,19 @@ def test_of_long_broken_lines_the_grammar_reads_what_is_broken(monkeypatch: pyte
 
 def test_too_many_brackets_that_something_closes_are_no_cut() -> None:
     """With 100,000 a text that is broken was said to be cut off at its end, and read twice."""
-    many = truncation.DEEP + 2
-    assert len(left_open("[" * many)) == many - 1
-    assert left_open("[" * many + "}") == left_open("[}") == []
+    many = truncation.MAX_BRACKET_DEPTH + 2
+    assert len(open_brackets("[" * many)) == many - 1
+    assert open_brackets("[" * many + "}") == open_brackets("[}") == []
 
 
 def test_a_quick_look_at_depth_passes_nothing_that_is_too_deep(monkeypatch: pytest.MonkeyPatch) -> None:
     random, passed = Random(7), 0
     for _ in range(5_000):
         text, most = "".join(random.choices('[]{}"\\xé\0', k=random.randrange(22))), random.randrange(6)
-        if json_text._nests_little(text, most):
+        if json_text._is_surely_shallow(text, most):
             passed += 1
             with monkeypatch.context() as slowly:
-                slowly.setattr(json_text, "_nests_little", lambda *_: False)
+                slowly.setattr(json_text, "_is_surely_shallow", lambda *_: False)
                 json_text.check_depth(text, Limits(depth=most))
     assert passed > 500
 

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.datasets.fetch import Fetched, Options, fetch
+from planner_eval.benchmarks.datasets.fetch import FetchOptions, FetchResult, fetch
 from planner_eval.benchmarks.datasets.published import (
     Dataset,
-    File,
-    accepted,
+    PublishedFile,
     cache_folder,
-    find,
-    place,
-    published,
+    dataset_folder,
+    find_dataset,
+    published_datasets,
     read,
+    read_accepted_checksums,
     verify,
 )
 from tests.dataserver import Files, serving
@@ -32,12 +32,12 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def dataset(files: Files, *published_files: File) -> Dataset:
+def dataset(files: Files, *published_files: PublishedFile) -> Dataset:
     return Dataset("toy", "", "", "", 0, "toy", None, (), f"{files.url}/", published_files)
 
 
-KNOWN = File("sub/known.bin", "toy/known.bin", len(BODY), sha256(BODY))
-UNKNOWN = File("unknown.bin", "toy/known.bin")
+KNOWN = PublishedFile("sub/known.bin", "toy/known.bin", len(BODY), sha256(BODY))
+UNKNOWN = PublishedFile("unknown.bin", "toy/known.bin")
 
 
 @pytest.fixture
@@ -53,10 +53,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "kept"
 
 
-FAST = Options(pause=0.001)
+FAST = FetchOptions(pause=0.001)
 
 
-def whats(done: Iterator[Fetched]) -> list[str]:
+def whats(done: Iterator[FetchResult]) -> list[str]:
     return [one.what for one in done]
 
 
@@ -136,13 +136,13 @@ def test_passing_trouble_and_lasting_trouble(files: Files, folder: Path) -> None
     for text in ("{", "[]", '{"a": 1}'):
         (folder / "accepted.json").write_text(text)
         with pytest.raises(DatasetError, match="delete it and fetch again"):
-            accepted(folder)
+            read_accepted_checksums(folder)
 
 
 def test_unknown_checksum_is_shown_and_asked_for(files: Files, folder: Path) -> None:
     asked: list[str] = []
 
-    def refuses(file: File, checksum: str) -> bool:
+    def refuses(file: PublishedFile, checksum: str) -> bool:
         asked.append(checksum)
         return False
 
@@ -155,7 +155,7 @@ def test_unknown_checksum_is_shown_and_asked_for(files: Files, folder: Path) -> 
     accept = replace(FAST, accept=lambda file, checksum: True)
     assert whats(fetch(dataset(files, UNKNOWN), folder, accept)) == ["fetched"]
     assert [wanted for _, wanted in files.log[requests:]] == [f"bytes={len(BODY)}-"]  # not sent again
-    assert accepted(folder) == {"unknown.bin": sha256(BODY)}
+    assert read_accepted_checksums(folder) == {"unknown.bin": sha256(BODY)}
     assert whats(fetch(dataset(files, UNKNOWN), folder, refuse)) == ["present"]
     assert [s.state for s in verify(dataset(files, UNKNOWN), folder)] == ["accepted"]
     (folder / "unknown.bin").write_bytes(b"changed")
@@ -165,7 +165,7 @@ def test_unknown_checksum_is_shown_and_asked_for(files: Files, folder: Path) -> 
 def test_source_folder_instead_of_an_address(files: Files, folder: Path, tmp_path: Path) -> None:
     there = tmp_path / "there" / "toy"
     (there / "sub").mkdir(parents=True)
-    data, options = dataset(files, KNOWN, File("derived.json", None)), replace(FAST, source=there)
+    data, options = dataset(files, KNOWN, PublishedFile("derived.json", None)), replace(FAST, source=there)
     with pytest.raises(DatasetError, match="no such file"):
         list(fetch(data, folder, options))
     (there / "sub/known.bin").write_bytes(BODY)
@@ -183,22 +183,22 @@ def test_source_folder_instead_of_an_address(files: Files, folder: Path, tmp_pat
 def test_published_files_from_a_server(reference: Path, folder: Path, tmp_path: Path) -> None:
     laid_out = tmp_path / "mirror"
     laid_out.mkdir()
-    for name in published():
-        (laid_out / name).symlink_to(reference / "datasets" / published()[name].reader)
+    for name in published_datasets():
+        (laid_out / name).symlink_to(reference / "datasets" / published_datasets()[name].reader)
     with serving(laid_out) as served:
         served.breaks = [1000, 2000]
         options = replace(FAST, mirror=served.url)
-        for name, data in published().items():
+        for name, data in published_datasets().items():
             assert all(data.url(file).startswith("https://") for file in data.files)
             complete = [file for file in data.files if file.sha256]
             known = replace(data, files=tuple(complete))
             assert whats(fetch(known, folder / name, options)) == ["fetched"] * len(complete)
             assert {s.state for s in verify(known, folder / name)} <= {"ok"}
     for name in ("appbench", "callnavi", "functionchat", "mathqa", "nestful-v1"):
-        assert sum(1 for _ in read(find(name), folder / name)) == find(name).records
+        assert sum(1 for _ in read(find_dataset(name), folder / name)) == find_dataset(name).records
     for name, said in (("nestful", "did you mean nestful-v1 or nestful-v2"), ("zzz", "there are appbench")):
         with pytest.raises(DatasetError, match=said):
-            find(name)
+            find_dataset(name)
 
 
 def test_cache_folder_by_custom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_cache_folder_by_custom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert cache_folder() == tmp_path / "own"
     assert cache_folder(str(tmp_path / "named")) == tmp_path / "named"
     with pytest.raises(DatasetError, match="no such folder"):
-        place(find("mathqa"), source=str(tmp_path / "absent"))
+        dataset_folder(find_dataset("mathqa"), source=str(tmp_path / "absent"))
 
 
 def test_a_server_that_drips_is_given_up(files: Files, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

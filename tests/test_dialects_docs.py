@@ -13,7 +13,7 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects import table
 from planner_eval.reading.dialects.listing import page
 from planner_eval.reading.dialects.read import parse, write
-from planner_eval.reading.dialects.repairs import MEANINGS
+from planner_eval.reading.dialects.repairs import REPAIR_MEANINGS
 from planner_eval.reading.files import frameworks
 from planner_eval.reading.files import user_rows as rows
 from tests.conftest import ROOT
@@ -37,7 +37,7 @@ CALL = '<call>{"tool": "f", "args": {"a": 1}}</call>'
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(table, "_added", {})
-    monkeypatch.setattr(frameworks, "_added", {})
+    monkeypatch.setattr(frameworks, "_added_frameworks", {})
     file = tmp_path / "own.toml"
     file.write_text(OWN, encoding="utf-8")
     return file
@@ -117,7 +117,7 @@ def test_dialects_lists_all_and_shows_one() -> None:
 
 
 def test_every_code_of_the_parser_is_explained() -> None:
-    found = {f"repair.{name}" for name in MEANINGS}
+    found = {f"repair.{name}" for name in REPAIR_MEANINGS}
     for file in (ROOT / "planner_eval" / "dialects").glob("*.py"):
         found |= set(re.findall(r"Diagnostic\(\s*\"([a-z]+\.[a-z_]+)\"", file.read_text(encoding="utf-8")))
     assert found <= CODES.keys(), sorted(found - CODES.keys())

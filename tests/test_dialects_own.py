@@ -12,7 +12,7 @@ import pytest
 
 from planner_eval.reading.dialects.dialect import SHAPES
 from planner_eval.reading.dialects.listing import prove
-from planner_eval.reading.dialects.notations.json_rows import is_usual
+from planner_eval.reading.dialects.notations.json_rows import has_usual_template
 from planner_eval.reading.dialects.table import table
 from tests.conftest import ROOT
 from tests.inside import planeval
@@ -138,7 +138,7 @@ def test_every_shipped_row_comes_back_and_is_spelt_as_usual() -> None:
     for name, row in table().items():
         prove(row, "data/wrappers.toml")
         if SHAPES[row.shape].form in ("data", "calls"):
-            assert not row.call or is_usual(row), name
+            assert not row.call or has_usual_template(row), name
 
 
 @pytest.mark.parametrize("folder", ["own-1.0.dist-info", "own.egg-info", "own-1.0-py3.egg/EGG-INFO"])
@@ -150,11 +150,11 @@ def test_rows_of_an_installed_package_are_found(tmp_path: Path, folder: str) -> 
     (tmp_path / "own_rows.py").write_text(code)
     program = """
 import sys
-from planner_eval.reading.dialects.table import own
-before = [row.name for row in own()], "importlib.metadata" in sys.modules
-own.__globals__["_installed"].cache_clear()
+from planner_eval.reading.dialects.table import custom_rows
+before = [row.name for row in custom_rows()], "importlib.metadata" in sys.modules
+custom_rows.__globals__["_installed_rows"].cache_clear()
 open(sys.argv[1], "w").write("[planner_eval.wrappers]\\nown = own_rows:rows\\n")
-print(*before, [row.name for row in own()])
+print(*before, [row.name for row in custom_rows()])
 """
     (info / "METADATA").write_text("Name: own\nVersion: 1.0\n")
     egg = [str(info.parent)] if info.name == "EGG-INFO" else []

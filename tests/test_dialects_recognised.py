@@ -14,8 +14,8 @@ from planner_eval.base.limits import Limits
 from planner_eval.plan.linking import link
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.dialect import SHAPES
-from planner_eval.reading.dialects.finding.find import find
-from planner_eval.reading.dialects.finding.whole_texts import read_whole
+from planner_eval.reading.dialects.finding.find import find_plan
+from planner_eval.reading.dialects.finding.whole_texts import read_whole_text
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.dialects.table import table
 from tests.conftest import ROOT
@@ -38,10 +38,10 @@ def test_the_registry_names_no_dialect(name: str) -> None:
 
 def agree(text: str) -> bool:
     """Whether the short way took the text; where it did, the search must say the same."""
-    whole = read_whole(text, Limits())
+    whole = read_whole_text(text, Limits())
     if whole is None:
         return False
-    found = find(text, Limits())
+    found = find_plan(text, Limits())
     assert found.dialect == whole[0]
     ours, theirs = link(whole[1]), link(found.raw)
     assert ours == theirs
@@ -82,7 +82,7 @@ def test_plans_from_end_to_end_take_the_short_way() -> None:
     for text in (*TAKEN, *(one if isinstance(one, str) else json.dumps(one) for one in gold)):
         assert agree(text), text
     for text in LEFT:
-        assert read_whole(text, Limits()) is None, text
+        assert read_whole_text(text, Limits()) is None, text
 
 
 def test_data_that_is_too_long_or_too_deep_says_so() -> None:

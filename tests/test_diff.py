@@ -18,16 +18,16 @@ import planner_eval as pe
 from planner_eval.base import resources
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff, diff
+from planner_eval.comparison.explanation.edit_groups import make_edit_lines
 from planner_eval.comparison.explanation.edits import EDITS, Place
-from planner_eval.comparison.explanation.repeats import told_lines
-from planner_eval.comparison.gold import terms_of
+from planner_eval.comparison.gold_alternatives import terms_of
 from planner_eval.comparison.metrics import score
 from planner_eval.comparison.metrics.counts import Counts
 from planner_eval.comparison.patch import SCHEMA, apply_patch, make_patch
 from planner_eval.comparison.patch_files import read_patch_text
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.rows import Spans, diff_data
-from planner_eval.plan.canonical import Numbered
+from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.results.drawing.overlay import diff_scene
@@ -193,7 +193,7 @@ def twins(gold: Plan, one: int | None, other: int | None) -> bool:
     """Whether two calls are one for a reader: equal in all they need, or both caught in circles."""
     if one is None or other is None:
         return one is other
-    numbers = Numbered(gold, {}).numbers
+    numbers = NumberedPlan(gold, {}).numbers
     return one == other or numbers[one] == numbers[other]
 
 
@@ -264,7 +264,7 @@ def test_items_are_told_together_whatever_a_tool_is_called() -> None:
         parse([{"name": "f: argument 'x' at g", "arguments": {"x": items}}])
         for items in (["one", "two"], ["uno", "dos"])
     )
-    (line,) = told_lines(diff(one, other))
+    (line,) = make_edit_lines(diff(one, other))
     told = 'argument \'x\' at [0] is "one", gold gives "uno"; [1] is "two", gold gives "dos"'
     assert line.said.partition(": argument 'x' at g (call 1): ")[2] == told
 

@@ -11,8 +11,8 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.gold import doubts
-from planner_eval.reading.files.storing import AS_USUAL, Store
+from planner_eval.comparison.gold_alternatives import gold_warnings
+from planner_eval.reading.files.storing import DEFAULT_STORE, Store
 from planner_eval.reading.parse import read
 from tests.conftest import ROOT
 from tests.inside import planeval
@@ -459,7 +459,9 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
     assert done.returncode == 3
     golds = ["{}", '["sunny"]', ["sunny"], '"sunny"', "[]", [], '["f()"]', [["f()"]], '{"calls": []}']
     gold = lines(tmp_path / "gold.jsonl", [{"id": at, "gold": said} for at, said in enumerate(golds)])
-    held, stored = (doubts(read(gold, role="gold", store=store)) for store in (AS_USUAL, Store(limit=0)))
+    held, stored = (
+        gold_warnings(read(gold, role="gold", store=store)) for store in (DEFAULT_STORE, Store(limit=0))
+    )
     said = f"{gold}: 4 of 9 gold plans are words that call nothing, and count as no plan; the first is line 1"
     assert held == stored == (f'{said}, record 1 (id 0), "{{}}"; --gold-text-field names another field',)
 

@@ -14,11 +14,11 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.benchmarks.datasets.questions import question_template, question_text
-from planner_eval.cli.data_duplicates import WAYS as OFFERED
-from planner_eval.curation.duplicates import WAYS
-from planner_eval.plan.digest import MOST, Classes, digest
+from planner_eval.cli.data_duplicates import CRITERIA as OFFERED
+from planner_eval.curation.duplicates import CRITERIA
+from planner_eval.plan.digest import MAX_CLASS_NUMBER, EquivalenceClasses, digest
 from planner_eval.plan.model import Plan
+from planner_eval.reading.question_templates import question_template, question_text
 from tests.build import plan
 from tests.conftest import ROOT, AsKept
 from tests.inside import planeval
@@ -88,15 +88,15 @@ def crossed(*ends: str) -> Plan:
 def test_classes_are_exact_where_the_digest_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     straight, across = crossed("aa", "bb"), crossed("ab", "ba")
     assert digest(straight, values=False) == digest(across, values=False)
-    classes = Classes(values=False)
+    classes = EquivalenceClasses(values=False)
     names = [classes.of(one) for one in (straight, across, crossed("bb", "aa"), crossed("ba", "ab"))]
     assert names[0] == names[2] != names[1] == names[3]
     assert classes.unproved == 0
-    exact = Classes()
+    exact = EquivalenceClasses()
     assert len({exact.of(one) for one in (straight, across)}) == 2
-    assert MOST > 0
-    monkeypatch.setattr("planner_eval.plan.digest.MOST", 0)  # bounded, and said
-    bounded = Classes(values=False)
+    assert MAX_CLASS_NUMBER > 0
+    monkeypatch.setattr("planner_eval.plan.digest.MAX_CLASS_NUMBER", 0)  # bounded, and said
+    bounded = EquivalenceClasses(values=False)
     assert bounded.of(straight) == bounded.of(across)
     assert bounded.unproved == 1
 
@@ -114,7 +114,7 @@ def test_groups_clusters_and_ways_of_the_example() -> None:
     assert nearest == {"same": 1, "template": 6, "plan": 1}
     assert [one.name for one in both.sets] == ["gold.jsonl", "train.jsonl"]
     assert both.groups[0].others == ("t1",)
-    assert (*WAYS,) == OFFERED
+    assert (*CRITERIA,) == OFFERED
 
 
 def test_without_questions_or_ids_plans_are_compared() -> None:

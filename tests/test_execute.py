@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution.bind import CallFailed
-from planner_eval.execution.core import follow
+from planner_eval.execution.core import follow_path
 from planner_eval.execution.program import Options, compile_plan
 from planner_eval.execution.record import record_lines
 from planner_eval.execution.run import execute, execute_many
-from planner_eval.execution.sandbox.job import Manner, Program, Step
+from planner_eval.execution.sandbox.job import CallSettings, Program, Step
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.sandbox.wire import Opaque, decode, encode
 from planner_eval.execution.tool_sources import tool_source
@@ -168,13 +168,13 @@ def test_an_output_that_is_not_there_fails_its_consumer(box: Sandbox, path: Any,
 @pytest.mark.parametrize("name", ["result", "output", "output_0"])
 def test_an_object_is_the_only_output_of_its_tool(name: str) -> None:
     rate = {"rate": 4, "of": "EUR"}
-    assert follow(rate, [name], []) == follow(rate, [name], ["other"]) == rate
-    assert follow(rate, [name, "of"], []) == "EUR"
-    assert follow(rate, [name], ["rate"]) == 4
-    assert follow({name: 1, "rate": 4}, [name], []) == 1
+    assert follow_path(rate, [name], []) == follow_path(rate, [name], ["other"]) == rate
+    assert follow_path(rate, [name, "of"], []) == "EUR"
+    assert follow_path(rate, [name], ["rate"]) == 4
+    assert follow_path({name: 1, "rate": 4}, [name], []) == 1
     for path, outputs in (([name], ["rate", "of"]), (["other"], ["other"])):
         with pytest.raises(CallFailed, match="dict has no"):
-            follow(rate, path, outputs)
+            follow_path(rate, path, outputs)
 
 
 def test_private_attributes_are_no_outputs(box: Sandbox) -> None:
@@ -347,7 +347,9 @@ def test_a_plan_that_nests_too_deeply_to_be_sent_is_a_row(box: Sandbox) -> None:
     if box.level == "inline":
         return
     good = compile_plan(plan(("book", {"name": "y"})))
-    program = Program([Step("book", "book", [("name", ("value", deep))], [], [])], [[0]], [], "", Manner())
+    program = Program(
+        [Step("book", "book", [("name", ("value", deep))], [], [])], [[0]], [], "", CallSettings()
+    )
     replies = list(box.map([good, program, good]))
     assert [reply.ended and reply.ended.kind for reply in replies] == [None, "unsendable", None]
 

@@ -14,12 +14,12 @@ import planner_eval as pe
 from planner_eval.base.errors import ExecutionError
 from planner_eval.benchmarks.datasets.mathqa import read_mathqa
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.nestful.official import is_win, official_run
+from planner_eval.benchmarks.nestful.official import in_process_runner, is_win
 from planner_eval.execution.nestful import NestfulRunner
 from planner_eval.execution.run import execute_many
-from planner_eval.execution.tools.nestful_basic import OFFICIAL
+from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS
 
-TOOLS = [{"name": name, "output_parameters": {"result": {}}} for name in OFFICIAL]
+TOOLS = [{"name": name, "output_parameters": {"result": {}}} for name in OFFICIAL_FUNCTIONS]
 SAMPLE = SimpleNamespace(tools=[*TOOLS, {"name": "pair", "output_parameters": {"a": {}, "b": {}}}])
 
 
@@ -60,7 +60,7 @@ def test_an_answer_runs_as_the_benchmark_runs_it(run: NestfulRunner, calls: Any,
     found = run(calls, SAMPLE)
     assert found == expected
     assert type(found) is type(expected)
-    assert found == official_run(OFFICIAL)(calls, Sample("a", tools=SAMPLE.tools))
+    assert found == in_process_runner(OFFICIAL_FUNCTIONS)(calls, Sample("a", tools=SAMPLE.tools))
 
 
 def test_outcomes_keep_order_and_tell_failure_from_false(run: NestfulRunner) -> None:
@@ -86,7 +86,7 @@ def test_all_math_plans_of_the_released_data_reach_their_answer_in_a_worker(refe
     answers, golds = [], []
     for line in (reference / "datasets/nestful/v2/nestful_v2_collected.jsonl").read_text().splitlines():
         record = json.loads(line)
-        if all(c["name"] in OFFICIAL and "arg_0" in c["arguments"] for c in record["output"]):
+        if all(c["name"] in OFFICIAL_FUNCTIONS and "arg_0" in c["arguments"] for c in record["output"]):
             tools = [{"name": c["name"], "output_parameters": {"result": {}}} for c in record["output"]]
             answers.append((record["output"], SimpleNamespace(tools=tools)))
             golds.append(record["gold_answer"])
@@ -102,7 +102,7 @@ def test_all_math_plans_of_the_released_data_reach_their_answer_in_a_worker(refe
 def test_the_formulas_of_mathqa_run(reference: Path, split: str, named: int, sane: int) -> None:
     samples = read_mathqa(reference / "datasets" / "mathqa", split=split)
     plans = [pe.parse(sample.gold, dialect="nestful") for sample in samples]
-    known = [plan for plan in plans if all(call.tool in OFFICIAL for call in plan.calls)]
+    known = [plan for plan in plans if all(call.tool in OFFICIAL_FUNCTIONS for call in plan.calls)]
     assert len(known) == named
     traces = list(execute_many(plans, "nestful:sane"))
     assert sum(trace.ok for trace in traces) == sane

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.execution.program import Options, Start, compile_plan
+from planner_eval.execution.program import Options, PlanWithState, compile_plan
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox.sandbox import Sandbox
-from planner_eval.execution.tool_loading import begin, collect, execute_file
+from planner_eval.execution.tool_loading import collect_tools, execute_file, set_initial_state
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.worlds.definition import CallError
 from planner_eval.execution.worlds.world import World
@@ -158,8 +158,8 @@ def test_what_takes_no_state_says_so_and_what_a_user_gives_stays_as_it_is(tools:
     state = {"rows": {"y": [1]}}
     trace = pe.execute(PUT, made.Desk, initial=state, options=Options(state=True))
     assert (trace.state, state) == ({"rows": {"y": [1], "x": "1"}}, {"rows": {"y": [1]}})
-    owned = collect(made.Desk)
-    begin(owned, {"rows": {}})
+    owned = collect_tools(made.Desk)
+    set_initial_state(owned, {"rows": {}})
     assert set(owned) == {"put", "get"}
 
 
@@ -374,7 +374,7 @@ def test_facts_that_a_world_refuses_are_told_with_the_rule(tmp_path: Path) -> No
 
 def test_one_worker_serves_plans_with_and_without_a_state(tools: str) -> None:
     plan = pe.parse(f"{PUT}\nget(#key='x')")
-    starts = [Start(plan, {"rows": {"a": n}} if n % 2 else None) for n in range(6)]
+    starts = [PlanWithState(plan, {"rows": {"a": n}} if n % 2 else None) for n in range(6)]
     with Sandbox(tool_source(f"{tools}:Desk"), level="process") as box:
         states = [trace.state for trace in execute_many(starts, box, options=Options(state=True))]
     assert states == [{"rows": {**({"a": n} if n % 2 else {}), "x": "1"}} for n in range(6)]

@@ -21,8 +21,8 @@ from planner_eval.base.errors import PairingError, PlanevalError
 from planner_eval.comparison.rows import evaluate, row_data
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import pair, refuse_repeated_gold
-from planner_eval.reading.files.several import by_name, read_path
-from planner_eval.reading.files.warnings import repeated_ids
+from planner_eval.reading.files.several import prefix_ids_by_file, read_path
+from planner_eval.reading.files.warnings import format_repeated_ids
 from tests.conftest import ROOT, AsKept
 
 FILE = ROOT / "tests" / "cases" / "formed.jsonl"
@@ -231,10 +231,10 @@ def said(seed: int) -> dict[str, Any]:
     try:
         pred = read_path(path, **options)
         found |= {"said": [pred.said, pred.many, pred.content, pred.id_field, pred.notes], "read": kept(pred)}
-        found["twice"] = repeated_ids(pred.records)
+        found["twice"] = format_repeated_ids(pred.records)
         gold = read_path("gold.jsonl", role="gold")
         if pred.parts:
-            pred, gold = by_name(pred, gold)
+            pred, gold = prefix_ids_by_file(pred, gold)
         try:
             pairing = pair(pred, gold, by=random.choice((None, None, None, "id", "position")))
         except PairingError as error:

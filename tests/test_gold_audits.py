@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES, InputError
-from planner_eval.curation.audit.audits import AUDITS, BESIDE
-from planner_eval.curation.audit.outcome import Offered, offered, read_options
-from planner_eval.curation.audit.subject import Subject
-from planner_eval.curation.audit.surplus import surplus
+from planner_eval.curation.audit.audits import AUDITS, SET_AUDITS
+from planner_eval.curation.audit.outcome import OfferedAnswer, read_offered_answer, read_options
+from planner_eval.curation.audit.subject import AuditedRecord
+from planner_eval.curation.audit.surplus import find_surplus
 from planner_eval.curation.check_dataset import DatasetCheck
 from planner_eval.results.findings import CONFIDENCES
 from planner_eval.results.runs.run_file import run_text
@@ -100,7 +100,7 @@ def test_each_doubt_is_found_and_nothing_else() -> None:
 
 
 def test_every_code_has_a_meaning_and_every_meaning_an_audit() -> None:
-    audited = {code for each in (*AUDITS, *BESIDE) for code in each.codes} | {"gold.unreadable"}
+    audited = {code for each in (*AUDITS, *SET_AUDITS) for code in each.codes} | {"gold.unreadable"}
     assert audited == {code for code in CODES if code.startswith("gold.")}
     page = (ROOT / "docs" / "gold.md").read_text(encoding="utf-8")
     for code in audited:
@@ -121,15 +121,19 @@ def test_every_code_has_a_meaning_and_every_meaning_an_audit() -> None:
     (calls(("multiply", 5, 1)), ""),
 ])  # fmt: skip
 def test_what_arithmetic_gives_back(plan: list[dict[str, Any]], message: str) -> None:
-    found = [one for one in surplus(Subject("q", pe.parse(plan), basic=True)) if one.code == "gold.shorter"]
+    found = [
+        one
+        for one in find_surplus(AuditedRecord("q", pe.parse(plan), basic=True))
+        if one.code == "gold.shorter"
+    ]
     assert [message in one.message for one in found] == [True] * bool(message)
-    assert not [one for one in surplus(Subject("q", pe.parse(plan))) if one.code == "gold.shorter"]
+    assert not [one for one in find_surplus(AuditedRecord("q", pe.parse(plan))) if one.code == "gold.shorter"]
 
 
 def test_of_equal_calls_the_largest_are_told_once() -> None:
     half = ("add", 1, 4), ("divide", "#1", 2), ("add", 1, 4), ("divide", "#3", 2)
     twice = pe.parse(calls(*half, ("multiply", "#2", "#4")), dialect="nestful")
-    (found,) = surplus(Subject("q", twice, basic=True))
+    (found,) = find_surplus(AuditedRecord("q", twice, basic=True))
     assert (found.code, found.call) == ("gold.repeated", 3)
     assert found.message.startswith("call 4 (divide) makes the same call as call 2 (divide), whose result")
 
@@ -137,7 +141,7 @@ def test_of_equal_calls_the_largest_are_told_once() -> None:
 def test_a_named_answer_makes_a_dead_call_sure() -> None:
     named = {"name": "var_result", "arguments": {"sum": "$var_1.result$"}}
     plan = pe.parse([*calls(("add", 1, 4), ("add", 2, 3)), named], dialect="nestful")
-    (found,) = surplus(Subject("q", plan))
+    (found,) = find_surplus(AuditedRecord("q", plan))
     assert (found.code, found.call, found.confidence) == ("gold.dead", 1, "high")
 
 
@@ -145,8 +149,8 @@ def test_calls_that_change_something_are_neither_dead_nor_repeated() -> None:
     schema = {"type": "object", "properties": {}}
     tool = {"name": "pay", "description": "", "inputSchema": schema, "annotations": {"readOnlyHint": False}}
     plan = pe.parse([*call("pay"), {**call("pay")[0], "label": "$var_2"}], dialect="nestful")
-    assert {one.code for one in surplus(Subject("q", plan))} >= {"gold.dead"}
-    assert not list(surplus(Subject("q", plan, catalog=pe.read_catalog([tool], "mcp"))))
+    assert {one.code for one in find_surplus(AuditedRecord("q", plan))} >= {"gold.dead"}
+    assert not list(find_surplus(AuditedRecord("q", plan, catalog=pe.read_catalog([tool], "mcp"))))
 
 
 def test_gold_is_held_against_the_tools_of_its_record() -> None:
@@ -190,7 +194,7 @@ def test_tools_that_cannot_be_read_or_run_are_no_fault_of_gold() -> None:
     ("none of these", None, True), ("1 / 0", None, True), ("", None, True),
 ])  # fmt: skip
 def test_an_option_is_read_as_people_write_it(text: str, value: float | None, plain: bool) -> None:
-    found = offered(text)
+    found = read_offered_answer(text)
     assert (found is None) == (value is None)
     if found is not None:
         assert found.value == value
@@ -199,8 +203,8 @@ def test_an_option_is_read_as_people_write_it(text: str, value: float | None, pl
 
 @given(st.text(alphabet="0123456789., /:%-^abc $()√", max_size=300))
 def test_any_option_is_read_or_not_and_never_fails(text: str) -> None:
-    found = offered(text)
-    assert found is None or isinstance(found, Offered)
+    found = read_offered_answer(text)
+    assert found is None or isinstance(found, OfferedAnswer)
 
 
 WHOLE, CUT = calls(("add", 1, 4)), calls(("divide", 3652173, 100000))

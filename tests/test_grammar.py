@@ -310,7 +310,7 @@ def many(count: int) -> list[dict[str, Any]]:
 @pytest.mark.more
 @pytest.mark.parametrize("to", TARGETS)
 def test_a_large_catalog_gets_looser_references_and_a_larger_one_none(to: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr("planner_eval.catalogs.grammars.grammar.LARGEST", 120_000)
+    monkeypatch.setattr("planner_eval.catalogs.grammars.grammar.MAX_CHARS", 120_000)
     assert not pe.grammar(many(30), dialect="nestful", to=to, max_calls=4).may_break("reference.forward")
     large = pe.grammar(many(120), dialect="nestful", to=to)
     assert any("later call" in one.text for one in large.looser)

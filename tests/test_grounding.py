@@ -19,9 +19,9 @@ from planner_eval.base.errors import CODES
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.curation.audit.grounding import CODES as FOUND
-from planner_eval.curation.audit.grounding import grounds, literals, ungrounded
-from planner_eval.curation.audit.question import Question, heard
-from planner_eval.curation.audit.words import FEW
+from planner_eval.curation.audit.grounding import find_ground, literals, ungrounded
+from planner_eval.curation.audit.question import Question, sample_conversation_text
+from planner_eval.curation.audit.words import MAX_MENTIONS
 from planner_eval.plan.model import Call, Plan, Ref, Template
 from planner_eval.reading.dialects.read import parse
 from tests.conftest import ROOT, AsKept, examples
@@ -37,7 +37,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def found(query: str, value: Any, name: str) -> dict[str, Any]:
     """A case as it is kept: how the value is grounded, how surely, and by which words."""
-    ground, told = grounds(value, query, name=name), {"query": query, "value": value, "name": name}
+    ground, told = find_ground(value, query, name=name), {"query": query, "value": value, "name": name}
     if ground is None:
         return told | {"how": None}
     said = None if ground.span is None else query[slice(*ground.span)]
@@ -73,11 +73,11 @@ VALUES = st.one_of(
 def test_a_place_lies_in_the_question_and_more_words_take_no_ground_away(said: list[str], value: Any) -> None:
     """More words may ground more values of a text or number; they never unground one word for word."""
     query = " ".join(said)
-    ground = grounds(value, query, name="has_wifi")
+    ground = find_ground(value, query, name="has_wifi")
     if ground is not None and ground.span is not None:
         start, end = ground.span
         assert 0 <= start < end <= len(query)
-    plain, more = grounds(value, query), grounds(value, f"Hello there. {query} . Thanks")
+    plain, more = find_ground(value, query), find_ground(value, f"Hello there. {query} . Thanks")
     if said and plain is not None and plain.how in ("text", "number"):
         assert more is not None
         assert more.how in ("text", "number")
@@ -92,7 +92,7 @@ def test_no_text_makes_it_fail(query: str, value: str) -> None:
 @given(st.text(min_size=1, max_size=40))
 @example("TRUE")
 def test_what_is_said_word_for_word_is_grounded(value: str) -> None:
-    assert grounds(value, f"I say {value} now") is not None
+    assert find_ground(value, f"I say {value} now") is not None
 
 
 @examples(50)
@@ -147,12 +147,12 @@ def test_all_turns_are_heard() -> None:
         {"role": "user", "content": "My bill, please."}, {"role": "tool", "content": '{"bill": "B-1"}'},
         {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f"}}]},
     ]  # fmt: skip
-    text = heard(Sample("a", "My bill, please.", extra={"messages": said}))
+    text = sample_conversation_text(Sample("a", "My bill, please.", extra={"messages": said}))
     assert [text.count(word) for word in ("7714", "My bill", "B-1", '"f"')] == [1] * 4
-    assert heard(Sample("a", "Go.")) == "Go."
+    assert sample_conversation_text(Sample("a", "Go.")) == "Go."
 
 
 def test_of_a_question_that_is_too_long_nothing_is_said_to_lack() -> None:
-    assert grounds("Oslo", "the word " * 50_000).how == "unread"  # type: ignore[union-attr]
-    assert grounds(77, "5 " * (FEW + 1)).how == "unread"  # type: ignore[union-attr]
-    assert grounds("Oslo", "the word " * 1_000) is None
+    assert find_ground("Oslo", "the word " * 50_000).how == "unread"  # type: ignore[union-attr]
+    assert find_ground(77, "5 " * (MAX_MENTIONS + 1)).how == "unread"  # type: ignore[union-attr]
+    assert find_ground("Oslo", "the word " * 1_000) is None

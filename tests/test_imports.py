@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import re
 import subprocess
@@ -196,7 +197,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "every run of pytest loads the plugin, and few use it: 60 ms": (
         "base.output_files",
         "integrations.asserting",
-        "comparison.gold",
+        "comparison.gold_alternatives",
         "base.errors",
     ),
     "--version answers without click, and only an error needs to be made printable": ("base.text", "cli"),
@@ -422,7 +423,7 @@ def test_the_root_imports_nothing_before_it_is_asked() -> None:
 def test_what_is_registered_is_there() -> None:
     from planner_eval.base import registry
 
-    for name in registry._PLACES:
+    for name in registry._TARGETS:
         assert callable(registry.service(name))
 
 
@@ -444,6 +445,21 @@ def test_contributing_names_the_rooms_in_their_order_and_files_that_exist() -> N
     named = re.findall(r"`((?:planner_eval|tests|data|docs|viz|grammars)/[\w/.-]+\w)`", text)
     assert len(named) > 20
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_names_that_messages_and_docstrings_give_are_there() -> None:
+    told = re.compile(r"(\w+)\(…\) of planner_eval\.([\w.]+\w)|:\w+:`planner_eval\.([\w.]+)\.(\w+)`")
+    names = [found for file in FILES for found in told.findall(file.read_text(encoding="utf-8"))]
+    assert len(names) > 100
+    wrong = []
+    for name, named_module, path, attribute in names:
+        module, name = (named_module, name) if name else (path, attribute)
+        while module not in MODULES:  # a method: its class stands in the module
+            module, _, name = module.rpartition(".")
+        holder = importlib.import_module(f"planner_eval.{module}")
+        if not hasattr(holder, name) and f"{module}.{name}" not in MODULES:
+            wrong.append(f"planner_eval.{module}.{name}")
+    assert wrong == []
 
 
 # ---------------------------------------------------------------- circles

@@ -15,7 +15,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import PolicyError
-from planner_eval.integrations.asserting import compared
+from planner_eval.integrations.asserting import compare_pair
 from planner_eval.integrations.langchain import plan_evaluator
 from planner_eval.integrations.verdict import GoldError, judge
 from tests.conftest import ROOT
@@ -162,7 +162,7 @@ def test_what_else_is_right_counts_everywhere(answer: str, gold: dict[str, objec
     for given in (gold, *([json.dumps(gold)] if "gold" in gold else [])):
         assert judge(answer, given).same is right
         assert pe.diff(answer, given).same is right
-        assert (compared(answer, given).state == "same") is right
+        assert (compare_pair(answer, given).state == "same") is right
         assert (pe.reward()([answer], gold=[given]) == [1.0]) is right
     assert [row.state == "same" for row in pe.evaluate([answer], [gold])] == [right]
 

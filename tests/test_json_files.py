@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.json_files import read_json, read_json_lines, value_of
+from planner_eval.base.json_files import decode_field, read_json, read_json_lines
 from tests.inside import planeval
 
 PLAN = '[{"name": "f", "arguments": {"x": 1}}]'
@@ -59,7 +59,7 @@ values = st.recursive(
 @given(values)
 def test_what_json_writes_is_read(value: object) -> None:
     text = json.dumps(value)
-    assert read_json(text) == value_of(f"\n{text} ") == value
+    assert read_json(text) == decode_field(f"\n{text} ") == value
     assert [line.data for line in read_json_lines(f"{text}\n\n{text}")] == [value, value]
 
 

@@ -25,7 +25,7 @@ from planner_eval.benchmarks.judging import JudgeReply, JudgeRequest, ScriptedJu
 from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.benchmarks.score_benchmark import score_benchmark
 from planner_eval.models.cache import Cache
-from planner_eval.models.judges import Endpoint, open_judge
+from planner_eval.models.judges import EndpointJudge, open_judge
 from planner_eval.models.replies import Prices
 from tests import inside
 from tests.conftest import ROOT
@@ -48,10 +48,10 @@ def server() -> Iterator[ModelServer]:
         yield server
 
 
-def endpoint(server: ModelServer, **options: Any) -> tuple[Endpoint, list[float]]:
+def endpoint(server: ModelServer, **options: Any) -> tuple[EndpointJudge, list[float]]:
     pauses: list[float] = []
     settings: dict[str, Any] = {"retries": 3, "timeout": 5.0, "sleep": pauses.append} | options
-    return Endpoint("judge-model", base_url=server.url, api_key="key", **settings), pauses
+    return EndpointJudge("judge-model", base_url=server.url, api_key="key", **settings), pauses
 
 
 def test_a_good_answer_comes_with_model_tokens_and_cost(server: ModelServer) -> None:
@@ -63,7 +63,7 @@ def test_a_good_answer_comes_with_model_tokens_and_cost(server: ModelServer) -> 
     assert sent["messages"][1] == {"role": "user", "content": "서울 ok?"}
     assert "max_tokens" not in sent
     assert pauses == []
-    assert "secret" not in repr(Endpoint("m", api_key="secret"))
+    assert "secret" not in repr(EndpointJudge("m", api_key="secret"))
     endpoint(server)[0].ask(JudgeRequest("t", (("user", "?"),), model="other", max_tokens=7))
     assert (server.bodies[1]["model"], server.bodies[1]["max_tokens"]) == ("other", 7)
 
@@ -192,9 +192,9 @@ def test_open_judge_gives_what_is_described(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     both = open_judge("m", base_url="http://x/v1", cache=path, prices=(1.0, 2.0))
     assert isinstance(both, Cache)
-    assert isinstance(both.judge, Endpoint)
+    assert isinstance(both.judge, EndpointJudge)
     assert both.judge.prices == Prices(1.0, 2.0)
-    assert isinstance(open_judge("m"), Endpoint)
+    assert isinstance(open_judge("m"), EndpointJudge)
     replay = open_judge("m", cache=path, replay=True)
     assert isinstance(replay, Cache)
     assert replay.judge is None
@@ -203,11 +203,11 @@ def test_open_judge_gives_what_is_described(tmp_path: Path) -> None:
 
 
 REQUESTS = [
-    callnavi.rating({"API": ["pay"]}, "무"), callnavi.repair("pay(", [{"name": "pay"}]),
-    *(functionchat.verdict(kind, {"Answer": "무"}, {}) for kind in functionchat.OUTPUT_TYPES),
-    complexfuncbench.completeness("where?", "there"),
-    complexfuncbench.correctness([{"role": "user"}], "there"),
-    complexfuncbench.same_call({"name": "f"}, {"name": "f"}, {"name": "f"}),
+    callnavi.rating_request({"API": ["pay"]}, "무"), callnavi.repair_request("pay(", [{"name": "pay"}]),
+    *(functionchat.verdict_request(kind, {"Answer": "무"}, {}) for kind in functionchat.OUTPUT_TYPES),
+    complexfuncbench.completeness_request("where?", "there"),
+    complexfuncbench.correctness_request([{"role": "user"}], "there"),
+    complexfuncbench.same_call_request({"name": "f"}, {"name": "f"}, {"name": "f"}),
 ]  # fmt: skip
 
 

@@ -19,8 +19,14 @@ import pytest
 import yaml
 
 import planner_eval as pe
-from planner_eval.results.findings import Finding, grouped
-from planner_eval.results.views.ci import MAX_ANNOTATIONS, SUMMARY, annotated, from_root, sarif
+from planner_eval.results.findings import Finding, group_findings
+from planner_eval.results.views.ci import (
+    MAX_ANNOTATIONS,
+    MAX_SUMMARY_BYTES,
+    github_annotations,
+    path_from_root,
+    sarif,
+)
 from planner_eval.results.views.junit import Case, junit
 from planner_eval.results.views.report import write_report
 from tests import inside
@@ -207,7 +213,7 @@ def test_annotations_are_root_causes_the_commonest_first(pairs: tuple[Path, Path
     argv = ("diff", "../pred.jsonl", "../gold.jsonl", "--format", "github")
     done = planeval(*argv, folder=tmp_path / "below", GITHUB_WORKSPACE=str(tmp_path))
     assert done.stdout.startswith("::error file=pred.jsonl,"), "files are named from the repository"
-    assert from_root("/else/where.json", "/repository") == "/else/where.json"
+    assert path_from_root("/else/where.json", "/repository") == "/else/where.json"
     done = planeval("diff", pairs[0], pairs[1], "--id", "q3", "--format", "github")
     assert (done.returncode, done.stdout) == (0, "1 pair: 1 same\n")
 
@@ -221,12 +227,12 @@ def test_at_most_ten_are_shown_those_of_the_worst_level_first() -> None:
     found = [
         Finding("call.missing", f"f{at}", "is missing", record=str(at)) for at in range(MAX_ANNOTATIONS + 3)
     ]
-    lines = "".join(annotated(found, "said")).splitlines()
+    lines = "".join(github_annotations(found, "said")).splitlines()
     assert sum(line.startswith("::") for line in lines) == MAX_ANNOTATIONS
     assert lines[-2].startswith("3 more root causes: ")
     levels = enumerate(["note", "warning", "warning", "error"])
     found = [Finding("a", "", "", level, record=str(at)) for at, level in levels]
-    assert [group.first.level for group in grouped(found)] == ["error", "warning", "note"]
+    assert [group.first.level for group in group_findings(found)] == ["error", "warning", "note"]
 
 
 @pytest.mark.parametrize(
@@ -235,7 +241,7 @@ def test_at_most_ten_are_shown_those_of_the_worst_level_first() -> None:
 )
 def test_no_text_becomes_a_command_of_its_own(evil: str) -> None:
     found = [Finding(evil, evil, evil, record=evil, file=evil, line=1)] * 2
-    lines = "".join(annotated([*found, found[0]._replace(record="b")], "said")).split("\n")
+    lines = "".join(github_annotations([*found, found[0]._replace(record="b")], "said")).split("\n")
     assert len(lines) == 2
     match = COMMAND.fullmatch(lines[0])
     assert match
@@ -263,10 +269,10 @@ def test_the_summary_never_grows_beyond_what_github_takes(tmp_path: Path) -> Non
     preds = jsonl(tmp_path / "p.jsonl", *({"id": str(at), "output": f"f{at}(x={at})"} for at in range(many)))
     golds = jsonl(tmp_path / "g.jsonl", *({"id": str(at), "gold": "f()"} for at in range(many)))
     file = tmp_path / "summary.md"
-    file.write_bytes(b"#" * (SUMMARY // 2) + b"\n")
+    file.write_bytes(b"#" * (MAX_SUMMARY_BYTES // 2) + b"\n")
     done = planeval("diff", preds, golds, "--format", "github", GITHUB_STEP_SUMMARY=str(file))
     assert done.returncode == 1
-    assert SUMMARY * 0.9 < file.stat().st_size <= SUMMARY
+    assert MAX_SUMMARY_BYTES * 0.9 < file.stat().st_size <= MAX_SUMMARY_BYTES
     assert re.search(r"… [\d,]+ lines are left out: ", file.read_text().splitlines()[-1])
     assert len(done.stdout.splitlines()) == MAX_ANNOTATIONS + 2
 

@@ -101,19 +101,19 @@ ALLOWED = {
     "reading": "dialects dialects.conversations.turns dialects.detect dialects.finding.find "
     "dialects.listing dialects.notations.plan dialects.read files.demonstrations files.fields "
     "files.frameworks files.ids files.pairing files.several files.task_fields files.user_rows "
-    "parse",
+    "parse question_templates",
     "catalogs": "check_files formats json_schema.keywords record_tools writers",
     "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file policy.policy "
     "rows",
-    "execution": "program record run_records sandbox.sandbox sandbox.wire tool_sources",
-    "results": "compare drawing.child drawing.graphs drawing.overlay drawing.plots drawing "
+    "execution": "execute_sources program record sandbox.sandbox sandbox.wire tool_sources",
+    "results": "compare drawing drawing.child drawing.graphs drawing.overlay drawing.plots "
     "drawing.themes findings page.report runs.diff runs.inputs runs.job runs.pairs runs.ray "
     "runs.row_files runs.run runs.run_file runs.signature runs.stopping runs.work thresholds "
     "views.agreement views.ci views.compare views.junit views.report views.rows views.table",
-    "benchmarks": "benchmark datasets.fetch datasets.published datasets.questions details registry runs "
-    "score",
-    "models": "endpoints judges page_runs pipelines.candidates pipelines.constraint pipelines.setup "
-    "pipelines.shots predict.folder predict.predict predict.predicted_gold prices tables.runs",
+    "benchmarks": "benchmark datasets.fetch datasets.published details registry runs score",
+    "models": "endpoints judges pipelines.candidates pipelines.constraint pipelines.demonstrations "
+    "pipelines.setup predict.folder predict.predict predict.predicted_gold prices report_runs "
+    "tables.runs",
     "curation": "make.ask_questions make.asking make.layouts make.wishes suggest.suggest",
     "integrations": "schemas",
 }  # fmt: skip
@@ -198,7 +198,7 @@ def test_of_two_equal_texts_one_is_read_and_rows_are_as_if_both_were(monkeypatch
         rows = [*pe.evaluate(texts, texts, reading=reading)]
         shared = [row.pred is row.gold for row in rows if row.diff is not None]
         with monkeypatch.context() as patched:
-            patched.setattr("planner_eval.comparison.rows._are_one", lambda *_: False)
+            patched.setattr("planner_eval.comparison.rows._is_same_text", lambda *_: False)
             apart = [*pe.evaluate(texts, texts, reading=reading)]
         assert any(shared)
         assert not any(row.pred is row.gold for row in apart if row.diff is not None)
@@ -289,7 +289,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "a metric": (lambda: pe.score("f()", "f()", metrics=[["exact"]]), r"the metrics name \['exact'\]"),
     "no theme": (lambda: pe.render("f()", theme=None), "the theme is None, expected a name or"),
     "themes": (lambda: pe.render("f()", theme=[]), r"the theme is \[\], expected"),
-    "nothing": (lambda: pe.report(["f()"], ["f()"], shown=None), "shown is None, expected Shown"),
+    "nothing": (lambda: pe.report(["f()"], ["f()"], shown=None), "shown is None, expected PageSettings"),
     "no source": (lambda: pe.open_sources("nosuch.json"), "nosuch.json"),
     "words": (lambda: pe.selftest(command="nosuch -x"), r"expected its words: \['nosuch', '-x'\]"),
     "no plan": (lambda: pe.check(None), "the plan is None, as of a trace in which no tool ran"),

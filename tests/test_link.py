@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.base.errors import LimitError
-from planner_eval.base.json_text import Repeated
+from planner_eval.base.json_text import RepeatedKeyDict
 from planner_eval.execution.bind import CallFailed
-from planner_eval.execution.core import fresh, resolve
+from planner_eval.execution.core import copy_containers, resolve
 from planner_eval.execution.program import tree
 from planner_eval.plan.arithmetic import compute
 from planner_eval.plan.canonical import compare, producers_of, same
 from planner_eval.plan.digest import digest
-from planner_eval.plan.linking import link, moved
+from planner_eval.plan.linking import link, move_references
 from planner_eval.plan.model import (
     Edge,
     Plan,
@@ -37,10 +37,10 @@ from planner_eval.plan.model import (
     references,
 )
 from planner_eval.plan.structure import argument_kinds, nesting_patterns, shape
-from planner_eval.plan.values import fold, holds, leaves, map_leaves
+from planner_eval.plan.values import contains_kind, fold, leaves, map_leaves
 from planner_eval.reading.dialects.dialect import Data
 from planner_eval.reading.dialects.notations import nestful, plan
-from planner_eval.reading.dialects.notations.nestful import REFERENCE, to_reference
+from planner_eval.reading.dialects.notations.nestful import REFERENCE, read_references
 from tests.conftest import ROOT, AsKept
 
 
@@ -122,7 +122,7 @@ def raw_value(random: Random, names: str, depth: int = 2) -> Any:
     if kind == 6 and depth:
         inner = raw_value(random, names, depth - 1)
         pairs = [("k", 1), (random.choice("kn"), inner)]
-        return random.choice(([inner, 1], {"k": inner, "n": 2}, Repeated(pairs)))
+        return random.choice(([inner, 1], {"k": inner, "n": 2}, RepeatedKeyDict(pairs)))
     return random.choice(LITERALS)
 
 
@@ -166,7 +166,7 @@ def said(seed: int) -> dict[str, Any]:
         "answer": repr(plan.answer),
         "edges": [[e.producer, e.consumer, e.argument, e.at, e.path] for e in plan.edges],
         "notes": [[n.code, n.severity, n.call, n.argument, n.message] for n in plan.diagnostics],
-        "holds": [[holds(one, Ref), holds(one, (Template, str))] for one in values],
+        "holds": [[contains_kind(one, Ref), contains_kind(one, (Template, str))] for one in values],
         "leaves": [[[at, repr(leaf)] for at, leaf in leaves(one)] for one in values],
         "changed": repr([map_leaves(lambda leaf: "new" if leaf == "a" else leaf, one) for one in values]),
         "shape": [shape(plan), nesting_patterns(plan), argument_kinds(plan)],
@@ -205,7 +205,7 @@ RAW = st.recursive(
     st.one_of(SCALARS, st.lists(st.sampled_from(["$a$", "$b.x y[1]$", "$", "at "]), max_size=3).map("".join)),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3),
-        st.tuples(inner, inner).map(lambda pair: Repeated([("k", pair[0]), ("k", pair[1])])),
+        st.tuples(inner, inner).map(lambda pair: RepeatedKeyDict([("k", pair[0]), ("k", pair[1])])),
     ),
     max_leaves=12,
 )  # fmt: skip
@@ -214,7 +214,7 @@ RAW = st.recursive(
 def pairs(value: Any) -> Any:
     """A value in which objects are told apart by their keys' order and repetition too."""
     if isinstance(value, dict):
-        found = value.pairs if isinstance(value, Repeated) else value.items()
+        found = value.pairs if isinstance(value, RepeatedKeyDict) else value.items()
         return (type(value), [(key, pairs(item)) for key, item in found])
     return [pairs(item) for item in value] if isinstance(value, list) else (type(value), value)
 
@@ -240,7 +240,7 @@ def test_each_leaf_stands_where_its_way_leads(value: Any) -> None:
     counted = fold(value, lambda _: 1, items=sum, fields=lambda made: sum(made.values()), text=len)
     assert counted == len(found)
     if not refer:  # a worker's copy shares nothing that can change
-        copy = fresh(value)
+        copy = copy_containers(value)
         assert copy == value
         assert not isinstance(value, (list, dict)) or copy is not value
 
@@ -248,7 +248,7 @@ def test_each_leaf_stands_where_its_way_leads(value: Any) -> None:
 @given(VALUES)
 def test_moved_references_stand_where_they_stood(value: Any) -> None:
     place = {0: 3, 1: 0, 4: 1}
-    after = dict(leaves(moved(value, place, {2: "lost"})))
+    after = dict(leaves(move_references(value, place, {2: "lost"})))
     for way, leaf in leaves(value):
         if not isinstance(leaf, Ref):
             assert after[way] == leaf
@@ -261,11 +261,11 @@ def test_moved_references_stand_where_they_stood(value: Any) -> None:
 @given(RAW)
 def test_reading_references_is_a_change_of_leaves(value: Any) -> None:
     def leaf(item: Any) -> Any:
-        return to_reference(item) if isinstance(item, str) else item
+        return read_references(item) if isinstance(item, str) else item
 
-    assert pairs(to_reference(value)) == pairs(map_leaves(leaf, value))
+    assert pairs(read_references(value)) == pairs(map_leaves(leaf, value))
     written = sum(len(REFERENCE.findall(item)) for _, item in leaves(value) if isinstance(item, str))
-    assert sum(isinstance(item, RawRef) for _, item in leaves(to_reference(value))) == written
+    assert sum(isinstance(item, RawRef) for _, item in leaves(read_references(value))) == written
     assert pairs(map_leaves(lambda leaf: leaf, value)) == pairs(value)  # repeated keys stay repeated
 
 

@@ -11,11 +11,11 @@ import pytest
 from planner_eval.base.limits import Limits
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects import detect
-from planner_eval.reading.dialects.detect import may_call
+from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.finding import find
-from planner_eval.reading.dialects.finding.edited_text import View
-from planner_eval.reading.dialects.finding.fences import Reader
-from planner_eval.reading.dialects.programs.python_ast import syntax
+from planner_eval.reading.dialects.finding.edited_text import TextView
+from planner_eval.reading.dialects.finding.fences_and_lines import BlockReader
+from planner_eval.reading.dialects.programs.python_ast import parse_syntax
 from tests.test_dialect_cases import CASES, split
 
 WORDS = (
@@ -29,15 +29,15 @@ WORDS = (
 
 @pytest.mark.parametrize("text", [dialects.get(name).example for name in dialects.names()])
 def test_every_notation_is_seen(text: str) -> None:
-    assert may_call(text)
+    assert may_hold_call(text)
 
 
 def test_what_is_not_seen_reads_as_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [text for text in (*WORDS, *(split(path)[1] for path in CASES)) if not may_call(text)]
+    texts = [text for text in (*WORDS, *(split(path)[1] for path in CASES)) if not may_hold_call(text)]
     assert set(WORDS) <= set(texts)
-    looked = [find.find(text, Limits()) for text in texts]
-    monkeypatch.setattr(find, "may_call", lambda _: True)
-    assert [find.find(text, Limits()) for text in texts] == looked
+    looked = [find.find_plan(text, Limits()) for text in texts]
+    monkeypatch.setattr(find, "may_hold_call", lambda _: True)
+    assert [find.find_plan(text, Limits()) for text in texts] == looked
 
 
 MARKS = (
@@ -52,10 +52,10 @@ def test_what_is_looked_for_less_is_not_there(monkeypatch: pytest.MonkeyPatch) -
     """Letters where no word of a notation stands, and chat tokens, which are none of the marks."""
     random = Random(5)
     texts = ["".join(random.choices(MARKS, k=random.randrange(1, 7))) for _ in range(10_000)]
-    seen = [may_call(text) for text in texts]
+    seen = [may_hold_call(text) for text in texts]
     assert 1_000 < sum(seen) < 9_000
-    monkeypatch.setattr(detect, "_LETTERED", ("",))
-    assert [may_call(text) for text in texts] == seen
+    monkeypatch.setattr(detect, "_WORD_MARKS", ("",))
+    assert [may_hold_call(text) for text in texts] == seen
     turns = [[match.span() for match in find.TURN.finditer(text)] for text in texts]
     assert sum(map(bool, turns)) > 100
     assert [[match.span() for match in find.HEADING.finditer(text)] for text in texts] == turns
@@ -64,7 +64,7 @@ def test_what_is_looked_for_less_is_not_there(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("rest", ["", "(a=1)", " = f(a=1)", ": int = 1", " in y", " x: f(a=1)", '"', "\nf()"])
 def test_prose_is_told_from_python_as_the_parser_tells_it(rest: str) -> None:
     words = [*keyword.kwlist, *keyword.softkwlist, "To", "answer", "rb"]
-    reader = Reader("", Limits(), lambda _: pytest.fail("nobody speaks"), repair=False, located=False)
+    reader = BlockReader("", Limits(), lambda _: pytest.fail("nobody speaks"), repair=False, located=False)
     for text in (f"{one} {other}{rest}" for one in words for other in words):
-        parsed = isinstance(syntax(text), ast.Module)
-        assert (reader.as_python(View(text)) is not None) == parsed, text
+        parsed = isinstance(parse_syntax(text), ast.Module)
+        assert (reader.as_python(TextView(text)) is not None) == parsed, text

@@ -18,17 +18,17 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
-from planner_eval.catalogs.values import problem
+from planner_eval.catalogs.value_errors import find_problem
 from planner_eval.curation.make.card import skeleton
-from planner_eval.curation.make.growing import Refused
 from planner_eval.curation.make.make import MadePlans
 from planner_eval.curation.make.record import Made
-from planner_eval.curation.make.skeletons import drawn, meets
-from planner_eval.curation.make.values import NOTHING, literal, worthless
-from planner_eval.curation.make.wishes import MOST_CALLS, wishes_of
-from planner_eval.execution.program import outcomes
+from planner_eval.curation.make.run_calls import Refusal
+from planner_eval.curation.make.skeletons import draw_skeleton, meets_wishes
+from planner_eval.curation.make.values import NO_VALUE, describe_worthless_value, draw_literal
+from planner_eval.curation.make.wishes import MAX_CALLS, wishes_of
+from planner_eval.execution.program import sink_calls
 from planner_eval.execution.terms import symbolic
-from planner_eval.plan.digest import Classes
+from planner_eval.plan.digest import EquivalenceClasses
 from planner_eval.plan.structure import shape
 from tests.conftest import examples
 
@@ -69,7 +69,7 @@ def test_every_bound_is_met_by_every_plan(wanted: dict[str, Any]) -> None:
     assert len(found) == 12
     wishes = wishes_of(**({"calls": "1..64"} | wanted if "pattern" in wanted else wanted))
     for one in found.made:
-        assert meets(skeleton(one.plan), wishes), str(one.plan)
+        assert meets_wishes(skeleton(one.plan), wishes), str(one.plan)
     if wanted.get("pattern", "").startswith("("):
         assert {shape(one.plan) for one in found.made} == {wanted["pattern"]}
 
@@ -95,7 +95,7 @@ def test_no_call_is_dead_or_made_twice_and_the_catalog_allows_each(nestful: Made
         terms = symbolic(one.plan, answer="last")
         assert (terms.dead, terms.duplicated) == ((), ())
         assert pe.check(one.plan, nestful.catalog) == pe.check(one.plan, Catalog(one.tools)) == ()
-    classes = Classes(literals=False)
+    classes = EquivalenceClasses(literals=False)
     assert len({classes.of(one.plan) for one in nestful.made}) == len(nestful)
 
 
@@ -127,7 +127,7 @@ def test_the_answer_is_of_every_call_that_gives_it_joined_or_not(wanted: dict[st
     found = pe.make(4, tools="nestful", seed=1, **wanted)
     assert len(found) == 4
     for one, record in zip(found.made, found.records(), strict=True):
-        ends = [one.plan.calls[at].result for at in outcomes(one.plan)]
+        ends = [one.plan.calls[at].result for at in sink_calls(one.plan)]
         assert len(record["gold"]["answer"]) == len(ends) > 1
         assert record["gold_answer"] == {f"answer_{at}": value for at, value in enumerate(ends, 1)}
         trace = pe.execute(one.plan, "nestful", isolation="inline")
@@ -188,8 +188,8 @@ WORTHLESS: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("value", "why"), WORTHLESS, ids=str)
 def test_what_is_worth_nothing(value: Any, why: str) -> None:
-    assert worthless(value, [[3, {"a": 0.3}], "Oslo"]) == why
-    assert worthless([7, {"b": "Rome", "c": 0}], [7, "Rome"]) is None
+    assert describe_worthless_value(value, [[3, {"a": 0.3}], "Oslo"]) == why
+    assert describe_worthless_value([7, {"b": "Rome", "c": 0}], [7, "Rome"]) is None
 
 
 @pytest.mark.more
@@ -251,7 +251,7 @@ def test_plans_like_given_ones_have_their_calls_and_other_values(tmp_path: Path)
     file = tmp_path / "given.jsonl"
     file.write_text("".join(json.dumps(record) + "\n" for record in given_.records()), encoding="utf-8")
     found = pe.make(9, tools="nestful", like=str(file), seed=2)
-    skeletons, whole = Classes(literals=False), Classes()
+    skeletons, whole = EquivalenceClasses(literals=False), EquivalenceClasses()
     assert {skeletons.of(one.plan) for one in found.made} == {skeletons.of(one.plan) for one in given_.made}
     every = [whole.of(one.plan) for one in (*given_.made, *found.made)]
     assert len(set(every)) == 12
@@ -302,7 +302,7 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
     ({"catalog": Catalog((ALONE,), "t"), "reuse": 1}, "reuse 1: no output of t goes into a parameter"),
     ({"tools": "nestful", "depth": "x"}, "depth 'x': expected a number or a range of numbers"),
     ({"tools": "nestful", "depth": 0}, "depth 0: a plan has at least 1"),
-    ({"tools": "nestful", "calls": 1000}, f"at most {MOST_CALLS} calls"),
+    ({"tools": "nestful", "calls": 1000}, f"at most {MAX_CALLS} calls"),
     ({"tools": "nestful", "n": 0}, "n is 0, expected a whole number from 1 on"),
     ({"tools": "nestful", "n": "5"}, "n is '5', expected a whole number"),
     ({"tools": "nestful", "distractors": 1.5}, "distractors is 1.5, expected"),
@@ -350,8 +350,8 @@ def test_a_tool_without_values_is_named_and_refused_where_it_is_alone(kind: Type
 
 
 def test_a_step_may_change_a_record_or_refuse_it() -> None:
-    def asked(made: Made) -> Made | Refused:
-        return replace(made, query=f"{len(made.plan)} calls?") if len(made.plan) != 3 else Refused("three")
+    def asked(made: Made) -> Made | Refusal:
+        return replace(made, query=f"{len(made.plan)} calls?") if len(made.plan) != 3 else Refusal("three")
 
     found = pe.make(8, tools="nestful", calls="2..4", seed=1, steps=(asked,))
     assert {one.query for one in found.made} == {"2 calls?", "4 calls?"}
@@ -365,9 +365,9 @@ def test_a_drawn_skeleton_meets_wishes(seed: int, calls: int, deep: int, again: 
         wishes = wishes_of(calls=calls, depth=deep, reuse=(0, again), single=single)
     except InputError:
         return
-    needs = drawn(wishes, 3, Random(seed))
+    needs = draw_skeleton(wishes, 3, Random(seed))
     if needs is not None:
-        assert meets(needs, wishes)
+        assert meets_wishes(needs, wishes)
         assert all(producer < at for at, those in enumerate(needs) for producer in those)
         assert max(map(len, needs)) <= 3
 
@@ -389,6 +389,6 @@ TYPES = [
 def test_a_value_is_one_that_the_catalog_allows(kind: Type, texts: bool) -> None:
     each = Parameter("thing", kind)
     for seed in range(40):
-        value = literal(Tool("f", parameters=(each,)), each, Random(seed), texts=texts)
-        assert value is not NOTHING
-        assert problem(value, kind, texts=texts) is None
+        value = draw_literal(Tool("f", parameters=(each,)), each, Random(seed), texts=texts)
+        assert value is not NO_VALUE
+        assert find_problem(value, kind, texts=texts) is None

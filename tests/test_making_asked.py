@@ -17,7 +17,7 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.curation.make.ask_questions import template_for
-from planner_eval.curation.make.described import described
+from planner_eval.curation.make.descriptions import describe_plan
 from planner_eval.curation.make.record import Made
 from tests.conftest import ROOT
 from tests.inside import planeval
@@ -39,7 +39,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def told() -> list[tuple[str, str]]:
     """What a model is shown of each plan that MADE makes, with a question to it."""
     found = template_for(pe.make(4, tools="nestful", isolation="inline", single=True, seed=3).made)
-    return [(described(one), one.query) for one in found if isinstance(one, Made)]
+    return [(describe_plan(one), one.query) for one in found if isinstance(one, Made)]
 
 
 Script = Callable[[dict[str, Any], int], Answer]

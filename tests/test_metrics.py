@@ -20,19 +20,19 @@ from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.matching.align import Matching, match
 from planner_eval.comparison.metrics import (
-    COUNTED,
+    COUNTED_PARTS,
     DEFAULT_METRICS,
     METRICS,
-    choose,
+    choose_metrics,
     measure,
     measure_none,
     right_size,
     score,
 )
-from planner_eval.comparison.metrics.basic import ordered_calls
 from planner_eval.comparison.metrics.counts import Counts, Share
 from planner_eval.comparison.metrics.edit_distance import edit_distance
 from planner_eval.comparison.metrics.facts import Facts
+from planner_eval.comparison.metrics.order import ordered_calls
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.comparison.policy.rule import Rule
 from planner_eval.comparison.structure.figures import structure_figures
@@ -146,7 +146,7 @@ def test_large_plans_that_are_right_are_counted_as_small_ones() -> None:
     assert dict(measure(matching)) == {name: METRICS[name].count(alone) for name in DEFAULT_METRICS}
     score(gold, gold).clear()  # what it gives is the caller's own
     assert len(score(gold, gold)) == len(DEFAULT_METRICS)
-    assert set(COUNTED) == set(DEFAULT_METRICS)
+    assert set(COUNTED_PARTS) == set(DEFAULT_METRICS)
 
 
 def chains(random: Random, count: int) -> Plan:
@@ -222,10 +222,10 @@ def test_every_metric_has_formula_and_title() -> None:
 
 
 def test_choosing() -> None:
-    assert choose(["calls", "exact"])[0] == "calls"
-    assert set(choose(["all"])) == set(METRICS)
+    assert choose_metrics(["calls", "exact"])[0] == "calls"
+    assert set(choose_metrics(["all"])) == set(METRICS)
     with pytest.raises(InputError, match="did you mean 'references'"):
-        choose(["referenses"])
+        choose_metrics(["referenses"])
 
 
 def test_gold_against_gold_is_perfect_on_all_real_plans(reference) -> None:

@@ -14,8 +14,8 @@ import pytest
 
 from planner_eval.base.errors import ModelError
 from planner_eval.benchmarks.judging import Usage
-from planner_eval.models.cache import Kept
-from planner_eval.models.client import Client, _jitter
+from planner_eval.models.cache import CachedModel
+from planner_eval.models.client import Client, _add_jitter
 from planner_eval.models.replies import Model, Prices, Reply, ToolCall
 from tests.modelserver import Answer, ModelServer, drip, endless, half, hang_up, message
 
@@ -99,7 +99,7 @@ def test_a_pause_that_the_server_asks_for_is_kept_and_others_are_spread(server: 
     for header, pause in (("7", 7), ("Wed, 21 Oct 2015 07:28:00 GMT", 1), ("9999", 60), ("soon", 1)):
         server.answers = [Answer(status=429, headers={"Retry-After": header}), message("fine")]
         assert asked(server)[1] == [pause]
-    drawn = {_jitter(2.0) for _ in range(50)}
+    drawn = {_add_jitter(2.0) for _ in range(50)}
     assert len(drawn) > 10
     assert all(2.0 <= pause <= 3.0 for pause in drawn)
 
@@ -184,11 +184,11 @@ def complete(model: Model, *arguments: Any, **sampling: Any) -> Reply:
 
 def test_what_was_answered_once_needs_no_model_again(tmp_path: Path) -> None:
     path, model = tmp_path / "deep" / "m.sqlite", Counting()
-    kept = Kept(path, model, name="m")
+    kept = CachedModel(path, model, name="m")
     first = complete(kept, ASK, temperature=0.0)
     again = complete(kept, ASK, temperature=0.0, top_p=None)
     kept.close()
-    replayed = complete(Kept(path, name="m"), ASK, temperature=0.0)
+    replayed = complete(CachedModel(path, name="m"), ASK, temperature=0.0)
     assert (first.cached, again.cached, replayed.cached, model.asked) == (False, True, True, 1)
     assert replayed.tool_calls == first.tool_calls
     assert all(isinstance(each, Model) for each in (Client("m"), kept, model))
@@ -197,10 +197,12 @@ def test_what_was_answered_once_needs_no_model_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", ["tools", "temperature", "messages", "name", "repetition"])
 def test_the_whole_request_is_the_key(tmp_path: Path, change: str) -> None:
     model = Counting()
-    with contextlib.closing(Kept(tmp_path / "m.sqlite", model, name="m")) as kept:
+    with contextlib.closing(CachedModel(tmp_path / "m.sqlite", model, name="m")) as kept:
         complete(kept, ASK, None, temperature=0.0)
     name, repetition = ("n" if change == "name" else "m"), int(change == "repetition")
-    with contextlib.closing(Kept(tmp_path / "m.sqlite", model, name=name, repetition=repetition)) as kept:
+    with contextlib.closing(
+        CachedModel(tmp_path / "m.sqlite", model, name=name, repetition=repetition)
+    ) as kept:
         tools = [{"name": "f"}] if change == "tools" else None
         messages = [*ASK, *ASK] if change == "messages" else ASK
         complete(kept, messages, tools, temperature=0.1 if change == "temperature" else 0.0)
@@ -210,9 +212,9 @@ def test_the_whole_request_is_the_key(tmp_path: Path, change: str) -> None:
 def test_a_replay_says_what_it_lacks(tmp_path: Path) -> None:
     path = tmp_path / "m.sqlite"
     with pytest.raises(ModelError, match="no such cache"):
-        Kept(path, name="m").check()
-    filled = Kept(path, Counting(), name="big")
+        CachedModel(path, name="m").check()
+    filled = CachedModel(path, Counting(), name="big")
     complete(filled, ASK)
     filled.close()
     with pytest.raises(ModelError, match=r"model 'small' \(it holds answers of 'big'\)"):
-        complete(Kept(path, name="small"), ASK)
+        complete(CachedModel(path, name="small"), ASK)

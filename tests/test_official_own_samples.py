@@ -16,25 +16,25 @@ import pytest
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder
-from planner_eval.benchmarks.appbench.evaluation import FIGURES
+from planner_eval.benchmarks.appbench.evaluation import FIGURE_NAMES
 from planner_eval.benchmarks.appbench.text import read_analysed_call, read_scored_call, split_answer
 from planner_eval.benchmarks.callnavi.official import READERS
 from planner_eval.benchmarks.complexfuncbench import official as cfb
 from planner_eval.benchmarks.complexfuncbench.calls import steps_of
 from planner_eval.benchmarks.complexfuncbench.conversation import RUNNERS
 from planner_eval.benchmarks.complexfuncbench.official import read_turns
-from planner_eval.benchmarks.complexfuncbench.prompts import Scores
+from planner_eval.benchmarks.complexfuncbench.prompts import AnswerScores
 from planner_eval.benchmarks.complexfuncbench.turn import Settings
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.functionchat.data import FILES, read_functionchat
-from planner_eval.benchmarks.functionchat.official import judge_record, kept, match_item, part_scores
+from planner_eval.benchmarks.functionchat.official import judge_record, match_item, part_scores, stored_answer
 from planner_eval.benchmarks.functionchat.scores import read_verdict
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.nestful.formats import read_answer
-from planner_eval.benchmarks.nestful.official import official_run
+from planner_eval.benchmarks.nestful.official import in_process_runner
 from planner_eval.benchmarks.registry import benchmark
 from planner_eval.benchmarks.report import Figure, Report
-from planner_eval.execution.tools.nestful_basic import OFFICIAL
+from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS
 from tests import complexfuncbench_turns as talks
 from tests.conftest import ROOT
 from tests.vectors import HALF
@@ -103,7 +103,7 @@ def appbench() -> Iterator[Compared]:
 
     for record in cases.records:
         report, official = cases.scored(record, sample), record["official"]
-        first, rest = list(report.figures[: len(FIGURES)]), list(report.figures[len(FIGURES) :])
+        first, rest = list(report.figures[: len(FIGURE_NAMES)]), list(report.figures[len(FIGURE_NAMES) :])
         ours: Record = {"get_appbench_analysis": values(first), "get_metabench_analysis": values(rest)}
         named = [figure.name for figure in (*first, *rest)]
         assert named == cases.figures["get_appbench_analysis"] + cases.figures["get_metabench_analysis"]
@@ -128,7 +128,7 @@ def repeat_word(word: str, number: int) -> str:
 
 def nestful() -> Iterator[Compared]:
     cases = Cases("nestful")
-    run = official_run({**OFFICIAL, "repeat_word": repeat_word})
+    run = in_process_runner({**OFFICIAL_FUNCTIONS, "repeat_word": repeat_word})
 
     def sample(record: Record) -> Sample:
         gold = record["gold"]
@@ -258,7 +258,7 @@ def run_of(cases: Cases, record: Record) -> Record:
     for sample, output, said in zip(items, prediction["outputs"], prediction["judge"], strict=True):
         judge = ScriptedJudge(partial(reply, said)) if settings["mode"] == "judged" else None
         judged.append(judge_record(sample, json.dumps(cases.shared["output"][output]), judge=judge))
-    scores = part_scores(settings["part"], [(one.sample.id, kept(one)) for one in judged])
+    scores = part_scores(settings["part"], [(one.sample.id, stored_answer(one)) for one in judged])
     printed = scores.printed and f"{scores.printed}\n"
     found: Record = {"printed": printed, "judge_calls": len(asked)}
     if scores.error:
@@ -277,7 +277,7 @@ def complexfuncbench() -> Iterator[Compared]:
     cases, api = Cases("complexfuncbench"), talks.StubApi(Urls())
     samples = folder("data") / "samples" / "complexfuncbench"
     checked = json.loads((samples / "exact_match_values.json").read_text("utf-8"))
-    conversations: dict[str, dict[str, cfb.Written]] = {runner: {} for runner in ("gpt", "qwen")}
+    conversations: dict[str, dict[str, cfb.StoredConversation]] = {runner: {} for runner in ("gpt", "qwen")}
 
     def calls(names: list[str]) -> list[Any]:
         return [cases.shared["call"][name] for name in names]
@@ -313,12 +313,12 @@ def complexfuncbench() -> Iterator[Compared]:
                 options = {"runner": RUNNERS[runner], "settings": Settings(lambda _: api)}
                 sample, turns = cases.samples[gold["sample"]], read_turns(talks.recorded(script))
                 ended = talks.raised_or(
-                    partial(cfb.talk, sample, turns, **options), lambda found: found.outcome
+                    partial(cfb.score_conversation, sample, turns, **options), lambda found: found.outcome
                 )
                 if not isinstance(ended, dict):
                     responded, said = ended.response is not None, record["settings"]["judge"]
-                    scores = Scores(said["complete"], said["correct"]) if responded else Scores()
-                    written[record["id"]] = cfb.Written(sample.id, ended, scores)
+                    scores = AnswerScores(said["complete"], said["correct"]) if responded else AnswerScores()
+                    written[record["id"]] = cfb.StoredConversation(sample.id, ended, scores)
                     names = cases.figures["conversation"][:-1]
                     ended = [*(getattr(ended, name) for name in names), responded]
                 yield Compared(record["id"], ended, theirs)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.base.text import closest, did_you_mean, one_line, shortened
-from planner_eval.plan.graph import circles, generations, stuck
+from planner_eval.base.text import closest_name, did_you_mean, one_line, shorten
+from planner_eval.plan.graph import blocked_positions, circles, generations
 from tests.conftest import ROOT
 from tests.inside import planeval
 
@@ -57,7 +57,7 @@ def test_generations_are_those_of_networkx(needs: list[list[int]]) -> None:
     circle = {node for part in nx.strongly_connected_components(wanted) if len(part) > 1 for node in part}
     circle |= set(nx.nodes_with_selfloops(wanted))
     behind = circle.union(*(nx.descendants(wanted, node) for node in circle))
-    assert stuck(needs) == sorted(behind)
+    assert blocked_positions(needs) == sorted(behind)
     free = wanted.subgraph(set(wanted) - behind)
     assert list(generations(needs)) == [sorted(g) for g in nx.topological_generations(free)]
     singly = [position for (position,) in generations(needs, singly=True)]
@@ -98,12 +98,16 @@ def test_each_hint_reads_as_it_did(tmp_path: Path, argv: tuple[str, ...], said: 
 
 def test_hints_take_long_names_and_none() -> None:
     assert did_you_mean("a" * 100_000, ["a" * 200]) == f"did you mean {'a' * 200!r}?"
-    assert (did_you_mean("x", []), did_you_mean("x", [], "none"), closest("", ["a"])) == ("", "none", None)
+    assert (did_you_mean("x", []), did_you_mean("x", [], "none"), closest_name("", ["a"])) == (
+        "",
+        "none",
+        None,
+    )
 
 
 @given(st.text(), st.integers(1, 30))
 def test_cut_texts_have_their_width(text: str, width: int) -> None:
-    cut = shortened(text, width)
+    cut = shorten(text, width)
     assert len(cut) == min(len(text), width)
     assert cut == text or (text.startswith(cut[:-1]) and cut.endswith("…"))
     assert len(one_line(text, width)) <= width

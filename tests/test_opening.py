@@ -200,7 +200,7 @@ def test_a_pipe_without_end_stops_at_the_limit(tmp_path: Path) -> None:
                 file.write(line)
 
     threading.Thread(target=write, daemon=True).start()
-    limit = "from planner_eval.reading.files import opening; opening.STREAM_LIMIT = 5_000_000"
+    limit = "from planner_eval.reading.files import opening; opening.MAX_STREAM_BYTES = 5_000_000"
     done = limited(limit, "stats", str(pipe))
     assert (done.returncode, "gives more than 5,000,000 bytes" in done.stderr) == (2, True)
 
@@ -466,7 +466,7 @@ def test_tables_that_are_several_or_without_end_say_so(monkeypatch: pytest.Monke
     splits = {"train": FakeDataset(PREDS), "test": FakeDataset(PREDS)}
     with pytest.raises(pe.PlanevalError, match="holds several tables: take one of 'train', 'test'"):
         pe.read(splits)
-    monkeypatch.setattr(frames, "MOST", 1000)
+    monkeypatch.setattr(frames, "MAX_ROWS", 1000)
     with pytest.raises(pe.PlanevalError, match="gives more than 1,000 records"):
         pe.stats(one for _ in iter(int, 1) for one in PREDS)
 

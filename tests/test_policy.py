@@ -19,14 +19,14 @@ from planner_eval.base.errors import InputError, PolicyError
 from planner_eval.comparison.diff import diff, diff_any
 from planner_eval.comparison.evaluate import compare_structure
 from planner_eval.comparison.explanation.edits import EDITS
-from planner_eval.comparison.gold import read_gold, terms_of
+from planner_eval.comparison.gold_alternatives import read_gold, terms_of
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, score
 from planner_eval.comparison.metrics.counts import Counts, Tally
-from planner_eval.comparison.policy.file import load_policy, policy_of, presets
-from planner_eval.comparison.policy.idle_rules import idle
+from planner_eval.comparison.policy.file import load_policy, policy_from_data, presets
+from planner_eval.comparison.policy.idle_rules import find_idle_rule
 from planner_eval.comparison.policy.policy import NAMES, NO_TERMS, ORDERS, Policy, Terms, fits
 from planner_eval.comparison.policy.rule import COMPARE, NOTHING, Rule
-from planner_eval.comparison.policy.values import LEAVES
+from planner_eval.comparison.policy.values import LEAF_NORMALISERS
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.record import Record
@@ -46,7 +46,7 @@ SAME: dict[str, set[str]] = {
 
 def test_every_preset_is_listed_here() -> None:
     assert set(presets()) == set(SAME)
-    assert set(LEAVES) <= set(COMPARE)
+    assert set(LEAF_NORMALISERS) <= set(COMPARE)
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -476,7 +476,7 @@ def test_rules_and_parts_in_any_order(rule: str | dict, pred: object, gold: obje
 def test_the_order_of_the_parts_is_written_down() -> None:
     lines = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8").splitlines()
     row = next(line for line in lines if line.startswith("| 5 | `aliases`"))
-    assert re.findall("`(.*?)`", row)[: 1 + len(LEAVES)] == ["aliases", *LEAVES]
+    assert re.findall("`(.*?)`", row)[: 1 + len(LEAF_NORMALISERS)] == ["aliases", *LEAF_NORMALISERS]
 
 
 @pytest.mark.parametrize("compare", [(), ("casefold",), ("set",), ("typed",)])
@@ -602,12 +602,12 @@ def test_the_place_in_a_pyproject(tmp_path: Path) -> None:
     [{"tool": "A.f", "compare": "date"}, {"tool": "f", "compare": "time"}],
 ])  # fmt: skip
 def test_what_changes_something_is_taken(rules: list[dict[str, object]], tmp_path: Path) -> None:
-    assert len(policy_of({"rule": rules}).rules) == len(rules)
+    assert len(policy_from_data({"rule": rules}).rules) == len(rules)
     (tmp_path / "base.toml").write_text('[[rule]]\nargument = "x"\ncompare = "date"\n')
     (tmp_path / "own.toml").write_text('extends = "base.toml"\n[[rule]]\n')  # which takes that back
     assert len(load_policy(str(tmp_path / "own.toml")).rules) == 2
     for name in presets():
-        assert idle(load_policy(name).rules) is None
+        assert find_idle_rule(load_policy(name).rules) is None
 
 
 NAMED = st.sampled_from(["*", "f", "g", "f*", "?", "?*"])
@@ -623,7 +623,7 @@ def test_a_rule_is_idle_where_one_that_comes_later_fits_all_that_it_fits(rules: 
         for at, rule in enumerate(rules)
         if any(over(one.tool, rule.tool) and over(one.argument, rule.argument) for one in rules[at + 1 :])
     ]
-    found = idle(rules)
+    found = find_idle_rule(rules)
     assert (found.at if found else None) == next(iter(covered), None)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
-from planner_eval.models.pipelines.shots import Shots
+from planner_eval.models.pipelines.demonstrations import ShotOptions
 from planner_eval.models.replies import Reply
 from tests.conftest import ROOT
 from tests.modelserver import Answer, ModelServer, message
@@ -356,8 +356,8 @@ def test_a_run_whose_demonstrations_share_answers_is_marked_wherever_it_is_told(
     assert f"--shots 2: {mark}; name others with --demos FILE" in shown(file, "--shots", "2").stderr
     train = written(tmp_path / "train.jsonl", [{"query": "Rain in Kiel?", "gold": calls("Kiel")}])
     assert "test set" not in shown(file, "--shots", "1", "--demos", train).stderr
-    pe.predict(file, model, out=run, shots=Shots(2))
-    pe.predict(file, model, out=other, shots=Shots(1, source=train))
+    pe.predict(file, model, out=run, shots=ShotOptions(2))
+    pe.predict(file, model, out=other, shots=ShotOptions(1, source=train))
     about = json.loads((run / "run.json").read_text("utf-8"))
     assert about["options"]["gold"] == ["demonstrations: test set"]
     inputs = [(one["role"], one["path"], one["size"]) for one in about["inputs"]]

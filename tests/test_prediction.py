@@ -19,14 +19,14 @@ from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.models.cache import request_text
-from planner_eval.models.pipelines.candidates import Choice, gold_tools
-from planner_eval.models.pipelines.pipeline import OWN, Observed, Request, visible
-from planner_eval.models.pipelines.published import messages_of
-from planner_eval.models.pipelines.registry import PIPELINES, USUAL, pipeline
+from planner_eval.models.pipelines.candidates import ToolChoice, gold_tools
+from planner_eval.models.pipelines.demonstrations import USED_OPTIONS, ShotOptions
+from planner_eval.models.pipelines.nestful_prompts import messages_of
+from planner_eval.models.pipelines.pipeline import OWN_TASKS, Observations, Request, visible_task
+from planner_eval.models.pipelines.registry import DEFAULT_PIPELINES, PIPELINES, pipeline
 from planner_eval.models.pipelines.replies import read_reply, read_step
 from planner_eval.models.pipelines.setup import Example, Setup, our_prompts, read_prompts
-from planner_eval.models.pipelines.shots import SHOWN, Shots
-from planner_eval.models.pipelines.tool_lists import shown as example_of
+from planner_eval.models.pipelines.tool_lists import dialect_example as example_of
 from planner_eval.models.predict.prepare import Prepared, prepare
 from planner_eval.models.predict.tasks import Tasks
 from planner_eval.models.replies import Reply, ToolCall
@@ -154,23 +154,25 @@ def test_gold_never_reaches_a_prompt(name: str, form: str) -> None:
 def test_the_law_would_notice_gold() -> None:
     sample = first("callnavi")
     assert made.without_gold(sample, "callnavi").gold != sample.gold
-    leaking = visible(Sample(sample.id, f"{sample.query} {sample.gold}", sample.tools), "callnavi")
+    leaking = visible_task(Sample(sample.id, f"{sample.query} {sample.gold}", sample.tools), "callnavi")
     (asked,), _, _ = made.through(PIPELINES["flat"].steps(leaking, SETUP), made.listed(""))
     assert str(sample.gold) in asked.messages[0]["content"]
 
 
 def test_a_task_holds_no_more_than_may_be_seen() -> None:
     mark = "canary-7c1"
-    for form in USUAL:
+    for form in DEFAULT_PIPELINES:
         sample = first(form)
         extra = {key: sample.extra[key] for key in ("messages",) if key in sample.extra} | {mark: mark}
         marked = Sample(mark, sample.query, sample.tools, {mark: mark}, mark, mark, extra)
-        assert mark not in repr(visible(marked, form))
+        assert mark not in repr(visible_task(marked, form))
 
 
 def test_tools_and_references_are_told_as_it_is_asked_for() -> None:
     for way in ("json", "docstring", "lines", "yaml"):
-        (asked,), _, _ = run("flat", first(OWN), OWN, "", setup=Setup(listing=way, dialect="hermes"))
+        (asked,), _, _ = run(
+            "flat", first(OWN_TASKS), OWN_TASKS, "", setup=Setup(listing=way, dialect="hermes")
+        )
         assert "get_rate" in asked.messages[0]["content"]
         assert "<tool_call>" in asked.messages[0]["content"]
     with pytest.raises(InputError, match="there are json, docstring, python, yaml"):
@@ -277,7 +279,7 @@ def test_nestful_calls_are_labelled_in_order() -> None:
         {"name": "divide", "label": "$x", "arguments": {"arg_0": "$var_1.result$"}},
     ]
     assert "Returns: result." in asked.tools[0]["function"]["description"]
-    (asked,), _, outcome = run("function-calling", first(OWN), OWN, called("roll-dice", {}))
+    (asked,), _, outcome = run("function-calling", first(OWN_TASKS), OWN_TASKS, called("roll-dice", {}))
     assert [tool["function"]["name"] for tool in asked.tools] == ["get_rate", "roll-dice"]
     assert outcome.prediction["tool_calls"][0]["function"]["name"] == "roll.dice"
 
@@ -285,7 +287,7 @@ def test_nestful_calls_are_labelled_in_order() -> None:
 def test_a_conversation_goes_on_until_nothing_is_called_or_it_is_over() -> None:
     replies = (called("get_rate", {"cur": "EUR"}), called("get_rate", "{"), "1.1")
     setup = Setup(makes_calls=True)
-    requests, acts, outcome = run("function-calling", first(OWN), OWN, *replies, setup=setup)
+    requests, acts, outcome = run("function-calling", first(OWN_TASKS), OWN_TASKS, *replies, setup=setup)
     assert [len(each.messages) for each in requests] == [1, 3, 5]
     assert acts[1].calls[0].arguments is None
     assert [m["role"] for m in outcome.prediction] == ["assistant", "tool", "assistant", "tool", "assistant"]
@@ -296,7 +298,9 @@ def test_a_conversation_goes_on_until_nothing_is_called_or_it_is_over() -> None:
     requests, _, outcome = run("stepwise", sample, "complexfuncbench", again, setup=Setup(steps=3))
     assert (len(requests), outcome.stop, outcome.error.code) == (3, "max_turns", "max_turns")
     steps = PIPELINES["stepwise"].steps(made.task_of(sample, "complexfuncbench"), SETUP)
-    requests, _, outcome = made.through(steps, made.listed(again), lambda act, number: Observed(over=True))
+    requests, _, outcome = made.through(
+        steps, made.listed(again), lambda act, number: Observations(over=True)
+    )
     assert (len(requests), outcome.stop) == (1, "over")
     assert outcome.prediction[-1]["tool_calls"][0]["function"]["name"] == "f"
 
@@ -345,7 +349,7 @@ def test_a_pipeline_that_is_none_or_does_not_serve_is_said() -> None:
         pipeline("hierarchial", "appbench")
     with pytest.raises(InputError, match="does not serve nestful; flat, function-calling, react do"):
         pipeline("route", "nestful")
-    assert all(pipeline(name, form) for form, name in USUAL.items())
+    assert all(pipeline(name, form) for form, name in DEFAULT_PIPELINES.items())
 
 
 SAMPLES = folder("data") / "samples"
@@ -529,7 +533,7 @@ def all_requests(ready: Prepared, at: int) -> list[str]:
 
 
 @pytest.mark.parametrize("by", ["query", "structure", "random", "first"])
-@pytest.mark.parametrize(("name", "form"), sorted(SHOWN))
+@pytest.mark.parametrize(("name", "form"), sorted(USED_OPTIONS))
 def test_no_gold_in_a_prompt_with_demonstrations(name: str, form: str, by: str, tmp_path: Path) -> None:
     samples = made.own_samples(form)
     demos = [{"query": f"{s.query} {n}", "gold": GOLD} for n, s in enumerate(samples)]
@@ -538,7 +542,7 @@ def test_no_gold_in_a_prompt_with_demonstrations(name: str, form: str, by: str, 
         other = replace(made.without_gold(sample, form), gold=samples[at - 1].gold)
         bare = [*samples[:at], other, *samples[at + 1 :]]
         for where in {source, source if form == "own" else None}:
-            shots = Shots(1, by, where)
+            shots = ShotOptions(1, by, where)
             first, second = (
                 all_requests(prepare(Tasks(form, list(each)), name, Setup(), shots=shots), at)
                 for each in (samples, bare)
@@ -599,7 +603,7 @@ def test_what_distractors_add_depends_on_gold_s_tools_alone() -> None:
         samples = made.own_samples(form)
         others = [bare(one, form) for one in samples]
         for closeness in ("random", "close", "same-signature"):
-            choice = Choice(1, closeness)
+            choice = ToolChoice(1, closeness)
             real, other = (
                 prepare(Tasks(form, each), "flat", Setup(), choice=choice) for each in (samples, others)
             )

@@ -156,11 +156,11 @@ def calls(found: ast.Module, text: str) -> Any:
 
 @pytest.mark.parametrize("part", [20, 40])
 def test_the_tree_in_parts_is_that_of_the_whole(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(python_long, "PART", part)
+    monkeypatch.setattr(python_long, "PART_CHARS", part)
     programs, cut = Programs(part), 0
     for _ in range(50):
         text = programs.text()
-        whole, parts = tree(ast.parse, text), tree(python_long.in_parts, text)
+        whole, parts = tree(ast.parse, text), tree(python_long.parse_in_parts, text)
         assert (whole is None) == (parts is None), text
         if whole is None or parts is None:
             continue
@@ -175,7 +175,7 @@ def test_the_tree_in_parts_is_that_of_the_whole(part: int, monkeypatch: pytest.M
 @pytest.mark.parametrize("tail", ["f(a=", "f(a='x", "x = = 2", "if x:\nf()", "f(a=1))", "f(0xg)"])
 def test_what_is_wrong_is_said_in_its_place(tail: str) -> None:
     said = []
-    for read in (ast.parse, python_long.in_parts):
+    for read in (ast.parse, python_long.parse_in_parts):
         with pytest.raises(SyntaxError) as found:
             read("x = f(a=1)\n" * 3_000 + tail)
         said.append((found.value.msg, found.value.lineno, found.value.offset))
@@ -228,7 +228,7 @@ def test_data_is_what_the_tree_says(kind: str, monkeypatch: pytest.MonkeyPatch) 
         text = f"f(a={data})" + "\n" * 20_000 + "f(a=1)"
         found = read(text)
         with monkeypatch.context() as slowly:
-            slowly.setattr(python_long._Made, "_read", lambda _: None)
+            slowly.setattr(python_long._LazyNodes, "_read", lambda _: None)
             assert read(text) == found, few
 
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from planner_eval.base import named_tuple
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.plan.model import Call, Plan, RawRef, Ref, Unresolved
 
 
-@quick
+@fast_frozen
 class Ours:
     x: int
     y: tuple[int, ...] = ()
@@ -49,7 +49,7 @@ def test_objects_are_compared_copied_and_kept_as_those_of_a_frozen_dataclass() -
 
 
 def test_what_a_class_writes_itself_holds_and_a_check_comes_after_the_fields() -> None:
-    @quick
+    @fast_frozen
     class Checked:
         kind: int
         one: int = 0

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.reading.files.storing import is_joined
+from planner_eval.reading.files.storing import is_lazy_pairs
 from tests.inside import planeval
 from tests.pages import Page
 
@@ -34,7 +34,7 @@ def write(path: Path, field: str, ids: Any, first: int = 0, padding: int = 0, pl
 def sides(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
     pred = write(tmp_path / "p.jsonl", "output", MIXED, 0, request.param)
     gold = write(tmp_path / "g.jsonl", "gold", MIXED, 10, request.param)
-    assert is_joined(pe.pair(Path(pred), Path(gold)).pairs) == bool(request.param)
+    assert is_lazy_pairs(pe.pair(Path(pred), Path(gold)).pairs) == bool(request.param)
     return pred, gold
 
 

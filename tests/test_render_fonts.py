@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.results.drawing.labels import width
+from planner_eval.results.drawing.labels import text_width
 from planner_eval.results.drawing.themes import names
 from tests.conftest import ROOT
 from tests.render_plans import SVG, bounds
@@ -35,7 +35,7 @@ def shown(text: ET.Element) -> tuple[float, float]:
     assert text.get("text-anchor") == "start", "a text around its middle grows to both sides"
     left, size = float(text.get("x", "")), float(text.get("font-size", ""))
     words = (text.text or "").replace("\xa0", " ")
-    return left, left + width(words, size, bold=text.get("font-weight") == "bold")
+    return left, left + text_width(words, size, bold=text.get("font-weight") == "bold")
 
 
 def outside(drawing: str) -> list[str]:
@@ -107,11 +107,11 @@ def test_the_table_is_as_wide_as_dejavu_and_helvetica() -> None:
         codes = (*range(0x20, 0x530), *range(0x2000, 0x2300))
         letters = [chr(code) for code in codes if chr(code) in measured]
         assert len(letters) > 1_800
-        narrow = [char for char in letters if width(char, 1_000, bold=bold) < int(measured[char])]
+        narrow = [char for char in letters if text_width(char, 1_000, bold=bold) < int(measured[char])]
         assert narrow == []
 
 
 def test_letters_that_the_table_lacks_have_room() -> None:
-    assert width("예약", 10) == 20
-    assert width("e\u0301", 100) == width("e", 100)
-    assert width("🙂", 10) == 14
+    assert text_width("예약", 10) == 20
+    assert text_width("e\u0301", 100) == text_width("e", 100)
+    assert text_width("🙂", 10) == 14

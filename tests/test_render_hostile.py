@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from planner_eval.plan.model import Plan
 from planner_eval.results.drawing import render, render_many
-from planner_eval.results.drawing.dot import MAX_BYTES, fit
-from planner_eval.results.drawing.labels import visible
-from planner_eval.results.drawing.mermaid import WIDE, escaped
+from planner_eval.results.drawing.dot import MAX_BYTES, fit_string
+from planner_eval.results.drawing.labels import visible_text
+from planner_eval.results.drawing.mermaid import WRAPPING_DIRECTIVE, escape_label
 from tests.conftest import examples
 from tests.render_plans import HOSTILE, SVG, hostile_plan
 
@@ -41,7 +41,7 @@ def test_svg_is_drawn_and_well_formed_and_shows_the_text(text: str) -> None:
     kinds = [g.get("class") for g in root.iter(f"{SVG}g")]
     assert (kinds.count("node"), kinds.count("edge")) == (3, 2)
     shown = [(t.text or "").replace("\xa0", " ") for t in root.iter(f"{SVG}text")]
-    assert len(text) > 100 or text in HOSTILE[12:] or any(visible(text) in line for line in shown), shown
+    assert len(text) > 100 or text in HOSTILE[12:] or any(visible_text(text) in line for line in shown), shown
 
 
 @every_text
@@ -54,7 +54,7 @@ def test_mermaid_labels_are_closed(text: str) -> None:
     node = re.compile(r'\s*c\d\["[^"]*"\]:::plain')
     link = re.compile(r'\s*c\d -->\|"[^"]*"\| c\d')
     for line in drawn(text, "mermaid").splitlines():
-        if '"' in line and "subgraph" not in line and WIDE not in line:
+        if '"' in line and "subgraph" not in line and WRAPPING_DIRECTIVE not in line:
             assert node.fullmatch(line) or link.fullmatch(line), line
             inside = re.sub(r"<b>|</b>|<br/>", "", line[line.index('"') : line.rindex('"')])
             assert not re.search(r"[<>`\\{}$%]", inside)
@@ -64,7 +64,7 @@ def test_mermaid_labels_are_closed(text: str) -> None:
 def test_a_terminal_gets_no_control_characters(text: str) -> None:
     found = drawn(text, "text")  # a line a call, generation lines, and nothing cut
     assert len(found.splitlines()) == 6
-    assert found.count(visible(text)) >= 4
+    assert found.count(visible_text(text)) >= 4
     pytest.importorskip("netext")
     drawn(text, "boxes")
 
@@ -88,7 +88,7 @@ def test_any_text_can_be_drawn(texts: list[str]) -> None:
 def test_fitting_keeps_strings_whole(text: str) -> None:
     import graphviz
 
-    cut = fit(graphviz.escape(visible(text)))
+    cut = fit_string(graphviz.escape(visible_text(text)))
     assert len(cut) <= 8_000
     assert len(cut.encode()) + cut.count('"') <= MAX_BYTES
     body = cut.removesuffix("…")
@@ -97,5 +97,5 @@ def test_fitting_keeps_strings_whole(text: str) -> None:
 
 @given(st.text(max_size=50))
 def test_mermaid_entities_say_the_same_text(text: str) -> None:
-    back = re.sub(r"#(\d+);", lambda m: chr(int(m[1])), escaped(text))
+    back = re.sub(r"#(\d+);", lambda m: chr(int(m[1])), escape_label(text))
     assert back == text

@@ -100,19 +100,19 @@ from planner_eval.plan.model import Call, Plan
 plan = Plan((Call("c1", "f"),))
 drawn = render(plan)
 assert threading.active_count() == 1, "who forks may have no threads"
-print(child._idle[0].process.pid, flush=True)
+print(child._idle_children[0].process.pid, flush=True)
 """
 FORKED = """
 import warnings
 warnings.simplefilter("ignore", DeprecationWarning)
 there = os.fork()
 if not there:
-    same = render(plan) == drawn and not child._idle[0].process.pid == os.getppid()
-    print(child._idle[0].process.pid, flush=True)
+    same = render(plan) == drawn and not child._idle_children[0].process.pid == os.getppid()
+    print(child._idle_children[0].process.pid, flush=True)
     os._exit(0 if same else 1)
 assert os.waitpid(there, 0)[1] == 0
 assert render(plan) == drawn
-print(child._idle[0].process.pid, flush=True)
+print(child._idle_children[0].process.pid, flush=True)
 """
 
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import RenderError
-from planner_eval.base.text import shortened
+from planner_eval.base.text import shorten
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.plan.model import Call, Plan
 from planner_eval.results.drawing import FORMATS, Drawable, render, render_many
-from planner_eval.results.drawing.overlay import DIFF_ROLES, diff_scene, in_written_order
-from planner_eval.results.drawing.scene import ROW, Box, Scene, flat_rows
+from planner_eval.results.drawing.overlay import DIFF_ROLES, diff_scene, sort_calls_as_written
+from planner_eval.results.drawing.scene import BOXES_PER_ROW, Box, Scene, unconnected_rows
 from planner_eval.results.drawing.themes import names, theme
 from tests.conftest import examples
 from tests.inside import planeval
@@ -68,8 +68,8 @@ def test_every_label_and_every_role_is_there(name: str, drawn: dict[str, tuple[S
         shown = words(nodes[f"c{position}"])
         assert box.title in shown
         for row in box.rows:
-            assert shortened(row.text, look.width) in shown
-            assert shortened(row.gold, look.width) in shown
+            assert shorten(row.text, look.width) in shown
+            assert shorten(row.gold, look.width) in shown
     found = sorted(words(g) for g in root.iter(f"{SVG}g") if g.get("class") == "edge")
     assert found == sorted(f"{look.roles[a.role].sign} {a.label}".strip() for a in scene.arrows)
     assert set(groups(root, "edge")) == {f"c{a.tail}->c{a.head}" for a in scene.arrows}
@@ -148,7 +148,7 @@ def test_a_notebook_tells_what_nothing_can_draw(monkeypatch: pytest.MonkeyPatch)
     def refused(*_args: object, **_how: object) -> None:
         raise RenderError("nothing here draws svg")
 
-    monkeypatch.setattr("planner_eval.results.page.notebook._drawn", refused)
+    monkeypatch.setattr("planner_eval.results.page.notebook._draw_svg", refused)
     for shown in (plan, found):
         assert shown._repr_svg_() is None
         said = shown._repr_html_() or ""
@@ -179,7 +179,7 @@ def test_a_flat_plan_wraps_in_written_order(count: int, tmp_path: Path) -> None:
     file = tmp_path / "plan.svg"
     assert planeval("render", "-", "-o", file, text=flat(*numbered(count))).returncode == 0
     drawn = html.unescape(file.read_text(encoding="utf-8"))
-    assert wide(drawn) < 200 * min(count, ROW) + 60
+    assert wide(drawn) < 200 * min(count, BOXES_PER_ROW) + 60
     places = re.findall(r'<text[^>]* x="([-\d.]+)" y="([-\d.]+)"[^>]*>city = "City (\d+)"', drawn)
     read = sorted((float(y), float(x), int(number)) for x, y, number in places)
     assert [number for _, _, number in read] == list(range(count))
@@ -195,9 +195,11 @@ def test_flat_calls_beside_others_wrap_and_mermaid_too() -> None:
 @examples(100)
 def test_each_box_without_arrows_stands_in_one_row(apps: list[str]) -> None:
     boxes = tuple(Box(f"f#{n}", "plain", "f", app or None) for n, app in enumerate(apps))
-    rows = flat_rows(Scene(boxes))
-    assert all(len(row) <= ROW for row in rows)
-    assert sorted(box for row in rows for box in row) == (list(range(len(boxes))) if len(boxes) > ROW else [])
+    rows = unconnected_rows(Scene(boxes))
+    assert all(len(row) <= BOXES_PER_ROW for row in rows)
+    assert sorted(box for row in rows for box in row) == (
+        list(range(len(boxes))) if len(boxes) > BOXES_PER_ROW else []
+    )
 
 
 def told(found: Drawable, form: str) -> str:
@@ -264,6 +266,6 @@ def test_calls_of_a_diff_stand_as_written(order: list[int], ours: set[int], thei
         return Plan(tuple(Call(f"c{n}", f"tool{n}", (("x", n),)) for n in calls))
 
     found = pe.diff(plan([n for n in order if n in ours]), plan(sorted(theirs)))
-    calls = in_written_order(list(found.calls()))
+    calls = sort_calls_as_written(list(found.calls()))
     assert sorted(map(str, calls)) == sorted(map(str, found.calls()))
     assert [call.pred for call in calls if call.pred is not None] == list(range(len(ours)))

@@ -16,11 +16,11 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import RenderError
 from planner_eval.comparison.reading import Reading
-from planner_eval.results.drawing.labels import visible
+from planner_eval.results.drawing.labels import visible_text
 from planner_eval.results.drawing.overlay import diff_scene
 from planner_eval.results.page.notebook import SCRIPTS as IN_NOTEBOOKS
 from planner_eval.results.page.page import SCRIPTS
-from planner_eval.results.page.report import Shown, report
+from planner_eval.results.page.report import PageSettings, report
 from tests.browser import launched, opened
 from tests.conftest import ROOT
 from tests.render_plans import HOSTILE
@@ -58,7 +58,7 @@ def lines(file: Path, records: list[Any]) -> Path:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = ("planeval", "diff", "pred it.jsonl", "gold.jsonl", "--id")
     file = tmp_path_factory.mktemp("page") / "demo.html"
-    return written(file, DEMO / "pred.jsonl", DEMO / "gold.jsonl", shown=Shown(command=command))
+    return written(file, DEMO / "pred.jsonl", DEMO / "gold.jsonl", shown=PageSettings(command=command))
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     pred = lines(folder / "pred.jsonl", [record(at, name, name) for at, name in enumerate(NAMES)])
     gold = lines(folder / "gold.jsonl", [record(at, name, f"not {name}") for at, name in enumerate(NAMES)])
-    return written(folder / "page.html", pred, gold, shown=Shown(title=MARKUP[1], query="query"))
+    return written(folder / "page.html", pred, gold, shown=PageSettings(title=MARKUP[1], query="query"))
 
 
 def found(page: Any) -> str:
@@ -274,7 +274,7 @@ def test_hostile_names_stay_text(browser: Any, hostile: Path) -> None:
             page.wait_for_function("k => pane.k === k && document.querySelector('#pair-id')", arg=at)
             shown = "id => document.querySelector('#pair-id').textContent === visible(id)"
             page.wait_for_function(shown, arg=one)
-            assert page.locator("#pair-id").text_content() == visible(one)
+            assert page.locator("#pair-id").text_content() == visible_text(one)
             assert page.evaluate(back, at), "the address leads back"
         page.evaluate("go({ id: null, fields: { category: all.strings[all.fields.category[1]] } })")
         assert pairs(page) == 1
@@ -329,7 +329,7 @@ def test_many_pairs_are_few_elements(browser: Any, tmp_path: Path) -> None:
         assert last.get_attribute("aria-posinset") == "3000"
         assert last.is_visible()
         assert page.evaluate("document.querySelectorAll('*').length") < 2_500
-    empty = written(tmp_path / "same.html", ["f(#x='1')"], ["f(#x='1')"], shown=Shown(failures=True))
+    empty = written(tmp_path / "same.html", ["f(#x='1')"], ["f(#x='1')"], shown=PageSettings(failures=True))
     with opened(browser, empty, "#view=pairs") as page:
         assert (found(page), pairs(page)) == ("0 pairs", 0)
         assert "There are no pairs" in page.locator("#pair").inner_text()
@@ -344,7 +344,7 @@ def no_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_args: object, **_how: object) -> None:
         raise RenderError("nothing here draws svg")
 
-    monkeypatch.setattr("planner_eval.results.page.notebook._drawn", refused)
+    monkeypatch.setattr("planner_eval.results.page.notebook._draw_svg", refused)
 
 
 INSERTED = """text => {

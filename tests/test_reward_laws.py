@@ -13,8 +13,8 @@ from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.integrations.reward_parts import WRONG_AT_MOST, Verdicts, Weights, weights_of
-from planner_eval.plan.linking import plan_of
+from planner_eval.integrations.reward_parts import MAX_WRONG_REWARD, Verdicts, Weights, normalize_weights
+from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading import dialects
 from tests.conftest import ROOT
@@ -37,7 +37,7 @@ def plans(draw: st.DrawFn, tools: tuple[str, ...] = TOOLS, least: int = 0, most:
             kinds.append(st.builds(Ref, st.integers(0, at - 1), st.sampled_from([(), ("id",)])))
         arguments = tuple((name, draw(st.one_of(kinds))) for name in names)
         calls.append(Call(f"c{at + 1}", draw(st.sampled_from(tools)), arguments))
-    return plan_of(calls)
+    return build_plan(calls)
 
 
 WEIGHTS = st.builds(Weights, *(st.integers(0, 4) for _ in Weights._fields)).filter(any)
@@ -56,7 +56,7 @@ def test_it_is_1_for_what_means_the_same_alone(gold: Plan, pred: Plan, weights: 
     reward = pe.reward(weights=weights)
     assert abs(earned(gold, gold, reward) - 1) < NEAR
     found = earned(pred, gold, reward)
-    assert 0 <= found <= (1 + NEAR if pe.same(pred, gold) else WRONG_AT_MOST)
+    assert 0 <= found <= (1 + NEAR if pe.same(pred, gold) else MAX_WRONG_REWARD)
     again = pickle.loads(pickle.dumps(reward))
     assert reward([text(pred)], gold=[text(gold)]) == again([text(pred)], gold=[text(gold)])
 
@@ -77,7 +77,7 @@ def test_other_tools_earn_nothing(gold: Plan, pred: Plan, more: Plan, weights: W
         values = [value for one in gold.calls for _, value in one.arguments if not isinstance(value, Ref)]
         values = values or [1]
         calls.append(Call(f"x{at}", call.name, tuple((n, random.choice(values)) for n, _ in call.arguments)))
-    assert earned(plan_of(calls), gold, reward) <= earned(pred, gold, reward) + NEAR
+    assert earned(build_plan(calls), gold, reward) <= earned(pred, gold, reward) + NEAR
 
 
 @given(plans(least=1), plans(least=1), WEIGHTS, st.data())
@@ -85,7 +85,7 @@ def test_calls_made_again_earn_nothing(gold: Plan, pred: Plan, weights: Weights,
     reward = pe.reward(weights=weights)
     again = data.draw(st.lists(st.integers(0, len(pred.calls) - 1), min_size=1, max_size=3))
     copies = [replace(pred.calls[at], id=f"again{number}") for number, at in enumerate(again)]
-    doubled = plan_of([*pred.calls, *copies])
+    doubled = build_plan([*pred.calls, *copies])
     # What gold itself makes twice is no copy.
     equal = [(call.name, sorted(call.arguments, key=repr)) for call in gold.calls]
     assume(all(equal.count((c.name, sorted(c.arguments, key=repr))) < 2 for c in copies))
@@ -153,7 +153,7 @@ def test_the_parts_by_hand() -> None:
     assert found.missing == 1
     alone = {name: float(name == "calls") for name in Weights._fields}
     assert worth(MISSING, weights=alone) == pytest.approx(2 / 3)
-    assert sum(weights_of({"calls": 3, "format": 1})) == pytest.approx(1)
+    assert sum(normalize_weights({"calls": 3, "format": 1})) == pytest.approx(1)
 
 
 FAULTY = '[{"name": "f", "arguments": {"x": 1,}}]'

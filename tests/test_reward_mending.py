@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.explanation.fixes import Mending
+from planner_eval.comparison.explanation.fixes import Fixes
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics.facts import Facts
-from planner_eval.integrations.reward_parts import Weights, _copies, _without
-from planner_eval.integrations.rewarding import Judged
-from planner_eval.plan.linking import plan_of
+from planner_eval.integrations.reward_parts import Weights, _find_repeated_calls, _remove_copies
+from planner_eval.integrations.rewarding import Judgement
+from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Unresolved
-from planner_eval.plan.values import holds
+from planner_eval.plan.values import contains_kind
 from tests.test_reward_laws import NEAR, REWARD, TOOLS, WEIGHTS, plans
 
 
@@ -29,7 +29,7 @@ def near(draw: st.DrawFn, gold: Plan) -> Plan:
         tool = draw(st.sampled_from((*[call.name] * 6, *TOOLS)))
         values = [(name, draw(st.sampled_from((*[value] * 4, 1, 2, None)))) for name, value in call.arguments]
         calls.append(Call(call.id, tool, tuple(each for each in values if each[1] is not None)))
-    return plan_of(calls)
+    return build_plan(calls)
 
 
 PAIRS = plans(least=1).flatmap(lambda gold: st.tuples(st.just(gold), plans(least=1) | near(gold)))
@@ -42,7 +42,7 @@ def test_mending_a_cause_never_lowers_it(pair: tuple[Plan, Plan], weights: Weigh
     reward = pe.reward(weights=weights)
     found = pe.diff(pred, gold)
     before = reward.judge(pred, gold)
-    mending = Mending(found)
+    mending = Fixes(found)
     for mend in mending.mends:
         mended = mending.plan(mend.operations)
         if may_cost(found, mended) is None:
@@ -67,7 +67,7 @@ def may_cost(found: Diff, mended: Plan) -> str | None:
         return TOLD_APART
     if not before.items() <= after.items() or again.intersection(call.id for call in mended.calls) != still:
         return AMONG_EQUALS
-    if any(holds(value, Unresolved) for call in mended.calls for _, value in call.arguments):
+    if any(contains_kind(value, Unresolved) for call in mended.calls for _, value in call.arguments):
         return OF_A_MISSING_CALL
     old = links(pred)
     new = {link: there for link, there in links(mended).items() if link not in old}
@@ -79,10 +79,10 @@ def may_cost(found: Diff, mended: Plan) -> str | None:
 def partners(pred: Plan, gold: Plan) -> tuple[dict[str, int], set[str], set[str]]:
     """Which call of gold's each call counts for, a copy for none; the calls of the right tool; the copies."""
     facts = Facts(match(pred, gold))
-    copies = _copies(facts)
+    copies = _find_repeated_calls(facts)
     again = {facts.pred.calls[at].id for at in copies}
     if copies:
-        facts = Facts(match(_without(facts.pred, copies), gold))
+        facts = Facts(match(_remove_copies(facts.pred, copies), gold))
     calls = facts.pred.calls
     counted = {calls[at].id: wanted for at, wanted in facts.matching.alignment.pairs}
     return counted, {calls[at].id for at, _ in facts.same_name}, again
@@ -97,7 +97,7 @@ def links(plan: Plan) -> dict[tuple[Any, ...], bool]:
     }
 
 
-def lowered(before: Judged, after: Judged) -> set[str]:
+def lowered(before: Judgement, after: Judgement) -> set[str]:
     """The parts that are worth less, of those that there are before and after."""
     pairs = ((name, part, after.parts[name]) for name, part in before.parts.items())
     return {name for name, was, now in pairs if was is not None and now is not None and now < was - NEAR}
@@ -134,7 +134,7 @@ COSTLY = {
 @pytest.mark.parametrize(("gold", "pred", "said", "expected"), COSTLY.values(), ids=COSTLY)
 def test_what_a_mend_may_cost(gold: str, pred: str, said: str, expected: tuple[Any, ...]) -> None:
     found = pe.diff(pe.parse(pred), pe.parse(gold))
-    mending = Mending(found)
+    mending = Fixes(found)
     (mend,) = [each for each in mending.mends if each.root.message == said]
     mended = mending.plan(mend.operations)
     before, after = (REWARD.judge(plan, found.gold) for plan in (found.pred, mended))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.results.runs.local import cores
+from planner_eval.results.runs.local import count_cores
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_cli import planeval as started
@@ -122,5 +122,5 @@ def test_plans_that_were_interrupted_are_counted_as_plans_and_processes_are_few(
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert 0 < found <= 4 * cores()
+    assert 0 < found <= 4 * count_cores()
     assert re.search(rb"after \d+ of 400 plans", err)

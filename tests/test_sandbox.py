@@ -24,7 +24,7 @@ import pytest
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution.run import execute, execute_many
 from planner_eval.execution.sandbox import channel, syscalls
-from planner_eval.execution.sandbox.lockdown import prepared_filter, restrict_syscalls
+from planner_eval.execution.sandbox.lockdown import prepare_filter, restrict_syscalls
 from planner_eval.execution.sandbox.namespaces import _UNSHARE
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import tool_source
@@ -347,7 +347,7 @@ def test_a_worker_outlives_the_thread_that_started_it() -> None:
 
 def test_where_a_layer_is_lacking_strict_refuses_and_says_how_to_go_on(scene: Scene) -> None:
     without_landlock = _filter_without(444)
-    if not prepared_filter("worker", threads=False):
+    if not prepare_filter("worker", threads=False):
         pytest.skip("isolation: no seccomp table for this machine")
     user = "root" if os.geteuid() == 0 else "ordinary"
     found = run_as(user, scene, ["read_file"], preexec_fn=lambda: restrict_syscalls(without_landlock))
@@ -373,7 +373,7 @@ def test_objects_of_this_process_run_inline_and_only_when_that_is_said() -> None
 
 
 def test_the_server_stays_lean() -> None:
-    probe = channel._START.replace("main()", "print(*sorted(sys.modules))")
+    probe = channel._START_CODE.replace("main()", "print(*sorted(sys.modules))")
     command = [sys.executable, "-P", "-s", "-S", "-c", probe, str(HERE.parents[1])]
     loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
     heavy = {"networkx", "numpy", "click", "json", "re", "typing", "dataclasses", "inspect", "enum"}
@@ -388,8 +388,8 @@ def test_system_call_numbers_agree_with_this_machines_headers() -> None:
         words = (line.split() for line in text.splitlines() if line.startswith("#define __NR"))
         known = {w[1].replace("__NR3264_", "").replace("__NR_", ""): w[2] for w in words if len(w) > 2}
         known.setdefault("newfstatat", known.get("fstatat", ""))
-        for table in (syscalls._ALLOWED, syscalls._CHECKED, syscalls._SERVER_ONLY):
-            for name, number in syscalls.numbers(table, column).items():
+        for table in (syscalls._ALLOWED_CALLS, syscalls._CHECKED_CALLS, syscalls._SERVER_ONLY_CALLS):
+            for name, number in syscalls.syscall_numbers(table, column).items():
                 if known.get(name, "").isdecimal():
                     assert int(known[name]) == number, (name, column)
                     checked += 1

@@ -16,11 +16,11 @@ import pytest
 
 from planner_eval.base.errors import PlanevalError
 from planner_eval.base.schema_models import Described
-from planner_eval.benchmarks.datasets.published import Dataset, File
+from planner_eval.benchmarks.datasets.published import Dataset, PublishedFile
 from planner_eval.benchmarks.datasets.schema import DatasetEntry, DatasetsFile, FileEntry, ToMakeFile
 from planner_eval.comparison import patch as patches
 from planner_eval.comparison.diff import diff
-from planner_eval.comparison.gold import read_gold
+from planner_eval.comparison.gold_alternatives import read_gold
 from planner_eval.comparison.patch import apply_patch, make_patch
 from planner_eval.comparison.policy.file import load_policy, read_settings
 from planner_eval.comparison.policy.rule import Rule
@@ -338,7 +338,7 @@ def test_good_files_follow_their_schema_and_bad_ones_do_not(name: str, tmp_path:
 
 @pytest.mark.parametrize(("model", "described", "apart"), [
     (Row, table.Wrapper, set()), (RuleEntry, Rule, {"where", "form", "weighs"}), (RoleEntry, Role, set()),
-    (ThemeFile, Theme, {"name"}), (DatasetEntry, Dataset, set()), (FileEntry, File, set()),
+    (ThemeFile, Theme, {"name"}), (DatasetEntry, Dataset, set()), (FileEntry, PublishedFile, set()),
 ])  # fmt: skip
 def test_a_model_has_the_keys_of_its_class(model: type[Described], described: Any, apart: set[str]) -> None:
     assert set(model.known_keys()) == {field.name for field in fields(described)} - apart

@@ -19,8 +19,8 @@ from planner_eval.comparison.metrics import DEFAULT_METRICS
 from planner_eval.comparison.metrics.counts import Counts, Share
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.rule import Rule
-from planner_eval.comparison.policy.unused_rules import Names
-from planner_eval.comparison.rows import JUDGED, STATES, evaluate
+from planner_eval.comparison.policy.unused_rules import KnownNames
+from planner_eval.comparison.rows import JUDGED_STATES, STATES, evaluate
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.files import read_file
 from planner_eval.reading.files.pairing import pair
@@ -28,8 +28,8 @@ from planner_eval.results import selftest
 from planner_eval.results.compare import make_contrast, mistaken_scene
 from planner_eval.results.contrast import Comparison
 from planner_eval.results.report import Report, figures, make_report
-from planner_eval.results.scored import Scored, scored_row
-from planner_eval.results.selftest import ask_command, ask_ourselves
+from planner_eval.results.scored import ScoredRow, scored_row
+from planner_eval.results.selftest import compare_pairs, run_scorer
 from planner_eval.results.totals import columns_of, totals_of
 from planner_eval.results.views.report import report_data, write_report
 from tests.inside import planeval
@@ -53,13 +53,13 @@ def files(tmp_path: Path) -> tuple[str, str]:
     return write(tmp_path / "pred.jsonl", PRED), write(tmp_path / "gold.jsonl", GOLD)
 
 
-def rows(files: tuple[str, str], **options: object) -> list[Scored]:
+def rows(files: tuple[str, str], **options: object) -> list[ScoredRow]:
     pairing = pair(read_file(files[0]), read_file(files[1], role="gold"))
     return [scored_row(row, **options) for row in evaluate(pairing.pairs)]  # type: ignore[arg-type]
 
 
 def report_of(
-    found: list[Scored], metrics: Sequence[str] = DEFAULT_METRICS, by: Sequence[str] = ()
+    found: list[ScoredRow], metrics: Sequence[str] = DEFAULT_METRICS, by: Sequence[str] = ()
 ) -> Report:
     return make_report(totals_of(found, metrics, by), found, made="test")
 
@@ -80,7 +80,7 @@ def test_every_pair_is_a_row_and_has_a_state(files: tuple[str, str]) -> None:
     }  # fmt: skip
     answers = {"unreadable", "refused", "failed"}  # tests/test_shapes.py has them
     assert set(STATES) - answers == {row.state for row in found.values()}
-    assert set(JUDGED) <= set(STATES)
+    assert set(JUDGED_STATES) <= set(STATES)
     assert "record 3 (id c)" in found["c"].reason
     assert "line 5, record 5 (id z): there is no gold plan for this prediction" in found["z"].reason
     assert found["b"].codes == ("argument.value", "call.missing")
@@ -116,7 +116,7 @@ def test_figures_by_scope_leave_out_plans_without_apps(tmp_path: Path) -> None:
 
 def test_the_macro_average_is_over_the_pairs_that_have_the_figure() -> None:
     scored = [
-        Scored(str(i), "different", tallies={"edges": tally})
+        ScoredRow(str(i), "different", tallies={"edges": tally})
         for i, tally in enumerate((Counts(1, 1, 1), Counts(0, 0, 0), Counts(0, 1, 3), None))
     ]
     (found,) = figures(columns_of(scored, ["edges"]))
@@ -157,12 +157,14 @@ def test_a_strict_score_reads_a_refused_prediction_once(monkeypatch: pytest.Monk
     pred, gold = ["[{'name': 'f', 'arguments': {}}", "f()"], ["f()", "f()"]
     strict = pe.Reading(repair=False)
     assert [row.mended is not None for row in pe.evaluate(pred, gold, reading=strict)] == [True, False]
-    monkeypatch.setattr("planner_eval.comparison.rows.mended", lambda *_, **__: pytest.fail("read once more"))
+    monkeypatch.setattr(
+        "planner_eval.comparison.rows.read_repaired_plan", lambda *_, **__: pytest.fail("read once more")
+    )
     assert pe.score(pred, gold, reading=strict).states() == {"same": 1, "cut": 1}
 
 
-def scored(name: str, state: str, exact: int, mistaken: tuple = ()) -> Scored:
-    return Scored(name, state, {"exact": Share(exact, 1)}, keys={"level": "1"}, mistaken=mistaken)
+def scored(name: str, state: str, exact: int, mistaken: tuple = ()) -> ScoredRow:
+    return ScoredRow(name, state, {"exact": Share(exact, 1)}, keys={"level": "1"}, mistaken=mistaken)
 
 
 def test_contrast() -> None:
@@ -188,7 +190,7 @@ def test_contrast() -> None:
     (Rule(tool="y"), None),
 ])  # fmt: skip
 def test_a_rule_for_an_unknown_tool_or_argument_is_an_error(rule: Rule, said: str | None) -> None:
-    names = Names()
+    names = KnownNames()
     names.add([parse('[{"name": "search", "arguments": {"city": "Rome"}}]')])
     told: AbstractContextManager[Any] = pytest.raises(PolicyError, match=said) if said else nullcontext()
     with told:
@@ -239,7 +241,7 @@ def test_score_with_a_rule_for_an_unknown_tool_and_of_nothing(tmp_path: Path, fi
 
 
 def test_our_own_comparison_is_right() -> None:
-    answers = list(ask_ourselves())
+    answers = list(compare_pairs())
     assert len(answers) == 38
     assert all(answer.right for answer in answers if not answer.disputed)
     assert planeval("selftest").returncode == 0
@@ -252,7 +254,7 @@ def test_another_scorer_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def ask(*lines: str) -> dict[str, Any]:
         (tmp_path / "scorer.py").write_text("\n".join(lines))
         argv = [sys.executable, str(tmp_path / "scorer.py"), "{pred}", "{gold}"]
-        return {answer.id: answer for answer in ask_command(argv)}
+        return {answer.id: answer for answer in run_scorer(argv)}
 
     read = "one, two = (json.load(open(name)) for name in sys.argv[1:3])"
     answers = ask("import json, sys", read, "print('same' if one == two else 'different')")

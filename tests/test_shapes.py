@@ -13,8 +13,14 @@ from planner_eval.base.errors import AnswerError, ParseError
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.conversations.wrappers import KINDS
 from planner_eval.reading.dialects.notations.plan import to_data
-from planner_eval.reading.files.fields import ANSWER_FIELDS, GOLD_FIELDS, ID_FIELDS, LATE_FIELDS, LATE_GOLD
-from planner_eval.reading.files.shapes import RECORD, SHAPES, VALUE
+from planner_eval.reading.files.fields import (
+    ANSWER_FIELDS,
+    FALLBACK_ANSWER_FIELDS,
+    FALLBACK_GOLD_FIELDS,
+    GOLD_FIELDS,
+    ID_FIELDS,
+)
+from planner_eval.reading.files.shapes import RECORD_SHAPE, SHAPES, VALUE_SHAPE
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_answers import CASES
@@ -259,7 +265,7 @@ def test_what_is_wrong_in_place_of_an_answer_is_said(tmp_path: Path) -> None:
 
 def listed() -> dict[str, str]:
     """The lists of docs/files.md that are made from the code, by their names."""
-    answers, gold = (*ANSWER_FIELDS, "…", *LATE_FIELDS), (*GOLD_FIELDS, "…", *LATE_GOLD)
+    answers, gold = (*ANSWER_FIELDS, "…", *FALLBACK_ANSWER_FIELDS), (*GOLD_FIELDS, "…", *FALLBACK_GOLD_FIELDS)
     fields = {"answers": answers, "gold": gold, "ids": ID_FIELDS}
     made = {
         name: " ".join(f"`{key}`" if key != "…" else key for key in keys) for name, keys in fields.items()
@@ -271,7 +277,7 @@ def listed() -> dict[str, str]:
         keys.setdefault(what, []).append(f"`{key}`")
     table = [f"| {what} | {' '.join(dict.fromkeys(named))} |" for what, named in keys.items()]
     made["kinds"] = "\n".join(["| an object | is known by |", "|---|---|", *table])
-    made["shapes"] = "\n".join(f"- {shape.what}" for shape in (*SHAPES, RECORD, VALUE))
+    made["shapes"] = "\n".join(f"- {shape.what}" for shape in (*SHAPES, RECORD_SHAPE, VALUE_SHAPE))
     return made
 
 

@@ -23,10 +23,10 @@ from planner_eval.benchmarks.datasets.sample import gold_plan, holds_plan
 from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
 from planner_eval.comparison.diff import diff
-from planner_eval.curation.shrink.pairs import Pair, bare, size, size_of, weight_of
-from planner_eval.curation.shrink.search import cut, groups, shrink, smaller
+from planner_eval.curation.shrink.pairs import Pair, pair_size, size_of, strip_source, weight_of
+from planner_eval.curation.shrink.search import cut, find_bracket_groups, shrink, smaller_pairs
 from planner_eval.curation.shrink.shrink import shrink as shrink_written
-from planner_eval.curation.shrink.values import places
+from planner_eval.curation.shrink.values import find_values
 from planner_eval.plan.model import Plan, Ref
 from planner_eval.reading.dialects.read import parse
 from tests.conftest import ROOT, examples
@@ -40,7 +40,7 @@ PYTHON = shlex.quote(sys.executable)
 
 
 def pair(pred: Any, gold: Any) -> Pair:
-    return Pair(bare(pe.parse(pred)), bare(pe.parse(gold)))
+    return Pair(strip_source(pe.parse(pred)), strip_source(pe.parse(gold)))
 
 
 def codes(pred: Any, gold: Any) -> list[str]:
@@ -75,7 +75,7 @@ def test_values_become_as_simple_as_they_may(given: object, wanted: object, left
     plan = {"name": "f", "arguments": {"x": given, "y": 4}}
 
     def holds(each: Pair) -> bool:
-        leaves = [value for *_, value in places(each.pred)]
+        leaves = [value for *_, value in find_values(each.pred)]
         if isinstance(given, (int, float)) or not isinstance(wanted, str):
             leaves = [one for one in leaves if isinstance(one, (int, float))]
         return any(str(wanted) in str(one) for one in leaves if isinstance(one, (int, float, str)))
@@ -103,14 +103,14 @@ def test_calls_in_a_text_go_with_gold_s() -> None:
         names = [call.name for call in each.gold.calls]
         return "args" in each.pred and [n for n in "fghk" if f'"{n}"' in each.pred] == names and bool(names)
 
-    found = shrink(Pair(json.dumps(calls), bare(pe.parse(gold))), shows)
+    found = shrink(Pair(json.dumps(calls), strip_source(pe.parse(gold))), shows)
     assert len(found.pair.gold.calls) == 1
     assert sorted(found.pair.pred) == sorted('args"k"') or sorted(found.pair.pred) == sorted('args"f"')
 
 
 def test_pieces_of_a_text_one_within_another_are_cut_once() -> None:
     assert cut(Pair("abcdef", "ab"), [(0, 1, 5), (0, 2, 3), (0, 4, 6), (1, 0, 1)]) == Pair("a", "b")
-    assert [(one.start, one.end) for one in groups("](a, [b], c) )[")] == [(5, 10), (1, 12)]
+    assert [(one.start, one.end) for one in find_bracket_groups("](a, [b], c) )[")] == [(5, 10), (1, 12)]
 
 
 @pytest.mark.parametrize(("cap", "tries", "ended"), [(0, 0, "tries"), (5, 5, "tries"), (9, 4, "interrupted")])
@@ -134,7 +134,7 @@ def test_a_step_takes_a_whole_plan_of_odd_values() -> None:
     odd = {"name": "", "arguments": {"": [None, True, 10**400, -0.0, 1e308, "\x1b[31m", {"": {}}]}}
     start = pair([odd, odd], [odd])
     found = shrink(start, lambda each: True)
-    assert size(found.pair) == size(Pair(Plan(), Plan()))
+    assert pair_size(found.pair) == pair_size(Pair(Plan(), Plan()))
     assert weight_of(float("nan")) > weight_of(7)
     assert size_of("") < size_of("f")
 
@@ -437,13 +437,13 @@ def test_what_is_left_shows_it_and_no_step_of_it_does(pred: Plan, gold: Plan, da
         assert isinstance(each.gold, Plan)
         return any(edit.code == code for edit in diff(each.pred, each.gold).edits)
 
-    start = Pair(bare(pred), bare(gold))
+    start = Pair(strip_source(pred), strip_source(gold))
     assume(shows(start))  # what was inferred is no part of it
     found = shrink(start, shows)
     assert found.ended == "smallest"
     assert shows(found.pair)
-    assert size(found.pair) <= size(start)
-    assert not [each for each in smaller(found.pair) if shows(each)]
+    assert pair_size(found.pair) <= pair_size(start)
+    assert not [each for each in smaller_pairs(found.pair) if shows(each)]
     assert shrink(start, shows) == found
 
 
@@ -454,7 +454,7 @@ def test_of_a_text_the_wanted_characters_stay(text: str, wanted: set[str]) -> No
         assert isinstance(each.pred, str)
         return wanted <= set(each.pred)
 
-    start = Pair(text, bare(Plan()))
+    start = Pair(text, strip_source(Plan()))
     if shows(start):
         found = shrink(start, shows).pair.pred
         assert isinstance(found, str)

@@ -10,8 +10,8 @@ import pytest
 
 from planner_eval.reading.files.record import Record
 from planner_eval.results.runs.job import Pair, Part
-from planner_eval.results.runs.staged import SIZE, TOGETHER, staged
-from planner_eval.results.runs.work import work
+from planner_eval.results.runs.staged import MAX_BATCH_PAIRS, MAX_BATCH_SIZE, run_stages
+from planner_eval.results.runs.work import run_part
 
 from .engine_jobs import Echo, Sums
 
@@ -32,17 +32,17 @@ class Steps(Echo):
                 raise ZeroDivisionError
             return f"{number} {id} {source}"
 
-        for row in staged(pairs, read, compare, str.upper):
+        for row in run_stages(pairs, read, compare, str.upper):
             fold.add(row, False)
             yield row
 
 
-@pytest.mark.parametrize("place", [0, 5, TOGETHER - 1, TOGETHER, TOGETHER + 7])
+@pytest.mark.parametrize("place", [0, 5, MAX_BATCH_PAIRS - 1, MAX_BATCH_PAIRS, MAX_BATCH_PAIRS + 7])
 def test_a_later_step_that_fails_at_a_pair_costs_that_pair_alone(tmp_path: Path, place: int) -> None:
-    count = TOGETHER + 20
+    count = MAX_BATCH_PAIRS + 20
     told: list[int] = []
     sources = ["fails" if at == place else f"f{at}()" for at in range(count)]
-    failed = work(Steps(), pairs(sources), Part(0, 0, count), str(tmp_path), watch=told.append)
+    failed = run_part(Steps(), pairs(sources), Part(0, 0, count), str(tmp_path), watch=told.append)
     lines = (tmp_path / "000000.jsonl").read_text().splitlines()
     assert failed == 1
     wanted = [None if at == place else f"f{at}()".upper() for at in range(count)]
@@ -53,11 +53,11 @@ def test_a_later_step_that_fails_at_a_pair_costs_that_pair_alone(tmp_path: Path,
 
 def test_a_pair_is_told_in_each_step_that_works_on_it(tmp_path: Path) -> None:
     told: list[int] = []
-    work(Steps(), pairs(["f()"] * 3), Part(0, 0, 3), str(tmp_path), watch=told.append)
+    run_part(Steps(), pairs(["f()"] * 3), Part(0, 0, 3), str(tmp_path), watch=told.append)
     assert told == [0, 1, 2] * 4 + [-1]
 
 
-@pytest.mark.parametrize("source", ["x" * SIZE, ["x" * SIZE], object()])
+@pytest.mark.parametrize("source", ["x" * MAX_BATCH_SIZE, ["x" * MAX_BATCH_SIZE], object()])
 def test_large_pairs_and_those_of_unknown_size_are_not_held_together(source: Any) -> None:
     held = most = 0
 
@@ -66,6 +66,6 @@ def test_large_pairs_and_those_of_unknown_size_are_not_held_together(source: Any
         held += 1
         most = max(most, held)
 
-    for _ in staged(pairs([source] * 5), read):
+    for _ in run_stages(pairs([source] * 5), read):
         held -= 1
     assert most <= 2

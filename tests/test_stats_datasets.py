@@ -13,7 +13,7 @@ import pytest
 
 from planner_eval.base.tables import table
 from planner_eval.benchmarks.datasets.sources import short_names
-from planner_eval.plan.glossary import FIGURES, KINDS, PATTERNS, SCOPES, SHAPES, explained
+from planner_eval.plan.glossary import FIGURES, KINDS, PATTERNS, SCOPES, SHAPES, explain_words
 from planner_eval.plan.statistics import Stats
 from planner_eval.plan.structure import KINDS as COUNTED
 from tests.conftest import ROOT
@@ -286,7 +286,7 @@ def test_every_figure_and_kind_has_a_sentence() -> None:
 
 
 def test_the_docs_have_the_same_words(request: pytest.FixtureRequest) -> None:
-    words = explained(FIGURES, KINDS, PATTERNS, shapes=SHAPES, scopes=SCOPES)
+    words = explain_words(FIGURES, KINDS, PATTERNS, shapes=SHAPES, scopes=SCOPES)
     made = table([{"word": f"`{word}`", "meaning": said} for word, said in words.items()], "md") + "\n\n"
     page = PAGE.read_text(encoding="utf-8")
     if request.config.getoption("--update-cases"):

@@ -19,16 +19,17 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.comparison.evaluate import pair
-from planner_eval.comparison.gold import doubts as gold_doubts
-from planner_eval.reading.files import decisions, fields, lines, pairing
+from planner_eval.comparison.gold_alternatives import gold_warnings as gold_doubts
+from planner_eval.reading.files import field_choice as decisions
+from planner_eval.reading.files import fields, lines, pairing
 from planner_eval.reading.files.files import PlanFile, read_file
-from planner_eval.reading.files.origins import origin_of, refuse_changed
+from planner_eval.reading.files.origins import digest_origin, refuse_changed
 from planner_eval.reading.files.pairing import refuse_repeated_gold
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.several import by_name, read_path
+from planner_eval.reading.files.several import prefix_ids_by_file, read_path
 from planner_eval.reading.files.storing import IN_MEMORY, Store, is_stored
-from planner_eval.reading.files.warnings import doubts, repeated_ids
-from planner_eval.results.runs.pairs import unchanged
+from planner_eval.reading.files.warnings import format_repeated_ids, warn_doubtful_pairing
+from planner_eval.results.runs.pairs import make_change_check
 from tests.conftest import ROOT
 from tests.test_formed import drawn
 
@@ -107,7 +108,12 @@ def tried(make: Callable[..., Any], *given: Any, **named: Any) -> Any:
 
 def told(file: PlanFile) -> Any:
     said = (file.name, file.many, file.content, file.id_field, dict(file.parts), file.notes, file.said)
-    also = (file.several, repeated_ids(file.records), gold_doubts(file), list(map(shown, file.records)))
+    also = (
+        file.several,
+        format_repeated_ids(file.records),
+        gold_doubts(file),
+        list(map(shown, file.records)),
+    )
     return (*said, *also, len(file.records))
 
 
@@ -152,8 +158,8 @@ def test_stored_records_are_those_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, draw: Callable[..., Drawn], head: int, prefix: int
 ) -> None:
     for module in (fields, decisions, lines):
-        monkeypatch.setattr(module, "HEAD", head)
-    monkeypatch.setattr(lines, "_PREFIX", prefix)
+        monkeypatch.setattr(module, "HEAD_SIZE", head)
+    monkeypatch.setattr(lines, "_HEAD_BYTES", prefix)
     by_index = 0
     for random, path, named in islice(draw(tmp_path, 1), TRIES):
         store = Store(limit=0, piece=random.choice((1, 40, 300, 100_000)))
@@ -182,12 +188,12 @@ def test_stored_pairs_are_those_in_memory(tmp_path: Path, draw: Callable[..., Dr
         except PlanevalError:
             continue
         by = random.choice((None, None, None, "id", "position"))
-        called = by_name(*memory)
-        wanted, unsure = tried(paired, *called, by), list(doubts(*called, by=by))
-        assert list(map(told, by_name(*stored))) == list(map(told, called))
+        called = prefix_ids_by_file(*memory)
+        wanted, unsure = tried(paired, *called, by), list(warn_doubtful_pairing(*called, by=by))
+        assert list(map(told, prefix_ids_by_file(*stored))) == list(map(told, called))
         for sides in (stored, [stored[0], memory[1]], [memory[0], stored[1]]):
-            assert tried(paired, *by_name(*sides), by) == wanted
-            assert list(doubts(*by_name(*sides), by=by)) == unsure
+            assert tried(paired, *prefix_ids_by_file(*sides), by) == wanted
+            assert list(warn_doubtful_pairing(*prefix_ids_by_file(*sides), by=by)) == unsure
         by_index += wanted[0] == "id" and all(is_stored(one.records) for one in stored)
         prefixed += called[1] is not memory[1]
     assert by_index > TRIES / 40
@@ -411,14 +417,14 @@ def test_an_index_serves_the_same_file_again(tmp_path: Path, pack: Callable[[byt
 
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
     path = plain(tmp_path, "p.jsonl", 600)
-    origin = origin_of(str(path))
+    origin = digest_origin(str(path))
     refuse_changed(origin)
     assert origin.digest == hashlib.blake2b(path.read_bytes(), digest_size=32).hexdigest()
     kept = read_file(str(path), store=STORED)
-    unchanged(kept)()
+    make_change_check(kept)()
     assert kept.digested() == read_file(str(path)).digested() == (origin,)
     whole = pe.read(tmp_path)
-    unchanged(whole)()
+    make_change_check(whole)()
     assert whole.digested() == (origin,)
 
     def spread(scan: Callable[[Any], Any], pieces: Iterable[Any]) -> Iterator[Any]:
@@ -435,7 +441,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None
     with pytest.raises(InputError, match="changed while it was read: it became shorter"):
         list(kept.records)
     for found in (kept, whole):
-        for asked in (unchanged(found), found.digested):
+        for asked in (make_change_check(found), found.digested):
             with pytest.raises(InputError, match=r"p\.jsonl changed while it was read: .* 5 now"):
                 asked()
 

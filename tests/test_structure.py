@@ -18,13 +18,13 @@ from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics import measure
 from planner_eval.comparison.metrics.counts import Counts, Share
 from planner_eval.comparison.policy.policy import NO_TERMS, Terms
-from planner_eval.comparison.structure.diff import Link, Moved, structure_of
-from planner_eval.comparison.structure.figures import Sides, StructureFigures, structure_figures
+from planner_eval.comparison.structure.diff import Link, MovedPair, structure_of
+from planner_eval.comparison.structure.figures import FigurePair, StructureFigures, structure_figures
 from planner_eval.plan import graph as adjacency
 from planner_eval.plan import structure
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.plan.statistics import FIGURES, INFERRED, Stats, stats, summarise
-from planner_eval.plan.structure import EXACT, shape
+from planner_eval.plan.structure import MAX_EXACT_CALLS, shape
 from planner_eval.reading.dialects.read import parse
 from tests.build import edges
 from tests.conftest import examples
@@ -144,7 +144,7 @@ def test_a_component_without_partners_is_not_the_same() -> None:
     for pred, gold in apart:  # the first: nothing says that b stands for c
         assert figures_of(pred, gold, "same_components") == [Share(0, 1)]
     assert figures_of("", "", "same_components", "component_pairs") == [Share(1, 1), Counts(0, 0, 0)]
-    alike = Sides(2, 2)
+    alike = FigurePair(2, 2)
     for torn, joined in ((1, 0), (0, 1), (1, 1), (0, 0)):
         shown = str(StructureFigures(alike, alike, alike, torn, joined, 0, 0))
         assert shown == ("2 components, grouped otherwise" if torn + joined else "")
@@ -158,7 +158,7 @@ def test_a_longer_path_in_the_place_of_an_edge_loses_no_dependency() -> None:
     assert found.added == (Link(0, 1), Link(1, 2))  # what the call x brings, and not a → c
     assert figures_of("a x<a c<x", "a c<a", "transitive_dependencies") == [Counts(1, 3, 1)]
     assert str(found.figures) == "depth 3 instead of 2; 2 dependencies added"
-    assert found.moved == (Moved(2, 1, 3, 2),)
+    assert found.moved == (MovedPair(2, 1, 3, 2),)
     assert figures_of("a x<a c<x", "a c<a", "generations") == [Share(1, 2)]
     assert (found.pred_structure.critical, found.gold_structure.critical) == ((0, 1, 2), (0, 1))
 
@@ -194,7 +194,15 @@ def test_circles_come_after_what_they_need_and_before_what_hangs_on_them() -> No
     plan = drawn("a b<ac c<b d<c e f<e g<f")
     assert structure.topological_generations(plan) == [[0, 4], [1, 2, 5], [3, 6]]
     assert structure.critical_path(plan) == [0, 1, 3]
-    assert adjacency.needed(adjacency.producers(plan), [1, 2, 4, 8, 16, 32, 64]) == [0, 5, 3, 7, 0, 16, 48]
+    assert adjacency.needed_marks(adjacency.producers(plan), [1, 2, 4, 8, 16, 32, 64]) == [
+        0,
+        5,
+        3,
+        7,
+        0,
+        16,
+        48,
+    ]
     found = pe.compare_structure(drawn("a"), drawn("a<a"))  # a call that needs itself needs no other
     assert (found.same, found.edges_lost) == (True, ())
 
@@ -380,8 +388,8 @@ def test_texts_are_equal_if_and_only_if_graphs_are_isomorphic(found: Graph, rand
 
 def test_large_pieces_and_circles_have_a_text_that_order_does_not_change() -> None:
     random = Random(7)
-    wide: Graph = [[], *([0] for _ in range(EXACT)), list(range(1, EXACT + 1))]
-    assert shape(plan_with(wide)) == f"({'(()×16)' * EXACT})"
+    wide: Graph = [[], *([0] for _ in range(MAX_EXACT_CALLS)), list(range(1, MAX_EXACT_CALLS + 1))]
+    assert shape(plan_with(wide)) == f"({'(()×16)' * MAX_EXACT_CALLS})"
     assert shape(plan_with(mixed(wide, random))) == shape(plan_with(wide))
     assert shape(plan_with([[1], [0], [], [2], [2]])) == "(a:()) (a) + ((*))"
     assert shape(plan_with([[] for _ in range(5000)])).count("+") == 4999

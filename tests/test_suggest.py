@@ -20,11 +20,11 @@ from planner_eval.benchmarks.datasets.sample import gold_plan
 from planner_eval.benchmarks.judging import ScriptedJudge
 from planner_eval.benchmarks.registry import benchmark
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
-from planner_eval.curation.suggest.faults import faults, keyed
-from planner_eval.curation.suggest.fixes import Tools
-from planner_eval.curation.suggest.names import alike
-from planner_eval.curation.suggest.search import LOOKED_AT, Suggested, suggested, written
-from planner_eval.curation.suggest.suggest import asking
+from planner_eval.curation.suggest.faults import count_faults, faults
+from planner_eval.curation.suggest.names import name_similarity
+from planner_eval.curation.suggest.proposals import ToolIndex
+from planner_eval.curation.suggest.search import MAX_FAULTS, PlanSuggestions, rewrite_plan, search_suggestions
+from planner_eval.curation.suggest.suggest import make_asker
 from planner_eval.models.pipelines.pipeline import as_catalog
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from tests.conftest import ROOT, examples
@@ -62,7 +62,7 @@ def call(id: str, name: str, **arguments: Any) -> Call:
 
 
 def plan(*calls: Call) -> Plan:
-    return written(Plan(calls), ()) or Plan()
+    return rewrite_plan(Plan(calls), ()) or Plan()
 
 
 RIGHT = plan(
@@ -71,7 +71,7 @@ RIGHT = plan(
 )  # fmt: skip
 
 
-def first(made: Plan, **more: Any) -> Suggested:
+def first(made: Plan, **more: Any) -> PlanSuggestions:
     return pe.suggest(made, TOOLS, **more)
 
 
@@ -275,7 +275,9 @@ def test_a_call_that_is_merely_written_later_is_what_is_meant() -> None:
             assert said == (other == "seek")
 
 
-def taking(kind: Type, value: Any, *before: Tool, required: bool = True, least: float = 0.6) -> Suggested:
+def taking(
+    kind: Type, value: Any, *before: Tool, required: bool = True, least: float = 0.6
+) -> PlanSuggestions:
     """What is suggested for a tool of one argument; another tool may be called before."""
     calls = [call("a", one.name) for one in before]
     given = {} if value is None else {"x": value}
@@ -317,10 +319,10 @@ def test_a_model_overwrites_nothing_that_is_right(answer: str, says: str | None)
     catalog = Catalog((tool("f", Parameter("a", NUMBER), Parameter("b", TEXT, required=False)),))
     broken = plan(Call("x", "f", (("a", 1), ("q", "zz"))))
     fault = faults(broken, catalog)[0]
-    asked = asking(ScriptedJudge(lambda request: answer), Tools(catalog))
+    asked = make_asker(ScriptedJudge(lambda request: answer), ToolIndex(catalog))
     told = [one.says for one in asked(broken, fault)]
     assert [one for one in told if one.startswith("rename")] == [says] * (says is not None)
-    made = [written(broken, one.operations) for one in asked(broken, fault)]
+    made = [rewrite_plan(broken, one.operations) for one in asked(broken, fault)]
     assert all(each is not None and dict(each.calls[0].arguments)["a"] == 1 for each in made)
 
 
@@ -379,11 +381,11 @@ def test_no_suggestion_makes_a_plan_worse(drawn: Plan, query: str) -> None:
     def after(patch: dict[str, Any]) -> Counter[Any]:
         made = pe.apply(patch, drawn)
         assert isinstance(made, Plan)
-        return keyed(made, faults(made, TOOLS))
+        return count_faults(made, faults(made, TOOLS))
 
-    before = keyed(drawn, faults(drawn, TOOLS))
+    before = count_faults(drawn, faults(drawn, TOOLS))
     found = first(drawn, query=query, least=0)
-    assert Counter(keyed(drawn, tuple(one.fault for one in found.faults))) == before
+    assert Counter(count_faults(drawn, tuple(one.fault for one in found.faults))) == before
     if not before:
         assert found.operations == ()
     for one in (one for each in found.faults for one in each.suggestions):
@@ -393,27 +395,27 @@ def test_no_suggestion_makes_a_plan_worse(drawn: Plan, query: str) -> None:
         assert 0 < one.score <= 1
     left = after(found.patch)
     assert not left - before
-    assert left == keyed(found.mended, found.left)
+    assert left == count_faults(found.mended, found.left)
     assert first(drawn, query=query, least=0) == found
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_likeness_is_even_and_between_0_and_1(one: str, other: str) -> None:
-    assert 0 <= alike(one, other) <= 1
-    assert alike(one, one) == 1.0
+    assert 0 <= name_similarity(one, other) <= 1
+    assert name_similarity(one, one) == 1.0
 
 
 @pytest.mark.more
 def test_the_work_is_bounded_and_what_was_not_looked_at_is_said() -> None:
     many = Catalog(tuple(tool(f"get_item_number_{at}", Parameter("a", NUMBER)) for at in range(1_000)))
     start = process_time()
-    one = suggested(plan(call("c", "get_itm_number_77", a=1)), Tools(many))
+    one = search_suggestions(plan(call("c", "get_itm_number_77", a=1)), ToolIndex(many))
     assert one.faults[0].suggestions[0].says == "call get_item_number_77"
     long = Plan(tuple(Call(f"c{at}", "pya", (("q", "x" * 50),)) for at in range(300)))
-    found = suggested(long, Tools(TOOLS))
+    found = search_suggestions(long, ToolIndex(TOOLS))
     assert len(found.faults) == 300
-    assert [one.looked for one in found.faults[LOOKED_AT:]] == [False] * (300 - LOOKED_AT)
-    huge = suggested(plan(call("c", "x" * 10**5, y="'" * 10**4)), Tools(many), "a1 " * 10**4)
+    assert [one.looked for one in found.faults[MAX_FAULTS:]] == [False] * (300 - MAX_FAULTS)
+    huge = search_suggestions(plan(call("c", "x" * 10**5, y="'" * 10**4)), ToolIndex(many), "a1 " * 10**4)
     assert len(huge.faults) == 1
     assert process_time() - start < 10 * slowness()
 
@@ -427,12 +429,12 @@ def rates(samples: Any, every: float = 1.0) -> tuple[Counter[str], Counter[str]]
         gold = gold_plan(sample) if random.random() <= every else None
         if gold is None or not gold.calls or sample.tools is None:
             continue
-        tools = Tools(as_catalog(sample.tools))
+        tools = ToolIndex(as_catalog(sample.tools))
         if faults(gold, tools.catalog):
             continue
-        assert suggested(gold, tools, sample.query).operations == ()
+        assert search_suggestions(gold, tools, sample.query).operations == ()
         for kind, broken in planted(gold, tools.catalog, random):
-            found = suggested(broken, tools, sample.query, least=0)
+            found = search_suggestions(broken, tools, sample.query, least=0)
             if not found.faults or pe.same(broken, gold):
                 of["undetectable"] += 1
                 continue

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
-from planner_eval.curation.suggest.search import Suggested
+from planner_eval.curation.suggest.search import PlanSuggestions
 from planner_eval.plan.model import Call, Plan
 from tests.conftest import examples
 
@@ -22,11 +22,13 @@ def offered(name: str, needed: tuple[str, ...] = (), **properties: Any) -> dict[
     return {"name": name, "parameters": {"properties": properties, "required": list(needed)}}
 
 
-def asked(tools: Any, name: str, given: dict[str, Any], query: str | None = None, **more: Any) -> Suggested:
+def asked(
+    tools: Any, name: str, given: dict[str, Any], query: str | None = None, **more: Any
+) -> PlanSuggestions:
     return pe.suggest(json.dumps([{"name": name, "arguments": given}]), tools, query=query, **more)
 
 
-def likely(found: Suggested) -> list[Any]:
+def likely(found: PlanSuggestions) -> list[Any]:
     """What the mends that a patch may take give the arguments, or which tool they call."""
     kept = [one for each in found.faults for one in each.suggestions if one.score >= LEAST]
     return [one.get("value", one.get("name")) for mend in kept for one in mend.operations]

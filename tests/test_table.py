@@ -23,9 +23,9 @@ from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
 from planner_eval.comparison.metrics.counts import Share
 from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Reply
-from planner_eval.models.tables.sources import Remembered
+from planner_eval.models.tables.sources import RememberingJudge
 from planner_eval.results.runs.run_file import read_run, write_run
-from planner_eval.results.table import Head, Measured, Table, make_table
+from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
 from planner_eval.results.views.table import latex_text, write_table
 from tests import inside
 from tests.conftest import ROOT
@@ -179,8 +179,8 @@ def column(*systems: list[int], lower: bool = False) -> Table:
     rows = []
     for each in systems:
         tallies = {str(k): Share(v, 1) for k, v in enumerate(each)}
-        rows.append([Measured(sum(each) / len(each), tallies, frozenset(tallies))])
-    return make_table("", [Head("", "x", "x", lower=lower)], [f"s{k}" for k in range(len(rows))], rows)
+        rows.append([MeasuredFigure(sum(each) / len(each), tallies, frozenset(tallies))])
+    return make_table("", [ColumnHead("", "x", "x", lower=lower)], [f"s{k}" for k in range(len(rows))], rows)
 
 
 def test_what_is_surely_worse_is_so_by_the_sign_test_after_holm() -> None:
@@ -331,13 +331,15 @@ def test_own_tasks_by_any_key(tmp_path: Path) -> None:
 
 
 def table_of(names: tuple[str, ...]) -> Table:
-    heads = [Head("A & B", "F|1", "f1", "percent", 2), Head("", "less", "e", lower=True)]
+    heads = [ColumnHead("A & B", "F|1", "f1", "percent", 2), ColumnHead("", "less", "e", lower=True)]
     rows = []
     for k, _ in enumerate(names):
         tallies = {str(n): Share(int(n > 5 * k), 1) for n in range(10)}
         value = sum(one.part for one in tallies.values()) / 10
-        first = Measured(value, tallies, frozenset(tallies), 100, "", f"runs/{k}")
-        rows.append([first, Measured(None, why="not asked") if k else Measured(0.25, run="runs/0")])
+        first = MeasuredFigure(value, tallies, frozenset(tallies), 100, "", f"runs/{k}")
+        rows.append(
+            [first, MeasuredFigure(None, why="not asked") if k else MeasuredFigure(0.25, run="runs/0")]
+        )
     return make_table("Table <1> of $5", heads, list(names), rows, notes=["made 100% so"])
 
 
@@ -429,7 +431,7 @@ def test_a_judge_is_asked_once_for_all_parts(names: list[str]) -> None:
     table = pe.table([names[0]], layout="callnavi-4", judge=Judge())
     assert (table.heads[-1].name, table.rows[0].cells[-1].value) == ("GPT score", 0.5)
     asked.clear()
-    judge, request = Remembered(Judge()), JudgeRequest("t", (("user", "?"),))
+    judge, request = RememberingJudge(Judge()), JudgeRequest("t", (("user", "?"),))
     assert judge.ask(request) is judge.ask(request)
     assert len(asked) == 1
 
@@ -437,8 +439,8 @@ def test_a_judge_is_asked_once_for_all_parts(names: list[str]) -> None:
 def test_a_tied_column_counts_as_a_test() -> None:
     """Else the data would say how many tests there are, and stars came too easily."""
     right, worse = ({str(at): Share(int(at < n), 1) for at in range(12)} for n in (12, 6))
-    tied, less = Measured(1.0, right, frozenset(right)), Measured(0.5, worse, frozenset(right))
-    heads = [Head("", "exact", "exact"), Head("", "calls", "calls")]
+    tied, less = MeasuredFigure(1.0, right, frozenset(right)), MeasuredFigure(0.5, worse, frozenset(right))
+    heads = [ColumnHead("", "exact", "exact"), ColumnHead("", "calls", "calls")]
     table = make_table("", heads, ["a", "b"], [[tied, tied], [less, tied]])
     assert table.rows[1].cells[0].p == pytest.approx(2 * 2**-5)
     assert any("over 2 tests" in said for said in table.notes)

@@ -54,10 +54,12 @@ POLICIES = {
     "once": Policy(order="written", repeats=False, stateful=("g*",)),
 }  # fmt: skip
 LIMITS: tuple[dict[Any, dict[str, int]], ...] = (
-    {}, {blocks: {"SETTLED": 3, "HURRIED": 12}, isomorphism: {"ROUNDS": 1}},
-    {blocks: {"PLAIN": 2, "DENSE": 8, "BUCKET": 2}, replaced: {"LIMIT": 1, "BUCKET": 1}},
-    {blocks: {"NODES": 12, "ROUNDS": 1}, align: {"TIES": 1, "RECONSIDERED": 6}},
-    {blocks: {"STARTED": 3, "TRIED": 3}, pairing: {"HOPS": 1}}, {blocks: {"STARTED": 0, "ROUNDS": 1}},
+    {}, {blocks: {"MAX_PROOF_STEPS": 3, "MAX_CONSUMER_STEPS": 12}, isomorphism: {"MAX_ROUNDS": 1}},
+    {blocks: {"MAX_PLAIN_CELLS": 2, "MAX_TABLE_CELLS": 8, "MAX_HOLDERS": 2},
+     replaced: {"MAX_TABLE_CELLS": 1, "MAX_HOLDERS": 1}},
+    {blocks: {"MAX_NODES": 12, "MAX_ROUNDS": 1}, align: {"MAX_TIES": 1, "MAX_RECONSIDERED": 6}},
+    {blocks: {"MAX_CALLS_FOR_STARTS": 3, "MAX_EXHAUSTIVE_CALLS": 3}, pairing: {"MAX_HOPS": 1}},
+    {blocks: {"MAX_CALLS_FOR_STARTS": 0, "MAX_ROUNDS": 1}},
 )  # fmt: skip
 
 

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from planner_eval.comparison.diff import diff, explain
-from planner_eval.comparison.explanation.repeats import Line, told_lines
-from planner_eval.comparison.explanation.sentences import WIDTH, marked
+from planner_eval.comparison.explanation.edit_groups import EditLine, make_edit_lines
+from planner_eval.comparison.explanation.sentences import MAX_VALUE_LENGTH, mark_differences
 from planner_eval.comparison.matching.align import match
 from planner_eval.plan.model import Call, Plan
-from planner_eval.results.views.rows import MOST, diff_text
+from planner_eval.results.views.rows import MAX_LINES, diff_text
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_compared import COUNT, POLICIES, pair
@@ -68,7 +68,7 @@ def test_of_calls_that_need_none_the_first_written_is_the_first_mistake() -> Non
         assert f"first at gold's f{lost} (gold's call {lost + 1}), missing {near} (call " in head
     found = diff(Plan(tuple(calls(40))), Plan(tuple(calls(40, 50))))
     lines = diff_text(found).split("\n")
-    assert (len(lines), lines[-1]) == (1 + MOST + 1, f"  +{40 - MOST} more (--all)")
+    assert (len(lines), lines[-1]) == (1 + MAX_LINES + 1, f"  +{40 - MAX_LINES} more (--all)")
     assert len(diff_text(found, each=True).split("\n")) == 41
 
 
@@ -80,8 +80,8 @@ def test_the_first_difference_of_two_long_texts_is_in_sight(ours: str) -> None:
         (edit,) = diff(one, other).edits
         assert "DIFFERENT" in edit.message
         assert "\x1b" not in edit.message
-        assert len(edit.message) < 8 * WIDTH
-        assert "".join(piece for piece, _ in marked(edit.message)) == edit.message
+        assert len(edit.message) < 8 * MAX_VALUE_LENGTH
+        assert "".join(piece for piece, _ in mark_differences(edit.message)) == edit.message
 
 
 @pytest.mark.parametrize("seed", range(COUNT))
@@ -100,15 +100,17 @@ def test_a_call_has_one_number_and_lines_hold_every_edit_once_under_their_cause(
     if found.first is not None:
         head = said.split("\n")[0].partition("; first at ")[2]
         assert any(head.partition(")")[0] in edit.message for edit in found.roots), said
-    lines = told_lines(found)
+    lines = make_edit_lines(found)
     assert sorted(at for line in lines for at in line.edits) == list(range(len(found.edits)))
-    above: list[Line] = []
+    above: list[EditLine] = []
     for line in lines:
         cause = found.edits[line.edits[0]].cause
         del above[line.depth :]
         assert above[-1:] == [] if cause is None else cause in above[-1].edits
         above.append(line)
-    assert [line.edits for line in told_lines(found, each=True)] == [(at,) for at in range(len(found.edits))]
+    assert [line.edits for line in make_edit_lines(found, each=True)] == [
+        (at,) for at in range(len(found.edits))
+    ]
 
 
 def calls(count: int, by: int = 0) -> list[Call]:

@@ -15,11 +15,11 @@ import planner_eval as pe
 from planner_eval.comparison.metrics import DEFAULT_METRICS
 from planner_eval.comparison.metrics.counts import Counts, Share, Tally
 from planner_eval.comparison.policy.rule import NOTHING
-from planner_eval.comparison.rows import JUDGED, STATES, Row
+from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.columns import Column, exact_sum
-from planner_eval.results.report import UNSAID, make_report, report_of
-from planner_eval.results.scored import Lines, Scored, StoredRows, line_of, row_data, row_of
+from planner_eval.results.report import UNKNOWN_PROVENANCE, make_report, report_of
+from planner_eval.results.scored import RowLineWriter, ScoredRow, StoredRows, line_of, row_data, row_of
 from planner_eval.results.totals import Totals, totals_of
 from planner_eval.results.views.report import write_report
 
@@ -37,11 +37,11 @@ def some_tallies(random: Random) -> dict[str, Tally | None]:
     }
 
 
-def some_rows(random: Random, count: int) -> list[Scored]:
+def some_rows(random: Random, count: int) -> list[ScoredRow]:
     rows = []
     for number in range(count):
         state = random.choice([*STATES, "same", "different"])
-        judged = state in JUDGED
+        judged = state in JUDGED_STATES
         keys = {"level": random.choice("ab")} if random.random() < 0.9 else {}
         keys |= {"talk": str(number % 5)}
         codes = tuple(random.choices(("call.missing", "argument.value"), k=random.randint(0, 2)))
@@ -51,17 +51,17 @@ def some_rows(random: Random, count: int) -> list[Scored]:
         place = random.choice([None, "p.jsonl"]), random.choice([None, number + 1])
         tallies, given = (some_tallies(random), keys) if judged else ({}, {})
         name = f"q{number}" * random.randint(1, 3)
-        rows.append(Scored(name, state, tallies, codes, said, given, *marks, mistaken, *place))
+        rows.append(ScoredRow(name, state, tallies, codes, said, given, *marks, mistaken, *place))
     return rows
 
 
-def written(totals: Totals, rows: list[Scored]) -> list[str]:
-    report = report_of(totals, rows, UNSAID, policy="default")
+def written(totals: Totals, rows: list[ScoredRow]) -> list[str]:
+    report = report_of(totals, rows, UNKNOWN_PROVENANCE, policy="default")
     forms = ("text", "md", "json", "jsonl", "csv", "junit")
     return ["".join(write_report(report, form, failures=one)) for form in forms for one in (False, True)]
 
 
-def folded(parts: list[list[Scored]], random: Random, cluster: str | None = None) -> Totals:
+def folded(parts: list[list[ScoredRow]], random: Random, cluster: str | None = None) -> Totals:
     """The sums of parts, neighbours put together in any grouping, each by way of JSON text or not."""
     sums = [totals_of(part, METRICS, ["level"], cluster) for part in parts]
     while len(sums) > 1:
@@ -139,14 +139,14 @@ def test_what_was_read_adds_up() -> None:
 def test_lines_are_their_rows_data_whatever_texts_are_kept() -> None:
     rows = some_rows(Random(11), 300)
     shared = rows[0].tallies
-    rows += [Scored("a", "same", shared), Scored("b", "same", {**shared}, file="p.jsonl", line=7)]
-    writer = Lines()
+    rows += [ScoredRow("a", "same", shared), ScoredRow("b", "same", {**shared}, file="p.jsonl", line=7)]
+    writer = RowLineWriter()
     for row in rows:
         wanted: dict[str, Any] = row_data(row)
         for name in ("file", "line", "mistaken"):
             wanted |= {name: getattr(row, name)} if getattr(row, name) else {}
         assert writer.line(row) == line_of(row) == json.dumps(wanted, ensure_ascii=False)
-    one, other = (Scored("a", "same", {"similarity": Share(part, 4)}) for part in (4, 4.0))
+    one, other = (ScoredRow("a", "same", {"similarity": Share(part, 4)}) for part in (4, 4.0))
     assert ('"part": 4,' in writer.line(one), '"part": 4.0,' in writer.line(other)) == (True, True)
 
 

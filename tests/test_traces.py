@@ -17,8 +17,8 @@ from planner_eval.base.errors import ParseError
 from planner_eval.reading.files.files import PlanFile, read_file
 from planner_eval.reading.files.storing import IN_MEMORY, Store
 from planner_eval.reading.traces.critical_path import critical_path
-from planner_eval.reading.traces.findings import path_of
-from planner_eval.reading.traces.run import Run, Span, run_of
+from planner_eval.reading.traces.findings import describe_critical_path
+from planner_eval.reading.traces.run import Run, Span, read_run
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_stored import damaged, tried
@@ -160,7 +160,7 @@ def test_spans_are_taken_in_time_whatever_their_order_and_once() -> None:
     plan = pe.parse(spans)
     assert [call.name for call in plan.calls] == ["f", "g"]
     assert found(spans) == [LACKS]
-    assert run_of(spans, plan).repeated == 1
+    assert read_run(spans, plan).repeated == 1
     rounds = [tool("abcdefgh"[at % 8], at) for at in range(24)]
     (loop,) = [one for one in pe.check(rounds) if one.code == "trace.loop"]
     assert "a loop: a → b → c → d → e → f → … 2 more 3 times in calls 1 to 24" in loop.message
@@ -382,7 +382,7 @@ def test_an_id_is_one_in_whatever_form_it_is_written(write: Callable[[str], str]
     spans = [first, tool("g", 2, parent_id=write(root)) | inner, again]
     plan = pe.parse(spans)
     assert [call.tool for call in plan.calls] == ["f", "g"]
-    assert [span.parent for span in run_of(spans, plan).spans] == [None, root]
+    assert [span.parent for span in read_run(spans, plan).spans] == [None, root]
     file = tmp_path / "spans.jsonl"
     file.write_text("".join(json.dumps(span) + "\n" for span in spans))
     assert len(pe.read(file).records) == 1
@@ -445,7 +445,7 @@ def test_the_critical_path(root: int, spans: list[Part], steps: list[tuple[str, 
     path = critical_path(found)
     assert path is not None
     assert [(step.span.name, step.time // MS) for step in path.steps] == steps
-    (one,) = path_of(found)
+    (one,) = describe_critical_path(found)
     assert one.message.endswith(told) or one.message.startswith(told)
     if spans is BESIDE:
         assert ([span.name for span in path.beside], path.unsaid // MS) == (["a", "e", "c"], 100)
@@ -687,8 +687,8 @@ def drawn(random: Random) -> bytes:
 
 @pytest.mark.parametrize("head", [2, 1_000])
 def test_large_files_of_spans_are_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: int) -> None:
-    for module in ("fields", "decisions", "items", "lines"):
-        monkeypatch.setattr(f"planner_eval.reading.files.{module}.HEAD", head)
+    for module in ("fields", "field_choice", "items", "lines"):
+        monkeypatch.setattr(f"planner_eval.reading.files.{module}.HEAD_SIZE", head)
     random, grouped = Random(7), 0
     for _ in range(100):
         path = tmp_path / random.choice(("t.jsonl", "t.json", "t.txt"))

@@ -10,8 +10,8 @@ import pytest
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits
-from planner_eval.reading.dialects.finding.call_limit import refuse_many
-from planner_eval.reading.dialects.finding.unread_calls import unread
+from planner_eval.reading.dialects.finding.call_limit import refuse_too_many_calls
+from planner_eval.reading.dialects.finding.unread_calls import find_unread_call
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.dialects.table import table
 from tests.inside import planeval
@@ -87,7 +87,7 @@ def test_real_answers_without_calls_are_not_doubted(reference: Path) -> None:
 )
 def test_a_hostile_text_is_looked_through_in_a_moment(part: str) -> None:
     text = part * (200_000 // len(part))
-    place = unread(text)
+    place = find_unread_call(text)
     assert place is None or 0 <= place[0] < place[1] <= len(text)
 
 
@@ -142,9 +142,9 @@ def test_as_many_calls_as_the_limit_are_read_and_one_more_is_refused(unit: str) 
     assert len(parse(unit * 20, limits=limits).calls) == calls * 20
     with pytest.raises(LimitError, match="the limit of"):
         parse(unit * 21, limits=limits)
-    refuse_many(unit * 20, limits)
+    refuse_too_many_calls(unit * 20, limits)
     with pytest.raises(LimitError):  # before anything is made of them
-        refuse_many(unit * 21, Limits(calls=20))
+        refuse_too_many_calls(unit * 21, Limits(calls=20))
 
 
 TOOL = '{"type": "function", "function": {"name": "f", "parameters": {"properties": {}}}}'
@@ -158,4 +158,4 @@ TOOL = '{"type": "function", "function": {"name": "f", "parameters": {"propertie
     '[{"name": "f", "arguments": {"rows": [' + ", ".join([CALL] * 30) + "]}}]",
 ])  # fmt: skip
 def test_what_may_hold_fewer_calls_is_left_to_its_reader(text: str) -> None:
-    refuse_many(text, Limits(calls=20))
+    refuse_too_many_calls(text, Limits(calls=20))

@@ -17,11 +17,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner_eval.comparison.diff import diff
-from planner_eval.comparison.policy.dates import dates, times
+from planner_eval.comparison.policy.dates import normalise_date, normalise_time
 from planner_eval.comparison.policy.file import load_policy
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.rule import Rule
-from planner_eval.comparison.policy.values import LEAVES, blankless, casefold, numbers
+from planner_eval.comparison.policy.values import LEAF_NORMALISERS, casefold, normalise_number, remove_blanks
 from planner_eval.plan.model import Call, Plan
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
@@ -35,7 +35,7 @@ PAGE = ROOT / "docs" / "values.md"
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['compare']} {shown(case['written'])}")
 def test_a_form_is_read_as_the_table_says(case: dict[str, Any]) -> None:
-    read, wanted = LEAVES[case["compare"]](case["written"]), case.get("read", case["written"])
+    read, wanted = LEAF_NORMALISERS[case["compare"]](case["written"]), case.get("read", case["written"])
     if case.get("exact"):
         assert read == Decimal(wanted)
     else:
@@ -100,7 +100,7 @@ NEAR: dict[str, list[Any]] = {
     "hour": ["18:30", "6:30 pm", "18:30:00", "6:30p", "18:30:01", "6:30m", 1830, "1830"],
     "items": ["a, b", ["a", "b"], ["b", "a"], ["a", "a", "b"], "b,a,", ["A", "b"], {"a": "b"}, "a", ["a"]],
 }  # fmt: skip
-RELATIONS = [*LEAVES, "set", "unordered", "any", "ignore"]
+RELATIONS = [*LEAF_NORMALISERS, "set", "unordered", "any", "ignore"]
 
 
 @pytest.mark.more
@@ -132,7 +132,7 @@ def test_a_word_takes_nothing_for_another_that_was_the_same(pool: str) -> None:
 @pytest.mark.parametrize("pool", NEAR)
 def test_lenient_lets_pass_what_each_of_its_words_does(pool: str) -> None:
     lenient = load_policy("lenient")
-    words = [word for word in lenient.rules[0].compare if word in LEAVES]
+    words = [word for word in lenient.rules[0].compare if word in LEAF_NORMALISERS]
     for ours in NEAR[pool]:
         for theirs in NEAR[pool]:
             loose = [word for word in words if equal(ours, theirs, word)]
@@ -165,7 +165,7 @@ def test_no_power_is_written_out() -> None:
         "1e999999999", "-1e999999999999", "1e-999999999", "1e" + "9" * 4000, "1e-" + "9" * 4000,
         "0e" + "9" * 4000, "0." + "0" * 4000 + "1", "9" * 4301, "9" * 1_000_000, "1" + "0" * 4000 + "e300",
     ):  # fmt: skip
-        assert len(repr(numbers(text))) <= len(text) + 20
+        assert len(repr(normalise_number(text))) <= len(text) + 20
         assert equal(text, text, "numbers")
         assert not equal(text, "7", "numbers")
 
@@ -174,7 +174,7 @@ def test_no_power_is_written_out() -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), st.sampled_from(["NFC", "NFD"]))
 def test_canonical_forms_and_case_do_not_count(text: str, form: Any) -> None:
     other = unicodedata.normalize(form, text)
-    for fold in (casefold, blankless):
+    for fold in (casefold, remove_blanks):
         assert fold(other) == fold(text)
         assert fold(fold(text)) == fold(text)
         assert fold(text.casefold()) == fold(text)
@@ -211,9 +211,9 @@ def test_a_date_reads_back_in_every_form_and_of_another_weekday_is_none(
     day: date, form: str, named: str, midnight: str, case: Any, off: int
 ) -> None:
     text = named.format(DAYS[day.weekday()]) + written(day, form) + midnight
-    assert dates(case(text)) == day.isoformat()
+    assert normalise_date(case(text)) == day.isoformat()
     text = f"{DAYS[(day.weekday() + off) % 7]}, {written(day, form)}"
-    assert dates(text) == text
+    assert normalise_date(text) == text
 
 
 @examples(100)
@@ -221,7 +221,7 @@ def test_a_date_reads_back_in_every_form_and_of_another_weekday_is_none(
 def test_a_day_and_a_month_are_never_guessed(day: date, form: str) -> None:
     text = written(day, form)
     certain = day.day > 12 or day.day == day.month
-    assert dates(text) == (day.isoformat() if certain else text)
+    assert normalise_date(text) == (day.isoformat() if certain else text)
 
 
 def test_only_days_that_there_are_are_dates() -> None:
@@ -232,7 +232,7 @@ def test_only_days_that_there_are_are_dates() -> None:
             for number in range(33):
                 iso = f"{year}-{month:02}-{number:02}"
                 wanted = iso if iso in there and iso[:4] == str(year) else iso.replace("-", "")
-                assert dates(iso.replace("-", "")) == wanted
+                assert normalise_date(iso.replace("-", "")) == wanted
 
 
 def test_an_ordinal_has_its_own_ending() -> None:
@@ -240,7 +240,7 @@ def test_an_ordinal_has_its_own_ending() -> None:
         for number in range(1, 32):
             text = f"{number}{ending} May 2024"
             right = ENDINGS.get(number, "th") == ending
-            assert dates(text) == (f"2024-05-{number:02}" if right else text)
+            assert normalise_date(text) == (f"2024-05-{number:02}" if right else text)
 
 
 CLOCKS = [
@@ -254,7 +254,7 @@ HALVES = [("am", "pm"), ("a.m.", "p.m."), ("AM", "PM"), ("a", "p"), ("A.M", "P.M
 @given(st.times(), st.sampled_from(CLOCKS), st.sampled_from(HALVES))
 def test_a_time_reads_back_in_every_form(at: time, form: str, halves: tuple[str, str]) -> None:
     text = form.format(h=at.hour, m=at.minute, h12=(at.hour + 11) % 12 + 1, half=halves[at.hour > 11])
-    assert times(text) == f"{at:%H:%M}"
+    assert normalise_time(text) == f"{at:%H:%M}"
 
 
 @examples(300)
@@ -264,5 +264,5 @@ def test_a_form_is_read_alike_when_it_is_read_again(text: str, data: st.DataObje
     at = data.draw(st.integers(0, len(text)))
     piece = data.draw(st.sampled_from(["", "0", "T", " ", ".", "\u00a0", "-", "é"]))
     for name in ("casefold", "blankless", "numbers", "booleans", "date", "time"):
-        read = LEAVES[name](text[:at] + piece + text[at + 1 :])
-        assert LEAVES[name](read) == read
+        read = LEAF_NORMALISERS[name](text[:at] + piece + text[at + 1 :])
+        assert LEAF_NORMALISERS[name](read) == read

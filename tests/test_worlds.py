@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from planner_eval.base.errors import ExecutionError, InputError
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.execution.run import execute
-from planner_eval.execution.worlds.database import typed, untyped
+from planner_eval.execution.worlds.database import from_stored_value, to_stored_value
 from planner_eval.execution.worlds.definition import (
     CallError,
     Definition,
@@ -249,12 +249,12 @@ def test_facts_are_found_among_ten_that_differ(queries: list[dict[str, Any]], se
 
 
 def test_a_day_is_written_with_its_month_and_a_text_that_nests_too_deeply_stays_one() -> None:
-    assert typed("on", "2026-05-01", "date") == "2026-05-01"
+    assert to_stored_value("on", "2026-05-01", "date") == "2026-05-01"
     for text in ("2026-W18-5", "20260501", "2026-05-32"):
         with pytest.raises(WrongType):
-            typed("on", text, "date")
-    assert untyped("[" * 100_000, "json") == "[" * 100_000
-    assert untyped("[1]", "json") == [1]
+            to_stored_value("on", text, "date")
+    assert from_stored_value("[" * 100_000, "json") == "[" * 100_000
+    assert from_stored_value("[1]", "json") == [1]
 
 
 @examples(100)

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.execution.worlds.acting import rows
-from planner_eval.execution.worlds.database import quoted
+from planner_eval.execution.worlds.acting import find_rows
+from planner_eval.execution.worlds.database import quote_name
 from planner_eval.execution.worlds.definition import (
     Api,
     CallError,
@@ -23,7 +23,7 @@ from planner_eval.execution.worlds.definition import (
     Refused,
     UnknownArgument,
 )
-from planner_eval.execution.worlds.facts import facts_of, without
+from planner_eval.execution.worlds.facts import drop_filter, facts_of
 from planner_eval.execution.worlds.reading import load
 from planner_eval.execution.worlds.world import World
 from tests.conftest import ROOT, examples
@@ -318,11 +318,11 @@ def unfiltered(world: World, calls: Any) -> tuple[int, list[Any]]:
             if api.acts or not api.reads or len(given) < len(call["arguments"]):
                 continue
             values = world.arguments(api, given)
-            found = rows(world, api, values)[:1]
+            found = find_rows(world, api, values)[:1]
             for match in api.matches:
-                if found and (less := without(world, api, values, match.argument)):
+                if found and (less := drop_filter(world, api, values, match.argument)):
                     tried += 1
-                    wrong += [(call, match.argument)] * (rows(world, api, less)[:1] == found)
+                    wrong += [(call, match.argument)] * (find_rows(world, api, less)[:1] == found)
     return tried, wrong
 
 
@@ -372,7 +372,7 @@ def test_every_api_works_and_gives_what_it_declares(name: str, api: Api) -> None
 def idle(api: Api) -> bool:
     """Updates that set what is there already, for want of anything else to set."""
     changes = api.adds or api.deletes or api.then
-    return not changes and all(quoted(column) == value for column, value in api.sets)
+    return not changes and all(quote_name(column) == value for column, value in api.sets)
 
 
 @pytest.mark.parametrize(("name", "api"), APIS, ids=ids(APIS))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.benchmarks.datasets.fetch import Options
+from planner_eval.benchmarks.datasets.fetch import FetchOptions
 from planner_eval.models.replies import Reply
 from tests.conftest import ROOT
 
@@ -61,7 +61,8 @@ def given(name: str, folder: Path) -> Mapping[str, Any]:
         "doctor": {}, "duplicates": {"a": ROWS}, "evaluate": pair, "execute": {"plan": PLAN, "tools": tools},
         "export_dataset": {"samples": nestful, "to": "tools-jsonl", "benchmark": "nestful"},
         "fetch_dataset": {
-            **data, "cache": str(folder / "cache"), "options": Options(accept=lambda file, checksum: True),
+            **data, "cache": str(folder / "cache"),
+            "options": FetchOptions(accept=lambda file, checksum: True),
         },
         "grammar": {"catalog": TOOLS}, "list_datasets": {"source": str(samples)}, "list_dialects": {},
         "make": {"n": 1, "tools": "nestful", "isolation": "inline"}, "open_sources": {"names": nestful},

@@ -21,24 +21,24 @@ from typing import Any
 
 from planner_eval.base.tables import table
 from planner_eval.benchmarks.appbench.apps import official_components
-from planner_eval.benchmarks.appbench.evaluation import FIGURES
+from planner_eval.benchmarks.appbench.evaluation import FIGURE_NAMES
 from planner_eval.benchmarks.appbench.text import OfficialCall, read_scored_call, split_answer
 from planner_eval.benchmarks.complexfuncbench import official as cfb
 from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure
 from planner_eval.benchmarks.complexfuncbench.conversation import RUNNERS
 from planner_eval.benchmarks.complexfuncbench.official import read_turns
-from planner_eval.benchmarks.complexfuncbench.prompts import Scores
+from planner_eval.benchmarks.complexfuncbench.prompts import AnswerScores
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.functionchat.matching import match_call
-from planner_eval.benchmarks.functionchat.official import judge_record, kept, part_scores
+from planner_eval.benchmarks.functionchat.official import judge_record, part_scores, stored_answer
 from planner_eval.benchmarks.functionchat.prompts import acceptable_text
 from planner_eval.benchmarks.functionchat.scores import read_verdict
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.nestful.formats import read_answer
-from planner_eval.benchmarks.nestful.official import official_run
+from planner_eval.benchmarks.nestful.official import in_process_runner
 from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
 from planner_eval.benchmarks.report import Figure, Report, SampleScore
-from planner_eval.execution.tools.nestful_basic import OFFICIAL
+from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS
 from tests.complexfuncbench_turns import OUTCOME, Vectors, pair, possible, published, recorded, with_normal
 from tests.conftest import SKIP_REASON, reference_folder
 
@@ -96,8 +96,8 @@ def _appbench(reference: Path) -> Equal:
         key = (expected["set"], expected["perturbation"])
         records = [(Sample(str(r["idx"]), gold=gold[r["set"], r["idx"]]), r["text"]) for r in answers[key]]
         report = benchmark("appbench").official(records)
-        first = {figure.name: figure for figure in report.figures[: len(FIGURES)]}
-        rest = {figure.name: figure for figure in report.figures[len(FIGURES) :]}
+        first = {figure.name: figure for figure in report.figures[: len(FIGURE_NAMES)]}
+        rest = {figure.name: figure for figure in report.figures[len(FIGURE_NAMES) :]}
         names = ("evaluation.get_appbench_analysis", "analysis.get_metabench_analysis")
         for figures, name in zip((first, rest), names, strict=True):
             raises = "error" in expected[name]
@@ -105,7 +105,7 @@ def _appbench(reference: Path) -> Equal:
         for row in report.rows:
             if known := alone.get((*key, row.id)):
                 own = {figure.name: figure for figure in row.figures}
-                wrong = differing({name: own[name] for name in FIGURES}, known["evaluation"])
+                wrong = differing({name: own[name] for name in FIGURE_NAMES}, known["evaluation"])
                 wrong += differing(own, known["analysis"], "sample.")
                 yield "single samples", not wrong, "error" in known["evaluation"]
     for row in official["parser"]:
@@ -153,7 +153,7 @@ def _nestful(reference: Path) -> Equal:
         gold[r["set"], r["idx"]] = Sample(str(r["idx"]), gold=r["output"], tools=r["tools"], extra=extra)
     alone = {(r["set"], r["perturbation"], str(r["idx"])): r for r in official["per_sample"]}
     answers = _by_set(read(folder / "pred.jsonl.gz"))
-    run = official_run({**OFFICIAL, **CODE_TOOLS})
+    run = in_process_runner({**OFFICIAL_FUNCTIONS, **CODE_TOOLS})
     for expected in official["whole_set"]:
         key = (expected["set"], expected["perturbation"])
         executed = run if expected["win_rate_flag"] else None
@@ -237,15 +237,17 @@ def _complexfuncbench(reference: Path) -> Equal:
             expected, turns = verdicts[runner], read_turns(recorded(case))
             options: dict[str, Any] = {"runner": RUNNERS[runner], "settings": vectors.settings()}
             try:
-                outcome = cfb.talk(vectors.sample(case), turns, **options).outcome
+                outcome = cfb.score_conversation(vectors.sample(case), turns, **options).outcome
             except OfficialFailure as failure:
                 yield what, str(failure) == expected.get(RAISED), True
                 continue
             responded = outcome.response is not None
             mine = {name: getattr(outcome, name) for name in OUTCOME} | {"responded": responded}
             yield what, mine == expected, RAISED in expected
-            scores = Scores(case["judge"]["complete"], case["judge"]["correct"])
-            written.append(cfb.Written(case["id"], outcome, scores if responded else Scores()))
+            scores = AnswerScores(case["judge"]["complete"], case["judge"]["correct"])
+            written.append(
+                cfb.StoredConversation(case["id"], outcome, scores if responded else AnswerScores())
+            )
         ours = cfb.print_results(written)
         for label, text in vectors.official["print_results"][runner].items():
             yield "printed figures", ours.get(label) == text
@@ -296,7 +298,7 @@ def _functionchat(reference: Path) -> Equal:
                 judge = ScriptedJudge(partial(reply, str(case["judge"]))) if mode == "judged" else None
                 sample = items[part, case["serial_num"], case["tools_type"]]
                 judged.append(judge_record(sample, json.dumps(case["output"]), judge=judge))
-        scores = part_scores(part, [(one.sample.id, kept(one)) for one in judged])
+        scores = part_scores(part, [(one.sample.id, stored_answer(one)) for one in judged])
         same = scores.printed.strip() == expected["printed"].strip()
         yield "printed runs", same and len(asked) == expected["judge_calls"]
         known = (list(expected.get("score", {}).items()), expected.get(RAISED))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner_eval.execution.worlds.database import quoted, untyped
+from planner_eval.execution.worlds.database import from_stored_value, quote_name
 from planner_eval.execution.worlds.definition import Api
 from planner_eval.execution.worlds.world import World
 
@@ -23,7 +23,7 @@ def working(world: World, api: Api) -> dict[str, Any]:
         matches = [each for each in api.matches if each.argument == argument.name]
         known = dict(api.known).get(argument.name)
         if matches and row.get(matches[0].column) is not None:
-            arguments[argument.name] = untyped(row[matches[0].column], argument.type)
+            arguments[argument.name] = from_stored_value(row[matches[0].column], argument.type)
         elif known:
             arguments[argument.name] = some(world, *known[0], other_than=arguments.values())
         elif argument.name == "newLimit":
@@ -48,20 +48,22 @@ def first_row(world: World, api: Api) -> dict[str, Any]:
     table = world.definition.tables[api.reads]
     for name, text in api.fact:  # what the row must be, as far as no argument says it
         if text.startswith("'"):
-            world.connection.execute(f"UPDATE {quoted(table.name)} SET {quoted(name)} = {text}")
-    found = world.connection.execute(f"SELECT * FROM {quoted(table.name)} ORDER BY rowid LIMIT 1").fetchone()
+            world.connection.execute(f"UPDATE {quote_name(table.name)} SET {quote_name(name)} = {text}")
+    found = world.connection.execute(
+        f"SELECT * FROM {quote_name(table.name)} ORDER BY rowid LIMIT 1"
+    ).fetchone()
     assert found is not None, f"{api.full_name} reads {table.name}, which is empty"
     return dict(zip((each.name for each in table.columns), found, strict=True))
 
 
 def some(world: World, table: str, column: str, other_than: Any = ()) -> Any:
     """A value that a column holds."""
-    rows = world.connection.execute(f"SELECT {quoted(column)} FROM {quoted(table)} ORDER BY rowid")
+    rows = world.connection.execute(f"SELECT {quote_name(column)} FROM {quote_name(table)} ORDER BY rowid")
     return next(value for (value,) in rows if value not in list(other_than))
 
 
 def table(world: World, name: str) -> list[dict[str, Any]]:
     """The rows of a table in its own order."""
     names = [column.name for column in world.definition.tables[name].columns]
-    rows = world.connection.execute(f"SELECT * FROM {quoted(name)} ORDER BY rowid")
+    rows = world.connection.execute(f"SELECT * FROM {quote_name(name)} ORDER BY rowid")
     return [dict(zip(names, row, strict=True)) for row in rows]

@@ -9,10 +9,10 @@ from typing import Any, SupportsIndex
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import shortened
+from planner_eval.base.text import shorten
 
 
-class Kind(NamedTuple):
+class ArgumentKind(NamedTuple):
     """What may be given.
 
     Args:
@@ -24,13 +24,13 @@ class Kind(NamedTuple):
     fits: Callable[[Any], bool]
 
 
-def _from(least: int) -> Callable[[Any], bool]:
+def _whole_number_from(least: int) -> Callable[[Any], bool]:
     return lambda value: (
         isinstance(value, SupportsIndex) and not isinstance(value, bool) and index(value) >= least
     )
 
 
-def _is_time(value: Any) -> bool:
+def _is_duration(value: Any) -> bool:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return number and 0 < value < float("inf")  # nan is neither
 
@@ -50,41 +50,43 @@ def _are_paths(value: Any) -> bool:
     return is_collection and all(isinstance(item, (str, os.PathLike)) for item in value)
 
 
-NAME = Kind("a name", lambda value: isinstance(value, str))
-NAMES = Kind("a list of names", _are_names)
-PATH = Kind("a path", lambda value: isinstance(value, (str, os.PathLike)))
-PATHS = Kind("a list of paths", _are_paths)
-FLAG = Kind("True or False", lambda value: isinstance(value, bool))
-COUNT = Kind("a whole number from 0 on", _from(0))
-NUMBER = Kind("a whole number from 1 on", _from(1))
-SECONDS = Kind("a number of seconds above 0", _is_time)
-SHARE = Kind("a number from 0 to 1", _is_share)
-FUNCTION = Kind("a function", callable)
-MAPPING = Kind("a mapping", lambda value: isinstance(value, Mapping))
-SEVERAL = Kind("a list", lambda value: isinstance(value, Iterable) and not isinstance(value, (str, bytes)))
+NAME = ArgumentKind("a name", lambda value: isinstance(value, str))
+NAMES = ArgumentKind("a list of names", _are_names)
+PATH = ArgumentKind("a path", lambda value: isinstance(value, (str, os.PathLike)))
+PATHS = ArgumentKind("a list of paths", _are_paths)
+FLAG = ArgumentKind("True or False", lambda value: isinstance(value, bool))
+COUNT = ArgumentKind("a whole number from 0 on", _whole_number_from(0))
+POSITIVE_COUNT = ArgumentKind("a whole number from 1 on", _whole_number_from(1))
+SECONDS = ArgumentKind("a number of seconds above 0", _is_duration)
+SHARE = ArgumentKind("a number from 0 to 1", _is_share)
+FUNCTION = ArgumentKind("a function", callable)
+MAPPING = ArgumentKind("a mapping", lambda value: isinstance(value, Mapping))
+LIST = ArgumentKind(
+    "a list", lambda value: isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+)
 
 
-def of(kind: type, words: str) -> Kind:
+def instance_of(kind: type, words: str) -> ArgumentKind:
     """What is of a class.
 
     Args:
         kind: The class.
         words: How it is made.
     """
-    return Kind(words, lambda value: isinstance(value, kind))
+    return ArgumentKind(words, lambda value: isinstance(value, kind))
 
 
-def one_of(names: Collection[str]) -> Kind:
+def one_of(names: Collection[str]) -> ArgumentKind:
     """What is one of some names.
 
     Args:
         names: The names.
     """
     words = " or ".join(filter(None, (", ".join([*map(repr, names)][:-1]), repr([*names][-1]))))
-    return Kind(words, lambda value: isinstance(value, str) and value in names)
+    return ArgumentKind(words, lambda value: isinstance(value, str) and value in names)
 
 
-def expect(kind: Kind, /, **arguments: Any) -> None:
+def expect(kind: ArgumentKind, /, **arguments: Any) -> None:
     """Refuse what is not of a kind.
 
     Args:
@@ -101,10 +103,10 @@ def expect(kind: Kind, /, **arguments: Any) -> None:
     """
     for name, value in arguments.items():
         if not kind.fits(value):
-            raise InputError(f"{name} is {shortened(repr(value), 40)}, expected {kind.words}")
+            raise InputError(f"{name} is {shorten(repr(value), 40)}, expected {kind.words}")
 
 
-def expect_or_none(kind: Kind, /, **arguments: Any) -> None:
+def expect_or_none(kind: ArgumentKind, /, **arguments: Any) -> None:
     """Refuse what is neither of a kind nor left out.
 
     Args:

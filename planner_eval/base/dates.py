@@ -8,13 +8,13 @@ from datetime import date
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def day_of(text: str) -> date | None:
+def parse_day(text: str) -> date | None:
     """The day that a text names as yyyy-mm-dd (RFC 3339, full-date); None where it names none so.
 
     Args:
         text: The text, with nothing around the day.
 
-    >>> day_of("2026-05-01"), [day_of(each) for each in ("2026-W18-5", "20260501", "2026-02-30")]
+    >>> parse_day("2026-05-01"), [parse_day(each) for each in ("2026-W18-5", "20260501", "2026-02-30")]
     (datetime.date(2026, 5, 1), [None, None, None])
     """
     if _DAY.fullmatch(text) is None:

@@ -26,7 +26,7 @@ from typing import TypeVar
 E = TypeVar("E", bound=BaseException)
 
 
-def bare(error: E) -> E:
+def strip_traceback(error: E) -> E:
     """An error that is kept, without the frames that it came through.
 
     They hold the error in turn, and all that was read on the way: nothing of that would be freed before the
@@ -35,7 +35,7 @@ def bare(error: E) -> E:
     >>> try:
     ...     raise ValueError("no plan")
     ... except ValueError as error:
-    ...     kept = bare(error)
+    ...     kept = strip_traceback(error)
     >>> kept, kept.__traceback__
     (ValueError('no plan'), None)
     """

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def quick(cls: type[T]) -> type[T]:
+def fast_frozen(cls: type[T]) -> type[T]:
     """A dataclass with slots that is frozen, and whose objects are made four times as fast as such are.
 
     A frozen dataclass sets each of its own fields by a call, since its class refuses assignment. Objects of
@@ -24,7 +24,7 @@ def quick(cls: type[T]) -> type[T]:
     Returns:
         The dataclass.
 
-    >>> @quick
+    >>> @fast_frozen
     ... class Point:
     ...     x: int
     ...     y: int = 0
@@ -44,16 +44,16 @@ def quick(cls: type[T]) -> type[T]:
         "__qualname__": cls.__qualname__,
         "__slots__": (),
         "__init__": object.__init__,
-        "__repr__": _shown,
-        "__setattr__": _refuse,
-        "__delattr__": _refuse,
+        "__repr__": _format_instance,
+        "__setattr__": _refuse_assignment,
+        "__delattr__": _refuse_assignment,
         "__reduce__": reduced,
     }
     own = {name: value for name, value in vars(cls).items() if name in ("__eq__", "__hash__", "__repr__")}
-    return type(cls.__name__, (opened,), body | _methods(opened) | own)
+    return type(cls.__name__, (opened,), body | _compile_methods(opened) | own)
 
 
-def _methods(opened: type[Any]) -> dict[str, Callable[..., Any]]:
+def _compile_methods(opened: type[Any]) -> dict[str, Callable[..., Any]]:
     """What makes an object, and compares and hashes objects: functions of the fields, written out.
 
     A dataclass has one text compiled for each, which takes most of the time that making the class does.
@@ -92,12 +92,12 @@ def __hash__(self_):
 
 
 @recursive_repr()
-def _shown(instance: Any) -> str:
+def _format_instance(instance: Any) -> str:
     field_texts = ", ".join(
         [f"{field.name}={getattr(instance, field.name)!r}" for field in fields(instance) if field.repr]
     )
     return f"{type(instance).__qualname__}({field_texts})"
 
 
-def _refuse(instance: Any, name: str, value: Any = None) -> NoReturn:
+def _refuse_assignment(instance: Any, name: str, value: Any = None) -> NoReturn:
     raise FrozenInstanceError(f"cannot assign to field {name!r}")

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base import resources
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.limits import refuse_integer
+from planner_eval.base.limits import long_integer_error
 
 if TYPE_CHECKING:
     from lark import Lark, Transformer
 
 
-BUILT = ("javascript", "python")
-"""The grammars whose tables are shipped, see :func:`built`: those that readers ask on the way to a plan."""
+GRAMMARS_WITH_TABLES = ("javascript", "python")
+"""The grammars whose tables are shipped, see :func:`build_tables`: those that readers ask on the way to a
+plan.
+"""
 
 
 @cache
@@ -37,15 +39,15 @@ def load(
     from lark import Lark
 
     tree_maker = transformer() if transformer else None
-    if name in BUILT:
-        stored = json.loads(resources.read(f"grammars/{name}.json"), object_pairs_hook=_numbered)
-        if stored["of"] == _source(name):
+    if name in GRAMMARS_WITH_TABLES:
+        stored = json.loads(resources.read(f"grammars/{name}.json"), object_pairs_hook=_number_keys)
+        if stored["of"] == _table_version(name):
             loaded: Lark = Lark._load_from_dict(stored["data"], stored["memo"], transformer=tree_maker)  # type: ignore[no-untyped-call]
             return loaded
-    return _build(name, tree_maker, terminals, start)
+    return _build_parser(name, tree_maker, terminals, start)
 
 
-def built(name: str) -> str:
+def build_tables(name: str) -> str:
     """What ``grammars/<name>.json`` holds: a parser's tables, which take twenty times as long to build.
 
     They are of one grammar, and of one version of Lark; beside others the parser is built.
@@ -53,18 +55,18 @@ def built(name: str) -> str:
     from lark.grammar import Rule
     from lark.lexer import TerminalDef
 
-    data, memo = _build(name, None, (), "start").memo_serialize([TerminalDef, Rule])
+    data, memo = _build_parser(name, None, (), "start").memo_serialize([TerminalDef, Rule])
     options = {key: data["options"][key] for key in ("parser", "lexer", "start", "maybe_placeholders")}
-    stored = {"of": _source(name), "data": {**data, "options": options}, "memo": memo}
+    stored = {"of": _table_version(name), "data": {**data, "options": options}, "memo": memo}
     return json.dumps(stored, separators=(",", ":")) + "\n"
 
 
-def _numbered(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
+def _number_keys(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
     """An object whose keys are numbers, which are texts in JSON."""
     return {int(key) if key.isdecimal() else key: value for key, value in pairs}
 
 
-def _source(name: str) -> list[str]:
+def _table_version(name: str) -> list[str]:
     """What tables are made of: a version of Lark and, in short, the grammar."""
     from hashlib import blake2b
 
@@ -74,7 +76,7 @@ def _source(name: str) -> list[str]:
     return [lark.__version__, blake2b(text.encode(), digest_size=16).hexdigest()]
 
 
-def _build(
+def _build_parser(
     name: str, transformer: Transformer[Any, Any] | None, terminals: tuple[tuple[str, str], ...], start: str
 ) -> Lark:
     from lark import Lark
@@ -89,7 +91,7 @@ def _build(
         return str(file), file.read_text(encoding="utf-8")
 
     text = (folder / f"{name}.lark").read_text(encoding="utf-8")
-    text += "".join(f"\n{key}: /{_slashed(pattern)}/s\n" for key, pattern in terminals)
+    text += "".join(f"\n{key}: /{_escape_slashes(pattern)}/s\n" for key, pattern in terminals)
     return Lark(
         text,
         start=start,
@@ -101,7 +103,7 @@ def _build(
     )
 
 
-def _slashed(pattern: str) -> str:
+def _escape_slashes(pattern: str) -> str:
     """A regular expression as Lark's source wants it: slashes escaped, line ends as escapes."""
     return pattern.replace("\\\n", "\n").replace("\\/", "/").replace("/", "\\/").replace("\n", "\\n")
 
@@ -141,18 +143,18 @@ def run(parser: Lark, text: str, words: Mapping[str, str], dialect: str) -> Any:
         if isinstance(error.orig_exc, ParseError):
             raise error.orig_exc from None
         if isinstance(error.orig_exc, ValueError):  # an integer of more digits than Python converts
-            raise refuse_integer(text) from None
+            raise long_integer_error(text) from None
         raise
     except ValueError:
-        raise refuse_integer(text) from None
+        raise long_integer_error(text) from None
     except RecursionError:
         raise LimitError("the text nests too deeply", text=text) from None
     except UnexpectedInput as error:  # pragma: no cover - the three above are all that Lark 1 has
         expected, offset = set(), error.pos_in_stream or 0
-    raise refusal(text, len(text) if offset is None else offset, expected, words, dialect) from None
+    raise syntax_error(text, len(text) if offset is None else offset, expected, words, dialect) from None
 
 
-def refusal(
+def syntax_error(
     text: str, offset: int, expected: Iterable[str], words: Mapping[str, str], dialect: str
 ) -> ParseError:
     """The error of a text that does not follow a grammar.
@@ -166,16 +168,16 @@ def refusal(
     """
     while offset < len(text) and text[offset].isspace():
         offset += 1
-    reason = f"found {found_at(text, offset)}, expected {choices(expected, words)}"
+    reason = f"found {describe_found(text, offset)}, expected {format_choices(expected, words)}"
     return ParseError(reason, text=text, offset=offset, dialect=dialect)
 
 
-def found_at(text: str, offset: int) -> str:
+def describe_found(text: str, offset: int) -> str:
     """What stands at `offset`, shortened for a message.
 
-    >>> found_at("f(a b)", 4)
+    >>> describe_found("f(a b)", 4)
     "'b)'"
-    >>> found_at("f(", 2)
+    >>> describe_found("f(", 2)
     'the end of the text'
     """
     if offset >= len(text):
@@ -184,10 +186,10 @@ def found_at(text: str, offset: int) -> str:
     return repr(excerpt + ("…" if offset + 20 < len(text) and len(excerpt) == 20 else ""))
 
 
-def choices(terminals: Iterable[str], words: Mapping[str, str]) -> str:
+def format_choices(terminals: Iterable[str], words: Mapping[str, str]) -> str:
     """Terminals in words: ``"',' or ')'"``.
 
-    >>> choices({"RPAR", "COMMA"}, {"COMMA": "','", "RPAR": "')'"})
+    >>> format_choices({"RPAR", "COMMA"}, {"COMMA": "','", "RPAR": "')'"})
     "')' or ','"
     """
     phrases = sorted({words[t] for t in terminals if t in words})

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.json_text import blank_end, decode, loads
+from planner_eval.base.json_text import decode, loads, skip_whitespace
 from planner_eval.base.limits import DEFAULT_LIMITS
 
-_MARKS = r'"(?:[^"\\]++|\\.)*+"|[\[\]{}:]'
+_TOKENS = r'"(?:[^"\\]++|\\.)*+"|[\[\]{}:]'
 
 
 class JsonLine(NamedTuple):
@@ -36,14 +36,14 @@ class _RepeatedKey(ValueError):
     """An object gives a key twice."""
 
 
-def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) != len(pairs):
         raise _RepeatedKey
     return data
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unrepeated)
+_DECODER = json.JSONDecoder(object_pairs_hook=_refuse_repeated_keys)
 
 
 def read_json(text: str) -> Any:
@@ -65,32 +65,32 @@ def read_json(text: str) -> Any:
      ^
     """
     try:
-        value, end = _DECODER.raw_decode(text, blank_end(text, 0))
+        value, end = _DECODER.raw_decode(text, skip_whitespace(text, 0))
     except _RepeatedKey:
-        raise _repeated_key(text) from None
+        raise _repeated_key_error(text) from None
     except (ValueError, RecursionError):
-        value, end = _refused(text), len(text)
-    end = blank_end(text, end)
+        value, end = _raise_json_error(text), len(text)
+    end = skip_whitespace(text, end)
     if end < len(text):
         remainder = json.dumps(text[end : end + 20], ensure_ascii=False)
         raise ParseError(f"not JSON: expected nothing more, found {remainder}", text=text, offset=end)
     return value
 
 
-def value_of(text: str) -> Any:
+def decode_field(text: str) -> Any:
     """The JSON value that a field's text is; keys that are given twice are kept, as in a plan.
 
     Raises:
         ValueError: it is no JSON, or nests too deeply.
 
-    >>> value_of(' [1] ')
+    >>> decode_field(' [1] ')
     [1]
     """
     try:
-        value, end = decode(text, blank_end(text, 0))
+        value, end = decode(text, skip_whitespace(text, 0))
     except RecursionError:
         raise ValueError("it nests too deeply") from None
-    if blank_end(text, end) < len(text):
+    if skip_whitespace(text, end) < len(text):
         raise ValueError(f"expected nothing more at column {end + 1}")
     return value
 
@@ -116,7 +116,7 @@ def read_json_lines(text: str) -> Iterator[JsonLine]:
         start += len(line) + 1
 
 
-def _refused(text: str) -> Any:
+def _raise_json_error(text: str) -> Any:
     """Say what is wrong with a text, and where."""
     try:
         return loads(text, DEFAULT_LIMITS)
@@ -126,11 +126,11 @@ def _refused(text: str) -> Any:
         raise ParseError(f"not JSON: {error.reason}", text=text, offset=error.offset) from None
 
 
-def _repeated_key(text: str) -> ParseError:
+def _repeated_key_error(text: str) -> ParseError:
     """The error of a text in which an object gives a key twice: the first that does."""
     objects: list[set[str]] = []
     last, position = "", 0
-    for match in re.finditer(_MARKS, text, re.S):
+    for match in re.finditer(_TOKENS, text, re.S):
         mark = match.group()
         if mark in "[{":
             objects.append(set())

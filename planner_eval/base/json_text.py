@@ -1,6 +1,6 @@
 """JSON text to data: json.loads first, the Lark grammar for the located error and for places.
 
-Objects keep their repeated keys: an object that has some becomes a :class:`Repeated`, so that no
+Objects keep their repeated keys: an object that has some becomes a :class:`RepeatedKeyDict`, so that no
 call and no argument is lost in silence.
 """
 
@@ -13,15 +13,22 @@ from math import isfinite
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.limits import DEFAULT_LIMITS, MAX_DIGITS, Limits, Span, long_integers, refuse_integer
+from planner_eval.base.limits import (
+    DEFAULT_LIMITS,
+    MAX_DIGITS,
+    Limits,
+    Span,
+    has_long_integer,
+    long_integer_error,
+)
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import TEXT, Branch, matches
+from planner_eval.base.text import JSON_STRING, Branch, find_matches
 
 LARK_CHARS = 256_000
 """Above this size json's own error message serves: Lark would take seconds to find the same place."""
 
 
-class Repeated(dict[str, Any]):
+class RepeatedKeyDict(dict[str, Any]):
     """An object with a repeated key: reads as a dict of the last values and keeps all pairs."""
 
     __slots__ = ("pairs",)
@@ -31,24 +38,24 @@ class Repeated(dict[str, Any]):
         self.pairs = pairs
 
 
-def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object of some pairs; one with a repeated key keeps them all.
 
-    >>> as_object([("a", 1), ("a", 2)]).pairs
+    >>> build_object([("a", 1), ("a", 2)]).pairs
     [('a', 1), ('a', 2)]
     """
     data = dict(pairs)
-    return data if len(data) == len(pairs) else Repeated(pairs)
+    return data if len(data) == len(pairs) else RepeatedKeyDict(pairs)
 
 
-def rebuilt(data: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+def map_object_values(data: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
     """An object with changed values; repeated keys stay repeated.
 
-    >>> rebuilt(Repeated([("a", 1), ("a", 2)]), str).pairs
+    >>> map_object_values(RepeatedKeyDict([("a", 1), ("a", 2)]), str).pairs
     [('a', '1'), ('a', '2')]
     """
-    if type(data) is Repeated:
-        return Repeated([(key, change(value)) for key, value in data.pairs])
+    if type(data) is RepeatedKeyDict:
+        return RepeatedKeyDict([(key, change(value)) for key, value in data.pairs])
     return {key: change(value) for key, value in data.items()}
 
 
@@ -59,23 +66,23 @@ class Decoded(NamedTuple):
     values: list[Any]
 
 
-def pairs_of(data: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+def object_items(data: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     """The keys and values of an object as its text gives them: one that repeats, each time.
 
-    >>> pairs_of({"a": 1}), pairs_of(Repeated([("a", 1), ("a", 2)]))
+    >>> object_items({"a": 1}), object_items(RepeatedKeyDict([("a", 1), ("a", 2)]))
     ((('a', 1),), (('a', 1), ('a', 2)))
     """
-    return tuple(data.pairs if isinstance(data, Repeated) else data.items())
+    return tuple(data.pairs if isinstance(data, RepeatedKeyDict) else data.items())
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=as_object)
-BLANK = " \t\r\n"
+_DECODER = json.JSONDecoder(object_pairs_hook=build_object)
+JSON_WHITESPACE = " \t\r\n"
 
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
-_text: Callable[[str], str] = json.encoder.encode_basestring
-_WRITTEN: dict[type, Callable[[Any], str]] = {
-    str: _text,
+_encode_string: Callable[[str], str] = json.encoder.encode_basestring
+_SCALAR_ENCODERS: dict[type, Callable[[Any], str]] = {
+    str: _encode_string,
     type(None): lambda _: "null",
     int: int.__repr__,
     bool: lambda value: "true" if value else "false",
@@ -83,14 +90,14 @@ _WRITTEN: dict[type, Callable[[Any], str]] = {
 }
 
 
-def indented(data: Any, line: str = "\n") -> str:
+def dump_indented(data: Any, line: str = "\n") -> str:
     """Data as JSON a field a line, as ``json.dumps`` with an indent of one, in a third of its time.
 
     Args:
         data: Objects with texts as keys, lists and scalars.
         line: How a line begins, with the line's end before it.
 
-    >>> print(indented({"a": [1, None]}))
+    >>> print(dump_indented({"a": [1, None]}))
     {
      "a": [
       1,
@@ -98,17 +105,18 @@ def indented(data: Any, line: str = "\n") -> str:
      ]
     }
     """
-    if put := _WRITTEN.get(type(data)):
+    if put := _SCALAR_ENCODERS.get(type(data)):
         return put(data)
     inner = line + " "
     if isinstance(data, dict) and data:
         members = [
-            f"{_text(key)}: {put(value) if (put := _WRITTEN.get(type(value))) else indented(value, inner)}"
+            f"{_encode_string(key)}: "
+            f"{put(value) if (put := _SCALAR_ENCODERS.get(type(value))) else dump_indented(value, inner)}"
             for key, value in data.items()
         ]
         return f"{{{inner}{f',{inner}'.join(members)}{line}}}"
     if isinstance(data, list | tuple) and data:
-        return f"[{inner}{f',{inner}'.join([indented(item, inner) for item in data])}{line}]"
+        return f"[{inner}{f',{inner}'.join([dump_indented(item, inner) for item in data])}{line}]"
     return _ENCODE(data)
 
 
@@ -128,15 +136,15 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
     [[{'a': 1}]]
     """
     try:
-        return _in_a_row(text, limits)
+        return _decode_values(text, limits)
     except json.JSONDecodeError as error:
         check_depth(text, limits)
         # json knows best what is wrong inside a string, the grammar what may stand between values.
         is_exact = error.msg.startswith(("Unterminated", "Invalid"))
         if not is_exact and len(text) <= LARK_CHARS:
-            if long_integers(text):
+            if has_long_integer(text):
                 parse_located(text, dialect)
-            elif limits.explained and (grammar_error := _refused(text, dialect)) is not None:
+            elif limits.explained and (grammar_error := _find_grammar_error(text, dialect)) is not None:
                 raise grammar_error from None
         reason = f"{error.msg[0].lower()}{error.msg[1:]}".removesuffix(" at").removesuffix(" starting")
         raise ParseError(reason, text=text, offset=error.pos, dialect=dialect) from None
@@ -144,23 +152,23 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
         check_depth(text, limits)
         raise LimitError(f"the text nests deeper than {limits.depth} levels", text=text) from None
     except ValueError:  # an integer of more digits than Python converts
-        raise refuse_integer(text) from None
+        raise long_integer_error(text) from None
 
 
-def _refused(text: str, dialect: str) -> ParseError | None:
-    from planner_eval.base.json_faults import refused
+def _find_grammar_error(text: str, dialect: str) -> ParseError | None:
+    from planner_eval.base.json_faults import find_json_error
 
-    return refused(text, WORDS, dialect)
+    return find_json_error(text, TERMINAL_WORDS, dialect)
 
 
-def _in_a_row(text: str, limits: Limits) -> list[Any]:
+def _decode_values(text: str, limits: Limits) -> list[Any]:
     values: list[Any] = []
     most = max(limits.calls, DEFAULT_LIMITS.calls)
-    position, end = blank_end(text, 0), len(text.rstrip(BLANK))
+    position, end = skip_whitespace(text, 0), len(text.rstrip(JSON_WHITESPACE))
     while position < end or not values:
         value, position = _DECODER.raw_decode(text, position)
         values.append(value)
-        position = blank_end(text, position)
+        position = skip_whitespace(text, position)
         if len(values) > most:  # no plan has so many calls; empty lists alone would take gigabytes
             raise LimitError(f"the text has more JSON values in a row than the limit of {most:,}", text=text)
     return values
@@ -173,7 +181,7 @@ def loads_if_json(text: str, limits: Limits) -> list[Any] | None:
     ([[{'a': 1}]], None)
     """
     try:
-        return _in_a_row(text, limits)
+        return _decode_values(text, limits)
     except json.JSONDecodeError:
         if not _has_long_integer(text):
             check_depth(text, limits)
@@ -206,7 +214,7 @@ def _has_long_integer(text: str) -> bool:
 _SCAN = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
-def loaded(text: Any) -> Any:
+def fast_json_loads(text: Any) -> Any:
     """``json.loads``, without the two calls and two searches for blanks that stand around its parser.
 
     Raises:
@@ -214,7 +222,7 @@ def loaded(text: Any) -> Any:
         TypeError: as there.
         RecursionError: as there.
 
-    >>> loaded('{"a": 1}'), loaded(" 1 ")
+    >>> fast_json_loads('{"a": 1}'), fast_json_loads(" 1 ")
     ({'a': 1}, 1)
     """
     try:
@@ -226,7 +234,7 @@ def loaded(text: Any) -> Any:
     return json.loads(text)
 
 
-class Piece(NamedTuple):
+class DecodedValue(NamedTuple):
     """A JSON value that stands in a text.
 
     Args:
@@ -238,7 +246,7 @@ class Piece(NamedTuple):
     end: int
 
 
-def decode(text: str, offset: int) -> Piece:
+def decode(text: str, offset: int) -> DecodedValue:
     """One JSON value that starts at a place, and the place after it.
 
     Raises:
@@ -246,15 +254,15 @@ def decode(text: str, offset: int) -> Piece:
         RecursionError: it nests too deeply.
 
     >>> decode('x {"a": 1} y', 2)
-    Piece(value={'a': 1}, end=10)
+    DecodedValue(value={'a': 1}, end=10)
     """
     try:
-        return Piece._make(_DECODER.scan_once(text, offset))  # type: ignore[attr-defined]
+        return DecodedValue._make(_DECODER.scan_once(text, offset))  # type: ignore[attr-defined]
     except StopIteration as error:
-        raise _NoValue(text, error.value) from None
+        raise _MissingValueError(text, error.value) from None
 
 
-class _NoValue(json.JSONDecodeError):
+class _MissingValueError(json.JSONDecodeError):
     """Where no value starts; json's own error is made by counting the lines of all the text before."""
 
     def __init__(self, text: str, pos: int) -> None:
@@ -262,20 +270,20 @@ class _NoValue(json.JSONDecodeError):
         self.msg, self.doc, self.pos = "Expecting value", text, pos
 
 
-def whole(text: str) -> Any:
+def decode_whole(text: str) -> Any:
     """The JSON value that a text is, where it may as well be none: no place is looked for.
 
     Raises:
         ValueError: it is no JSON, more than one value, or a number is too long.
         RecursionError: it nests too deeply.
 
-    >>> whole(' {"a": 1} ')
+    >>> decode_whole(' {"a": 1} ')
     {'a': 1}
     """
     return _DECODER.decode(text)
 
 
-def refusal(error: Exception, what: str, start: int) -> ParseError:
+def decoding_error(error: Exception, what: str, start: int) -> ParseError:
     """The error of a piece of JSON that begins at a place of its line.
 
     Args:
@@ -292,7 +300,7 @@ def refusal(error: Exception, what: str, start: int) -> ParseError:
     return ParseError(f"{what}: column {position - start + 1}: {message[0].lower()}{message[1:]}")
 
 
-def blank_end(text: str, offset: int) -> int:
+def skip_whitespace(text: str, offset: int) -> int:
     """The place after the white space of JSON at a place."""
     while offset < len(text) and text[offset] in " \t\r\n":
         offset += 1
@@ -304,7 +312,7 @@ def transformer() -> Any:
     return _transformer()
 
 
-_BRACKETED = (TEXT, Branch("mark", r"[\[\]{}]"))
+_BRACKET_BRANCHES = (JSON_STRING, Branch("mark", r"[\[\]{}]"))
 
 
 def check_depth(text: str, limits: Limits) -> None:
@@ -313,10 +321,10 @@ def check_depth(text: str, limits: Limits) -> None:
     Raises:
         LimitError: with the place of the bracket that is one too many.
     """
-    if text.count("[") + text.count("{") <= limits.depth or _nests_little(text, limits.depth):
+    if text.count("[") + text.count("{") <= limits.depth or _is_surely_shallow(text, limits.depth):
         return
     depth = 0
-    for match in matches(_BRACKETED, text):
+    for match in find_matches(_BRACKET_BRANCHES, text):
         mark = match.group()
         if mark in "[{":
             depth += 1
@@ -327,7 +335,7 @@ def check_depth(text: str, limits: Limits) -> None:
             depth -= 1
 
 
-def _nests_little(text: str, most: int) -> bool:
+def _is_surely_shallow(text: str, most: int) -> bool:
     """Whether brackets outside of strings surely nest no deeper, far sooner than where they do is known."""
     if "\\" in text:
         if "\0" in text:
@@ -338,10 +346,10 @@ def _nests_little(text: str, most: int) -> bool:
     outside = "".join(pieces[::2])
     if "\0" in outside or "\\" in outside:  # where no string is, a backslash escapes no quote
         return False
-    brackets = (outside + after).translate(_BRACKETS)
+    brackets = (outside + after).translate(_BRACKET_TABLE)
     if not brackets.isascii():
         brackets = re.sub(r"[^\[\]]++", "", brackets)
-    work = _WORK * len(brackets)
+    work = _MAX_PASSES * len(brackets)
     for depth in range(most + 1):
         work -= len(brackets)
         if work < 0:
@@ -353,29 +361,32 @@ def _nests_little(text: str, most: int) -> bool:
     return False
 
 
-def nests_past(text: str, limits: Limits) -> bool:
+def is_nested_too_deep(text: str, limits: Limits) -> bool:
     r"""Whether a text that is JSON nests deeper than the limit, as :func:`check_depth` has it, and sooner.
 
-    >>> nests_past('[["]]"], {"\\"": 1}]', Limits(depth=1)), nests_past('["[[["]', Limits(depth=1))
+    >>> (
+    ...     is_nested_too_deep('[["]]"], {"\\"": 1}]', Limits(depth=1)),
+    ...     is_nested_too_deep('["[[["]', Limits(depth=1))
+    ... )
     (True, False)
     """
     if text.count("[") + text.count("{") <= limits.depth:
         return False
     if "\\" in text:
         text = text.replace("\\\\", "").replace('\\"', "")
-    brackets = "".join(text.split('"')[::2]).translate(_BRACKETS)
-    work = _WORK * len(brackets)
+    brackets = "".join(text.split('"')[::2]).translate(_BRACKET_TABLE)
+    work = _MAX_PASSES * len(brackets)
     for depth in range(limits.depth):
         if not brackets:
             return False
         work -= len(brackets)
         if work < 0:
-            return _nests_past(brackets, limits.depth - depth)
+            return _has_excess_depth(brackets, limits.depth - depth)
         brackets = brackets.replace("[]", "")
     return bool(brackets)
 
 
-def data_nests_past(data: Any, limits: Limits, *, lists: bool = False) -> bool:
+def is_data_nested_too_deep(data: Any, limits: Limits, *, lists: bool = False) -> bool:
     """Whether data nests deeper than the limit; level by level, for it may be past any stack.
 
     Args:
@@ -383,7 +394,10 @@ def data_nests_past(data: Any, limits: Limits, *, lists: bool = False) -> bool:
         limits: Bounds on nesting.
         lists: Look only at lists that stand in lists, not at what objects hold.
 
-    >>> data_nests_past([[[]]], Limits(depth=2)), data_nests_past([{"a": [[]]}], Limits(depth=2), lists=True)
+    >>> (
+    ...     is_data_nested_too_deep([[[]]], Limits(depth=2)),
+    ...     is_data_nested_too_deep([{"a": [[]]}], Limits(depth=2), lists=True)
+    ... )
     (True, False)
     """
     if lists and (type(data) is not list or list not in map(type, data)):  # as nearly all that is asked
@@ -398,7 +412,7 @@ def data_nests_past(data: Any, limits: Limits, *, lists: bool = False) -> bool:
     return bool(level)
 
 
-def _nests_past(brackets: str, most: int) -> bool:
+def _has_excess_depth(brackets: str, most: int) -> bool:
     depth = 0
     for mark in brackets:
         depth += 1 if mark == "[" else -1
@@ -407,14 +421,19 @@ def _nests_past(brackets: str, most: int) -> bool:
     return False
 
 
-_WORK = 16
+_MAX_PASSES = 16
 """How often all brackets may be gone over until it is sooner to count them."""
 
 
-_BRACKETS = {code: None for code in range(128)} | {ord("["): "[", ord("{"): "[", ord("]"): "]", ord("}"): "]"}
+_BRACKET_TABLE = {code: None for code in range(128)} | {
+    ord("["): "[",
+    ord("{"): "[",
+    ord("]"): "]",
+    ord("}"): "]",
+}
 """Brackets alike, and nothing else; outside of its strings JSON has no other characters."""
 
-WORDS = {
+TERMINAL_WORDS = {
     "STRING": "a quoted text",
     "NUMBER": "a number",
     "WORD": "true, false or null",
@@ -427,7 +446,7 @@ WORDS = {
 }
 
 
-class Located:
+class LocatedValue:
     """A JSON value with its place: `data` holds Located items where it is a list or an object.
 
     Args:
@@ -448,10 +467,10 @@ class Member(NamedTuple):
     """One member of an object."""
 
     key: str
-    value: Located
+    value: LocatedValue
 
 
-def parse_located(text: str, dialect: str = "json") -> list[Located]:
+def parse_located(text: str, dialect: str = "json") -> list[LocatedValue]:
     """The JSON values of a text with the place of every value, by the grammar of grammars/json.lark.
 
     Raises:
@@ -462,30 +481,32 @@ def parse_located(text: str, dialect: str = "json") -> list[Located]:
     """
     from planner_eval.base import grammar
 
-    values: list[Located] = grammar.run(grammar.load("json", _transformer()), text, WORDS, dialect)
+    values: list[LocatedValue] = grammar.run(
+        grammar.load("json", _transformer()), text, TERMINAL_WORDS, dialect
+    )
     return values
 
 
-class Places:
+class ObjectSpans:
     """Where the objects of some data stand in its text; found by identity.
 
     Args:
         located: The values of the text.
 
-    >>> places = Places(parse_located('[{"a": 12}]'))
+    >>> places = ObjectSpans(parse_located('[{"a": 12}]'))
     >>> places.members(places.values[0][0])
     ((7, 9),)
     """
 
     __slots__ = ("_by_id", "values")
 
-    def __init__(self, located: list[Located]) -> None:
-        self._by_id: dict[int, Located] = {}
+    def __init__(self, located: list[LocatedValue]) -> None:
+        self._by_id: dict[int, LocatedValue] = {}
         self.values = [self._plain(item) for item in located]
 
-    def _plain(self, item: Located) -> Any:
+    def _plain(self, item: LocatedValue) -> Any:
         if item.is_object:
-            data = as_object([(key, self._plain(value)) for key, value in item.data])
+            data = build_object([(key, self._plain(value)) for key, value in item.data])
             self._by_id[id(data)] = item
             return data
         if isinstance(item.data, list):
@@ -509,12 +530,12 @@ def _transformer() -> Any:
     if _TRANSFORMER is None:
         from lark import Token, Transformer
 
-        class JsonTransformer(Transformer[Token, list[Located]]):
+        class JsonTransformer(Transformer[Token, list[LocatedValue]]):
             def start(self, items: list[Any]) -> Any:
                 return items
 
-            def string(self, items: list[Any]) -> Located:
-                return _scalar(items[0])
+            def string(self, items: list[Any]) -> LocatedValue:
+                return _locate_scalar(items[0])
 
             number = word = string
             # the same rules where another grammar imports them
@@ -523,13 +544,13 @@ def _transformer() -> Any:
             def member(self, items: list[Any]) -> Member:
                 return Member(json.loads(items[0]), items[2])
 
-            def object(self, items: list[Any]) -> Located:
+            def object(self, items: list[Any]) -> LocatedValue:
                 span = (items[0].start_pos, items[-1].end_pos)
-                return Located([m for m in items if isinstance(m, Member)], span, True)
+                return LocatedValue([m for m in items if isinstance(m, Member)], span, True)
 
-            def array(self, items: list[Any]) -> Located:
+            def array(self, items: list[Any]) -> LocatedValue:
                 span = (items[0].start_pos, items[-1].end_pos)
-                return Located([v for v in items if isinstance(v, Located)], span)
+                return LocatedValue([v for v in items if isinstance(v, LocatedValue)], span)
 
         _TRANSFORMER = JsonTransformer
     return _TRANSFORMER
@@ -538,5 +559,5 @@ def _transformer() -> Any:
 _TRANSFORMER: Any = None
 
 
-def _scalar(token: Any) -> Located:
-    return Located(json.loads(token), (token.start_pos, token.end_pos))
+def _locate_scalar(token: Any) -> LocatedValue:
+    return LocatedValue(json.loads(token), (token.start_pos, token.end_pos))

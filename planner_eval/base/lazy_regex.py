@@ -8,7 +8,7 @@ from typing import Any, cast
 _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "split")
 
 
-class _Later:
+class _LazyPattern:
     """What stands for a pattern; once compiled, its methods are found here without a further step."""
 
     def __init__(self, regex: str, flags: int) -> None:
@@ -20,14 +20,14 @@ class _Later:
         return getattr(pattern, name)
 
 
-def later(regex: str, flags: int = 0) -> re.Pattern[str]:
+def lazy_pattern(regex: str, flags: int = 0) -> re.Pattern[str]:
     r"""A pattern that is compiled when it is first asked; all of a module's take some milliseconds.
 
     Args:
         regex: The pattern.
         flags: As for ``re.compile``.
 
-    >>> later(r"\d+").findall("1 and 22")
+    >>> lazy_pattern(r"\d+").findall("1 and 22")
     ['1', '22']
     """
-    return cast("re.Pattern[str]", _Later(regex, flags))
+    return cast("re.Pattern[str]", _LazyPattern(regex, flags))

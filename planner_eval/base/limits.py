@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import TEXT, Branch, matches
+from planner_eval.base.text import JSON_STRING, Branch, find_matches
 
 Span: TypeAlias = tuple[int, int]
 """Characters [start, end) of the text a plan was read from."""
@@ -17,10 +17,10 @@ MAX_DIGITS = 4_300
 that held one could be neither printed nor compared."""
 
 
-FILE_LIMIT = 4_000_000_000
+MAX_FILE_BYTES = 4_000_000_000
 """Bytes of one file."""
 
-STREAM_LIMIT = 1_000_000_000
+MAX_STREAM_BYTES = 1_000_000_000
 """Bytes of a pipe or a device, and of what a packed file unpacks to."""
 
 
@@ -42,23 +42,23 @@ class Limits(NamedTuple):
 
 
 DEFAULT_LIMITS = Limits()
-UNEXPLAINED = Limits(explained=False)
-_LONG = r"(?<![\w.])(0[xX][\da-fA-F_]{3000}|0[oO]?[0-7_]{4000}|0[bB][01_]{14000}|\d[\d_]{4000})"
-_LEAST = 3_000
+UNEXPLAINED_LIMITS = Limits(explained=False)
+_LONG_INTEGER = r"(?<![\w.])(0[xX][\da-fA-F_]{3000}|0[oO]?[0-7_]{4000}|0[bB][01_]{14000}|\d[\d_]{4000})"
+_MIN_LONG_CHARS = 3_000
 """Characters that the shortest of these has more than: most texts are shorter, and need no look."""
-_LONG_UNQUOTED = (TEXT, Branch("long", _LONG))
+_LONG_INTEGER_BRANCHES = (JSON_STRING, Branch("long", _LONG_INTEGER))
 
 
-def long_integers(text: str) -> bool:
+def has_long_integer(text: str) -> bool:
     """Whether a text holds an integer near the limit or past it, in quotes or not.
 
-    >>> long_integers("f(a=0x" + "f" * 4000 + ")"), long_integers("f(a=0xff)")
+    >>> has_long_integer("f(a=0x" + "f" * 4000 + ")"), has_long_integer("f(a=0xff)")
     (True, False)
     """
-    return len(text) > _LEAST and re.search(_LONG, text) is not None
+    return len(text) > _MIN_LONG_CHARS and re.search(_LONG_INTEGER, text) is not None
 
 
-def refuse_integer(text: str, offset: int | None = None) -> LimitError:
+def long_integer_error(text: str, offset: int | None = None) -> LimitError:
     """The error of a text with an integer of more digits than a plan may hold.
 
     Args:
@@ -67,11 +67,13 @@ def refuse_integer(text: str, offset: int | None = None) -> LimitError:
     """
     reason = f"found an integer of more than {MAX_DIGITS:,} digits, which is the limit; quoted, it is a text"
     if offset is None:
-        offset = next((m.start() for m in matches(_LONG_UNQUOTED, text) if m.lastgroup == "long"), 0)
+        offset = next(
+            (m.start() for m in find_matches(_LONG_INTEGER_BRANCHES, text) if m.lastgroup == "long"), 0
+        )
     return LimitError(reason, text=text, offset=offset)
 
 
-def refuse_calls(limits: Limits, text: str = "") -> LimitError:
+def too_many_calls_error(limits: Limits, text: str = "") -> LimitError:
     """The error of a plan of too many calls, where the rest is not counted.
 
     Args:

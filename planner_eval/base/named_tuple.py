@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:
 
-    class _Making(type):
+    class _NamedTupleMeta(type):
         """Makes the class of a named tuple from a class's body.
 
         That of ``typing`` compiles the text of each annotation, which nothing of ours asks for: two thirds of
@@ -28,7 +28,7 @@ else:
                     setattr(tuple_class, key, value)
             return tuple_class
 
-    class NamedTuple(metaclass=_Making):
+    class NamedTuple(metaclass=_NamedTupleMeta):
         """What a class of named tuples is derived from, as from ``typing.NamedTuple``.
 
         >>> class Place(NamedTuple):

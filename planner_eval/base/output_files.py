@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 
-_EFFECTIVE = os.access in os.supports_effective_ids
+_CAN_CHECK_EFFECTIVE_IDS = os.access in os.supports_effective_ids
 
 
-def refusal(file: str, *, folder: bool = False) -> str | None:
+def find_write_problem(file: str, *, folder: bool = False) -> str | None:
     """Why a file cannot be written, in words; None where nothing speaks against it.
 
     Args:
         file: Its name.
         folder: Whether it may be a directory, which is made where it is not there, with the folders above it.
 
-    >>> refusal("there/is/no/such.json")
+    >>> find_write_problem("there/is/no/such.json")
     'there/is/no/such.json cannot be written: there is no folder there/is/no'
     """
     try:
@@ -34,26 +34,26 @@ def refusal(file: str, *, folder: bool = False) -> str | None:
     except OSError as error:
         return f"{file} cannot be written: {error.strerror or error}"
     if os.path.isdir(file) or file.endswith(("/", os.sep)):
-        return _folder(file) if folder else f"{file} is a directory, expected the name of a file"
+        return _find_folder_problem(file) if folder else f"{file} is a directory, expected the name of a file"
     if status is not None and not stat.S_ISREG(status.st_mode):
         return None
     real = os.path.realpath(file)
-    if status is not None and not os.access(real, os.W_OK, effective_ids=_EFFECTIVE):
+    if status is not None and not os.access(real, os.W_OK, effective_ids=_CAN_CHECK_EFFECTIVE_IDS):
         return f"{file} cannot be written: the file is read-only"
-    problem = _unusable(os.path.dirname(real), file)
+    problem = _find_creation_problem(os.path.dirname(real), file)
     return problem and f"{file} cannot be written: {problem}"
 
 
-def _folder(file: str) -> str | None:
+def _find_folder_problem(file: str) -> str | None:
     """Why a folder cannot be made, or nothing be written into it."""
     existing = os.path.realpath(file)
     while not os.path.lexists(existing):
         existing = os.path.dirname(existing)
-    problem = _unusable(existing, file)
+    problem = _find_creation_problem(existing, file)
     return problem and f"nothing can be written into {file}: {problem}"
 
 
-def _unusable(folder: str, file: str) -> str | None:
+def _find_creation_problem(folder: str, file: str) -> str | None:
     """Why no file can be made in a folder, which is shown as the user wrote it unless a link led there."""
     linked = os.path.realpath(file) != os.path.abspath(file)
     name_shown = folder if os.path.isabs(file) or linked else os.path.relpath(folder)
@@ -61,7 +61,7 @@ def _unusable(folder: str, file: str) -> str | None:
         return f"there is no folder {name_shown}"
     if not os.path.isdir(folder):
         return f"{name_shown} is no folder"
-    may = os.access(folder, os.W_OK | os.X_OK, effective_ids=_EFFECTIVE)
+    may = os.access(folder, os.W_OK | os.X_OK, effective_ids=_CAN_CHECK_EFFECTIVE_IDS)
     return None if may else f"the folder {name_shown} is read-only"
 
 
@@ -83,7 +83,9 @@ def write(file: str | os.PathLike[str], data: str | bytes | Iterable[str], *, fo
     """
     name = os.fspath(file)
     pieces = (
-        (data,) if isinstance(data, bytes) else _encoded(ended([data] if isinstance(data, str) else data))
+        (data,)
+        if isinstance(data, bytes)
+        else _encode_pieces(ensure_final_newline([data] if isinstance(data, str) else data))
     )
     try:
         if follow and _is_stream(name):
@@ -91,17 +93,20 @@ def write(file: str | os.PathLike[str], data: str | bytes | Iterable[str], *, fo
             with os.fdopen(os.open(name, os.O_WRONLY | os.O_APPEND), "wb") as stream:
                 stream.writelines(pieces)
         else:
-            _replace(os.path.realpath(name) if follow else name, pieces)
+            _replace_file(os.path.realpath(name) if follow else name, pieces)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise InputError(f"{name} cannot be written: {error.strerror or error}") from None
 
 
-def ended(pieces: Iterable[str]) -> Iterator[str]:
+def ensure_final_newline(pieces: Iterable[str]) -> Iterator[str]:
     r"""The pieces of a text, and a line end where it does not end with one.
 
-    >>> list(ended(["a\nb", ""])), list(ended(["a", "\n"])), list(ended([]))
+    >>> (
+    ...     list(ensure_final_newline(["a\nb", ""])), list(ensure_final_newline(["a", "\n"])),
+    ...     list(ensure_final_newline([]))
+    ... )
     (['a\nb', '\n'], ['a', '\n'], ['\n'])
     """
     last = ""
@@ -113,7 +118,7 @@ def ended(pieces: Iterable[str]) -> Iterator[str]:
         yield "\n"
 
 
-def _encoded(pieces: Iterable[str]) -> Iterator[bytes]:
+def _encode_pieces(pieces: Iterable[str]) -> Iterator[bytes]:
     return (piece.encode("utf-8", errors="backslashreplace") for piece in pieces)
 
 
@@ -132,7 +137,7 @@ def _is_open_file(folder: str) -> bool:
     return folder.startswith("/proc/") and folder.endswith("/fd")
 
 
-def _replace(real: str, pieces: Iterable[bytes]) -> None:
+def _replace_file(real: str, pieces: Iterable[bytes]) -> None:
     """Put a file with this data in the place of another."""
     temporary = os.path.join(os.path.dirname(real), f".planeval-{os.urandom(6).hex()}.part")
     try:

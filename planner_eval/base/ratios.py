@@ -17,14 +17,14 @@ def f1_parts(hit: float, pred: float, gold: float) -> tuple[float, float]:
     return 2 * hit, pred + gold
 
 
-def rounded(value: float, digits: int = 4) -> float:
+def round_ratio(value: float, digits: int = 4) -> float:
     """A ratio to some digits; to more where these would say that it is 0 or 1, and it is not.
 
     Args:
         value: The ratio, or a difference of two.
         digits: Digits after the point.
 
-    >>> rounded(2 / 3), rounded(1.0), rounded(29_999 / 30_000), rounded(-0.00002)
+    >>> round_ratio(2 / 3), round_ratio(1.0), round_ratio(29_999 / 30_000), round_ratio(-0.00002)
     (0.6667, 1.0, 0.99997, -2e-05)
     """
     ratio = round(value, digits)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-_PLACES: dict[str, str] = {}
+_TARGETS: dict[str, str] = {}
 
 
 def register(name: str, target: str) -> None:
@@ -23,7 +23,7 @@ def register(name: str, target: str) -> None:
         name: The service's name.
         target: The function that gives it, as ``"package.module:function"``.
     """
-    _PLACES[name] = target
+    _TARGETS[name] = target
 
 
 def service(name: str) -> Callable[..., Any]:
@@ -37,8 +37,8 @@ def service(name: str) -> Callable[..., Any]:
     """
     from importlib import import_module
 
-    if name not in _PLACES:
+    if name not in _TARGETS:
         raise LookupError(f"nobody gives the service {name!r}")
-    module, _, function = _PLACES[name].partition(":")
+    module, _, function = _TARGETS[name].partition(":")
     provider: Callable[..., Any] = getattr(import_module(module), function)
     return provider

@@ -30,10 +30,10 @@ def folder(name: str) -> Path:
     """
     from pathlib import Path
 
-    return Path(_folder(name))
+    return Path(_find_folder(name))
 
 
-def _folder(name: str) -> str:
+def _find_folder(name: str) -> str:
     for above in (_PACKAGE, os.path.dirname(_PACKAGE)):
         folder = os.path.join(above, name)
         if os.path.isdir(folder):
@@ -44,5 +44,5 @@ def _folder(name: str) -> str:
 def read(name: str) -> str:
     """The text of one shipped file, by its path below the project, e.g. ``"grammars/json.lark"``."""
     top, _, below = name.partition("/")
-    with open(os.path.join(_folder(top), below), encoding="utf-8") as file:
+    with open(os.path.join(_find_folder(top), below), encoding="utf-8") as file:
         return file.read()

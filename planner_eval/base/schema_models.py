@@ -24,11 +24,11 @@ Items = Annotated[list[Item], Field(strict=False)]
 """A list; data out of Python may give a tuple."""
 Pair = Annotated[list[Item], Field(strict=False, min_length=2, max_length=2)]
 """A list of two."""
-Texts = str | Items[str]
+OneOrMoreTexts = str | Items[str]
 """A text, or a list of texts."""
-Steps: TypeAlias = "tuple[str | int, ...]"
+DataPath: TypeAlias = "tuple[str | int, ...]"
 """The way to a place in data."""
-Where: TypeAlias = Callable[[Steps], str]
+PathFormatter: TypeAlias = Callable[[DataPath], str]
 """From a place in data to what messages call it."""
 
 
@@ -64,7 +64,7 @@ class Described(BaseModel):
         return data
 
     @classmethod
-    def check(cls, data: Any, where: str | Where, error: type[InputError] = InputError) -> Self:
+    def check(cls, data: Any, where: str | PathFormatter, error: type[InputError] = InputError) -> Self:
         """The data as the model's, when they follow it.
 
         Args:
@@ -78,12 +78,12 @@ class Described(BaseModel):
         try:
             return cls.model_validate(data)
         except ValidationError as refused:
-            steps, sentence = explained(refused, data, cls.mapping)
+            steps, sentence = explain_error(refused, data, cls.mapping)
             named = where if isinstance(where, str) else where(steps)
             raise error(f"{named}{sentence}") from None
 
 
-def key(description: str, **rules: Any) -> Any:
+def optional_key(description: str, **rules: Any) -> Any:
     """A key that may be left out, for the right side of a model's field."""
     return Field(None, description=description, **rules)
 
@@ -98,7 +98,7 @@ class OneOf:
         return core_schema.literal_schema(self.names)
 
 
-def expecting(words: str) -> WrapValidator:
+def describe_expected(words: str) -> WrapValidator:
     """Says in an annotation what is expected, in words, where the types say less to a person."""
 
     def validate(value: Any, inner: Any) -> Any:
@@ -111,7 +111,7 @@ def expecting(words: str) -> WrapValidator:
 
 
 # ---------------------------------------------------------------- messages
-_KINDS = {
+_TYPE_WORDS = {
     "string_type": "text",
     "bool_type": "true or false",
     "int_type": "a whole number",
@@ -133,19 +133,19 @@ class _Problem(NamedTuple):
     @property
     def telling(self) -> float:
         """How much it says: of a union's branches the one that got furthest says most."""
-        kind = self.type in (*_KINDS, "dict_type", "model_type")
+        kind = self.type in (*_TYPE_WORDS, "dict_type", "model_type")
         vague = kind or (self.type == "literal_error" and not isinstance(self.found, str))
         return len(self.path) + (0 if vague else 0.5)
 
 
-class Explained(NamedTuple):
+class ErrorExplanation(NamedTuple):
     """An error of what somebody wrote: the way to its place, and what is wrong there, in words."""
 
-    place: Steps
+    place: DataPath
     words: str
 
 
-def explained(error: ValidationError, data: Any, mapping: str = "a table") -> Explained:
+def explain_error(error: ValidationError, data: Any, mapping: str = "a table") -> ErrorExplanation:
     """The place of the first error; and where it is, what was found and what was expected, in words.
 
     The words are to follow a file's name.
@@ -155,16 +155,16 @@ def explained(error: ValidationError, data: Any, mapping: str = "a table") -> Ex
         data: What it was raised for.
         mapping: What the format calls a mapping.
     """
-    problems = [_problem(error_data, data) for error_data in error.errors(include_url=False)]
+    problems = [_read_problem(error_data, data) for error_data in error.errors(include_url=False)]
     first = problems[0].path
     group = [p for p in problems if p.path[: len(first)] == first]
     furthest = max(group, key=lambda p: p.telling)
     equal = [p for p in group if (p.path, p.telling) == (furthest.path, furthest.telling)]
     unknown = (furthest.context["key"],) if furthest.type == "unknown_key" else ()
-    return Explained((*furthest.path, *unknown), _sentence(equal, mapping))
+    return ErrorExplanation((*furthest.path, *unknown), _format_problems(equal, mapping))
 
 
-def _problem(error: Any, data: Any) -> _Problem:
+def _read_problem(error: Any, data: Any) -> _Problem:
     path: list[str | int] = []
     for step in error["loc"]:
         inside = isinstance(data, Mapping) and step in data
@@ -177,12 +177,12 @@ def _problem(error: Any, data: Any) -> _Problem:
     return _Problem(tuple(path), error["type"], error["input"], error.get("ctx", {}), of_key, error["msg"])
 
 
-def _sentence(problems: list[_Problem], mapping: str) -> str:
+def _format_problems(problems: list[_Problem], mapping: str) -> str:
     problem = problems[0]
     if problem.type == "unknown_key":
         names, name = problem.context["known"], problem.context["key"]
         hint = did_you_mean(str(name), names, f"known are {', '.join(names)}")
-        return f"{_placed(problem.path)}: there is no key {name!r}; {hint}"
+        return f"{_format_location(problem.path)}: there is no key {name!r}; {hint}"
     if problem.type == "union_tag_not_found":
         problem = problem._replace(
             type="missing", path=(*problem.path, problem.context["discriminator"].strip("'"))
@@ -190,22 +190,22 @@ def _sentence(problems: list[_Problem], mapping: str) -> str:
     if problem.type == "union_tag_invalid":
         field = problem.context["discriminator"].strip("'")
         problem = problem._replace(path=(*problem.path, field), found=problem.context["tag"])
-    container, subject = _split(problem.path)
+    container, subject = _split_path(problem.path)
     if problem.type == "missing":
-        return f"{_placed(container)}: {_named(subject)!r} is missing"
-    expectation = " or ".join(dict.fromkeys(_wanted(p, mapping) for p in problems))
+        return f"{_format_location(container)}: {_format_path(subject)!r} is missing"
+    expectation = " or ".join(dict.fromkeys(_format_expected(p, mapping) for p in problems))
     actual = (
         "empty"
         if problem.type.endswith("too_short") and not problem.found
         else one_line(repr(problem.found), 60)
     )
     if problem.of_key:
-        return f"{_placed(problem.path[:-1])}: the key is {actual}, expected {expectation}"
-    clause = f"{_named(subject)} is {actual}" if subject else f"found {actual}"
-    return f"{_placed(container)}: {clause}, expected {expectation}"
+        return f"{_format_location(problem.path[:-1])}: the key is {actual}, expected {expectation}"
+    clause = f"{_format_path(subject)} is {actual}" if subject else f"found {actual}"
+    return f"{_format_location(container)}: {clause}, expected {expectation}"
 
 
-def _wanted(problem: _Problem, mapping: str) -> str:
+def _format_expected(problem: _Problem, mapping: str) -> str:
     """What was expected."""
     context = problem.context
     if problem.type in ("literal_error", "union_tag_invalid"):
@@ -225,19 +225,19 @@ def _wanted(problem: _Problem, mapping: str) -> str:
     if problem.type in bounds:
         limit, words = bounds[problem.type]
         return f"a number {words.format(f'{context[limit]:g}')}"
-    return _KINDS.get(problem.type, problem.message.removeprefix("Input should be "))
+    return _TYPE_WORDS.get(problem.type, problem.message.removeprefix("Input should be "))
 
 
-def _split(path: tuple[str | int, ...]) -> tuple[tuple[str | int, ...], tuple[str | int, ...]]:
+def _split_path(path: tuple[str | int, ...]) -> tuple[tuple[str | int, ...], tuple[str | int, ...]]:
     """A place as that of the key and its container; positions in lists stay with the list's name."""
     index = max((i for i, step in enumerate(path) if isinstance(step, str)), default=0)
     return path[:index], path[index:]
 
 
-def _named(path: tuple[str | int, ...]) -> str:
+def _format_path(path: tuple[str | int, ...]) -> str:
     """A place in words, positions counted from 1.
 
-    >>> _named(("rule", 0, "compare", 1)), _named(("roles", "plain"))
+    >>> _format_path(("rule", 0, "compare", 1)), _format_path(("roles", "plain"))
     ('rule 1, compare 2', 'roles.plain')
     """
     text = ""
@@ -248,8 +248,8 @@ def _named(path: tuple[str | int, ...]) -> str:
     return text.removeprefix(", ").strip()
 
 
-def _placed(path: tuple[str | int, ...]) -> str:
-    return f", {_named(path)}" if path else ""
+def _format_location(path: tuple[str | int, ...]) -> str:
+    return f", {_format_path(path)}" if path else ""
 
 
 # ---------------------------------------------------------------- JSON Schema

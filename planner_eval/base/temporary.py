@@ -15,12 +15,12 @@ except ImportError:  # not on every platform
     fcntl = None
 
 _LOCK = "lock"
-_NAME = re.compile(r"planeval-tmp-\w{8}")
-_BEFORE = ".planeval-new-"
+_FOLDER_NAME = re.compile(r"planeval-tmp-\w{8}")
+_UNLOCKED_PREFIX = ".planeval-new-"
 """How a folder is called until it is locked: nobody takes it for one that was left."""
 
 
-class Held(NamedTuple):
+class TemporaryFolder(NamedTuple):
     """A folder of ours.
 
     Args:
@@ -38,7 +38,7 @@ class Held(NamedTuple):
             os.close(self.lock)
 
 
-def temporary_folder() -> Held:
+def make_temporary_folder() -> TemporaryFolder:
     """A new folder among the temporary ones, of this process.
 
     Folders of that kind, of this user and this machine, that no process holds any more are removed first.
@@ -47,32 +47,32 @@ def temporary_folder() -> Held:
         OSError: it cannot be made.
     """
     home = tempfile.gettempdir()
-    _sweep(home)
-    unlocked = tempfile.mkdtemp(prefix=_BEFORE, dir=home)
+    _remove_abandoned(home)
+    unlocked = tempfile.mkdtemp(prefix=_UNLOCKED_PREFIX, dir=home)
     try:
-        lock = _locked(os.path.join(unlocked, _LOCK), new=True)
+        lock = _open_locked(os.path.join(unlocked, _LOCK), new=True)
         path = os.path.join(home, f"planeval-tmp-{unlocked[-8:]}")
         os.rename(unlocked, path)
     except BaseException:
         shutil.rmtree(unlocked, ignore_errors=True)
         raise
-    return Held(path, lock)
+    return TemporaryFolder(path, lock)
 
 
-def _sweep(home: str) -> None:
+def _remove_abandoned(home: str) -> None:
     """Remove the folders that nobody holds any more."""
     if fcntl is None:
         return
     try:
         folders = [
-            entry.path for entry in os.scandir(home) if _NAME.fullmatch(entry.name) and _is_ours(entry)
+            entry.path for entry in os.scandir(home) if _FOLDER_NAME.fullmatch(entry.name) and _is_ours(entry)
         ]
     except OSError:
         return
     for path in folders:
-        lock = _locked(os.path.join(path, _LOCK))
+        lock = _open_locked(os.path.join(path, _LOCK))
         if lock is not None:
-            Held(path, lock).remove()
+            TemporaryFolder(path, lock).remove()
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:
@@ -83,7 +83,7 @@ def _is_ours(entry: os.DirEntry[str]) -> bool:
     return own and entry.is_dir(follow_symlinks=False)
 
 
-def _locked(name: str, *, new: bool = False) -> int | None:
+def _open_locked(name: str, *, new: bool = False) -> int | None:
     """A file that nobody else holds, open and locked; None where that cannot be.
 
     It names its machine: on a disk that several share, locks of another one may not be seen.

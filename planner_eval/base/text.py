@@ -18,7 +18,7 @@ _UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\u
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 """Characters without width, which chat windows and editors put before a line: nobody sees them there."""
 
-_COMPARED = 200
+_MAX_COMPARED_CHARS = 200
 """A longer name is compared by its beginning: the comparison's time grows with the square of the length."""
 
 
@@ -63,22 +63,22 @@ def one_line(text: str, width: int = 80) -> str:
     'a\\nbccc…'
     """
     text = printable(text[: width + 1]).replace("\n", "\\n").replace("\t", "\\t")
-    return shortened(text, width)
+    return shorten(text, width)
 
 
-def shortened(text: str, width: int) -> str:
+def shorten(text: str, width: int) -> str:
     """The text cut to `width` characters, the last of them an ellipsis where something is cut.
 
-    >>> shortened("Beijing to Shanghai", 8)
+    >>> shorten("Beijing to Shanghai", 8)
     'Beijing…'
     """
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def counted(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """A count with its noun.
 
-    >>> counted(1, "dependency"), counted(2000, "dependency"), counted(0, "tool")
+    >>> format_count(1, "dependency"), format_count(2000, "dependency"), format_count(0, "tool")
     ('1 dependency', '2,000 dependencies', '0 tools')
     """
     if count != 1:
@@ -86,19 +86,19 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}"
 
 
-def seconds(count: float) -> str:
+def format_seconds(count: float) -> str:
     """A time in words.
 
-    >>> seconds(1.0), seconds(0.5), seconds(60)
+    >>> format_seconds(1.0), format_seconds(0.5), format_seconds(60)
     ('1 second', '0.5 seconds', '60 seconds')
     """
     return f"{count:g} second{'s' * (count != 1)}"
 
 
-def closest(name: str, names: Iterable[str]) -> str | None:
+def closest_name(name: str, names: Iterable[str]) -> str | None:
     """The known name that one which is not known comes closest to; None where none is close.
 
-    >>> closest("bnak", ["bank", "hotel"]), closest("x", ["bank"])
+    >>> closest_name("bnak", ["bank", "hotel"]), closest_name("x", ["bank"])
     ('bank', None)
     """
     return next(iter(close_names(name, names, 1)), None)
@@ -108,7 +108,7 @@ def close_names(name: str, names: Iterable[str], most: int = 3, *, cutoff: float
     """The known names that one which is not known comes close to, the closest first."""
     from difflib import get_close_matches
 
-    return get_close_matches(name[:_COMPARED], list(names), most, cutoff)
+    return get_close_matches(name[:_MAX_COMPARED_CHARS], list(names), most, cutoff)
 
 
 def did_you_mean(name: str, names: Iterable[str], otherwise: str = "", *, lead: str = "") -> str:
@@ -125,48 +125,48 @@ def did_you_mean(name: str, names: Iterable[str], otherwise: str = "", *, lead: 
     >>> did_you_mean("x", ["bank"], "known are bank")
     'known are bank'
     """
-    close = closest(name, names)
+    close = closest_name(name, names)
     return otherwise if close is None else f"{lead}did you mean {close!r}?"
 
 
-def shown(value: Any, width: int = 80) -> str:
+def one_line_json(value: Any, width: int = 80) -> str:
     """A value as JSON on one line, cut to `width` characters.
 
-    >>> shown({"a": [1, "x"]}), shown(10**5000, 8)
+    >>> one_line_json({"a": [1, "x"]}), one_line_json(10**5000, 8)
     ('{"a": [1, "x"]}', '1000000…')
     """
     try:
-        return one_line(_encoded(value), width)
+        return one_line(_encode_json(value), width)
     except ValueError:  # an integer of more digits than Python writes
-        width = min(width, _MOST_DIGITS)
-        return one_line(_encoded(_writable(value, width)), width)
+        width = min(width, _MAX_SHOWN_DIGITS)
+        return one_line(_encode_json(_cut_integers(value, width)), width)
 
 
-def _default(value: Any) -> str:
+def _encode_unknown(value: Any) -> str:
     try:
         return repr(value)
     except ValueError:
         return f"<{type(value).__name__}>"
 
 
-def _writable(value: Any, width: int) -> Any:
+def _cut_integers(value: Any, width: int) -> Any:
     """The same with no integer longer than `width` digits and one, so that what is cut is never seen."""
     if isinstance(value, dict):
-        return {_writable(key, width): _writable(item, width) for key, item in value.items()}
+        return {_cut_integers(key, width): _cut_integers(item, width) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_writable(item, width) for item in value]
-    if not isinstance(value, int) or value.bit_length() <= _WRITABLE:
+        return [_cut_integers(item, width) for item in value]
+    if not isinstance(value, int) or value.bit_length() <= _MAX_WRITABLE_BITS:
         return value
     digits = int((value.bit_length() - 1) * _LOG10_2) + 1  # or one more
     first = abs(value) // 10 ** max(digits - width - 1, 0)
     return -first if value < 0 else first
 
 
-_WRITABLE = 2_000
+_MAX_WRITABLE_BITS = 2_000
 """Integers of so many bits are always written: Python writes 640 digits, whatever its limit."""
-_MOST_DIGITS = 600
+_MAX_SHOWN_DIGITS = 600
 _LOG10_2 = 0.30102999566398
-_encoded = json.JSONEncoder(ensure_ascii=False, default=_default).encode
+_encode_json = json.JSONEncoder(ensure_ascii=False, default=_encode_unknown).encode
 
 
 # ----------------------------------------------------------------------
@@ -185,11 +185,11 @@ class Branch(NamedTuple):
     quote: str = ""
 
 
-TEXT = Branch("text", r'"(?:[^"\\]++|\\.)*+"', '"')
+JSON_STRING = Branch("text", r'"(?:[^"\\]++|\\.)*+"', '"')
 """A text of JSON."""
 
 
-def matches(
+def find_matches(
     branches: tuple[Branch, ...], text: str, start: int = 0, stop: int | None = None
 ) -> Iterator[re.Match[str]]:
     r"""The matches of the first branch that fits, from left to right; its name is the last group's.
@@ -204,8 +204,8 @@ def matches(
         start: Where to begin.
         stop: Where to stop; the end of the text when left out.
 
-    >>> brackets = (TEXT, Branch("mark", r"[\[\]]"))
-    >>> [match.group() for match in matches(brackets, '["]", "[', 0)]
+    >>> brackets = (JSON_STRING, Branch("mark", r"[\[\]]"))
+    >>> [match.group() for match in find_matches(brackets, '["]", "[', 0)]
     ['[', '"]"', '[']
     """
     stop = len(text) if stop is None else stop
@@ -213,20 +213,20 @@ def matches(
     resumed = True
     while resumed:
         resumed = False
-        for match in compiled(branches, off).finditer(text, start, stop):
+        for match in compile_branches(branches, off).finditer(text, start, stop):
             if match.lastgroup is None:  # a quote that is not closed
-                off |= {branch.name for branch in branches if _opens(branch, match.group())}
+                off |= {branch.name for branch in branches if _is_opening_quote(branch, match.group())}
                 start, resumed = match.end(), True
                 break
             yield match
 
 
-def _opens(branch: Branch, mark: str) -> bool:
+def _is_opening_quote(branch: Branch, mark: str) -> bool:
     return bool(branch.quote) and mark in branch.quote
 
 
 @lru_cache(64)
-def compiled(branches: tuple[Branch, ...], off: frozenset[str] = frozenset()) -> re.Pattern[str]:
+def compile_branches(branches: tuple[Branch, ...], off: frozenset[str] = frozenset()) -> re.Pattern[str]:
     """The pattern of some branches but those that are off; a quote that is not closed has no group."""
     on = [branch for branch in branches if branch.name not in off]
     groups = [f"(?P<{branch.name}>{branch.regex})" for branch in on]

@@ -9,21 +9,21 @@ from typing import Any
 from planner_eval.base.arguments import NAME, NAMES, expect_or_none
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import one_line
-from planner_eval.reading.files.fields import ABSENT, choose_id, has, id_text, value_at
-from planner_eval.reading.files.frames import rows_of
-from planner_eval.reading.files.opening import content_of, open_path
+from planner_eval.reading.files.fields import ABSENT, choose_id, has_field, id_text, value_at
+from planner_eval.reading.files.frames import table_rows
+from planner_eval.reading.files.opening import open_path, read_content
 from planner_eval.reading.files.shapes import Item
 from planner_eval.results.agreement import Agreement, Verdict, Verdicts, agreement
 
 # ----------------------------------------------------------------------
 # Files of verdicts: a yes or no, or a class, for each record of an evaluation.
-FIELDS = (
+VERDICT_FIELDS = (
     "verdict", "is_pass", "decision", "judgement", "judgment", "judged", "passed", "pass", "correct", "ok",
     "label", "class", "rating", "score", "human", "judge", "answer",
 )  # fmt: skip
 """Fields that hold a verdict, the likeliest first."""
 
-_REPORT = b"#serial_num\tis_pass\t"
+_REPORT_HEADER = b"#serial_num\tis_pass\t"
 """How FunctionChat-Bench's report files begin."""
 
 
@@ -44,9 +44,9 @@ def read_verdicts(source: Any, *, id_field: str | None = None, verdict_field: st
     Verdict(id='b', value='no', where='verdicts, record 2 (id b)', error='')
     """
     if isinstance(source, (str, os.PathLike)):
-        name, items = _opened(os.fspath(source), verdict_field)
+        name, items = _read_items(os.fspath(source), verdict_field)
     else:
-        name, items = "verdicts", [Item(row) for row in _listed(rows_of(source))]
+        name, items = "verdicts", [Item(row) for row in _list_records(table_rows(source))]
     if len(items) == 1 and isinstance(items[0].data, dict) and not _is_record(items[0].data, verdict_field):
         items = [Item({"id": key, "verdict": value}) for key, value in items[0].data.items()]
     records = [item.data for item in items if isinstance(item.data, dict)]
@@ -55,29 +55,29 @@ def read_verdicts(source: Any, *, id_field: str | None = None, verdict_field: st
             f"{name} holds no records: expected JSON lines, a JSON array or a table of records, each with an "
             "id and a verdict, or an object from ids to verdicts"
         )
-    if id_field is not None and not any(has(record, id_field) for record in records):
+    if id_field is not None and not any(has_field(record, id_field) for record in records):
         raise InputError(f"{name}: no record has the id field {id_field!r}")
     key = id_field or choose_id(records)
-    field = verdict_field or _field(name, records, key)
-    if not any(has(record, field) for record in records):
+    field = verdict_field or _find_field(name, records, key)
+    if not any(has_field(record, field) for record in records):
         raise InputError(f"{name}: no record has the verdict field {field!r}")
-    verdicts = tuple(_verdict(name, number, item, key, field) for number, item in enumerate(items, 1))
+    verdicts = tuple(_read_verdict(name, number, item, key, field) for number, item in enumerate(items, 1))
     return Verdicts(
         name, verdicts, f'field "{field}" of {len(verdicts):,} record{"s" * (len(verdicts) != 1)}'
     )
 
 
-def _opened(path: str, verdict_field: str | None) -> tuple[str, list[Item]]:
+def _read_items(path: str, verdict_field: str | None) -> tuple[str, list[Item]]:
     opened = open_path(path, "verdicts")
-    if opened.data.startswith(_REPORT):
+    if opened.data.startswith(_REPORT_HEADER):
         from planner_eval.benchmarks.functionchat.official import read_report
 
         rows = read_report(opened.data.decode("utf-8", "replace"))
         return opened.name, [Item({"id": row.id, "verdict": row.verdict}, line=row.line) for row in rows]
-    return opened.name, list(content_of(opened, verdict_field).found.items)
+    return opened.name, list(read_content(opened, verdict_field).found.items)
 
 
-def _listed(rows: Any) -> list[Any]:
+def _list_records(rows: Any) -> list[Any]:
     if isinstance(rows, Mapping):
         return [dict(rows)]
     if isinstance(rows, (list, tuple)):
@@ -86,16 +86,18 @@ def _listed(rows: Any) -> list[Any]:
 
 
 def _is_record(data: Mapping[str, Any], verdict_field: str | None) -> bool:
-    if verdict_field is not None and has(data, verdict_field):
+    if verdict_field is not None and has_field(data, verdict_field):
         return True
     plain = all(isinstance(value, (str, bool, int, float, type(None))) for value in data.values())
-    return not plain or any(field in data for field in FIELDS)
+    return not plain or any(field in data for field in VERDICT_FIELDS)
 
 
-def _field(name: str, records: Iterable[Mapping[str, Any]], key: str | None) -> str:
+def _find_field(name: str, records: Iterable[Mapping[str, Any]], key: str | None) -> str:
     """The field of the verdicts: one that is known, else the only one beside the id."""
     fields = list(dict.fromkeys(field for record in records for field in record if field != key))
-    candidates = [field for field in FIELDS if field in fields] or (fields if len(fields) == 1 else [])
+    candidates = [field for field in VERDICT_FIELDS if field in fields] or (
+        fields if len(fields) == 1 else []
+    )
     if candidates:
         return candidates[0]
     names = ", ".join(map(repr, fields[:6])) or "no field"
@@ -105,7 +107,7 @@ def _field(name: str, records: Iterable[Mapping[str, Any]], key: str | None) -> 
     )
 
 
-def _verdict(file: str, number: int, item: Item, key: str | None, field: str) -> Verdict:
+def _read_verdict(file: str, number: int, item: Item, key: str | None, field: str) -> Verdict:
     name = id_text(value_at(item.data, key)) if isinstance(item.data, dict) and key else None
     line = f", line {item.line}" if item.line is not None else ""
     where = f"{file}{line}, record {number}" + (f" (id {one_line(name)})" if name is not None else "")

@@ -8,11 +8,11 @@ from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 from planner_eval.reading.files.several import read_path
-from planner_eval.reading.files.warnings import repeated_ids
+from planner_eval.reading.files.warnings import format_repeated_ids
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.benchmark import Benchmark
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # Which answer belongs to which sample: by id or by position, and what is left over.
-@quick
+@fast_frozen
 class Answer:
     """One record of a file of answers.
 
@@ -38,15 +38,15 @@ class Answer:
     error: str = ""
 
 
-class Answered(NamedTuple):
+class AnsweredSample(NamedTuple):
     """A sample, and the text that a model answered."""
 
     sample: Sample
     text: str
 
 
-@quick
-class Matched:
+@fast_frozen
+class AnswerMatching:
     """Answers and samples brought together; every answer and every sample is in here.
 
     Args:
@@ -62,7 +62,7 @@ class Matched:
         scored: How many records, where these are not held.
     """
 
-    records: tuple[Answered, ...]
+    records: tuple[AnsweredSample, ...]
     by: str
     answers: int
     missing: tuple[str, ...] = ()
@@ -122,7 +122,7 @@ def read_answers(
         for record in file.records
         for answer in answers_of(record, benchmark, many=many, has_trials=has_trials)
     )
-    repeated = () if has_trials else repeated_ids(file.records)
+    repeated = () if has_trials else format_repeated_ids(file.records)
     return Answers(tuple(answers), file.said, (*file.notes, *repeated), file.mark)
 
 
@@ -149,14 +149,14 @@ def answers_of(
     answers = []
     for item in content if is_list else [content]:
         try:
-            answers.append(Answer(_text(item, benchmark, record.fields), record.id, record.where))
+            answers.append(Answer(_answer_text(item, benchmark, record.fields), record.id, record.where))
         except (ParseError, RecursionError) as error:
             reason = str(error).split("\n")[0] if isinstance(error, ParseError) else "it nests too deeply"
             answers.append(Answer(None, record.id, record.where, reason))
     return answers
 
 
-def _text(content: Any, benchmark: Benchmark, fields: Mapping[str, Any]) -> str:
+def _answer_text(content: Any, benchmark: Benchmark, fields: Mapping[str, Any]) -> str:
     """An answer as the text that the benchmark's scorer reads."""
     if content is None:
         return ""
@@ -166,14 +166,14 @@ def _text(content: Any, benchmark: Benchmark, fields: Mapping[str, Any]) -> str:
     return content if isinstance(content, str) else benchmark.answer_text(content)
 
 
-def match(
+def match_answers(
     answers: Sequence[Answer],
     samples: Iterable[Sample],
     *,
     by: str | None = None,
     has_trials: bool = False,
     nothing: str = "",
-) -> Matched:
+) -> AnswerMatching:
     """Bring answers and samples together.
 
     Args:
@@ -188,7 +188,7 @@ def match(
             more or fewer than the samples.
 
     >>> from planner_eval.benchmarks.datasets.sample import Sample
-    >>> found = match([Answer("x", "b"), Answer("y", "z")], [Sample("a"), Sample("b")])
+    >>> found = match_answers([Answer("x", "b"), Answer("y", "z")], [Sample("a"), Sample("b")])
     >>> [text for _, text in found.records], found.missing, found.unknown
     (['', 'x'], ('a',), ('z',))
     """
@@ -199,31 +199,32 @@ def match(
     if by is None:
         by = "id" if any(answer.id is not None for answer in answers) else "position"
     if by == "position":
-        return _by_position(answers, sample_list, nothing)
+        return _match_by_position(answers, sample_list, nothing)
     if nameless_count:
         first = next(answer.where for answer in answers if answer.id is None and not answer.error)
-        raise nameless(nameless_count, len(answers), first)
+        raise missing_ids_error(nameless_count, len(answers), first)
     sample_ids = {sample.id for sample in sample_list}
     if not any(answer.id in sample_ids for answer in answers):
-        raise strange((answer.id for answer in answers if answer.id is not None), sample_list)
-    return _by_id(answers, sample_list, has_trials=has_trials, nothing=nothing)
+        raise unknown_ids_error((answer.id for answer in answers if answer.id is not None), sample_list)
+    return _match_by_id(answers, sample_list, has_trials=has_trials, nothing=nothing)
 
 
-def nameless(count: int, answers: int, first: str) -> InputError:
+def missing_ids_error(count: int, answers: int, first: str) -> InputError:
     """What is said where some answers have ids and others none."""
     return InputError(f"{count} of {answers} answers name no sample, the first at {first}")
 
 
-def strange(ids: Iterable[str], samples: Iterable[Sample]) -> PairingError:
+def unknown_ids_error(ids: Iterable[str], samples: Iterable[Sample]) -> PairingError:
     """What is said where no answer's id is a sample's."""
     return PairingError(
-        f"no answer's id is a sample's id: answers have {_some(ids)}, samples "
-        f"{_some(s.id for s in samples)}. Is it another data set? --id-field names the field of the id; "
+        f"no answer's id is a sample's id: answers have {_format_first_ids(ids)}, samples "
+        f"{_format_first_ids(s.id for s in samples)}. Is it another data set? --id-field names "
+        "the field of the id; "
         "answers without ids are matched by position"
     )
 
 
-def unequal(answers: int, samples: int) -> InputError:
+def unequal_counts_error(answers: int, samples: int) -> InputError:
     """What is said where answers are matched by position and are more or fewer than the samples."""
     return InputError(
         f"{answers:,} answers for {samples:,} samples, matched by position: give each "
@@ -231,24 +232,24 @@ def unequal(answers: int, samples: int) -> InputError:
     )
 
 
-def _some(ids: Iterable[str]) -> str:
+def _format_first_ids(ids: Iterable[str]) -> str:
     first_ids = list(dict.fromkeys(ids))[:2]
     return ", ".join(map(repr, first_ids)) + ", …"
 
 
-def _by_position(answers: Sequence[Answer], samples: Sequence[Sample], nothing: str) -> Matched:
+def _match_by_position(answers: Sequence[Answer], samples: Sequence[Sample], nothing: str) -> AnswerMatching:
     if len(answers) != len(samples):
-        raise unequal(len(answers), len(samples))
+        raise unequal_counts_error(len(answers), len(samples))
     pairs = zip(samples, answers, strict=True)
-    records = tuple(Answered(s, nothing if a.text is None else a.text) for s, a in pairs)
+    records = tuple(AnsweredSample(s, nothing if a.text is None else a.text) for s, a in pairs)
     size = len({sample.id for sample in samples})
-    broken = _broken(answers)
-    return Matched(records, "position", len(answers), broken=broken, samples=size, scored=len(records))
+    broken = _error_messages(answers)
+    return AnswerMatching(records, "position", len(answers), broken=broken, samples=size, scored=len(records))
 
 
-def _by_id(
+def _match_by_id(
     answers: Sequence[Answer], samples: Sequence[Sample], *, has_trials: bool, nothing: str
-) -> Matched:
+) -> AnswerMatching:
     texts: dict[str, list[str]] = {sample.id: [] for sample in samples}
     unknown, repeated = [], []
     seen = set()
@@ -264,12 +265,14 @@ def _by_id(
             seen.add(key)
             texts[key].append(nothing if answer.text is None else answer.text)
     missing = tuple(key for key, answer_texts in texts.items() if not answer_texts)
-    records = tuple(Answered(sample, text) for sample in samples for text in texts[sample.id] or [nothing])
-    problems = (missing, tuple(unknown), tuple(repeated), _broken(answers))
-    return Matched(records, "id", len(answers), *problems, len(texts), len(records))
+    records = tuple(
+        AnsweredSample(sample, text) for sample in samples for text in texts[sample.id] or [nothing]
+    )
+    problems = (missing, tuple(unknown), tuple(repeated), _error_messages(answers))
+    return AnswerMatching(records, "id", len(answers), *problems, len(texts), len(records))
 
 
-def _broken(answers: Sequence[Answer]) -> tuple[str, ...]:
+def _error_messages(answers: Sequence[Answer]) -> tuple[str, ...]:
     return tuple(f"{answer.where}: {answer.error}" for answer in answers if answer.error)
 
 
@@ -279,16 +282,16 @@ def _broken(answers: Sequence[Answer]) -> tuple[str, ...]:
 # What is found out about an answer is little, and that of two answers is often the same: so it can be made
 # in
 # several processes and held of a great many answers, where answers and plans could not.
-Found: TypeAlias = Sequence[tuple[str, Any]]
+SampleResults: TypeAlias = Sequence[tuple[str, Any]]
 """The id of each sample and what was found out about its answer; it may be gone through again."""
 
 
-def fields_of(record: Any) -> list[Any]:
+def field_values(record: Any) -> list[Any]:
     """A dataclass as JSON data: the values of its fields."""
     return [getattr(record, field.name) for field in fields(record)]
 
 
-def _itself(data: Any) -> Any:
+def _identity(data: Any) -> Any:
     return data
 
 
@@ -305,9 +308,9 @@ class Scorer(NamedTuple):
 
     one: Callable[[Sample, str], Any]
     row: Callable[[str, Any], SampleScore]
-    figures: Callable[[Found], Iterable[Figure]]
-    known: Callable[[Any], Any] = _itself
-    data: Callable[[Any], Any] = fields_of
+    figures: Callable[[SampleResults], Iterable[Figure]]
+    known: Callable[[Any], Any] = _identity
+    data: Callable[[Any], Any] = field_values
 
 
 def report_of(benchmark: str, variant: str, scorer: Scorer, records: Records) -> Report:
@@ -317,19 +320,19 @@ def report_of(benchmark: str, variant: str, scorer: Scorer, records: Records) ->
     return Report(benchmark, variant, len(results), tuple(scorer.figures(results)), rows)
 
 
-def added(rows: Iterable[Sequence[int]], size: int) -> list[int]:
+def sum_columns(rows: Iterable[Sequence[int]], size: int) -> list[int]:
     """The sum of each column of whole numbers.
 
-    >>> added([(1, 2), (3, 4)], 2), added([], 2)
+    >>> sum_columns([(1, 2), (3, 4)], 2), sum_columns([], 2)
     ([4, 6], [0, 0])
     """
     total, block = [0] * size, []
     for row in rows:
         block.append(row)
-        if len(block) == _BLOCK:
+        if len(block) == _BLOCK_SIZE:
             total = list(map(add, total, map(sum, zip(*block, strict=True))))
             block.clear()
     return list(map(add, total, map(sum, zip(*block, strict=True)))) if block else total
 
 
-_BLOCK = 1_000
+_BLOCK_SIZE = 1_000

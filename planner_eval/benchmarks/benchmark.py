@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from planner_eval.benchmarks.answers import Scorer
-    from planner_eval.benchmarks.charts import ChartOf
+    from planner_eval.benchmarks.charts import ChartSpec
     from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.judge_prompts import PromptFile
     from planner_eval.benchmarks.judging import Judge
@@ -65,18 +65,18 @@ class Option:
 _ENCODER = json.JSONEncoder(ensure_ascii=False)  # json.dumps makes one each time
 
 
-def has(*keys: str) -> Callable[[Any], bool]:
+def has_keys(*keys: str) -> Callable[[Any], bool]:
     """Whether gold is an object with all of these keys.
 
-    >>> has("API")({"API": [], "parameters": []}), has("API")([])
+    >>> has_keys("API")({"API": [], "parameters": []}), has_keys("API")([])
     (True, False)
     """
     return lambda gold: isinstance(gold, dict) and all(key in gold for key in keys)
 
 
-def all_have(*keys: str) -> Callable[[Any], bool]:
+def all_have_keys(*keys: str) -> Callable[[Any], bool]:
     """Whether gold is a list, not empty, of objects with all of these keys."""
-    fits = has(*keys)
+    fits = has_keys(*keys)
     return lambda gold: isinstance(gold, list) and bool(gold) and all(map(fits, gold))
 
 
@@ -148,7 +148,7 @@ class Benchmark:
     prompt_files: Callable[[], Mapping[str, PromptFile]] | None = None
     runner: Callable[..., AbstractContextManager[Run]] | None = None
     details: Callable[[Scored, Run | None], Details] | None = None
-    charts: Callable[[], Mapping[str, ChartOf]] | None = None
+    charts: Callable[[], Mapping[str, ChartSpec]] | None = None
     result_file: Callable[[Records, Judge | None], str] | None = None
     gold_text: Callable[[Sample], str | None] = gold_as_json
     gold_of: Callable[[Sample, Plan], Any] | None = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
-from planner_eval.benchmarks.answers import Answered
+from planner_eval.benchmarks.answers import AnsweredSample
 from planner_eval.comparison.metrics.counts import Share
 from planner_eval.results.columns import Column
 from planner_eval.results.drawing.charts import Chart, Point
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.score import Scored
 
 
-class Result(NamedTuple):
+class SampleResult(NamedTuple):
     """A sample with its answer, "" where a run of score has kept none, and what became of it."""
 
-    record: Answered
+    record: AnsweredSample
     row: SampleScore
 
 
@@ -49,7 +49,7 @@ class System(NamedTuple):
         """The last of its variants: the corrected one where there is one."""
         return [*self.scored.reports.values()][-1]
 
-    def rows(self) -> list[Result]:
+    def rows(self) -> list[SampleResult]:
         """Each sample with what became of its answer.
 
         Raises:
@@ -62,16 +62,16 @@ class System(NamedTuple):
                 raise InputError(
                     f"{self.name}: the gold data has no sample {missing_id!r}, which the run has"
                 )
-            records = tuple(Answered(samples_by_id[row.id], "") for row in rows)
+            records = tuple(AnsweredSample(samples_by_id[row.id], "") for row in rows)
         if not records:
             raise InputError(
                 f"{self.name}: this figure needs the samples, which a run of score does not keep: score the "
                 "answers themselves, or planeval table RUN --plot FILE, which reads the samples again"
             )
-        return [*map(Result, records, rows)]
+        return [*map(SampleResult, records, rows)]
 
 
-class ChartOf(NamedTuple):
+class ChartSpec(NamedTuple):
     """A chart that can be made.
 
     Args:
@@ -89,7 +89,7 @@ class ChartOf(NamedTuple):
     name: str = ""
 
 
-def chart_of(bench: Benchmark, name: str | None) -> ChartOf:
+def find_chart(bench: Benchmark, name: str | None) -> ChartSpec:
     """A benchmark's chart by its name, and the first where none is named.
 
     Args:

@@ -18,16 +18,16 @@ from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.judging import Judge
 from planner_eval.benchmarks.report import Figure, Report, SampleScore
-from planner_eval.benchmarks.runs import kept_benchmark
+from planner_eval.benchmarks.runs import read_stored_benchmark
 from planner_eval.benchmarks.score import Scored
 from planner_eval.benchmarks.score_benchmark import score_benchmark
 from planner_eval.comparison.metrics.counts import Share
-from planner_eval.comparison.reading import AS_IT_COMES, Reading
+from planner_eval.comparison.reading import DEFAULT_READING, Reading
 from planner_eval.comparison.rows import unread_state
 from planner_eval.results import scored as rows
 from planner_eval.results.compare import make_comparison
 from planner_eval.results.contrast import Comparison
-from planner_eval.results.runs.stored import Kept, kept
+from planner_eval.results.runs.stored import StoredRun, read_stored_run
 from planner_eval.results.score import refuse_seed
 from planner_eval.results.views.compare import system_names
 
@@ -36,14 +36,14 @@ from planner_eval.results.views.compare import system_names
 SOLVED = "solved"
 """Whether a sample counts as solved under the benchmark's strictest figure."""
 
-OWN = " (samples)"
+SAMPLES_SUFFIX = " (samples)"
 """Behind a figure's name: made from the samples' own figures, which is not the benchmark's of the whole."""
 
-_NOTES = ("err", "unread", "mended", "parse_error", "undecided")
+_NOTE_FIGURES = ("err", "unread", "mended", "parse_error", "undecided")
 """How names begin of what a row notes beside its figures, of which more is not better."""
 
 
-class Sampled(NamedTuple):
+class SampleRuns(NamedTuple):
     """The samples of several systems, to be compared.
 
     Args:
@@ -51,7 +51,7 @@ class Sampled(NamedTuple):
         metrics: What the rows count, the main figure first.
     """
 
-    runs: tuple[tuple[rows.Scored, ...], ...]
+    runs: tuple[tuple[rows.ScoredRow, ...], ...]
     metrics: tuple[str, ...]
 
 
@@ -62,12 +62,12 @@ class _Label(NamedTuple):
     plain: bool
 
 
-def sampled(
+def collect_samples(
     systems: Sequence[Scored],
     files: Sequence[str],
     cluster: str | None = None,
     samples: Mapping[str, Sample] | None = None,
-) -> Sampled:
+) -> SampleRuns:
     """The figures of single samples of systems that were scored under one benchmark.
 
     Several answers to one sample are summed up: a sample is one, however often it was answered.
@@ -81,13 +81,15 @@ def sampled(
     names: dict[str, None] = {}
     variants = list(systems[0].reports)
     for variant in reversed(variants):
-        names[_called(variant, SOLVED, variants)] = None
+        names[_figure_label(variant, SOLVED, variants)] = None
     labels: dict[tuple[str, str], _Label] = {}
     for variant in variants:
         reports = [system.reports[variant] for system in systems]
-        for name, plain in _shares(reports).items():
-            adds_up = all(_adds_up(report, name, plain) for report in reports)
-            labels[variant, name] = _Label(_called(variant, name + OWN * (not adds_up), variants), plain)
+        for name, plain in _share_figures(reports).items():
+            adds_up = all(_is_sum_of_samples(report, name, plain) for report in reports)
+            labels[variant, name] = _Label(
+                _figure_label(variant, name + SAMPLES_SUFFIX * (not adds_up), variants), plain
+            )
     names |= dict.fromkeys(label.text for label in labels.values())
     runs = []
     for system, file in zip(systems, files, strict=True):
@@ -98,39 +100,39 @@ def sampled(
             else {name: key_of(sample, cluster) for name, sample in samples_by_id.items()}
         )
         runs.append(tuple(_rows(system, file, labels, cluster, keys)))
-    return Sampled(tuple(runs), tuple(names))
+    return SampleRuns(tuple(runs), tuple(names))
 
 
-def _called(variant: str, name: str, variants: Sequence[str]) -> str:
+def _figure_label(variant: str, name: str, variants: Sequence[str]) -> str:
     return name if len(variants) == 1 else f"{variant} {name}"
 
 
-def _shares(reports: Sequence[Report]) -> dict[str, bool]:
+def _share_figures(reports: Sequence[Report]) -> dict[str, bool]:
     """The rows' figures that are shares: name, and whether they are numbers from 0 to 1 and not counts."""
     fits: dict[str, bool] = {}
     plain: dict[str, bool] = {}
     for report in reports:
         for figure in (figure for row in report.rows for figure in row.figures):
-            share, counts = _share(figure), figure.denominator is not None
+            share, counts = _figure_share(figure), figure.denominator is not None
             if share is not None:
                 fits[figure.name] = fits.get(figure.name, True) and (counts or 0 <= share.part <= 1)
                 plain[figure.name] = plain.get(figure.name, True) and not counts
-    return {name: plain[name] for name, fit in fits.items() if fit and not name.startswith(_NOTES)}
+    return {name: plain[name] for name, fit in fits.items() if fit and not name.startswith(_NOTE_FIGURES)}
 
 
-def _share(figure: Figure) -> Share | None:
+def _figure_share(figure: Figure) -> Share | None:
     if figure.numerator is not None and figure.denominator is not None:
         return Share(figure.numerator, figure.denominator)
     return Share(float(figure.value), 1) if isinstance(figure.value, (int, float)) else None
 
 
-def _of_row(row: SampleScore, name: str, plain: bool) -> Share | None:
+def _row_share(row: SampleScore, name: str, plain: bool) -> Share | None:
     """A row's figure; 0 of 1 where the benchmark's code has none because it could not score the answer.
 
     Without it an answer that cannot be scored would count in no figure, and to leave out the hard ones
     would pay.
     """
-    share = next((_share(figure) for figure in row.figures if figure.name == name), None)
+    share = next((_figure_share(figure) for figure in row.figures if figure.name == name), None)
     return Share(0, 1) if share is None and plain and row.error else share
 
 
@@ -150,16 +152,16 @@ def shares_of(report: Report, name: str) -> dict[str, Share | None]:
     )
     shares: dict[str, Share | None] = {}
     for row in report.rows:
-        share = Share(int(row.ok), 1) if name == SOLVED else _of_row(row, name, plain)
+        share = Share(int(row.ok), 1) if name == SOLVED else _row_share(row, name, plain)
         previous = shares.get(row.id)
         shares[row.id] = share if previous is None else previous if share is None else previous + share
     return shares
 
 
-def _adds_up(report: Report, name: str, plain: bool) -> bool:
+def _is_sum_of_samples(report: Report, name: str, plain: bool) -> bool:
     """Whether the samples' figures sum up to the benchmark's own figure of that name."""
     own_value = next((figure.value for figure in report.figures if figure.name == name), None)
-    shares = [_of_row(row, name, plain) for row in report.rows]
+    shares = [_row_share(row, name, plain) for row in report.rows]
     numerator, denominator = (
         sum(getattr(share, field) for share in shares if share) for field in ("part", "whole")
     )
@@ -188,7 +190,7 @@ def _rows(
     labels: Mapping[tuple[str, str], _Label],
     cluster: str | None,
     clusters: Mapping[str, str | None],
-) -> Iterator[rows.Scored]:
+) -> Iterator[rows.ScoredRow]:
     variants = list(scored.reports)
     samples: dict[str, dict[str, list[SampleScore]]] = {}
     for variant, report in scored.reports.items():
@@ -200,10 +202,10 @@ def _rows(
         tallies: dict[str, Share | None] = {}
         for variant, answers in scores.items():
             solved = Share(sum(row.ok for row in answers), len(answers))
-            tallies[_called(variant, SOLVED, variants)] = solved
+            tallies[_figure_label(variant, SOLVED, variants)] = solved
             tallies |= _tallies(variant, answers, labels)
         last = scores[variants[-1]]
-        state, reason = _state(last, [reading.code for reading in readings[name]])
+        state, reason = _sample_state(last, [reading.code for reading in readings[name]])
         if name in missing:
             state, reason = "absent", "there is no answer"
         elif name in unreadable:
@@ -211,9 +213,9 @@ def _rows(
         key = clusters.get(name)
         keys = {} if cluster is None or key is None else {cluster: key}
         repaired = state in ("same", "different") and any(reading.mended for reading in readings[name])
-        yield rows.Scored(name, state, tallies, reason=reason, keys=keys, file=file, repaired=repaired)
+        yield rows.ScoredRow(name, state, tallies, reason=reason, keys=keys, file=file, repaired=repaired)
     for name in scored.matched.unknown:
-        yield rows.Scored(name, "gold_absent", reason="no sample asked for this answer", file=file)
+        yield rows.ScoredRow(name, "gold_absent", reason="no sample asked for this answer", file=file)
 
 
 class _Reading(NamedTuple):
@@ -261,26 +263,29 @@ def _read_official(row: SampleScore) -> _Reading:
     >>> _read_official(SampleScore("a", False, (Figure("parse_error", 1),)))
     _Reading(code='parse.syntax', mended=False)
     """
-    raised = (row.error or "").partition(":")[0] in _EXCEPTIONS
-    signs = any(_SIGNS.get(figure.name) == bool(figure.value) for figure in row.figures)
+    raised = (row.error or "").partition(":")[0] in _PARSE_EXCEPTIONS
+    signs = any(_PARSE_SIGNS.get(figure.name) == bool(figure.value) for figure in row.figures)
     return _Reading("parse.syntax" if raised or signs else None)
 
 
-_EXCEPTIONS = frozenset({"ZeroDivisionError", "JSONDecodeError", "ValueError"})
+_PARSE_EXCEPTIONS = frozenset({"ZeroDivisionError", "JSONDecodeError", "ValueError"})
 """What published code ends with at an answer in which it reads nothing; a judge fails otherwise."""
 
-_SIGNS: Mapping[str, bool] = {"parse_error": True, "syntax": False}
+_PARSE_SIGNS: Mapping[str, bool] = {"parse_error": True, "syntax": False}
 """Figures of single answers by which published code says that it cannot read one, and their value then."""
 
 
-def _state(answers: Sequence[SampleScore], codes: Sequence[str | None]) -> tuple[str, str]:
+def _sample_state(answers: Sequence[SampleScore], codes: Sequence[str | None]) -> tuple[str, str]:
     """What became of a sample, and why.
 
     Args:
         answers: Its rows under the variant that decides whether it is solved.
         codes: Why its answers cannot be read; None of one that can.
 
-    >>> _state([SampleScore("a", False)], ["parse.cut"]), _state([SampleScore("a", True)], ["parse.cut"])
+    >>> (
+    ...     _sample_state([SampleScore("a", False)], ["parse.cut"]),
+    ...     _sample_state([SampleScore("a", True)], ["parse.cut"])
+    ... )
     (('cut', 'parse.cut'), ('same', ''))
     """
     if all(row.ok for row in answers):
@@ -298,7 +303,7 @@ def _tallies(
     tallies: dict[str, Share | None] = {}
     for (under, name), label in labels.items():
         if under == variant:
-            shares = [share for row in answers if (share := _of_row(row, name, label.plain)) is not None]
+            shares = [share for row in answers if (share := _row_share(row, name, label.plain)) is not None]
             if shares:
                 tallies[label.text] = reduce(add, shares)
     return tallies
@@ -312,7 +317,7 @@ def compare_benchmark(  # noqa: PLR0913 - the options of a public function
     name: str,
     *,
     variants: Sequence[str] = VARIANTS,
-    reading: Reading = AS_IT_COMES,
+    reading: Reading = DEFAULT_READING,
     judge: Judge | None = None,
     prompts: str | os.PathLike[str] | None = None,
     run: Any = None,
@@ -361,7 +366,7 @@ def compare_benchmark(  # noqa: PLR0913 - the options of a public function
     how |= {"prompts": prompts, "ids": ids, **settings}
     results = [score_benchmark(system, gold, name, **how) for system in systems]
     files = ["standard input" if os.fspath(system) == "-" else os.fspath(system) for system in systems]
-    return _compared(results, files, called, os.fspath(gold), seed=seed, cluster=cluster)
+    return _compare_scored(results, files, called, os.fspath(gold), seed=seed, cluster=cluster)
 
 
 def compare_kept_benchmarks(
@@ -384,10 +389,10 @@ def compare_kept_benchmarks(
         InputError: a folder holds no such run, or the runs were not scored alike.
     """
     folders = [os.fspath(path) for path in paths]
-    runs = [kept(folder, "score") for folder in folders]
+    runs = [read_stored_run(folder, "score") for folder in folders]
     for other in runs[1:]:
         _refuse_unlike(runs[0], other)
-    stored = [kept_benchmark(folder) for folder in folders]
+    stored = [read_stored_benchmark(folder) for folder in folders]
     reports = [s.scored.reports for s in stored]
     variants = [name for name in reports[0] if all(name in report for report in reports)]
     if not variants:
@@ -400,12 +405,12 @@ def compare_kept_benchmarks(
         samples = {sample.id: sample for sample in gold_samples(results[0].benchmark, gold)}
     files = [s.pred for s in stored]
     version = runs[0].version
-    return _compared(
+    return _compare_scored(
         results, files, names, gold, seed=seed, cluster=cluster, samples=samples, version=version
     )
 
 
-def _refuse_unlike(first: Kept, other: Kept) -> None:
+def _refuse_unlike(first: StoredRun, other: StoredRun) -> None:
     """Refuse two runs that were not scored alike.
 
     Raises:
@@ -428,7 +433,7 @@ def _refuse_unlike(first: Kept, other: Kept) -> None:
             raise InputError(f"{prefix}: --set {name} is {values[0]} and {values[1]}")
 
 
-def _compared(  # noqa: PLR0913 - the options of a public function
+def _compare_scored(  # noqa: PLR0913 - the options of a public function
     results: Sequence[Scored],
     files: Sequence[str],
     names: Sequence[str],
@@ -441,7 +446,7 @@ def _compared(  # noqa: PLR0913 - the options of a public function
 ) -> Comparison:
     """Compare what a benchmark said of each system with what it said of the first."""
     first = results[0]
-    rows = sampled(results, files, cluster, samples)
+    rows = collect_samples(results, files, cluster, samples)
     details = [f"planeval {version}", f"benchmark {first.benchmark.name} ({' and '.join(first.reports)})"]
     details += [f"{key} {value}" for key, value in first.options.items()]
     details += [f"judged with {first.prompts}"] if first.prompts else []

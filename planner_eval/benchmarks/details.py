@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
 from planner_eval.benchmarks.compare import SOLVED
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.score import same_value, value_of
+from planner_eval.benchmarks.score import figure_value, is_same_value
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.answers import Answered
+    from planner_eval.benchmarks.answers import AnsweredSample
     from planner_eval.benchmarks.benchmark import Table
     from planner_eval.benchmarks.report import Report, Run
     from planner_eval.benchmarks.score import Scored
@@ -37,9 +37,9 @@ def details(scored: Scored, *, run: Run | None = None) -> list[Table]:
     return [table for table in maker(scored, run) if table.rows] if maker else []
 
 
-def parts(scored: Scored) -> dict[str, list[Answered]]:
+def records_by_part(scored: Scored) -> dict[str, list[AnsweredSample]]:
     """The scored records by part of the data."""
-    groups: dict[str, list[Answered]] = {}
+    groups: dict[str, list[AnsweredSample]] = {}
     for record in scored.matched.records:
         groups.setdefault(record.sample.category, []).append(record)
     return groups
@@ -47,7 +47,7 @@ def parts(scored: Scored) -> dict[str, list[Answered]]:
 
 def part_reports(scored: Scored, run: Run | None) -> dict[str, dict[str, Report]]:
     """The reports of each part of the data, scored by itself, by variant; none where there is one part."""
-    groups = parts(scored)
+    groups = records_by_part(scored)
     if len(groups) < 2:
         return {}
     score = scored.benchmark.score
@@ -57,7 +57,7 @@ def part_reports(scored: Scored, run: Run | None) -> dict[str, dict[str, Report]
     }
 
 
-def by_part(reports: Mapping[str, Mapping[str, Report]]) -> Rows:
+def part_rows(reports: Mapping[str, Mapping[str, Report]]) -> Rows:
     """Each figure for each part; a row a figure, a column a part and variant.
 
     Args:
@@ -76,11 +76,13 @@ def by_part(reports: Mapping[str, Mapping[str, Report]]) -> Rows:
 
 # ----------------------------------------------------------------------
 # Where the two variants of a benchmark disagree about one answer.
-Differing: TypeAlias = "dict[str, tuple[Any, Any]]"
+FigureDifferences: TypeAlias = "dict[str, tuple[Any, Any]]"
 """Figure → what either variant has there, the official one first."""
 
 
-def differing(benchmark: Benchmark, sample: Sample, text: str, options: Mapping[str, str]) -> Differing:
+def figure_differences(
+    benchmark: Benchmark, sample: Sample, text: str, options: Mapping[str, str]
+) -> FigureDifferences:
     """The figures of one answer alone that the two variants do not share, whether it is solved first.
 
     A figure that only one variant has is none of them, nor is one in words: who decided, or why.
@@ -94,12 +96,12 @@ def differing(benchmark: Benchmark, sample: Sample, text: str, options: Mapping[
     >>> from planner_eval.benchmarks.registry import benchmark
     >>> sample = Sample("a", gold={"API": ["f"], "parameters": [{"x": "1"}]})
     >>> text = '{"API": ["f"], "parameters": [{"x": "1", "y": "2"}]}'
-    >>> differing(benchmark("callnavi"), sample, text, {})["ast"]
+    >>> figure_differences(benchmark("callnavi"), sample, text, {})["ast"]
     (1.0, 0.0)
     """
     how: dict[str, Any] = dict(options)
     official, corrected = (benchmark.score(name, [(sample, text)], **how).rows[0] for name in VARIANTS)
-    differences: Differing = {}
+    differences: FigureDifferences = {}
     if official.ok != corrected.ok:
         differences[SOLVED] = (official.ok, corrected.ok)
     corrected_figures = {figure.name: figure for figure in corrected.figures}
@@ -107,6 +109,6 @@ def differing(benchmark: Benchmark, sample: Sample, text: str, options: Mapping[
         other = corrected_figures.get(figure.name)
         if other is None or isinstance(figure.value, str) or isinstance(other.value, str):
             continue
-        if not same_value(figure, other):
-            differences[figure.name] = (value_of(figure), value_of(other))
+        if not is_same_value(figure, other):
+            differences[figure.name] = (figure_value(figure), figure_value(other))
     return differences

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from planner_eval.base.errors import DatasetError, InputError
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
-from planner_eval.benchmarks.datasets.published import place, published, read
+from planner_eval.benchmarks.datasets.published import dataset_folder, published_datasets, read
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.benchmarks.registry import benchmark as find
@@ -16,7 +16,7 @@ from planner_eval.benchmarks.report import Report, SampleScore
 
 # ----------------------------------------------------------------------
 # The samples that answers are scored against: a data set by name, a folder, or one of its files.
-PREFIX = "dataset:"
+DATASET_PREFIX = "dataset:"
 
 
 def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None) -> list[Sample]:
@@ -33,16 +33,16 @@ def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None)
     """
     path = Path(source)
     try:
-        if not source.startswith(PREFIX) and path.exists():
+        if not source.startswith(DATASET_PREFIX) and path.exists():
             samples = list(benchmark.read_file(path) if path.is_file() else benchmark.read(path))
         else:
-            samples = _of_cache(benchmark, source.removeprefix(PREFIX), cache)
+            samples = _read_cached(benchmark, source.removeprefix(DATASET_PREFIX), cache)
     except DatasetError:
-        likely = _looks_like(path) if path.is_file() else None
+        likely = _guess_benchmark(path) if path.is_file() else None
         if likely and likely != benchmark.name:
             raise InputError(f"{source} is gold of {likely}, not of {benchmark.name}") from None
         raise
-    _check(benchmark, source, samples)
+    _refuse_other_gold(benchmark, source, samples)
     return samples
 
 
@@ -54,15 +54,19 @@ def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None = None)
         source: As for :func:`gold_samples`.
         cache: The cache folder, where it is not the usual one.
     """
-    path, name = Path(source), source.removeprefix(PREFIX)
+    path, name = Path(source), source.removeprefix(DATASET_PREFIX)
     if name == source and path.exists():
         return [path if path.is_dir() else path.parent]
-    sets = [dataset for dataset in published().values() if dataset.benchmark == benchmark.name]
-    return [place(dataset, cache=cache) for dataset in sets if name in (dataset.name, dataset.benchmark)]
+    sets = [dataset for dataset in published_datasets().values() if dataset.benchmark == benchmark.name]
+    return [
+        dataset_folder(dataset, cache=cache) for dataset in sets if name in (dataset.name, dataset.benchmark)
+    ]
 
 
-def _of_cache(benchmark: Benchmark, name: str, cache: str | None) -> list[Sample]:
-    datasets = [dataset for dataset in published().values() if name in (dataset.name, dataset.benchmark)]
+def _read_cached(benchmark: Benchmark, name: str, cache: str | None) -> list[Sample]:
+    datasets = [
+        dataset for dataset in published_datasets().values() if name in (dataset.name, dataset.benchmark)
+    ]
     if not datasets:
         raise InputError(f"{name}: there is no such file, folder or data set")
     sets = [dataset for dataset in datasets if dataset.benchmark == benchmark.name]
@@ -73,7 +77,7 @@ def _of_cache(benchmark: Benchmark, name: str, cache: str | None) -> list[Sample
     samples, missing = [], []
     for dataset in sets:
         try:
-            samples += list(read(dataset, place(dataset, cache=cache)))
+            samples += list(read(dataset, dataset_folder(dataset, cache=cache)))
         except DatasetError as problem:
             missing.append(str(problem))
     if not samples:
@@ -84,7 +88,7 @@ def _of_cache(benchmark: Benchmark, name: str, cache: str | None) -> list[Sample
     return samples
 
 
-def _check(benchmark: Benchmark, source: str, samples: Sequence[Sample]) -> None:
+def _refuse_other_gold(benchmark: Benchmark, source: str, samples: Sequence[Sample]) -> None:
     """Refuse gold of which no record has the shape of this benchmark's gold."""
     if not samples:
         raise InputError(f"{source} holds no samples")
@@ -95,7 +99,7 @@ def _check(benchmark: Benchmark, source: str, samples: Sequence[Sample]) -> None
     raise InputError(f"{source} is no gold of {benchmark.name}: {hint}")
 
 
-def _looks_like(path: Path) -> str | None:
+def _guess_benchmark(path: Path) -> str | None:
     """The benchmark whose records a file seems to hold, by the fields in its beginning."""
     try:
         with path.open(encoding="utf-8") as stream:
@@ -110,7 +114,7 @@ def _looks_like(path: Path) -> str | None:
 #
 # It should be perfect. Where it is not, the gold itself, or the published code, has something wrong.
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayResult:
     """Gold scored against itself under one variant of a benchmark's metrics.
 
     Args:
@@ -140,7 +144,7 @@ def gold_text(benchmark: str, sample: Sample) -> str | None:
     return find(benchmark).gold_text(sample)
 
 
-def replay(benchmark: str, samples: Iterable[Sample]) -> list[Replayed]:
+def replay(benchmark: str, samples: Iterable[Sample]) -> list[ReplayResult]:
     """Score gold against gold under both variants of the benchmark.
 
     Args:
@@ -153,5 +157,5 @@ def replay(benchmark: str, samples: Iterable[Sample]) -> list[Replayed]:
     for variant in VARIANTS:
         report = find(benchmark).score(variant, answered)
         imperfect = tuple(row for row in report.rows if not row.ok)
-        replays.append(Replayed(report, imperfect, len(records) - len(answered)))
+        replays.append(ReplayResult(report, imperfect, len(records) - len(answered)))
     return replays

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
 
-MOST_BYTES = 2**20
+MAX_BYTES = 2**20
 """Larger files are no prompts."""
 
 
@@ -54,7 +54,7 @@ class Template(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Prompted:
+class PromptedJudge:
     """A judge that is asked with templates where there is one for the task.
 
     Args:
@@ -97,12 +97,12 @@ def read_templates(folder: Path, files: Mapping[str, PromptFile]) -> dict[str, T
     Raises:
         InputError: a file is not there, is no text, or lacks a field; names it.
     """
-    return {task: _read(folder, file) for task, file in files.items()}
+    return {task: _read_template(folder, file) for task, file in files.items()}
 
 
 def has_templates(folder: Path, files: Mapping[str, PromptFile]) -> bool:
     """Whether every file is there."""
-    return all(_place(folder, file) is not None for file in files.values())
+    return all(_find_file(folder, file) is not None for file in files.values())
 
 
 def find_template(folder: Path, file: PromptFile) -> Template | None:
@@ -111,28 +111,28 @@ def find_template(folder: Path, file: PromptFile) -> Template | None:
     Raises:
         InputError: it is no text, or lacks a field.
     """
-    return _read(folder, file) if has_templates(folder, {"": file}) else None
+    return _read_template(folder, file) if has_templates(folder, {"": file}) else None
 
 
-def _place(folder: Path, file: PromptFile) -> Path | None:
+def _find_file(folder: Path, file: PromptFile) -> Path | None:
     return next((path for path in (folder / file.path, folder / file.name) if path.is_file()), None)
 
 
-def _read(folder: Path, file: PromptFile) -> Template:
-    path = _place(folder, file)
+def _read_template(folder: Path, file: PromptFile) -> Template:
+    path = _find_file(folder, file)
     if path is None:
         alternative = f", or {file.path} below a clone of its repository" if file.path != file.name else ""
         raise InputError(f"{folder} has no file {file.name}: expected it there{alternative}")
     try:
         with path.open("rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
+            data = stream.read(MAX_BYTES + 1)
         text = data.decode("utf-8") if file.whole else data.decode("utf-8").strip()
     except OSError as problem:
         raise InputError(f"{path}: {problem.strerror or problem}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is no UTF-8 text, expected a prompt") from None
-    if len(data) > MOST_BYTES:
-        raise InputError(f"{path} is larger than {MOST_BYTES:,} bytes, expected a prompt")
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{path} is larger than {MAX_BYTES:,} bytes, expected a prompt")
     missing = [name for name in file.fields if f"{{{name}}}" not in text]
     if missing:
         fields = " ".join(f"{{{name}}}" for name in file.fields)

@@ -88,7 +88,7 @@ def layouts(benchmark: str) -> dict[str, Layout]:
     if not path.is_file():
         return {}
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {name: _layout(name, data) for name, data in tables.items()}
+    return {name: _read_layout(name, data) for name, data in tables.items()}
 
 
 def layout(name: str, benchmark: str) -> Layout:
@@ -108,7 +108,7 @@ def layout(name: str, benchmark: str) -> Layout:
     return available[name]
 
 
-def plain(figures: Iterable[str], key: str | None, values: Sequence[str], **how: Any) -> Layout:
+def plain_layout(figures: Iterable[str], key: str | None, values: Sequence[str], **how: Any) -> Layout:
     """A table of figures, for each value of a key where one is named.
 
     Args:
@@ -117,7 +117,7 @@ def plain(figures: Iterable[str], key: str | None, values: Sequence[str], **how:
         values: Its values, in order.
         how: What columns share: their unit and digits.
 
-    >>> [column.title for column in plain(["exact"], "depth", ["1", "2"]).columns]
+    >>> [column.title for column in plain_layout(["exact"], "depth", ["1", "2"]).columns]
     ['depth 1 exact', 'depth 2 exact']
     """
     names = list(figures)
@@ -132,13 +132,13 @@ def plain(figures: Iterable[str], key: str | None, values: Sequence[str], **how:
     return Layout("", "", tuple(columns))
 
 
-def _layout(name: str, data: Mapping[str, Any]) -> Layout:
+def _read_layout(name: str, data: Mapping[str, Any]) -> Layout:
     shared = {"unit": data["unit"], "digits": data["digits"]}
-    columns = tuple(column for block in data["block"] for column in _columns({**shared, **block}))
+    columns = tuple(column for block in data["block"] for column in _read_columns({**shared, **block}))
     return Layout(name, data["title"], columns, tuple(data.get("rows", ())), data.get("note", ""))
 
 
-def _columns(block: Mapping[str, Any]) -> Iterator[Column]:
+def _read_columns(block: Mapping[str, Any]) -> Iterator[Column]:
     """Those of a block: a figure says more than its group, and this more than the block."""
     shared = {"where": block.get("where", {}), "settings": block.get("set", {})}
     shared |= {"unit": block["unit"], "digits": block["digits"]}

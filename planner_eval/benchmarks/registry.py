@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.arguments import NAME, expect
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import closest
+from planner_eval.base.text import closest_name
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, Option
 
 if TYPE_CHECKING:
@@ -70,6 +70,6 @@ def benchmark(name: str) -> Benchmark:
     expect(NAME, benchmark=name)
     if name in BENCHMARKS:
         return BENCHMARKS[name]
-    close = closest(name.lower().replace("-", ""), BENCHMARKS)
+    close = closest_name(name.lower().replace("-", ""), BENCHMARKS)
     hint = f"did you mean {close}?" if close else f"there are {', '.join(BENCHMARKS)}"
     raise InputError(f"there is no benchmark {name!r}; {hint}")

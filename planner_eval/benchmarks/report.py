@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.base.frozen import quick
-from planner_eval.base.json_text import indented
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.json_text import dump_indented
 from planner_eval.base.ratios import f1_parts
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Run: TypeAlias = "Callable[[Any, Sample], Any]"
 """Runs decoded calls with a sample's tools; gives the answer, or False for any failure at all."""
 
 
-@quick
+@fast_frozen
 class Figure:
     """One number of a report.
 
@@ -97,7 +97,7 @@ class SampleScore:
         return figures
 
 
-@quick
+@fast_frozen
 class Report:
     """The scores of one set of predictions under one variant of a benchmark's metrics.
 
@@ -160,11 +160,11 @@ def row_texts(report: Report, line: str) -> Iterator[str]:
         figures = row.figures
         stored = written.get(id(figures))
         if stored is None:
-            text = indented(list(map(_figure_data, figures)), inner)
+            text = dump_indented(list(map(_figure_data, figures)), inner)
             stored = written[id(figures)] = (figures, text)
         yield (
-            f'{{{inner}"id": {indented(row.id)},{inner}"ok": {indented(row.ok)},'
-            f'{inner}"figures": {stored[1]},{inner}"error": {indented(row.error)}{line}}}'
+            f'{{{inner}"id": {dump_indented(row.id)},{inner}"ok": {dump_indented(row.ok)},'
+            f'{inner}"figures": {stored[1]},{inner}"error": {dump_indented(row.error)}{line}}}'
         )
 
 
@@ -179,7 +179,7 @@ def _figure_data(figure: Figure) -> dict[str, Any]:
     }
 
 
-@quick
+@fast_frozen
 class Cell:
     """One cell of a paper's table: what was printed, beside what the data at hand gives.
 

@@ -15,33 +15,41 @@ from itertools import islice
 from typing import Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError
-from planner_eval.benchmarks.answers import Answer, Matched, Scorer, answers_of, nameless, strange, unequal
+from planner_eval.benchmarks.answers import (
+    Answer,
+    AnswerMatching,
+    Scorer,
+    answers_of,
+    missing_ids_error,
+    unequal_counts_error,
+    unknown_ids_error,
+)
 from planner_eval.benchmarks.benchmark import Benchmark
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.gold import gold_folders, gold_samples
 from planner_eval.benchmarks.registry import benchmark
 from planner_eval.benchmarks.report import Report, SampleScore
-from planner_eval.benchmarks.score import Scored, Source, head_data, looks_like, most_notations
+from planner_eval.benchmarks.score import Scored, Source, common_notations, guess_notation, head_data
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.origins import Origin, origin_of
+from planner_eval.reading.files.origins import Origin, digest_origin
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.several import read_path
 from planner_eval.reading.files.storing import is_lazy
-from planner_eval.reading.files.warnings import repeated_ids
+from planner_eval.reading.files.warnings import format_repeated_ids
 from planner_eval.results.runs.folder import Input
 from planner_eval.results.runs.inputs import inputs_of
 from planner_eval.results.runs.job import Pair
-from planner_eval.results.runs.pairs import LazyPairs, unchanged
+from planner_eval.results.runs.pairs import LazyPairs, make_change_check
 from planner_eval.results.runs.run import run
-from planner_eval.results.runs.stored import kept
+from planner_eval.results.runs.stored import read_stored_run
 
 # ----------------------------------------------------------------------
 # Answers to a benchmark as a run: what was asked beside what was answered, and what the answers come to.
-LOST = 2**32 - 1
+NO_RESULT = 2**32 - 1
 """Stands for what was found out where nothing could be: the sample itself ends the program, or hangs."""
 
 
-class Asked(LazyPairs):
+class AnswerPairs(LazyPairs):
     """Each sample with the record of its answer, then the records that answer none; read when asked for.
 
     A record beside a sample that is known by its id alone repeats an answer.
@@ -70,9 +78,9 @@ class Asked(LazyPairs):
         self.rest, self.repeated = unmatched, repeated
         super().__init__(first, len(samples) + len(unmatched) if end is None else end)
 
-    def of(self, first: int, end: int) -> Asked:
+    def of(self, first: int, end: int) -> AnswerPairs:
         """Others of the same pairs."""
-        return Asked(self.records, self.samples, self.places, self.rest, self.repeated, first, end)
+        return AnswerPairs(self.records, self.samples, self.places, self.rest, self.repeated, first, end)
 
     def __iter__(self) -> Iterator[Pair]:
         count = len(self.samples)
@@ -92,7 +100,7 @@ class Asked(LazyPairs):
         return (self.records[position] for position in positions)
 
 
-class Seen:
+class ResultStore:
     """What was found out about answers, in order; the same is held once.
 
     Args:
@@ -122,7 +130,7 @@ class Seen:
 
     def lose(self) -> None:
         """Pass over an answer of which nothing can be said."""
-        self.codes.append(LOST)
+        self.codes.append(NO_RESULT)
 
     def _number(self, text: str) -> int:
         number = self.numbers.setdefault(text, len(self.texts))
@@ -130,10 +138,10 @@ class Seen:
             self.texts.append(text)
         return number
 
-    def extend(self, other: Seen) -> None:
+    def extend(self, other: ResultStore) -> None:
         """Add what was found out about the answers that come next."""
         numbers = {number: self._number(text) for number, text in enumerate(other.texts)}
-        numbers[LOST] = LOST
+        numbers[NO_RESULT] = NO_RESULT
         self.codes.extend(numbers[code] for code in other.codes)
 
     def data(self) -> dict[str, Any]:
@@ -150,7 +158,7 @@ class Seen:
 
     def row(self, code: int) -> SampleScore:
         """The row of what has a number, without its id."""
-        if code == LOST:
+        if code == NO_RESULT:
             return SampleScore("", False, error="the program itself failed at its gold")
         row = self._rows.get(code)
         if row is None:
@@ -158,10 +166,10 @@ class Seen:
         return row
 
 
-_LISTS = ("unknown", "repeated", "broken")
+_LISTED_OUTCOMES = ("unknown", "repeated", "broken")
 
 
-class Sums:
+class AnswerSums:
     """What answers come to.
 
     Args:
@@ -172,15 +180,15 @@ class Sums:
     def __init__(self, scorers: Mapping[str, Scorer], data: Mapping[str, Any] | None = None) -> None:
         stored: Mapping[str, Any] = data or {}
         seen_data = stored.get("seen", {})
-        self.seen = {name: Seen(scorer, seen_data.get(name)) for name, scorer in scorers.items()}
+        self.seen = {name: ResultStore(scorer, seen_data.get(name)) for name, scorer in scorers.items()}
         self.answers: int = stored.get("answers", 0)
         self.records: int = stored.get("records", 0)
         self.missing: list[str] = list(stored.get("missing", ()))
         self.lost: list[str] = list(stored.get("lost", ()))
-        self.lists = {what: list(map(tuple, stored.get(what, ()))) for what in _LISTS}
+        self.lists = {what: list(map(tuple, stored.get(what, ()))) for what in _LISTED_OUTCOMES}
         self.looks: Counter[str] = Counter(stored.get("looks"))
 
-    def extend(self, other: Sums) -> None:
+    def extend(self, other: AnswerSums) -> None:
         """Add those of the answers that come next."""
         for name, seen in self.seen.items():
             seen.extend(other.seen[name])
@@ -244,9 +252,9 @@ class AnswersJob:
             "about": dict(self.about),
         }
 
-    def fold(self, data: Any = None) -> Sums:
+    def fold(self, data: Any = None) -> AnswerSums:
         """Sums over no answers, or those that were kept as data."""
-        return Sums(self.scorers, data)
+        return AnswerSums(self.scorers, data)
 
     @cached_property
     def bench(self) -> Benchmark:
@@ -264,7 +272,7 @@ class AnswersJob:
         values = (self.benchmark, self.variants, self.settings, self.many, self.about, self.told)
         return AnswersJob, values
 
-    def rows(self, pairs: Iterable[Pair], fold: Sums) -> Iterator[str]:
+    def rows(self, pairs: Iterable[Pair], fold: AnswerSums) -> Iterator[str]:
         """A row a pair, in order, as JSON; adds each to the sums."""
         row_texts: dict[str, dict[int, str]] = {name: {} for name in self.variants}
         for pred, sample_record in pairs:
@@ -276,14 +284,18 @@ class AnswersJob:
                 if pred and answer.error
             ]
             if sample_record is None or sample_record.position < 0:
-                yield _left_over(pred, answers, fold, "unknown" if sample_record is None else "repeated")
+                yield _unmatched_row(pred, answers, fold, "unknown" if sample_record is None else "repeated")
                 continue
             if pred is not None and pred.id is not None:
                 fold.lists["repeated"] += [(pred.position, pred.id)] * (len(answers) - 1)
             yield self._row(sample_record, answers, fold, row_texts)
 
     def _row(
-        self, sample_record: Record, answers: list[Answer], fold: Sums, row_texts: dict[str, dict[int, str]]
+        self,
+        sample_record: Record,
+        answers: list[Answer],
+        fold: AnswerSums,
+        row_texts: dict[str, dict[int, str]],
     ) -> str:
         """The row of a sample."""
         fold.records += 1
@@ -304,15 +316,15 @@ class AnswersJob:
             solved = solved or (name == "official" and seen.row(code).ok)
             if self.told:
                 if code not in row_texts[name]:
-                    row_texts[name][code] = _told(seen.row(code))
+                    row_texts[name][code] = _row_message(seen.row(code))
                 fragments.append(f', "{name}": {row_texts[name][code]}')
         # What the published code solves is in the benchmark's own notation.
-        if not solved and (look := looks_like(self.bench, text)) is not None:
+        if not solved and (look := guess_notation(self.bench, text)) is not None:
             fold.looks[look] += 1
         return f'{head}"{state}"{"".join(fragments)}}}'
 
 
-def _left_over(pred: Record | None, answers: list[Answer], fold: Sums, state: str) -> str:
+def _unmatched_row(pred: Record | None, answers: list[Answer], fold: AnswerSums, state: str) -> str:
     """The row of an answer that does not count."""
     assert pred is not None
     if pred.id is not None:
@@ -320,7 +332,7 @@ def _left_over(pred: Record | None, answers: list[Answer], fold: Sums, state: st
     return json.dumps({"id": pred.id, "state": state, "line": pred.line})
 
 
-def _told(row: SampleScore) -> str:
+def _row_message(row: SampleScore) -> str:
     """What a row says beside its id."""
     figures = {
         figure.name: {"value": figure.value}
@@ -346,10 +358,10 @@ def scorers_of(
 
 # ----------------------------------------------------------------------
 # Answers to a benchmark that processes score in parts, and runs that a folder keeps.
-class _Brought(NamedTuple):
+class _AnswerPositions(NamedTuple):
     """Answers and samples brought together."""
 
-    pairs: Asked
+    pairs: AnswerPairs
     by: str
 
 
@@ -390,8 +402,8 @@ def run_benchmark(  # noqa: PLR0913 - the options of a public function
         pred, id_field=source.id_field, text_field=source.text_field, role="answer", never=bench.gold_beside
     )
     many = source.text_field is not None or file.content == "outputs"
-    pairs, by = _brought(bench, file, samples, source.by, many=many)
-    notes = [*file.notes, *repeated_ids(file.records)]
+    pairs, by = _match_answers(bench, file, samples, source.by, many=many)
+    notes = [*file.notes, *format_repeated_ids(file.records)]
     about = {"file": pred, "gold": gold, "read": file.said, "notes": notes, "by": by, "samples": len(samples)}
     about |= {"mark": file.mark, "cache": source.cache}
     job = AnswersJob(name, tuple(variants), dict(settings), many, about, folder is not None)
@@ -405,23 +417,23 @@ def run_benchmark(  # noqa: PLR0913 - the options of a public function
         ],
         given=(pred, gold),
         jobs=jobs or None,
-        unchanged=unchanged(file, used=golds),
+        unchanged=make_change_check(file, used=golds),
         report=lambda sums: _report_text(job, sums, os.path.join(folder or "", "rows.jsonl")),
         **how,
     )
-    return _scored(job, outcome.sums, Ids(outcome.rows, len(samples), outcome))
+    return _make_scored(job, outcome.sums, SampleIds(outcome.rows, len(samples), outcome))
 
 
-def _report_text(job: AnswersJob, sums: Sums, rows: str) -> str:
+def _report_text(job: AnswersJob, sums: AnswerSums, rows: str) -> str:
     """A report without its rows, which stand beside it."""
-    data = head_data(_scored(job, sums, Ids(rows, job.about["samples"])))
+    data = head_data(_make_scored(job, sums, SampleIds(rows, job.about["samples"])))
     return json.dumps(data, ensure_ascii=False, indent=1)
 
 
 def _gold_files(bench: Benchmark, gold: str, cache: str | None) -> list[Origin]:
     """The files that gold may be read from, as they are."""
     if os.path.isfile(gold):
-        return [origin_of(gold)]
+        return [digest_origin(gold)]
     paths = []
     for gold_folder in gold_folders(bench, gold, cache=cache):
         for folder, folders, names in os.walk(gold_folder):
@@ -429,13 +441,13 @@ def _gold_files(bench: Benchmark, gold: str, cache: str | None) -> list[Origin]:
                 name for name in folders if not os.path.exists(os.path.join(folder, name, "run.json"))
             )
             paths += [os.path.join(folder, name) for name in sorted(names) if not name.startswith(".")]
-    return [origin_of(path) for path in paths]
+    return [digest_origin(path) for path in paths]
 
 
-def _brought(
+def _match_answers(
     bench: Benchmark, file: PlanFile, samples: Sequence[Sample], by: str | None, *, many: bool
-) -> _Brought:
-    """Answers and samples brought together as :func:`planner_eval.benchmarks.answers.match` does."""
+) -> _AnswerPositions:
+    """Answers and samples brought together as :func:`planner_eval.benchmarks.answers.match_answers` does."""
     if file.parts:
         raise InputError(f"{file.name} is a folder of answers: these are scored by one process")
     if not file.records:
@@ -463,14 +475,16 @@ def _brought(
         if many:
             raise InputError("answers whose field is named and that have no ids are scored by one process")
         if len(file.records) != len(samples):
-            raise unequal(len(file.records), len(samples))
+            raise unequal_counts_error(len(file.records), len(samples))
         indices = array("q", range(len(samples)))
-        return _Brought(Asked(file.records, samples, indices, array("q"), frozenset()), "position")
+        return _AnswerPositions(
+            AnswerPairs(file.records, samples, indices, array("q"), frozenset()), "position"
+        )
     _refuse_nameless(bench, file, lone, many=many)
     if max(positions.values()) < 0:
-        raise strange((r.id for r in file.records if r.id is not None), samples)
-    pairs = Asked(file.records, samples, array("q", positions.values()), unmatched, frozenset(repeated))
-    return _Brought(pairs, "id")
+        raise unknown_ids_error((r.id for r in file.records if r.id is not None), samples)
+    pairs = AnswerPairs(file.records, samples, array("q", positions.values()), unmatched, frozenset(repeated))
+    return _AnswerPositions(pairs, "id")
 
 
 def _refuse_nameless(bench: Benchmark, file: PlanFile, lone: Sequence[int], *, many: bool) -> None:
@@ -479,17 +493,17 @@ def _refuse_nameless(bench: Benchmark, file: PlanFile, lone: Sequence[int], *, m
     nameable = [answer for answer in answers if not answer.error]
     if nameable:
         count = sum(len(answers_of(record, bench, many=many)) for record in file.records)
-        raise nameless(len(nameable), count, nameable[0].where)
+        raise missing_ids_error(len(nameable), count, nameable[0].where)
 
 
-class KeptScores(NamedTuple):
+class StoredScores(NamedTuple):
     """What a benchmark said of answers, and their file."""
 
     scored: Scored
     pred: str
 
 
-def kept_benchmark(path: str) -> KeptScores:
+def read_stored_benchmark(path: str) -> StoredScores:
     """What a benchmark said of answers, of a run that was kept, and the file of answers.
 
     Args:
@@ -498,7 +512,7 @@ def kept_benchmark(path: str) -> KeptScores:
     Raises:
         InputError: it is no such run, or not done.
     """
-    stored = kept(path, "score")
+    stored = read_stored_run(path, "score")
     try:
         options: Any = stored.options
         settings = {str(name): str(value) for name, value in options["settings"].items()}
@@ -511,31 +525,31 @@ def kept_benchmark(path: str) -> KeptScores:
             True,
         )
         sums = stored.sums(job.fold)
-        scored = _scored(job, sums, Ids(stored.rows, job.about["samples"]))
-        return KeptScores(scored, job.about["file"])
+        scored = _make_scored(job, sums, SampleIds(stored.rows, job.about["samples"]))
+        return StoredScores(scored, job.about["file"])
     except (KeyError, TypeError, ValueError, AttributeError, AssertionError):
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
 
 
-def part_of(report: Report, ids: Collection[str]) -> Report:
+def select_samples(report: Report, ids: Collection[str]) -> Report:
     """The figures and rows of some samples of a run that is kept.
 
     Args:
-        report: A report of :func:`kept_benchmark`.
+        report: A report of :func:`read_stored_benchmark`.
         ids: The samples.
     """
-    assert isinstance(report.rows, _Rows)
-    results = [r for r in _Found(report.rows.ids, report.rows.seen) if r[0] in ids]
+    assert isinstance(report.rows, _SampleRows)
+    results = [r for r in _SampleResults(report.rows.ids, report.rows.seen) if r[0] in ids]
     rows = [row for row in report.rows if row.id in ids]
     figures = tuple(report.rows.seen.scorer.figures(results))
     return Report(report.benchmark, report.variant, len(rows), figures, rows)
 
 
-def _scored(job: AnswersJob, sums: Sums, ids: Sequence[str]) -> Scored:
+def _make_scored(job: AnswersJob, sums: AnswerSums, ids: Sequence[str]) -> Scored:
     """What the benchmark says, of the sums over all answers and the ids of the samples."""
     bench, about = job.bench, job.about
     lists = {what: sums.listed(what) for what in ("unknown", "repeated", "broken")}
-    matched = Matched(
+    matched = AnswerMatching(
         (),
         about["by"],
         sums.answers,
@@ -546,9 +560,9 @@ def _scored(job: AnswersJob, sums: Sums, ids: Sequence[str]) -> Scored:
     )
     reports = {}
     for name, seen in sums.seen.items():
-        figures = tuple(job.scorers[name].figures(_Found(ids, seen)))
-        reports[name] = Report(bench.name, name, sums.records, figures, _Rows(ids, seen))
-    notations = most_notations(sums.looks, sums.records)
+        figures = tuple(job.scorers[name].figures(_SampleResults(ids, seen)))
+        reports[name] = Report(bench.name, name, sums.records, figures, _SampleRows(ids, seen))
+    notations = common_notations(sums.looks, sums.records)
     return Scored(
         bench,
         matched,
@@ -563,7 +577,7 @@ def _scored(job: AnswersJob, sums: Sums, ids: Sequence[str]) -> Scored:
 
 
 # ---------------------------------------------------------------- read when they are asked for
-class Ids(Sequence[str]):
+class SampleIds(Sequence[str]):
     """The ids of a run's samples, read from its rows when they are asked for.
 
     Args:
@@ -592,19 +606,19 @@ class Ids(Sequence[str]):
         return tuple(self)[index]
 
 
-class _Found(Sequence[tuple[str, Any]]):
+class _SampleResults(Sequence[tuple[str, Any]]):
     """What was found out about each sample that could be scored, with its id."""
 
-    def __init__(self, ids: Sequence[str], seen: Seen) -> None:
+    def __init__(self, ids: Sequence[str], seen: ResultStore) -> None:
         self.ids, self.seen = ids, seen
 
     def __len__(self) -> int:
-        return len(self.seen.codes) - self.seen.codes.count(LOST)
+        return len(self.seen.codes) - self.seen.codes.count(NO_RESULT)
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         values = self.seen.known
         for name, code in zip(self.ids, self.seen.codes, strict=True):
-            if code != LOST:
+            if code != NO_RESULT:
                 yield name, values[code]
 
     @overload
@@ -615,10 +629,10 @@ class _Found(Sequence[tuple[str, Any]]):
         return tuple(self)[index]
 
 
-class _Rows(Sequence[SampleScore]):
+class _SampleRows(Sequence[SampleScore]):
     """The row of each sample."""
 
-    def __init__(self, ids: Sequence[str], seen: Seen) -> None:
+    def __init__(self, ids: Sequence[str], seen: ResultStore) -> None:
         self.ids, self.seen = ids, seen
 
     def __len__(self) -> int:

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.json_text import indented
+from planner_eval.base.json_text import dump_indented
 from planner_eval.base.tables import table
-from planner_eval.base.text import counted
-from planner_eval.benchmarks.answers import Matched, match, read_answers
+from planner_eval.base.text import format_count
+from planner_eval.benchmarks.answers import AnswerMatching, match_answers, read_answers
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
-from planner_eval.benchmarks.datasets.published import published
+from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.gold import gold_folders, gold_samples
 from planner_eval.benchmarks.registry import benchmark
 from planner_eval.benchmarks.report import report_data, row_texts
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # With which prompts a benchmark's judge is asked: the published ones, others of the user's, or our own.
-OWN = "own prompts, not the published ones"
+OWN_PROMPTS_NOTE = "own prompts, not the published ones"
 
 
-class Asking(NamedTuple):
+class JudgeSetup(NamedTuple):
     """A judge with its prompts.
 
     Args:
@@ -49,9 +49,9 @@ class Asking(NamedTuple):
     said: str
 
 
-def prompted(
+def apply_prompts(
     benchmark: Benchmark, judge: Judge | None, folder: str | None, gold: str, *, cache: str | None = None
-) -> Asking:
+) -> JudgeSetup:
     """The judge with the prompts of a folder, else those that lie beside the data, else our own.
 
     Args:
@@ -68,8 +68,8 @@ def prompted(
     if judge is None or benchmark.prompt_files is None:
         if folder is not None:
             raise InputError("a folder of prompts is for a judge, and there is none")
-        return Asking(judge, "")
-    from planner_eval.benchmarks.judge_prompts import Prompted, has_templates, read_templates
+        return JudgeSetup(judge, "")
+    from planner_eval.benchmarks.judge_prompts import PromptedJudge, has_templates, read_templates
 
     file_names = benchmark.prompt_files()
     data_folders = gold_folders(benchmark, gold, cache=cache)
@@ -77,17 +77,17 @@ def prompted(
         [Path(folder)] if folder is not None else [p for p in data_folders if has_templates(p, file_names)]
     )
     if not folders:
-        return Asking(judge, OWN)
+        return JudgeSetup(judge, OWN_PROMPTS_NOTE)
     if not folders[0].is_dir():
         raise InputError(f"{folders[0]} is no folder, expected one of prompts")
     templates = read_templates(folders[0], file_names)
-    return Asking(Prompted(judge, templates), _said(benchmark, folders[0], templates))
+    return JudgeSetup(PromptedJudge(judge, templates), _describe_prompts(benchmark, folders[0], templates))
 
 
-def _said(benchmark: Benchmark, folder: Path, templates: Mapping[str, Template]) -> str:
+def _describe_prompts(benchmark: Benchmark, folder: Path, templates: Mapping[str, Template]) -> str:
     """The files and their checksum, and whether they are the published ones."""
     names = ", ".join(template.name for template in templates.values())
-    sets = [dataset for dataset in published().values() if dataset.benchmark == benchmark.name]
+    sets = [dataset for dataset in published_datasets().values() if dataset.benchmark == benchmark.name]
     checksums = {file.path: file.sha256 for dataset in sets for file in dataset.files}
     if all(checksums.get(template.name) == template.sha256 for template in templates.values()):
         return f"the published prompts ({names})"
@@ -104,8 +104,8 @@ def _said(benchmark: Benchmark, folder: Path, templates: Mapping[str, Template])
 
 # ----------------------------------------------------------------------
 # A file of answers scored under a benchmark: official and corrected figures in two columns, with notes.
-_SHOWN = 5
-_NAMED = 3
+_MAX_SHOWN = 5
+_MAX_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class Scored:
     """
 
     benchmark: Benchmark
-    matched: Matched
+    matched: AnswerMatching
     reports: Mapping[str, Report]
     notations: Mapping[str, int]
     options: Mapping[str, Any]
@@ -201,13 +201,15 @@ def score_file(
     bench = benchmark(name)
     for variant in variants:
         bench.checked(variant, options)
-    samples, left = _asked(gold_samples(bench, gold, cache=source.cache), source.ids)
+    samples, left = _select_asked(gold_samples(bench, gold, cache=source.cache), source.ids)
     has_trials = bench.several(options)
     answers = read_answers(
         pred, id_field=source.id_field, text_field=source.text_field, benchmark=bench, has_trials=has_trials
     )
-    matched = match(answers.found, samples, by=source.by, has_trials=has_trials, nothing=bench.nothing)
-    asking = prompted(bench, judge, source.prompts, gold, cache=source.cache)
+    matched = match_answers(
+        answers.found, samples, by=source.by, has_trials=has_trials, nothing=bench.nothing
+    )
+    asking = apply_prompts(bench, judge, source.prompts, gold, cache=source.cache)
     reports = {
         variant: bench.score(variant, matched.records, judge=asking.judge, run=run, **options)
         for variant in variants
@@ -219,7 +221,7 @@ def score_file(
     )  # fmt: skip
 
 
-def _asked(samples: list[Sample], ids: Collection[str] | None) -> tuple[list[Sample], tuple[str, ...]]:
+def _select_asked(samples: list[Sample], ids: Collection[str] | None) -> tuple[list[Sample], tuple[str, ...]]:
     """The samples that were asked, and what is to be said of the others."""
     chosen = samples if ids is None else [sample for sample in samples if sample.id in ids]
     if not chosen or len(chosen) == len(samples):
@@ -228,7 +230,7 @@ def _asked(samples: list[Sample], ids: Collection[str] | None) -> tuple[list[Sam
 
 
 def _other_notations(
-    bench: Benchmark, options: Mapping[str, str], matched: Matched, official: Report | None
+    bench: Benchmark, options: Mapping[str, str], matched: AnswerMatching, official: Report | None
 ) -> dict[str, int]:
     """What other notations answers are in, if more than half of them are.
 
@@ -244,32 +246,32 @@ def _other_notations(
     for text in unsolved:
         if own * 2 >= records:  # whatever the others are in, they are not more than half
             return {}
-        notation = looks_like(bench, text)
+        notation = guess_notation(bench, text)
         if notation is None:
             own += 1
         else:
             notations[notation] += 1
-    return most_notations(notations, records)
+    return common_notations(notations, records)
 
 
-def looks_like(bench: Benchmark, text: str) -> str | None:
+def guess_notation(bench: Benchmark, text: str) -> str | None:
     """The notation that an answer seems to be in, where it is not the benchmark's own."""
     start = text.lstrip()[:1]
     if not bench.notations or not start:
         return None
-    from planner_eval.reading.dialects.detect import likeliest
+    from planner_eval.reading.dialects.detect import likeliest_dialect
 
-    notation = likeliest(text[:20_000])
+    notation = likeliest_dialect(text[:20_000])
     # A text of no notation is taken for JSON; plain words are an answer in every benchmark.
     return notation if notation not in bench.notations and (notation != "json" or start in "[{") else None
 
 
-def most_notations(counts: Counter[str], records: int) -> dict[str, int]:
+def common_notations(counts: Counter[str], records: int) -> dict[str, int]:
     """The commonest of other notations, where more than half of all answers are in others."""
     return dict(counts.most_common(2)) if counts.total() * 2 > records else {}
 
 
-def shown(scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False) -> str:
+def format_score(scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False) -> str:
     """A score as text: what was matched, then each figure under each variant, with its counts and notes.
 
     Args:
@@ -278,20 +280,20 @@ def shown(scored: Scored, *, form: str = "text", rows: bool = False, failures: b
         rows: A row a record as well; in ``"json"`` they are always there.
         failures: Of these rows only those of records that a variant does not count as solved.
     """
-    return "".join(shown_pieces(scored, form=form, rows=rows, failures=failures))
+    return "".join(format_score_pieces(scored, form=form, rows=rows, failures=failures))
 
 
-def shown_pieces(
+def format_score_pieces(
     scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False
 ) -> Iterator[str]:
     """The same, in pieces."""
     if form == "json":
-        yield from _json(scored)
+        yield from _format_json(scored)
     else:
-        yield _for_people(scored, form, rows=rows, failures=failures)
+        yield _format_for_people(scored, form, rows=rows, failures=failures)
 
 
-def _for_people(scored: Scored, form: str, *, rows: bool, failures: bool) -> str:
+def _format_for_people(scored: Scored, form: str, *, rows: bool, failures: bool) -> str:
     records = (
         row for row in record_rows(scored) if not (failures and all(row[name] for name in scored.reports))
     )
@@ -313,9 +315,9 @@ def summary_lines(scored: Scored) -> Iterator[str]:
     """How many answers and samples there were, how they were matched, and all that did not match."""
     matched, bench = scored.matched, scored.benchmark
     samples = matched.samples
-    answers = f"{counted(matched.answers, 'answer')}, {counted(samples, 'sample')}"
+    answers = f"{format_count(matched.answers, 'answer')}, {format_count(samples, 'sample')}"
     yield f"{bench.title}: {answers}, matched by {matched.by}"
-    yield f"denominator: {counted(matched.scored, 'record')}, one a sample" + (
+    yield f"denominator: {format_count(matched.scored, 'record')}, one a sample" + (
         "" if matched.scored == samples else " and answer"
     )
     if scored.prompts:
@@ -330,7 +332,7 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         ("samples at which the program itself fails, in no figure", scored.lost),
     ):
         if ids:
-            yield f"{what}: {len(ids):,} ({_first(ids)})"
+            yield f"{what}: {len(ids):,} ({_format_first_ids(ids)})"
     if bench.several(scored.options):
         answered = Counter(sample.id for sample, _ in matched.records)
         empty = {sample.id for sample, text in matched.records if not text.strip()}
@@ -340,13 +342,13 @@ def summary_lines(scored: Scored) -> Iterator[str]:
     for notation, count in scored.notations.items():
         yield f"answers that look like {notation}, not what {bench.title} asks for: {count:,}"
     for variant, report in scored.reports.items():
-        yield from _failed(variant, report.rows)
+        yield from _failure_lines(variant, report.rows)
         errors = Counter(figure.error.split(":")[0] for figure in report.figures if figure.error)
-        for error, count in errors.most_common(_SHOWN):
+        for error, count in errors.most_common(_MAX_SHOWN):
             yield f"{variant}: figures where the published code ends with {error}: {count:,}"
 
 
-def _failed(variant: str, rows: Sequence[SampleScore]) -> Iterator[str]:
+def _failure_lines(variant: str, rows: Sequence[SampleScore]) -> Iterator[str]:
     """At how many records which error stands; those of gold are named, for no answer mends them."""
     failed: Counter[str] = Counter()
     golds: dict[str, list[str]] = {}
@@ -356,14 +358,14 @@ def _failed(variant: str, rows: Sequence[SampleScore]) -> Iterator[str]:
             failed[error] += 1
             if error.startswith("gold"):
                 golds.setdefault(error, []).append(row.id)
-    for error, count in failed.most_common(_SHOWN):
-        which = f" ({_first(golds[error])})" if error in golds else ""
-        yield f"{variant}: {count:,} of {counted(len(rows), 'record')}: {error}{which}"
+    for error, count in failed.most_common(_MAX_SHOWN):
+        which = f" ({_format_first_ids(golds[error])})" if error in golds else ""
+        yield f"{variant}: {count:,} of {format_count(len(rows), 'record')}: {error}{which}"
 
 
-def _first(ids: Sequence[str]) -> str:
+def _format_first_ids(ids: Sequence[str]) -> str:
     """The first of some ids."""
-    return ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
+    return ", ".join(ids[:_MAX_NAMED]) + (", …" if len(ids) > _MAX_NAMED else "")
 
 
 def figure_rows(scored: Scored) -> Iterator[dict[str, Any]]:
@@ -383,14 +385,14 @@ def figure_rows(scored: Scored) -> Iterator[dict[str, Any]]:
         row: dict[str, Any] = {"figure": name}
         for variant, figures in by_name.items():
             figure = figures.get(name)
-            row[variant] = value_of(figure)
-            row[f"{variant} of"] = _counts(figure)
+            row[variant] = figure_value(figure)
+            row[f"{variant} of"] = _format_counts(figure)
         row_figures = [figures.get(name) for figures in by_name.values()]
-        row["note"] = _note(scored, row_figures)
+        row["note"] = _figure_note(scored, row_figures)
         yield row
 
 
-def value_of(figure: Figure | None) -> Any:
+def figure_value(figure: Figure | None) -> Any:
     """What stands in a column for a figure: its value, or the error that the published code ends with."""
     if figure is None:
         return None
@@ -399,16 +401,16 @@ def value_of(figure: Figure | None) -> Any:
     return figure.value
 
 
-def _counts(figure: Figure | None) -> str | None:
+def _format_counts(figure: Figure | None) -> str | None:
     if figure is None or figure.denominator is None:
         return None
     return f"{figure.numerator:g}/{figure.denominator:g}" if figure.numerator is not None else None
 
 
-def _note(scored: Scored, figures: Sequence[Figure | None]) -> str:
+def _figure_note(scored: Scored, figures: Sequence[Figure | None]) -> str:
     """What a reader should know where the variants differ, or where a figure is missing."""
     present = [figure for figure in figures if figure is not None]
-    if len(present) == 2 and same_value(*present):
+    if len(present) == 2 and is_same_value(*present):
         return present[1].note if present[1].value is None else ""
     if (
         len(present) == 2
@@ -417,12 +419,12 @@ def _note(scored: Scored, figures: Sequence[Figure | None]) -> str:
     ):
         present = present[1:]  # a note on the published denominator explains nothing here
     notes = list(dict.fromkeys(figure.note for figure in present if figure.note))
-    if _unexplained(figures):
+    if _is_unexplained(figures):
         notes.append(scored.benchmark.difference)
     return "; ".join(notes)
 
 
-def _unexplained(figures: Sequence[Figure | None]) -> bool:
+def _is_unexplained(figures: Sequence[Figure | None]) -> bool:
     """Whether two figures differ in what was counted, and the corrected one has no note of its own."""
     official, corrected = figures if len(figures) == 2 else (None, None)
     if official is None or corrected is None:
@@ -431,7 +433,7 @@ def _unexplained(figures: Sequence[Figure | None]) -> bool:
     return not (corrected.note or official.error or counted_alike)
 
 
-def same_value(first: Figure, second: Figure) -> bool:
+def is_same_value(first: Figure, second: Figure) -> bool:
     """Whether two variants have one value of a figure, and neither an error."""
     a, b = first.value, second.value
     if first.error or second.error:
@@ -452,19 +454,19 @@ def record_rows(scored: Scored) -> Iterator[dict[str, Any]]:
         yield row | {"error": "; ".join(errors) or None}
 
 
-_ROWS = '"rows": []'
-_AT_ONCE = 100
+_EMPTY_ROWS = '"rows": []'
+_ROWS_AT_ONCE = 100
 """Rows that are written together."""
 
 
-def _json(scored: Scored) -> Iterator[str]:
+def _format_json(scored: Scored) -> Iterator[str]:
     """Everything as JSON; the rows, of which there may be a great many, one after another."""
-    first, *remaining = indented(head_data(scored)).split(_ROWS)
+    first, *remaining = dump_indented(head_data(scored)).split(_EMPTY_ROWS)
     yield first
     for report, after in zip(scored.reports.values(), remaining, strict=True):
-        yield _ROWS[:-1]
+        yield _EMPTY_ROWS[:-1]
         rows, lead = row_texts(report, "\n    "), "\n    "
-        while batch := list(islice(rows, _AT_ONCE)):
+        while batch := list(islice(rows, _ROWS_AT_ONCE)):
             yield lead + ",\n    ".join(batch)
             lead = ",\n    "
         yield ("\n   ]" if report.rows else "]") + after

@@ -10,11 +10,11 @@ from planner_eval.base.arguments import COUNT, FUNCTION, NAMES, PATH, expect, ex
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.benchmark import VARIANTS
 from planner_eval.benchmarks.score import Scored, Source, score_file
-from planner_eval.comparison.reading import AS_IT_COMES, Reading, refuse_reading
+from planner_eval.comparison.reading import DEFAULT_READING, Reading, check_reading
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge
-    from planner_eval.results.runs.ray import OnRay
+    from planner_eval.results.runs.ray import RayRunner
 
 
 def score_benchmark(  # noqa: PLR0913 - the options of a public function
@@ -23,7 +23,7 @@ def score_benchmark(  # noqa: PLR0913 - the options of a public function
     name: str,
     *,
     variants: Sequence[str] = VARIANTS,
-    reading: Reading = AS_IT_COMES,
+    reading: Reading = DEFAULT_READING,
     judge: Judge | None = None,
     prompts: str | os.PathLike[str] | None = None,
     run: Any = None,
@@ -32,7 +32,7 @@ def score_benchmark(  # noqa: PLR0913 - the options of a public function
     deadline: float | None = None,
     part: int | None = None,
     progress: Callable[[int, int, int], None] | None = None,
-    engine: OnRay | None = None,
+    engine: RayRunner | None = None,
     ids: Collection[str] | None = None,
     **settings: str,
 ) -> Scored:
@@ -77,7 +77,7 @@ def score_benchmark(  # noqa: PLR0913 - the options of a public function
                 f"the {role} are a {kind}, expected the path of a file: a benchmark reads its own files; "
                 "pe.score scores what is in memory"
             )
-    refuse_reading(reading)
+    check_reading(reading)
     expect(NAMES, variants=variants)
     expect_or_none(NAMES, ids=ids)
     expect_or_none(PATH, prompts=prompts, folder=folder)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.plan.model import WHOLE_RESULT, Path, Value
+from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Value
 
 if TYPE_CHECKING:
-    from planner_eval.catalogs.json_schema.validation import Judge
+    from planner_eval.catalogs.json_schema.validation import ArgumentsValidator
 
 
 KINDS = ("null", "boolean", "integer", "number", "string", "array", "object")
@@ -22,7 +22,7 @@ KINDS = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 
 @dataclass(frozen=True)
-class Again:
+class RecursiveType:
     """A type inside itself: what a ``$ref`` leads back to, read when it is needed.
 
     Args:
@@ -76,7 +76,7 @@ class Type:
     open: bool = True
     any_of: tuple[Type, ...] = ()
     others: Type | None = None
-    again: Again | None = None
+    again: RecursiveType | None = None
 
     @property
     def unfolded(self) -> Type:
@@ -180,7 +180,7 @@ class Tool:
     returns_schema: dict[str, Any] | None = field(default=None, compare=False, repr=False)
     others: Type | None = None
     written: str | None = field(default=None, compare=False, repr=False)
-    judge: Judge | None = field(default=None, compare=False, repr=False)
+    judge: ArgumentsValidator | None = field(default=None, compare=False, repr=False)
 
     @property
     def only_output(self) -> str | None:
@@ -210,7 +210,7 @@ class Tool:
         ('number',)
         """
         only = self.only_output
-        if only is not None and path and path[0] in WHOLE_RESULT:
+        if only is not None and path and path[0] in WHOLE_RESULT_NAMES:
             return self.returns.at((only, *path[1:]) if only else path[1:])
         return self.returns.at(path)
 

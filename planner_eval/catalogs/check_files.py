@@ -15,7 +15,12 @@ from planner_eval.catalogs.check import check as check_plan
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.catalogs.record_tools import listed_tools, tools_of_record
 from planner_eval.plan.model import Call, Diagnostic, Plan
-from planner_eval.reading.dialects.conversations.spans import SIGNED, is_span, spans_in, tools_run
+from planner_eval.reading.dialects.conversations.spans import (
+    QUOTED_SPAN_KEYS,
+    has_tool_run,
+    is_span,
+    spans_in,
+)
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.parse import Source, only_record, parse
 
@@ -68,7 +73,7 @@ def check(
         raise InputError("there is nothing to check: the plan is None, as of a trace in which no tool ran")
     if isinstance(plan, os.PathLike):
         plan = only_record(plan)
-    talk, trace = trace, trace_of(plan) if trace is None else _spans(trace)
+    talk, trace = trace, trace_of(plan) if trace is None else _trace_spans(trace)
     brought = tools_of_record(plan) if catalog is None and isinstance(plan, Record) else None
     tools = read_catalog(catalog) if catalog is not None else brought
     read = parse(plan)
@@ -82,19 +87,19 @@ def check(
     diagnostics: list[Diagnostic] = []
     if recorded:
         from planner_eval.reading.traces.findings import findings
-        from planner_eval.reading.traces.run import recorded_run, run_of
+        from planner_eval.reading.traces.run import read_run, recorded_run
 
         talk = data_of(plan) if talk is None else talk
-        run = run_of(trace, read) if trace is not None else recorded_run(read, talk)
+        run = read_run(trace, read) if trace is not None else recorded_run(read, talk)
         acting = {tool.full_name for tool in tools.tools if tool.action} if tools is not None else ()
         diagnostics += findings(read, run, acting) if run is not None else ()
     if tools is not None:
-        diagnostics += check_plan(read, tools) if trace is None else _held(read, tools)
+        diagnostics += check_plan(read, tools) if trace is None else _check_trace(read, tools)
     diagnostics.sort(key=lambda d: (d.call is None, d.call or 0))
-    return shown(diagnostics, ignore=ignore, level=level)
+    return filter_findings(diagnostics, ignore=ignore, level=level)
 
 
-def _held(plan: Plan, catalog: Catalog) -> Iterator[Diagnostic]:
+def _check_trace(plan: Plan, catalog: Catalog) -> Iterator[Diagnostic]:
     """What contradicts a catalog in a trace, which does not record everything.
 
     OpenInference for LangChain writes a tool's only argument without its name, and some exporters write no
@@ -102,13 +107,13 @@ def _held(plan: Plan, catalog: Catalog) -> Iterator[Diagnostic]:
     """
     blind = {d.call for d in plan.diagnostics if d.code == "trace.no_arguments"}
     for diagnostic in check_plan(
-        replace(plan, calls=tuple(_named(call, catalog) for call in plan.calls)), catalog
+        replace(plan, calls=tuple(_name_only_argument(call, catalog) for call in plan.calls)), catalog
     ):
         if not (diagnostic.call in blind and diagnostic.code == "check.missing_argument"):
             yield diagnostic
 
 
-def _named(call: Call, catalog: Catalog) -> Call:
+def _name_only_argument(call: Call, catalog: Catalog) -> Call:
     """A call with its only argument under the name that its tool has for it, where the trace has none."""
     if [name for name, _ in call.arguments] != ["0"]:
         return call
@@ -152,9 +157,9 @@ def trace_of(source: Source) -> Any:
     text = source.source if isinstance(source, Record) else source
     text = text.text if isinstance(text, Plan) else text
     has_values = isinstance(source, Record) and source.values is not None
-    if isinstance(text, str) and not has_values and not any(sign in text for sign in SIGNED):
+    if isinstance(text, str) and not has_values and not any(sign in text for sign in QUOTED_SPAN_KEYS):
         return None
-    return _spans(data_of(source))
+    return _trace_spans(data_of(source))
 
 
 def data_of(source: Source) -> Any:
@@ -178,14 +183,14 @@ def data_of(source: Source) -> Any:
     return source
 
 
-def _spans(data: Any) -> Any:
+def _trace_spans(data: Any) -> Any:
     """Data that is a trace's spans; None where it is something else."""
     items = data if isinstance(data, list) else [data]
     spans = bool(items) and all(isinstance(item, dict) and is_span(item) for item in items)
     return data if spans else None
 
 
-def shown(
+def filter_findings(
     findings: Sequence[Diagnostic], *, ignore: Collection[str] = (), level: str = "info"
 ) -> tuple[Diagnostic, ...]:
     """The findings that are serious enough and not to be ignored."""
@@ -195,7 +200,7 @@ def shown(
     return tuple(finding for finding in findings if finding.severity in worst and finding.code not in ignore)
 
 
-def empty_trace(trace: Any) -> str | None:
+def explain_empty_trace(trace: Any) -> str | None:
     """Why a trace is no plan: what it has not; None where it is no trace, or has what could be read.
 
     Args:
@@ -203,6 +208,6 @@ def empty_trace(trace: Any) -> str | None:
     """
     if trace is None:
         return None
-    if tools_run(trace if isinstance(trace, list) else [trace]):
+    if has_tool_run(trace if isinstance(trace, list) else [trace]):
         return None
     return "a trace without spans of tools or models" if spans_in(trace) else "the trace is empty: no spans"

@@ -14,7 +14,7 @@ from planner_eval.catalogs.catalog import KINDS, Catalog
 
 # ----------------------------------------------------------------------
 # In which format a tool catalog comes, told by its shape.
-_MARKS: tuple[tuple[tuple[str, ...], str], ...] = (
+_FORMAT_KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("inputSchema",), "mcp"),
     (("input_schema",), "anthropic"),
     (
@@ -29,66 +29,68 @@ _MARKS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("function_name", "tools_count", "input_tools"), "functionchat"),
     (("functions",), "complexfuncbench"),
 )
-_NESTFUL = ("output_parameters", "output_parameter", "query_parameters", "path_parameters", "variants")
-_UPPER = frozenset(kind.upper() for kind in KINDS)
-_HELD = frozenset(("mcp", "anthropic", "gemini", "bedrock", "bfcl", "ultratool", "sealtools"))
+_NESTFUL_KEYS = ("output_parameters", "output_parameter", "query_parameters", "path_parameters", "variants")
+_UPPER_CASE_KINDS = frozenset(kind.upper() for kind in KINDS)
+_TOOLS_LIST_FORMATS = frozenset(("mcp", "anthropic", "gemini", "bedrock", "bfcl", "ultratool", "sealtools"))
 """The formats whose tools may stand in a list under ``tools``."""
 
 
-def detect(data: Any) -> str | None:
+def detect_format(data: Any) -> str | None:
     """The format whose shape `data` has, or None.
 
-    >>> detect({"tools": [{"name": "now", "inputSchema": {"type": "object"}}]})
+    >>> detect_format({"tools": [{"name": "now", "inputSchema": {"type": "object"}}]})
     'mcp'
     """
     if isinstance(data, Mapping):
-        return _of_object(data)
+        return _detect_object(data)
     if not isinstance(data, list) or not data or not isinstance(data[0], Mapping):
         return "openai" if data == [] else None
     entries = [entry for entry in data if isinstance(entry, Mapping)]
-    format = next(filter(None, map(_of_entry, entries)), None)
+    format = next(filter(None, map(_detect_entry, entries)), None)
     if format == "openai":  # a tool without arguments looks alike everywhere
-        return next((specific for entry in entries if (specific := _spelled(entry)) is not None), format)
+        return next(
+            (specific for entry in entries if (specific := _detect_spelling(entry)) is not None), format
+        )
     return format
 
 
-def _is_own(data: Mapping[str, Any]) -> bool:
+def _is_planeval_catalog(data: Mapping[str, Any]) -> bool:
     return str(data.get("format", "")).startswith("planeval-catalog")
 
 
-def _of_entry(entry: Mapping[str, Any]) -> str | None:
+def _detect_entry(entry: Mapping[str, Any]) -> str | None:
     """The format of a list with this entry; None where it might be any's."""
     tools = entry.get("tools")
-    if isinstance(tools, Mapping) and _is_own(tools):
+    if isinstance(tools, Mapping) and _is_planeval_catalog(tools):
         return "planeval"
     inner = tools if isinstance(tools, list) else entry.get("result")
-    if isinstance(inner, (list, Mapping)) and (inner_format := detect(inner)) in ("mcp", "ultratool"):
+    if isinstance(inner, (list, Mapping)) and (inner_format := detect_format(inner)) in ("mcp", "ultratool"):
         return inner_format
-    for marks, format in _MARKS:
+    for marks, format in _FORMAT_KEYS:
         if any(mark in entry for mark in marks):
             return format
-    if any(mark in entry for mark in _NESTFUL) or isinstance(tools, (list, str)):
+    if any(mark in entry for mark in _NESTFUL_KEYS) or isinstance(tools, (list, str)):
         return "nestful"
-    if isinstance(entry.get("api"), list) and detect(entry["api"]) == "sealtools":
+    if isinstance(entry.get("api"), list) and detect_format(entry["api"]) == "sealtools":
         return "sealtools"
     if isinstance(entry.get("function"), list) or {"question", "function"} <= entry.keys():
         return "bfcl"
-    return _of_tool(entry)
+    return _detect_tool(entry)
 
 
-def _of_tool(entry: Mapping[str, Any]) -> str | None:
+def _detect_tool(entry: Mapping[str, Any]) -> str | None:
     if isinstance(entry.get("parameters"), list):
         return "callnavi"
     if "title" in entry and "name" not in entry:
         return "jsonschema"
-    if (spelled := _spelled(entry)) is not None:
+    if (spelled := _detect_spelling(entry)) is not None:
         return spelled
     kind = entry.get("type")
     built_in = isinstance(kind, str) and kind not in KINDS
     return "openai" if "name" in entry or "function" in entry or built_in else None
 
 
-def _spelled(entry: Mapping[str, Any]) -> str | None:
+def _detect_spelling(entry: Mapping[str, Any]) -> str | None:
     """The format that the words of a tool's schema tell."""
     inner = entry.get("function")
     tool = inner if isinstance(inner, Mapping) else entry
@@ -104,11 +106,13 @@ def _spelled(entry: Mapping[str, Any]) -> str | None:
     kind = schema.get("type", schema.get("type_")) if isinstance(schema, Mapping) else None
     if kind == "dict":
         return "bfcl"
-    return "gemini" if isinstance(kind, str) and kind in _UPPER else None
+    return "gemini" if isinstance(kind, str) and kind in _UPPER_CASE_KINDS else None
 
 
-def _of_object(data: Mapping[str, Any]) -> str | None:
-    if _is_own(data) or (isinstance(data.get("tools"), Mapping) and _is_own(data["tools"])):
+def _detect_object(data: Mapping[str, Any]) -> str | None:
+    if _is_planeval_catalog(data) or (
+        isinstance(data.get("tools"), Mapping) and _is_planeval_catalog(data["tools"])
+    ):
         return "planeval"
     nodes = data.get("nodes")
     if isinstance(nodes, list) and any(isinstance(node, Mapping) and "desc" in node for node in nodes):
@@ -118,17 +122,17 @@ def _of_object(data: Mapping[str, Any]) -> str | None:
     result = data.get("result")
     tools = result.get("tools") if isinstance(result, Mapping) else data.get("tools")
     if isinstance(tools, list) and not {"function_name", "tools_count", "input_tools"} & set(data):
-        tools_format = detect(tools)
-        return tools_format if tools_format in _HELD else "openai"
-    return _of_names(data)
+        tools_format = detect_format(tools)
+        return tools_format if tools_format in _TOOLS_LIST_FORMATS else "openai"
+    return _detect_named(data)
 
 
-def _of_names(data: Mapping[str, Any]) -> str | None:
+def _detect_named(data: Mapping[str, Any]) -> str | None:
     """The format of a tool or a record alone, or of an object that maps names to something."""
-    table = _of_table(list(data.values()))
+    table = _detect_table(list(data.values()))
     if table == "jsonschema" and "$defs" not in data:
         return table
-    entry_format = _of_entry(data)
+    entry_format = _detect_entry(data)
     if entry_format is not None and entry_format not in ("jsonschema", "openai"):
         return entry_format
     if "$defs" in data or "definitions" in data or ("title" in data and "properties" in data):
@@ -136,7 +140,7 @@ def _of_names(data: Mapping[str, Any]) -> str | None:
     return entry_format if {"name", "function"} & set(data) else table
 
 
-def _of_table(values: list[Any]) -> str | None:
+def _detect_table(values: list[Any]) -> str | None:
     """The format of an object that maps names to something."""
     if not values:
         return None
@@ -179,10 +183,10 @@ FORMATS: dict[str, str] = {
 WRITABLE = ("planeval", "openai", "anthropic", "gemini", "mcp", "jsonschema")
 """The formats that a catalog can be converted to."""
 
-_LARGEST = 256 * 1024 * 1024
+_MAX_BYTES = 256 * 1024 * 1024
 
 
-def from_data(data: Any, format: str | None = None, *, name: str = "catalog") -> Catalog:
+def catalog_from_data(data: Any, format: str | None = None, *, name: str = "catalog") -> Catalog:
     """A catalog from data in memory; see :func:`planner_eval.catalogs.formats.as_catalog`."""
     if isinstance(data, Catalog):
         return data
@@ -191,14 +195,14 @@ def from_data(data: Any, format: str | None = None, *, name: str = "catalog") ->
         from planner_eval.catalogs.sources.python import from_functions
 
         return from_functions(functions, name)
-    chosen = format or detect(data)
+    chosen = format or detect_format(data)
     if chosen is None:
         raise CatalogError(
-            f"{name}: this is no catalog that planeval knows: found {_outline(data)}; "
+            f"{name}: this is no catalog that planeval knows: found {_describe_data(data)}; "
             f"formats: {', '.join(FORMATS)}"
         )
     try:
-        catalog = _reader(chosen)(data, name)
+        catalog = _find_reader(chosen)(data, name)
     except CatalogError as error:
         raise CatalogError(f"{name}: {error}") from None
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
@@ -208,9 +212,9 @@ def from_data(data: Any, format: str | None = None, *, name: str = "catalog") ->
     return catalog
 
 
-def from_file(path: Path, format: str | None = None) -> Catalog:
+def catalog_from_file(path: Path, format: str | None = None) -> Catalog:
     """A catalog from a file; see :func:`planner_eval.catalogs.formats.read_catalog_file`."""
-    text = _text(path)
+    text = _read_text(path)
     if path.suffix == ".py" or format == "python":
         from planner_eval.catalogs.sources.python import from_source
 
@@ -218,10 +222,10 @@ def from_file(path: Path, format: str | None = None) -> Catalog:
             return from_source(text, path.name)
         except CatalogError as error:
             raise CatalogError(f"{path.name}: {error}") from None
-    return from_data(_decoded(text, path), format, name=path.name)
+    return catalog_from_data(_decode_text(text, path), format, name=path.name)
 
 
-def to_data(catalog: Catalog, format: str = "planeval") -> Any:
+def catalog_to_data(catalog: Catalog, format: str = "planeval") -> Any:
     """The catalog as JSON data in one of :data:`WRITABLE`.
 
     Raises:
@@ -234,17 +238,17 @@ def to_data(catalog: Catalog, format: str = "planeval") -> Any:
     return write_tools(catalog, format)
 
 
-def _outline(data: Any) -> str:
+def _describe_data(data: Any) -> str:
     """What data is at first sight, for people."""
     if isinstance(data, Mapping):
         keys = ", ".join(repr(str(key)) for key in list(data)[:4]) + (", …" if len(data) > 4 else "")
         return f"an object of {keys:.120}" if data else "an empty object"
     if isinstance(data, list) and data:
-        return f"a list whose first item is {_outline(data[0])}"
+        return f"a list whose first item is {_describe_data(data[0])}"
     return f"{data!r:.60}"
 
 
-def _reader(format: str) -> Reader:
+def _find_reader(format: str) -> Reader:
     if format in ("openai", "anthropic", "mcp", "planeval", "jsonschema"):
         from planner_eval.catalogs.sources import standard
 
@@ -274,12 +278,12 @@ def _reader(format: str) -> Reader:
     return reader
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         if path.is_dir():
             raise CatalogError(f"{path} is a directory; name the catalog's file")
-        if path.stat().st_size > _LARGEST:
-            raise CatalogError(f"{path} is larger than {_LARGEST >> 20} MB")
+        if path.stat().st_size > _MAX_BYTES:
+            raise CatalogError(f"{path} is larger than {_MAX_BYTES >> 20} MB")
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise CatalogError(f"{path}: no such file") from None
@@ -289,7 +293,7 @@ def _text(path: Path) -> str:
         raise CatalogError(f"{path}: {error.strerror}") from None
 
 
-def _decoded(text: str, path: Path) -> Any:
+def _decode_text(text: str, path: Path) -> Any:
     """JSON, JSON Lines, or YAML by the file's suffix."""
     if path.suffix in (".yaml", ".yml"):
         import yaml
@@ -326,7 +330,7 @@ def as_catalog(data: Any, format: str | None = None, *, name: str = "catalog") -
     >>> as_catalog([{"type": "function", "function": {"name": "now", "parameters": {}}}]).tools[0].name
     'now'
     """
-    return from_data(data, format, name=name)
+    return catalog_from_data(data, format, name=name)
 
 
 def read_catalog_file(source: str | Path, format: str | None = None) -> Catalog:
@@ -346,7 +350,7 @@ def read_catalog_file(source: str | Path, format: str | None = None) -> Catalog:
         return catalog
     if not text:
         raise CatalogError("no catalog named: give the path of a file or world:NAME")
-    return from_file(Path(source), format)
+    return catalog_from_file(Path(source), format)
 
 
 # ----------------------------------------------------------------------

@@ -10,11 +10,11 @@ from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.catalogs.catalog import Catalog
-from planner_eval.catalogs.formats import detect, from_data
-from planner_eval.reading.dialects.conversations.messages import is_definition
+from planner_eval.catalogs.formats import catalog_from_data, detect_format
+from planner_eval.reading.dialects.conversations.messages import is_tool_definition
 from planner_eval.reading.files.record import Record
 
-FIELDS = ("tools", "functions", "function", "available_tools", "toolset", "input_tools")
+TOOL_FIELDS = ("tools", "functions", "function", "available_tools", "toolset", "input_tools")
 """Fields that hold the tools on offer, the likeliest first; what stands in the first is meant as tools."""
 
 
@@ -62,7 +62,7 @@ class RecordTools:
 
     def _read(self, listed: Any, record: Record) -> Catalog | None:
         try:
-            return from_data(listed, name="the tool list")
+            return catalog_from_data(listed, name="the tool list")
         except InputError as problem:
             self._lost += 1
             self._why = self._why or f"{record.where}: {problem}"
@@ -84,7 +84,7 @@ def tools_of_record(record: Record) -> Catalog | None:
         CatalogError: they cannot be read.
     """
     listed = listed_tools(record).tools
-    return None if listed is None else from_data(listed, name="the tool list")
+    return None if listed is None else catalog_from_data(listed, name="the tool list")
 
 
 def listed_tools(record: Record) -> ListedTools:
@@ -101,14 +101,14 @@ def listed_tools(record: Record) -> ListedTools:
         tools = sample.tools if isinstance(sample.tools, (list, dict)) else None
         return ListedTools(tools=tools or None)
     fields = record.fields or (sample if isinstance(sample, dict) else {})
-    for field in FIELDS:
-        listed = _decoded(fields.get(field))
-        if isinstance(listed, (list, dict)) and listed and (field == FIELDS[0] or _are_tools(listed)):
+    for field in TOOL_FIELDS:
+        listed = _decode_text(fields.get(field))
+        if isinstance(listed, (list, dict)) and listed and (field == TOOL_FIELDS[0] or _are_tools(listed)):
             return ListedTools(field, listed)
     return ListedTools()
 
 
-def _decoded(value: Any) -> Any:
+def _decode_text(value: Any) -> Any:
     """A value that is written as JSON text in a record."""
     if not isinstance(value, str):
         return value
@@ -124,4 +124,4 @@ def _are_tools(listed: Any) -> bool:
     tools = listed if isinstance(listed, list) else [listed]
     if not all(isinstance(tool, Mapping) for tool in tools):
         return False
-    return any(map(is_definition, tools)) or detect(listed) not in (None, "openai")
+    return any(map(is_tool_definition, tools)) or detect_format(listed) not in (None, "openai")

@@ -61,8 +61,8 @@ def signatures(catalog: Catalog) -> Signatures:
     for tool in catalog.tools:
         for name in dict.fromkeys((tool.full_name, tool.name)):
             if name not in takes:
-                takes[name] = {p.name: _kind(p.type) for p in tool.parameters}
-                returns[name] = dict(_returned(tool))
+                takes[name] = {p.name: _only_kind(p.type) for p in tool.parameters}
+                returns[name] = dict(_returned_types(tool))
     return Signatures(takes, returns, catalog.holes)
 
 
@@ -79,11 +79,11 @@ class Known:
         True
         """
         if id(tools) not in self.found:  # the list is kept, so that no other takes its place
-            self.found[id(tools)] = (tools, _of(tools))
+            self.found[id(tools)] = (tools, _read_signatures(tools))
         return self.found[id(tools)][1]
 
 
-def _of(tools: Any) -> Signatures | bool:
+def _read_signatures(tools: Any) -> Signatures | bool:
     entries = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
     if not any("returnParameter" in entry for entry in entries):
         return True
@@ -93,10 +93,10 @@ def _of(tools: Any) -> Signatures | bool:
         return True
 
 
-def _returned(tool: Tool) -> Iterator[tuple[str, str]]:
+def _returned_types(tool: Tool) -> Iterator[tuple[str, str]]:
     for member in tool.returns.fields:
-        yield member.name, _kind(member.type)
+        yield member.name, _only_kind(member.type)
 
 
-def _kind(type: Type) -> str:
+def _only_kind(type: Type) -> str:
     return type.kinds[0] if len(type.kinds) == 1 else ""

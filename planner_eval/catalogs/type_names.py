@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, KINDS, Type
-from planner_eval.catalogs.json_schema.keywords import holds
+from planner_eval.catalogs.json_schema.keywords import can_hold
 from planner_eval.catalogs.json_schema.types import schema_of
 
 # ----------------------------------------------------------------------
 # Types written in words: ``"int or float"``, ``"list of float"``, ``"Optional[list[str]]"``.
-_WORDS: dict[str, Type] = {
+_TYPES_OF_WORDS: dict[str, Type] = {
     **dict.fromkeys(("str", "string", "text", "bytes", "path", "file"), Type(("string",))),
     **dict.fromkeys(("int", "integer"), Type(("integer",))),
     **dict.fromkeys(("float", "number", "double", "decimal", "numeric"), Type(("number",))),
@@ -31,9 +31,11 @@ _WORDS: dict[str, Type] = {
     "time": Type(("string",), format="time"),
     "datetime": Type(("string",), format="date-time"),
 }
-_LISTS = frozenset({"list", "tuple", "set", "sequence", "iterable", "frozenset", "collection", "iterator"})
-_DICTS = frozenset({"dict", "mapping", "mutablemapping", "defaultdict", "ordereddict"})
-_LONGEST = 2000
+_LIST_NAMES = frozenset(
+    {"list", "tuple", "set", "sequence", "iterable", "frozenset", "collection", "iterator"}
+)
+_DICT_NAMES = frozenset({"dict", "mapping", "mutablemapping", "defaultdict", "ordereddict"})
+_MAX_CHARS = 2000
 
 
 def type_of_words(text: str) -> Type:
@@ -43,19 +45,19 @@ def type_of_words(text: str) -> Type:
     ('array of number', 'integer or number', 'anything')
     """
     words = re.sub(r"\s*\(.*\)\s*$", "", text.strip()).lower()
-    if (known_type := _WORDS.get(words)) is not None:
+    if (known_type := _TYPES_OF_WORDS.get(words)) is not None:
         return known_type
     if " or " in words:
-        return either([type_of_words(option) for option in words.split(" or ")])
+        return union_type([type_of_words(option) for option in words.split(" or ")])
     if match := re.fullmatch(r"(?:list|array|tuple|set) of (.+?)s?", words):
         return Type(("array",), items=type_of_words(match[1]))
     return type_of_annotation(text) if "[" in text or "|" in text else ANY
 
 
-def either(types: Sequence[Type]) -> Type:
+def union_type(types: Sequence[Type]) -> Type:
     """The union of types: joined kinds when all are plain, alternatives otherwise.
 
-    >>> str(either([Type(("integer",)), Type(("null",))]))
+    >>> str(union_type([Type(("integer",)), Type(("null",))]))
     'integer or null'
     """
     distinct: list[Type] = []
@@ -81,55 +83,55 @@ def type_of_annotation(text: str, unknown: Collection[str] = ()) -> Type:
     >>> str(type_of_annotation("Optional[List[int]]")), str(type_of_annotation("Literal['a', 'b']"))
     ('array of integer or null', "one of 'a', 'b'")
     """
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_CHARS:
         return ANY
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes that Python does not know
-            return _of_node(ast.parse(text.strip(), mode="eval").body, unknown)
+            return _type_of_node(ast.parse(text.strip(), mode="eval").body, unknown)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ANY
 
 
-def _of_node(node: ast.expr, unknown: Collection[str]) -> Type:
+def _type_of_node(node: ast.expr, unknown: Collection[str]) -> Type:
     if isinstance(node, ast.Constant):
         if node.value is None:
             return Type(("null",))
         return type_of_annotation(node.value, unknown) if isinstance(node.value, str) else ANY
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return either([_of_node(node.left, unknown), _of_node(node.right, unknown)])
+        return union_type([_type_of_node(node.left, unknown), _type_of_node(node.right, unknown)])
     if isinstance(node, (ast.Name, ast.Attribute)):
-        return ANY if _outer(node) in unknown else _WORDS.get(_name(node), ANY)
-    if isinstance(node, ast.Subscript) and _outer(node.value) not in unknown:
-        return _of_generic(_name(node.value), node.slice, unknown)
+        return ANY if _outer_name(node) in unknown else _TYPES_OF_WORDS.get(_class_name(node), ANY)
+    if isinstance(node, ast.Subscript) and _outer_name(node.value) not in unknown:
+        return _type_of_generic(_class_name(node.value), node.slice, unknown)
     return ANY
 
 
-def _of_generic(outer: str, inner: ast.expr, unknown: Collection[str]) -> Type:
+def _type_of_generic(outer: str, inner: ast.expr, unknown: Collection[str]) -> Type:
     arguments = list(inner.elts) if isinstance(inner, ast.Tuple) else [inner]
     if outer == "optional":
-        return either([_of_node(arguments[0], unknown), Type(("null",))])
+        return union_type([_type_of_node(arguments[0], unknown), Type(("null",))])
     if outer == "union":
-        return either([_of_node(argument, unknown) for argument in arguments])
+        return union_type([_type_of_node(argument, unknown) for argument in arguments])
     if outer == "annotated":
-        return _of_node(arguments[0], unknown)
+        return _type_of_node(arguments[0], unknown)
     if outer == "literal":
         values = tuple(argument.value for argument in arguments if isinstance(argument, ast.Constant))
         return Type(enum=values) if len(values) == len(arguments) else ANY
-    if outer in _LISTS:
+    if outer in _LIST_NAMES:
         same = len(arguments) == 1 or (isinstance(arguments[-1], ast.Constant) and arguments[-1].value is ...)
-        return Type(("array",), items=_of_node(arguments[0], unknown)) if same else Type(("array",))
-    return Type(("object",)) if outer in _DICTS else ANY
+        return Type(("array",), items=_type_of_node(arguments[0], unknown)) if same else Type(("array",))
+    return Type(("object",)) if outer in _DICT_NAMES else ANY
 
 
-def _outer(node: ast.expr) -> str:
+def _outer_name(node: ast.expr) -> str:
     """The name that an annotation begins with, as it is written."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _name(node: ast.expr) -> str:
+def _class_name(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr.lower()
     return node.id.lower() if isinstance(node, ast.Name) else ""
@@ -137,14 +139,14 @@ def _name(node: ast.expr) -> str:
 
 # ----------------------------------------------------------------------
 # Schemas with other words than JSON Schema's for types, written with its own: benchmarks' and Gemini's.
-Words: TypeAlias = Callable[[str], Mapping[str, Any]]
+WordReader: TypeAlias = Callable[[str], Mapping[str, Any]]
 
-_ONE = ("items", "additionalProperties", "not")
-_MANY = ("anyOf", "oneOf", "allOf", "prefixItems")
-_NAMED = ("properties", "$defs", "definitions")
-_COUNTS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
+_SCHEMA_KEYWORDS = ("items", "additionalProperties", "not")
+_SCHEMA_LIST_KEYWORDS = ("anyOf", "oneOf", "allOf", "prefixItems")
+_SCHEMA_OBJECT_KEYWORDS = ("properties", "$defs", "definitions")
+_COUNT_KEYWORDS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
 _SLOPPY = ("pattern", "multipleOf", "uniqueItems", "minProperties", "maxProperties", "dependentRequired")
-_CAMEL = {
+_GEMINI_KEYS = {
     "type_": "type",
     "format_": "format",
     "ref": "$ref",
@@ -159,7 +161,7 @@ _CAMEL = {
     "additional_properties": "additionalProperties",
     "property_ordering": "propertyOrdering",
 }
-_BFCL = {
+_BFCL_TYPES = {
     **dict.fromkeys(("hashmap", "hashtable"), "object"),
     **dict.fromkeys(("arraylist", "queue", "stack"), "array"),
     **dict.fromkeys(("byte", "short", "long", "bigint"), "integer"),
@@ -168,28 +170,29 @@ _BFCL = {
 """Words of BFCL's Java and JavaScript parts that are no types elsewhere."""
 
 
-def from_words(schema: Any) -> Any:
+def schema_from_words(schema: Any) -> Any:
     """A schema with types in any words as JSON Schema; a word that is no type stands for anything.
 
-    >>> from_words({"type": "dict", "properties": {"x": {"type": "tuple", "items": {"type": "float"}}}})
+    >>> schema_from_words(
+    ...     {"type": "dict", "properties": {"x": {"type": "tuple", "items": {"type": "float"}}}})
     {'type': 'object', 'properties': {'x': {'type': 'array', 'items': {'type': 'number'}}}}
     """
-    return _respelled(schema, _any_word, {})
+    return _respell(schema, _schema_of_word, {})
 
 
-def from_gemini(schema: Any) -> Any:
+def schema_from_gemini(schema: Any) -> Any:
     """A ``Schema`` of Gemini's API, or of its Python library, as JSON Schema.
 
     Raises:
         CatalogError: it has a type that Gemini does not know.
 
-    >>> from_gemini({"type": "ARRAY", "items": {"type": "STRING"}, "min_items": "2", "title": None})
+    >>> schema_from_gemini({"type": "ARRAY", "items": {"type": "STRING"}, "min_items": "2", "title": None})
     {'type': 'array', 'items': {'type': 'string'}, 'minItems': 2}
     """
-    return _respelled(schema, _gemini_word, _CAMEL)
+    return _respell(schema, _schema_of_gemini_word, _GEMINI_KEYS)
 
 
-def _respelled(schema: Any, words: Words, keys: Mapping[str, str]) -> Any:
+def _respell(schema: Any, words: WordReader, keys: Mapping[str, str]) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     respelled: dict[str, Any] = {}
@@ -197,17 +200,19 @@ def _respelled(schema: Any, words: Words, keys: Mapping[str, str]) -> Any:
         key = keys.get(spelled, spelled)
         if keys and value is None:  # its Python library writes what is not set
             continue
-        if not keys and key in _SLOPPY and not holds(key, value):  # data of benchmarks are taken as they are
+        if (
+            not keys and key in _SLOPPY and not can_hold(key, value)
+        ):  # data of benchmarks are taken as they are
             continue
         if key == "type":
-            respelled = {**_typed(value, words), **respelled}
-        elif key in _ONE:
-            respelled[key] = _respelled(value, words, keys)
-        elif key in _MANY and isinstance(value, list):
-            respelled[key] = [_respelled(item, words, keys) for item in value]
-        elif key in _NAMED and isinstance(value, Mapping):
-            respelled[key] = {name: _respelled(inner, words, keys) for name, inner in value.items()}
-        elif keys and key in _COUNTS and isinstance(value, str) and value.isdecimal():
+            respelled = {**_respell_type(value, words), **respelled}
+        elif key in _SCHEMA_KEYWORDS:
+            respelled[key] = _respell(value, words, keys)
+        elif key in _SCHEMA_LIST_KEYWORDS and isinstance(value, list):
+            respelled[key] = [_respell(item, words, keys) for item in value]
+        elif key in _SCHEMA_OBJECT_KEYWORDS and isinstance(value, Mapping):
+            respelled[key] = {name: _respell(inner, words, keys) for name, inner in value.items()}
+        elif keys and key in _COUNT_KEYWORDS and isinstance(value, str) and value.isdecimal():
             respelled[key] = int(value)  # an int64 is a text in the JSON of a protocol buffer
         elif keys and key == "$ref" and isinstance(value, str):
             respelled[key] = value.replace("#/defs/", "#/$defs/")
@@ -216,7 +221,7 @@ def _respelled(schema: Any, words: Words, keys: Mapping[str, str]) -> Any:
     return respelled
 
 
-def _typed(kind: Any, words: Words) -> Mapping[str, Any]:
+def _respell_type(kind: Any, words: WordReader) -> Mapping[str, Any]:
     if isinstance(kind, str):
         return words(kind)
     if isinstance(kind, list) and all(isinstance(name, str) for name in kind):
@@ -225,12 +230,12 @@ def _typed(kind: Any, words: Words) -> Mapping[str, Any]:
     return {"type": kind}
 
 
-def _any_word(word: str) -> Mapping[str, Any]:
-    standard_name = _BFCL.get(word.lower())
+def _schema_of_word(word: str) -> Mapping[str, Any]:
+    standard_name = _BFCL_TYPES.get(word.lower())
     return {"type": standard_name} if standard_name else schema_of(type_of_words(word))
 
 
-def _gemini_word(word: str) -> Mapping[str, Any]:
+def _schema_of_gemini_word(word: str) -> Mapping[str, Any]:
     kind = word.removeprefix("Type.").lower()
     if kind == "type_unspecified":
         return {}

@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool
-from planner_eval.catalogs.json_schema.types import Moved, object_schema, schema_of
-from planner_eval.catalogs.sources.standard import NOTE, OWN
+from planner_eval.catalogs.json_schema.types import MovedDefinitions, object_schema, schema_of
+from planner_eval.catalogs.sources.standard import NOTE_PREFIX, OWN_FORMAT
 
-_NAMES = {
+_NAME_RULES = {
     "openai": (re.compile("[^a-zA-Z0-9_-]"), 64),
     "anthropic": (re.compile("[^a-zA-Z0-9_-]"), 64),
     "gemini": (re.compile("[^a-zA-Z0-9_.:-]|^(?![a-zA-Z_])"), 64),
@@ -20,7 +20,7 @@ _NAMES = {
 }
 """What a name of a tool may not have in it, and how long it may be."""
 
-_RETURNS = ("mcp", "gemini")
+_FORMATS_WITH_RETURNS = ("mcp", "gemini")
 
 
 def write_tools(catalog: Catalog, format: str) -> Any:
@@ -31,20 +31,20 @@ def write_tools(catalog: Catalog, format: str) -> Any:
     """
     if format == "planeval":
         return {
-            "format": OWN,
+            "format": OWN_FORMAT,
             "name": catalog.name,
             "text_values": catalog.text_values,
             "holes": list(catalog.holes),
             "reports_all": catalog.reports_all,
-            "tools": [_own(tool) for tool in catalog.tools],
+            "tools": [_write_own(tool) for tool in catalog.tools],
         }
     named = written_names(catalog, format)
     if format == "jsonschema":
         return {
-            name: {**_noted(tool, name), "title": name, "description": tool.description}
+            name: {**_schema_with_note(tool, name), "title": name, "description": tool.description}
             for name, tool in named.items()
         }
-    entries = [_ENTRIES[format](tool, name) for name, tool in named.items()]
+    entries = [_ENTRY_WRITERS[format](tool, name) for name, tool in named.items()]
     if format == "mcp":
         return {"tools": entries}
     return [{"functionDeclarations": entries}] if format == "gemini" else entries
@@ -57,7 +57,7 @@ def written_names(catalog: Catalog, format: str) -> dict[str, Tool]:
     >>> list(written_names(Catalog(tools), "openai"))
     ['Hotels_find', 'Trains_find']
     """
-    wrong, longest = _NAMES.get(format, (re.compile("(?!)"), None))
+    wrong, longest = _NAME_RULES.get(format, (re.compile("(?!)"), None))
     named: dict[str, Tool] = {}
     for tool in dict.fromkeys((tool.app, tool.name) for tool in catalog.tools):
         first = next(t for t in catalog.named(tool[1]) if (t.app, t.name) == tool)
@@ -81,14 +81,14 @@ def losses(catalog: Catalog, format: str) -> list[str]:
     written = list(written_names(catalog, format).values())
     messages = []
     if over := len(catalog.tools) - len(written):
-        messages.append(f"{counted(over, 'further variant')} of tools that have one name")
-    untold = sum(_untold(tool, format) for tool in written)
+        messages.append(f"{format_count(over, 'further variant')} of tools that have one name")
+    untold = sum(_is_return_lost(tool, format) for tool in written)
     if untold:
         object = ", which is no object" if format == "mcp" else ""
-        messages.append(f"what {counted(untold, 'tool')} return{'s' * (untold == 1)}{object}")
+        messages.append(f"what {format_count(untold, 'tool')} return{'s' * (untold == 1)}{object}")
     acting = 0 if format == "mcp" else sum(tool.action is not None for tool in written)
     if acting:
-        messages.append(f"whether {counted(acting, 'tool')} change{'s' * (acting == 1)} something")
+        messages.append(f"whether {format_count(acting, 'tool')} change{'s' * (acting == 1)} something")
     if catalog.text_values or catalog.holes or catalog.reports_all:
         messages.append(
             "how plans of this catalog are to be read (values as text, placeholders, unused results)"
@@ -96,10 +96,10 @@ def losses(catalog: Catalog, format: str) -> list[str]:
     return messages
 
 
-def renamed(catalog: Catalog, format: str) -> list[tuple[str, str]]:
+def renamed_tools(catalog: Catalog, format: str) -> list[tuple[str, str]]:
     """The tools that a format has under other names: their own and the other, in order.
 
-    >>> renamed(Catalog((Tool("find", app="Trains"), Tool("now"))), "openai")
+    >>> renamed_tools(Catalog((Tool("find", app="Trains"), Tool("now"))), "openai")
     [('Trains.find', 'Trains_find')]
     """
     if format == "planeval":
@@ -108,80 +108,91 @@ def renamed(catalog: Catalog, format: str) -> list[tuple[str, str]]:
     return [(own, name) for own, name in pairs if own != name]
 
 
-def function_of(tool: Tool) -> dict[str, Any]:
+def function_definition(tool: Tool) -> dict[str, Any]:
     """A tool as prompts show it: its name with its app's, its description, and its parameters' schema."""
-    return {"name": tool.full_name, "description": tool.description, "parameters": _schema(tool)}
+    return {"name": tool.full_name, "description": tool.description, "parameters": _parameters_schema(tool)}
 
 
-def _untold(tool: Tool, format: str) -> bool:
-    returns = _returns(tool)
-    return returns is not None and (format not in _RETURNS or (format == "mcp" and not _is_object(returns)))
+def _is_return_lost(tool: Tool, format: str) -> bool:
+    returns = _returns_schema(tool)
+    return returns is not None and (
+        format not in _FORMATS_WITH_RETURNS or (format == "mcp" and not _is_object(returns))
+    )
 
 
 def _is_object(schema: Mapping[str, Any]) -> bool:
     return schema.get("type") == "object"
 
 
-def _schema(tool: Tool) -> dict[str, Any]:
+def _parameters_schema(tool: Tool) -> dict[str, Any]:
     if tool.schema is not None:
         return tool.schema
-    moved = Moved()
+    moved = MovedDefinitions()
     schema = object_schema(tool.parameters, open=tool.open, refer=moved.again)
     if tool.others is not None:
         schema["additionalProperties"] = schema_of(tool.others, moved.again)
     return {**schema, "$defs": moved.found} if moved.found else schema
 
 
-def _returns(tool: Tool) -> dict[str, Any] | None:
+def _returns_schema(tool: Tool) -> dict[str, Any] | None:
     if tool.returns_schema is not None:
         return tool.returns_schema
     if tool.returns == ANY:
         return None
-    moved = Moved()
+    moved = MovedDefinitions()
     schema = schema_of(tool.returns, moved.again)
     return {**schema, "$defs": moved.found} if moved.found else schema
 
 
-def _noted(tool: Tool, name: str) -> dict[str, Any]:
+def _schema_with_note(tool: Tool, name: str) -> dict[str, Any]:
     """The schema of a tool's parameters, with the tool's own name where the written one is another."""
-    schema = _schema(tool)
+    schema = _parameters_schema(tool)
     schema = schema if _is_object(schema) else {**schema, "type": "object"}
     if (tool.app, tool.name) == (None, name):
         return schema
     own = {"name": tool.name} | ({"app": tool.app} if tool.app is not None else {})
-    return {**schema, "$comment": NOTE + json.dumps(own, ensure_ascii=False)}
+    return {**schema, "$comment": NOTE_PREFIX + json.dumps(own, ensure_ascii=False)}
 
 
-def _openai(tool: Tool, name: str) -> dict[str, Any]:
-    function = {"name": name, "description": tool.description, "parameters": _noted(tool, name)}
+def _write_openai(tool: Tool, name: str) -> dict[str, Any]:
+    function = {"name": name, "description": tool.description, "parameters": _schema_with_note(tool, name)}
     return {"type": "function", "function": function}
 
 
-def _anthropic(tool: Tool, name: str) -> dict[str, Any]:
-    return {"name": name, "description": tool.description, "input_schema": _noted(tool, name)}
+def _write_anthropic(tool: Tool, name: str) -> dict[str, Any]:
+    return {"name": name, "description": tool.description, "input_schema": _schema_with_note(tool, name)}
 
 
-def _gemini(tool: Tool, name: str) -> dict[str, Any]:
-    entry = {"name": name, "description": tool.description, "parametersJsonSchema": _noted(tool, name)}
-    returns = _returns(tool)
+def _write_gemini(tool: Tool, name: str) -> dict[str, Any]:
+    entry = {
+        "name": name,
+        "description": tool.description,
+        "parametersJsonSchema": _schema_with_note(tool, name),
+    }
+    returns = _returns_schema(tool)
     return entry if returns is None else {**entry, "responseJsonSchema": returns}
 
 
-def _mcp(tool: Tool, name: str) -> dict[str, Any]:
+def _write_mcp(tool: Tool, name: str) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": name, "description": tool.description}
-    entry["inputSchema"] = _noted(tool, name)
-    returns = _returns(tool)
-    if returns is not None and not _untold(tool, "mcp"):
+    entry["inputSchema"] = _schema_with_note(tool, name)
+    returns = _returns_schema(tool)
+    if returns is not None and not _is_return_lost(tool, "mcp"):
         entry["outputSchema"] = returns
     if tool.action is not None:
         entry["annotations"] = {"readOnlyHint": not tool.action}
     return entry
 
 
-_ENTRIES = {"openai": _openai, "anthropic": _anthropic, "gemini": _gemini, "mcp": _mcp}
+_ENTRY_WRITERS = {
+    "openai": _write_openai,
+    "anthropic": _write_anthropic,
+    "gemini": _write_gemini,
+    "mcp": _write_mcp,
+}
 
 
-def _own(tool: Tool) -> dict[str, Any]:
+def _write_own(tool: Tool) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": tool.name, "app": tool.app, "description": tool.description}
-    entry |= {"parameters": _schema(tool), "returns": _returns(tool), "action": tool.action}
+    entry |= {"parameters": _parameters_schema(tool), "returns": _returns_schema(tool), "action": tool.action}
     return {key: value for key, value in entry.items() if value is not None}

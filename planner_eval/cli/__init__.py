@@ -18,7 +18,7 @@ from planner_eval._version import __version__
 from planner_eval.base.errors import PlanevalError
 from planner_eval.base.output_files import silence
 from planner_eval.cli.targets import say
-from planner_eval.cli.terminal import interrupted, with_color
+from planner_eval.cli.terminal import interrupt_message, with_color
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "agree": ("agree", "Say how far a judge's verdicts agree with a person's."),
@@ -47,7 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Command → its module in this package and the line that ``--help`` shows."""
 
 
-COMPLETING = "_PLANEVAL_COMPLETE"
+COMPLETION_VARIABLE = "_PLANEVAL_COMPLETE"
 """Set by the shell's script when it asks what may stand next."""
 
 
@@ -64,10 +64,10 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"planner_eval.cli.{COMMANDS[cmd_name][0]}").command
         assert isinstance(command, click.Command)
-        if COMPLETING in os.environ:
-            from planner_eval.cli.completion import offering
+        if COMPLETION_VARIABLE in os.environ:
+            from planner_eval.cli.completion import add_completion
 
-            offering(command)
+            add_completion(command)
         return with_color(command)
 
     def resolve_command(
@@ -75,18 +75,21 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or name the closest one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from planner_eval.base.text import closest
+            from planner_eval.base.text import closest_name
 
-            close = closest(args[0], COMMANDS)
+            close = closest_name(args[0], COMMANDS)
             hint = f" Did you mean {close!r}?" if close else ""
             raise click.UsageError(f"There is no command {args[0]!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Offer the commands from the table, and the group's own options."""
-        from planner_eval.cli.completion import commands
+        from planner_eval.cli.completion import complete_commands
 
-        return [*commands(COMMANDS, incomplete), *click.Command.shell_complete(self, ctx, incomplete)]
+        return [
+            *complete_commands(COMMANDS, incomplete),
+            *click.Command.shell_complete(self, ctx, incomplete),
+        ]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table."""
@@ -123,12 +126,12 @@ def run() -> int:
         result = cli.main(prog_name="planeval", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
-        say(_shown(error))
+        say(_usage_message(error))
         return error.exit_code
     except click.exceptions.Exit as error:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
-        say(interrupted(error))
+        say(interrupt_message(error))
         return 130
     except PlanevalError as error:
         from planner_eval.base.text import printable
@@ -151,7 +154,7 @@ def run() -> int:
         return 2
 
 
-def _shown(error: click.ClickException) -> str:
+def _usage_message(error: click.ClickException) -> str:
     """An error of usage as click shows it, which repeats the words that it was given."""
     from planner_eval.base.text import printable
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import WRITTEN
-from planner_eval.base.text import counted
-from planner_eval.cli.options import emit, note, output, threshold, written
+from planner_eval.base.formats import RESULT_FORMATS
+from planner_eval.base.text import format_count
+from planner_eval.cli.options import emit, format_option, note, output_option, parse_threshold
 from planner_eval.cli.sources import refuse_stdin_twice
 from planner_eval.cli.tally import check_limit
 
@@ -29,8 +29,8 @@ from planner_eval.cli.tally import check_limit
     metavar="FIGURE=X",
     help="Exit with 1 when a figure is below X, e.g. kappa=0.6; of errors, when it is above.",
 )
-@written(*WRITTEN)
-@output
+@format_option(*RESULT_FORMATS)
+@output_option
 def command(
     first: str,
     second: str,
@@ -50,7 +50,7 @@ def command(
     """
     from planner_eval.results.views.agreement import write_agreement
 
-    limits = [threshold(text) for text in fail_under]
+    limits = [parse_threshold(text) for text in fail_under]
     refuse_stdin_twice(first, second)
     agreement = pe.agree(first, second, positive=positive, id_field=id_field, verdict_field=verdict_field)
     checked = [
@@ -62,7 +62,7 @@ def command(
     for problem in below:
         note(problem)
     if agreement.left_over:
-        note(f"{agreement.left_over:,} of {counted(len(agreement.rows), 'record')} are in no figure")
+        note(f"{agreement.left_over:,} of {format_count(len(agreement.rows), 'record')} are in no figure")
     if not agreement.n:
         note("nothing could be compared: no record has a verdict on both sides")
         return 3

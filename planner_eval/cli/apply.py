@@ -9,13 +9,20 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.formats import NOTATED
-from planner_eval.base.text import counted
-from planner_eval.cli.options import dialect_option, emit, note, outputs, reading, repairing
-from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans, refuse_stdin_twice
+from planner_eval.base.formats import NOTATION_FORMATS
+from planner_eval.base.text import format_count
+from planner_eval.cli.options import (
+    dialect_option,
+    emit,
+    note,
+    output_options,
+    reading_options,
+    repair_options,
+)
+from planner_eval.cli.sources import dataset_options, id_option, read_plans, refuse_stdin_twice, select_by_id
 
 if TYPE_CHECKING:
-    from planner_eval.comparison.patch_files import Patched, Patches
+    from planner_eval.comparison.patch_files import Patches, PatchResult
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
 
@@ -23,12 +30,12 @@ if TYPE_CHECKING:
 @click.command("apply")
 @click.argument("patch", metavar="PATCHES")
 @click.argument("plan", metavar="PLANS|DATASET")
-@reading
-@dataset_places
-@repairing
-@ids("Repair only the plan of this id")
+@reading_options
+@dataset_options
+@repair_options
+@id_option("Repair only the plan of this id")
 @dialect_option("--to", "target", default="plan", show_default=True, help="The dialect to write in.")
-@outputs(*NOTATED)
+@output_options(*NOTATION_FORMATS)
 def command(
     patch: str,
     plan: str,
@@ -54,7 +61,7 @@ def command(
     source = read_plans([plan], **fields)[0]
     wanted_id = wanted[0] if len(wanted) == 1 else None
     if len(wanted) > 1:
-        records = chosen(source.records, wanted, lambda record: record.name, source.name)
+        records = select_by_id(source.records, wanted, lambda record: record.name, source.name)
         source = source._replace(records=tuple(records))
     try:
         patched = pe.apply(patches, source, id=wanted_id, dialect=dialect, repair=repair, compute=compute)
@@ -68,11 +75,11 @@ def command(
     emit("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), output)
     unmatched = 0 if wanted else _say_unmatched(patches, source)
     written = sum("text" in row for row in rows)
-    _say(rows, written)
+    _say_counts(rows, written)
     return 3 if not written else int(written < len(rows) or bool(unmatched) or bool(patches.broken))
 
 
-def _row(record: Record, patched: Patched, target: str) -> dict[str, Any]:
+def _row(record: Record, patched: PatchResult, target: str) -> dict[str, Any]:
     if patched.plan is None:
         return {"id": patched.id, "error": patched.error}
     try:
@@ -100,10 +107,10 @@ def _say_unmatched(patches: Patches, source: PlanFile) -> int:
     return len(unapplied)
 
 
-def _say(rows: list[dict[str, Any]], written: int) -> None:
+def _say_counts(rows: list[dict[str, Any]], written: int) -> None:
     """How many records became what."""
     unchanged = sum("note" in row for row in rows)
-    message = f"{counted(len(rows), 'record')}: {written} written" + (
+    message = f"{format_count(len(rows), 'record')}: {written} written" + (
         f" ({unchanged} unchanged)" if unchanged else ""
     )
     failed = len(rows) - written

@@ -9,16 +9,16 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CatalogError
-from planner_eval.base.formats import WHOLE
+from planner_eval.base.formats import SINGLE_VALUE_FORMATS
 from planner_eval.base.tables import table
-from planner_eval.base.text import counted, did_you_mean, printable
-from planner_eval.cli.options import dialect_option, emit, note, output, outputs, written
+from planner_eval.base.text import did_you_mean, format_count, printable
+from planner_eval.cli.options import dialect_option, emit, format_option, note, output_option, output_options
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Tool
 
 
-_FORMAT = click.option(
+_FORMAT_OPTION = click.option(
     "--catalog-format", metavar="FORMAT", help="The file's format; recognised when left out."
 )
 
@@ -37,9 +37,9 @@ def command() -> None:
 @command.command("show")
 @click.argument("file")
 @click.option("--tool", "wanted", metavar="NAME", help="Show one tool in full.")
-@_FORMAT
-@written("text", *WHOLE)
-@output
+@_FORMAT_OPTION
+@format_option("text", *SINGLE_VALUE_FORMATS)
+@output_option
 def show(file: str, wanted: str | None, catalog_format: str | None, form: str, output: str | None) -> int:
     """Show the tools of a catalog, a line each, or one of them in full."""
     catalog = pe.read_catalog(file, catalog_format)
@@ -52,7 +52,7 @@ def show(file: str, wanted: str | None, catalog_format: str | None, form: str, o
     if form != "text":
         emit(table([_row(tool) for tool in tools], form), output)
     elif wanted is not None:
-        emit(printable("\n\n".join(_full(tool) for tool in tools)), output)
+        emit(printable("\n\n".join(_tool_text(tool) for tool in tools)), output)
     else:
         emit(printable("\n".join(tool.signature() for tool in tools)), output)
     if not tools:
@@ -69,9 +69,9 @@ def show(file: str, wanted: str | None, catalog_format: str | None, form: str, o
     required=True,
     help="The format to write; planeval's own keeps everything.",
 )
-@_FORMAT
+@_FORMAT_OPTION
 @click.option("--loss", is_flag=True, help="Give up what the format cannot say, and say what was lost.")
-@outputs("json")
+@output_options("json")
 def convert(file: str, target: str, catalog_format: str | None, loss: bool, output: str | None) -> int:
     """Write a catalog in another format, as JSON.
 
@@ -79,8 +79,8 @@ def convert(file: str, target: str, catalog_format: str | None, loss: bool, outp
     that it cannot hold is written as another, which is said, and comes back where planeval reads it.
     Exit code: 0 written, 2 usage, 3 not written.
     """
-    from planner_eval.catalogs.formats import to_data
-    from planner_eval.catalogs.writers import losses, renamed
+    from planner_eval.catalogs.formats import catalog_to_data
+    from planner_eval.catalogs.writers import losses, renamed_tools
 
     catalog = pe.read_catalog(file, catalog_format)
     dropped = losses(catalog, target)
@@ -89,10 +89,12 @@ def convert(file: str, target: str, catalog_format: str | None, loss: bool, outp
     if dropped and not loss:
         note("nothing is written: --loss writes the rest, --to planeval keeps everything")
         return 3
-    if new_names := renamed(catalog, target):
+    if new_names := renamed_tools(catalog, target):
         own, name = new_names[0]
-        note(f"{target} has {counted(len(new_names), 'tool')} under other names, as {name!r} for {own!r}")
-    emit(json.dumps(to_data(catalog, target), ensure_ascii=False, indent=1), output)
+        note(
+            f"{target} has {format_count(len(new_names), 'tool')} under other names, as {name!r} for {own!r}"
+        )
+    emit(json.dumps(catalog_to_data(catalog, target), ensure_ascii=False, indent=1), output)
     return 0
 
 
@@ -114,8 +116,8 @@ def convert(file: str, target: str, catalog_format: str | None, loss: bool, outp
     show_default=True,
     help="How many calls a plan may have.",
 )
-@_FORMAT
-@outputs("json")
+@_FORMAT_OPTION
+@output_options("json")
 def grammar(
     file: str, dialect: str, target: str, max_calls: int, catalog_format: str | None, output: str | None
 ) -> int:
@@ -145,7 +147,7 @@ def _row(tool: Tool) -> dict[str, object]:
     }
 
 
-def _full(tool: Tool) -> str:
+def _tool_text(tool: Tool) -> str:
     """A tool with a line for each argument and each output."""
     lines = [tool.full_name, *([f"  {tool.description}"] if tool.description else [])]
     for title, fields in (("takes", tool.parameters), ("returns", tool.returns.fields)):

@@ -11,14 +11,23 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES, CatalogError, ParseError
-from planner_eval.base.formats import CI, RECORDS
+from planner_eval.base.formats import CI_FORMATS, RECORD_FORMATS
 from planner_eval.base.tables import table_pieces
-from planner_eval.base.text import counted, did_you_mean, encodable, printable
+from planner_eval.base.text import did_you_mean, encodable, format_count, printable
 from planner_eval.cli.ci import emit_findings, findings_in
-from planner_eval.cli.options import Applies, computing, emit, note, output, reading, refuse_idle, written
-from planner_eval.cli.sources import dataset_places, read_plans
-from planner_eval.cli.workers import PlansJob, Running, joined, plans_of, running
-from planner_eval.reading.files.ids import spoken
+from planner_eval.cli.options import (
+    OptionScope,
+    compute_option,
+    emit,
+    format_option,
+    note,
+    output_option,
+    reading_options,
+    refuse_idle,
+)
+from planner_eval.cli.sources import dataset_options, read_plans
+from planner_eval.cli.workers import PlansJob, WorkOptions, join_lines, run_plans_job, work_options
+from planner_eval.reading.files.ids import format_record_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,11 +39,13 @@ if TYPE_CHECKING:
     from planner_eval.results.runs.job import Pair
 
 
-_REMARKS = 5
+_MAX_REMARKS = 5
 _LEVELS = ("error", "warning", "info")
 
 
-def _codes(context: click.Context, _option: click.Parameter, codes: tuple[str, ...]) -> tuple[str, ...]:
+def _validate_codes(
+    context: click.Context, _option: click.Parameter, codes: tuple[str, ...]
+) -> tuple[str, ...]:
     """Codes of findings; one that there is not would leave out nothing, and is refused."""
     for code in codes:
         if code not in CODES:
@@ -54,14 +65,14 @@ def _codes(context: click.Context, _option: click.Parameter, codes: tuple[str, .
     "record brings; traces, and conversations with tools' answers, need none.",
 )
 @click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
-@reading
-@computing
-@dataset_places
+@reading_options
+@compute_option
+@dataset_options
 @click.option(
     "--ignore",
     metavar="CODE",
     multiple=True,
-    callback=_codes,
+    callback=_validate_codes,
     help="Leave out findings of this code; repeatable.",
 )
 @click.option(
@@ -71,9 +82,9 @@ def _codes(context: click.Context, _option: click.Parameter, codes: tuple[str, .
     show_default=True,
     help="The least severity that is shown and that counts.",
 )
-@written("text", *RECORDS, *CI, help="How to write the findings.")
-@running
-@output
+@format_option("text", *RECORD_FORMATS, *CI_FORMATS, help="How to write the findings.")
+@work_options
+@output_option
 def command(
     plans: tuple[str, ...],
     catalogs: tuple[str, ...],
@@ -83,7 +94,7 @@ def command(
     ignore: tuple[str, ...],
     level: str,
     form: str,
-    running: Running,
+    running: WorkOptions,
     output: str | None,
     **fields: Any,
 ) -> int:
@@ -97,9 +108,9 @@ def command(
     missing spans, and the critical path (--level info).
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
-    from planner_eval.catalogs.json_schema.keywords import remarks
+    from planner_eval.catalogs.json_schema.keywords import catalog_remarks
 
-    refuse_idle([Applies(("catalog_format",), bool(catalogs), "to a catalog, and none is given")])
+    refuse_idle([OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given")])
     catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
     sources = read_plans(plans, **fields)
     if catalog is None:
@@ -107,15 +118,15 @@ def command(
     reading = {"dialect": dialect, "compute": compute}
     many_files, alone = len(sources) > 1, len(sources) == 1 and not sources[0].many
     which = {"ignore": ignore, "level": level}
-    job = _CheckJob(catalog, reading, which, several=many_files, alone=alone, ci=form in CI)
-    with plans_of(sources, job, running) as (tally, lines):
-        if form in CI:
+    job = _CheckJob(catalog, reading, which, several=many_files, alone=alone, ci=form in CI_FORMATS)
+    with run_plans_job(sources, job, running) as (tally, lines):
+        if form in CI_FORMATS:
             emit_findings(findings_in(lines), form, output, _summary(tally, catalog), "planeval check")
         elif tally.findings or form != "text" or output is not None:
             rows = (row for line in lines for row in json.loads(line))
-            emit(joined(map(_line, rows)) if form == "text" else table_pieces(rows, form), output)
+            emit(join_lines(map(_line, rows)) if form == "text" else table_pieces(rows, form), output)
     if catalog is not None:
-        for remark in _told(remarks(catalog)):
+        for remark in _limit_remarks(catalog_remarks(catalog)):
             note(f"{catalog.name}: {remark}")
     if form == "text":
         note(_summary(tally, catalog))
@@ -127,21 +138,21 @@ def command(
 def _refuse_plans(sources: list[PlanFile]) -> None:
     """Without a catalog plans alone have nothing to be held against; the first records tell a file."""
     from planner_eval.catalogs.check_files import can_check
-    from planner_eval.reading.files.fields import HEAD
+    from planner_eval.reading.files.fields import HEAD_SIZE
 
     for source in sources:
         first = next((r for r in source.records if r.error is None), None)
         text = first.source if first is not None and isinstance(first.source, str) else None
         if text is not None and text[:9].strip() in ("", "[]", "{}") and len(text) < 9:
             raise click.UsageError(f"{source.name} is empty: it holds no traces")
-        if first is not None and not any(map(can_check, source.records[:HEAD])):
+        if first is not None and not any(map(can_check, source.records[:HEAD_SIZE])):
             raise click.UsageError(
                 f"{source.name} holds no traces, no answers of tools and no tools of its own: name the tools "
                 "with --catalog"
             )
 
 
-class _Found:
+class _CheckCounts:
     """How many plans were read, and how many findings of each severity there are, first come first.
 
     Of the plans that were held against the tools of their own record it counts how many there are, too.
@@ -166,7 +177,7 @@ class _Found:
         self.read, self.unread = self.read + good, self.unread + (not good)
         self.severities.update(row["severity"] for row in rows)
 
-    def extend(self, other: _Found) -> None:
+    def extend(self, other: _CheckCounts) -> None:
         self.read, self.unread = self.read + other.read, self.unread + other.unread
         self.severities.update(other.severities)
         self.own += other.own
@@ -188,11 +199,11 @@ class _CheckJob(PlansJob):
     alone: bool
     ci: bool = False
 
-    def fold(self, data: Any = None) -> _Found:
+    def fold(self, data: Any = None) -> _CheckCounts:
         """Counts of what was found."""
-        return _Found(data)
+        return _CheckCounts(data)
 
-    def rows(self, pairs: Iterable[Pair], fold: _Found) -> Iterator[str]:
+    def rows(self, pairs: Iterable[Pair], fold: _CheckCounts) -> Iterator[str]:
         """A line a plan: its findings."""
         from planner_eval.catalogs.record_tools import tools_of_record
         from planner_eval.results.findings import finding_of_check
@@ -207,7 +218,7 @@ class _CheckJob(PlansJob):
                     text = f"the tools that it brings cannot be read: {error}"
                     rows.append(_row(name, "error", "unreadable", text))
                 else:
-                    rows += _checked(record, name, tools, self.reading, **self.which)
+                    rows += _check_record(record, name, tools, self.reading, **self.which)
                 fold.own += self.catalog is None and tools is not None
                 fold.add(rows)
                 if self.ci:
@@ -219,22 +230,26 @@ class _CheckJob(PlansJob):
                 yield encodable(json.dumps(rows, ensure_ascii=False))
 
 
-def _told(remarks: list[str]) -> list[str]:
-    more = len(remarks) - _REMARKS
-    return remarks if more <= 0 else [*remarks[:_REMARKS], f"{counted(more, 'more remark')} of that kind"]
+def _limit_remarks(remarks: list[str]) -> list[str]:
+    more = len(remarks) - _MAX_REMARKS
+    return (
+        remarks
+        if more <= 0
+        else [*remarks[:_MAX_REMARKS], f"{format_count(more, 'more remark')} of that kind"]
+    )
 
 
-def _checked(
+def _check_record(
     record: Record, name: str, catalog: Catalog | None, how: dict[str, Any], **which: Any
 ) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
-    from planner_eval.catalogs.check_files import data_of, empty_trace, shown, trace_of
+    from planner_eval.catalogs.check_files import data_of, explain_empty_trace, filter_findings, trace_of
     from planner_eval.reading.dialects.read import locate
 
     try:
         plan = locate(pe.parse(record, **how))
     except ParseError as error:
-        empty = empty_trace(trace_of(record)) if record.error is None else None
+        empty = explain_empty_trace(trace_of(record)) if record.error is None else None
         yield _row(name, "error", "unreadable", empty or str(error).split("\n")[0])
         return
     trace = trace_of(record)
@@ -249,7 +264,7 @@ def _checked(
     diagnostics = [d for d in plan.diagnostics if not recorded or d.code != "plan.no_call"]
     yield from (
         _row(name, diagnostic.severity, diagnostic.code, diagnostic.message, finding=diagnostic, plan=plan)
-        for diagnostic in shown(diagnostics, **which)
+        for diagnostic in filter_findings(diagnostics, **which)
     )
     if catalog is None and not recorded:
         return
@@ -268,7 +283,7 @@ def _row(
     plan: Plan | None = None,
 ) -> dict[str, Any]:
     position = finding.call if finding is not None else None
-    line, column = _place(finding, plan)
+    line, column = _line_and_column(finding, plan)
     return {
         "record": record,
         "severity": severity,
@@ -282,7 +297,7 @@ def _row(
     }
 
 
-def _place(finding: Diagnostic | None, plan: Plan | None) -> tuple[int | None, int | None]:
+def _line_and_column(finding: Diagnostic | None, plan: Plan | None) -> tuple[int | None, int | None]:
     """Line and column of a finding in its plan's text, counted from 1, where they are known."""
     if finding is None or finding.span is None or plan is None or plan.text is None:
         return None, None
@@ -291,7 +306,7 @@ def _place(finding: Diagnostic | None, plan: Plan | None) -> tuple[int | None, i
 
 
 def _line(row: dict[str, Any]) -> str:
-    location = [spoken(row["record"])] if "record" in row else []
+    location = [format_record_name(row["record"])] if "record" in row else []
     if row["line"] is not None:
         location.append(f"line {row['line']}, column {row['column']}")
     if row["call"] is not None:
@@ -301,11 +316,11 @@ def _line(row: dict[str, Any]) -> str:
     return message.replace("\n", "\\n").replace("\t", "\\t")  # ids and names may hold line ends
 
 
-def _summary(tally: _Found, catalog: Catalog | None) -> str:
+def _summary(tally: _CheckCounts, catalog: Catalog | None) -> str:
     named = [f"{count} {name}{'s' * (count > 1)}" for name, count in tally.severities.items()]
-    plans = counted(tally.read, "plan")
+    plans = format_count(tally.read, "plan")
     if catalog is not None:
-        tools = f"against {counted(len(catalog), 'tool')}"
+        tools = f"against {format_count(len(catalog), 'tool')}"
     elif tally.own:
         all_own = tally.own >= tally.read
         tools = (

@@ -29,7 +29,7 @@ def emit_findings(
 
     Args:
         findings: What was found.
-        form: One of :data:`planner_eval.base.formats.CI`.
+        form: One of :data:`planner_eval.base.formats.CI_FORMATS`.
         output: The file that they go to; None for standard output.
         headline: What all is about, in one line.
         title: The summary's heading.
@@ -40,22 +40,22 @@ def emit_findings(
 
         emit(sarif(findings, root), output)
         return
-    from planner_eval.results.views.ci import annotated, summary
+    from planner_eval.results.views.ci import github_annotations, summary
 
-    emit(annotated(findings, headline, root), output)
+    emit(github_annotations(findings, headline, root), output)
     append_summary(summary(findings, headline, title))
 
 
 def append_summary(lines: Iterable[str]) -> None:
     """Append Markdown to the summary of GitHub's step, where there is one, as far as it may grow."""
-    from planner_eval.results.views.ci import SUMMARY, within
+    from planner_eval.results.views.ci import MAX_SUMMARY_BYTES, limit_lines
 
     file = os.environ.get("GITHUB_STEP_SUMMARY")
     if not file:
         return
     try:
         with open(file, "a", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            stream.writelines(f"{line}\n" for line in within(lines, SUMMARY - stream.tell()))
+            stream.writelines(f"{line}\n" for line in limit_lines(lines, MAX_SUMMARY_BYTES - stream.tell()))
     except OSError as error:
         note(f"{file}, the summary of the step, cannot be written: {error.strerror or error}")
 
@@ -80,11 +80,11 @@ def emit_cases(
         limited: Whether thresholds alone decide, so that what else failed is an error; else pairs warn.
     """
     from planner_eval.results.findings import findings_of_case
-    from planner_eval.results.views.ci import annotated
-    from planner_eval.results.views.junit import NOTHING_SAID
+    from planner_eval.results.views.ci import github_annotations
+    from planner_eval.results.views.junit import NEVER_ALLOWED_STATES
 
-    hard = ("repeated", "threshold", *NOTHING_SAID)
+    hard = ("repeated", "threshold", *NEVER_ALLOWED_STATES)
     levels = ((case, "error" if limited or case.code in hard else "warning") for case in cases)
     findings = [f for case, level in levels for f in findings_of_case(case, level=level)]
-    emit(annotated(findings, headline, os.environ.get("GITHUB_WORKSPACE")), output)
+    emit(github_annotations(findings, headline, os.environ.get("GITHUB_WORKSPACE")), output)
     append_summary([f"## {title}", "", headline, "", *"".join(more).splitlines()])

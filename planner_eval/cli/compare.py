@@ -11,60 +11,67 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import CI, DRAWN, WRITTEN, of_suffix
-from planner_eval.base.text import counted as counted_noun
+from planner_eval.base.formats import CI_FORMATS, DRAWING_FORMATS, RESULT_FORMATS, format_of_suffix
+from planner_eval.base.text import format_count as counted_noun
 from planner_eval.cli.ci import emit_cases
 from planner_eval.cli.options import (
-    Applies,
+    OptionScope,
     cluster_option,
     emit,
+    format_option,
     note,
-    output,
-    picture,
+    output_option,
+    picture_option,
     refuse_idle,
     seed_option,
-    written,
 )
-from planner_eval.cli.pairs import READING, chosen_policy, in_parts, missing, say_unjudged, scored_pairs
-from planner_eval.cli.score import OWN, PAGE
+from planner_eval.cli.pairs import (
+    READING_OPTIONS,
+    chosen_policy,
+    missing_argument,
+    say_unjudged,
+    scored_pair_options,
+    work_settings,
+)
+from planner_eval.cli.score import OVERRIDDEN_OPTIONS, PAGE_FORMAT
 from planner_eval.cli.score_benchmark import (
-    Published,
+    BenchmarkOptions,
     benchmark_options,
-    judge_failed,
-    rare_collection,
+    delay_garbage_collection,
     refuse_idle_options,
+    say_judge_failures,
     scoring_options,
 )
 from planner_eval.cli.sources import (
-    answers_of,
     benchmark_of,
     gold_of,
+    is_benchmark_run,
     is_predicted,
     is_run,
-    of_benchmark,
+    read_answers,
     read_sides,
     reading_of,
+    refuse_incomplete_run,
+    refuse_other_samples,
     refuse_stdin_twice,
-    refuse_torn,
-    same_samples,
-    those_asked,
+    select_asked,
 )
-from planner_eval.cli.terminal import counted
-from planner_eval.cli.workers import AS_USUAL
+from planner_eval.cli.terminal import make_counter
+from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS
 
 if TYPE_CHECKING:
-    from planner_eval.models.judges import Counted
-    from planner_eval.models.predict.folder import Predicted
+    from planner_eval.models.judges import CountedJudge
+    from planner_eval.models.predict.folder import PredictedRun
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.results.contrast import Comparison
-    from planner_eval.results.thresholds import Allowed
+    from planner_eval.results.thresholds import Allowance
     from planner_eval.results.views.junit import Case
 
 
 @click.command("compare")
 @click.argument("systems", metavar="A B...", nargs=-1, required=True)
 @click.option("--gold", metavar="GOLD", help="The gold plans of all; left out where A, B … are runs.")
-@scored_pairs
+@scored_pair_options
 @click.option(
     "--metric", "metrics", multiple=True, metavar="NAME", help="A metric or a group; may be given again."
 )
@@ -86,10 +93,10 @@ if TYPE_CHECKING:
 @click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
 @cluster_option
 @seed_option
-@picture("--mistaken", DRAWN, "Draw which tool was taken for which; the suffix says how.")
+@picture_option("--mistaken", DRAWING_FORMATS, "Draw which tool was taken for which; the suffix says how.")
 @benchmark_options
-@written(*WRITTEN, CI[0], PAGE)
-@output
+@format_option(*RESULT_FORMATS, CI_FORMATS[0], PAGE_FORMAT)
+@output_option
 def command(
     systems: tuple[str, ...],
     gold: str | None,
@@ -102,7 +109,7 @@ def command(
     cluster: str | None,
     seed: int,
     mistaken: str | None,
-    published: Published,
+    published: BenchmarkOptions,
     form: str,
     output: str | None,
 ) -> int:
@@ -121,9 +128,9 @@ def command(
         raise click.UsageError(
             f"{systems[0]} alone is nothing to compare: name two files of predictions or more"
         )
-    names, predicted = _names(systems), [answers_of(s) for s in systems if is_predicted(s)]
+    names, predicted = _short_names(systems), [read_answers(s) for s in systems if is_predicted(s)]
     if len(predicted) == len(systems):
-        same_samples(predicted)
+        refuse_other_samples(predicted)
         systems, gold = tuple(p.rows for p in predicted), gold_of(predicted[0], gold)
         how = reading_of(how, predicted)
         published = published._replace(benchmark=published.benchmark or benchmark_of(predicted[0]))
@@ -135,18 +142,18 @@ def command(
     named = published.benchmark is not None
     runs = [s for s in systems if is_run(s)]
     if runs and (gold is not None or len(runs) < len(systems)):
-        raise _mixed(runs, [s for s in systems if s not in runs], gold)
+        raise _mixed_runs_error(runs, [s for s in systems if s not in runs], gold)
     if gold is None and (named or not runs):
         for system in systems:
-            refuse_torn(system)
-        raise missing("gold")
-    ruled = named or any(map(of_benchmark, runs))
+            refuse_incomplete_run(system)
+        raise missing_argument("gold")
+    ruled = named or any(map(is_benchmark_run, runs))
     _refuse_idle(form, keys, named=named, ruled=ruled, files=gold is not None)
-    if form == PAGE:
-        return _page(
+    if form == PAGE_FORMAT:
+        return _write_page(
             systems, gold, how, policy, metrics, keys, cluster, names, predicted, output, named=named
         )
-    allowed = [_allowed(text) for text in fail_if_worse]
+    allowed = [_parse_allowance(text) for text in fail_if_worse]
     judge = None
     if gold is None:
         from pathlib import Path
@@ -154,25 +161,27 @@ def command(
         comparison = pe.compare([Path(s) for s in systems], by=keys, seed=seed, cluster=cluster, names=names)
     elif named:
         ids = predicted[0].ids if predicted else None
-        comparison, judge = _under_benchmark(
+        comparison, judge = _compare_benchmark(
             systems, gold, how, published, names, ids, seed=seed, cluster=cluster
         )
     else:
-        predictions, golds = _read(systems, gold, how, predicted)
+        predictions, golds = _read_files(systems, gold, how, predicted)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed, "cluster": cluster}
-        comparison = pe.compare(predictions, golds, reading=how, names=names, progress=counted(), **chosen)
-    from planner_eval.results.compare import unjudged
+        comparison = pe.compare(
+            predictions, golds, reading=how, names=names, progress=make_counter(), **chosen
+        )
+    from planner_eval.results.compare import unjudged_totals
 
-    problems, cases = _held(comparison, allowed)
+    problems, cases = _check_allowances(comparison, allowed)
     _emit(comparison, form, output, metrics, cases, all_figures=every)
-    _say(comparison, strict=not how.repair)
-    say_unjudged(unjudged(comparison))
+    _say_unreadable(comparison, strict=not how.repair)
+    say_unjudged(unjudged_totals(comparison))
     for problem in problems:
         note(problem)
     if mistaken:
-        _draw(comparison, mistaken)
-    return max(3 if not comparison.n else int(bool(problems)), judge_failed(judge))
+        _draw_mistaken(comparison, mistaken)
+    return max(3 if not comparison.n else int(bool(problems)), say_judge_failures(judge))
 
 
 def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, files: bool) -> None:
@@ -180,24 +189,26 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
     condition = "without --benchmark: a benchmark has its own notation and figures"
     refuse_idle(
         [
-            Applies(Published._fields[1:], named, "with --benchmark NAME"),
-            Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
-            Applies(("keys",), form in ("text", "md", "json", PAGE), "to --format text, md, json and html"),
-            Applies(
-                (*(name for name in OWN if name not in ("cluster", "every")), "mistaken"),
+            OptionScope(BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
+            OptionScope(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
+            OptionScope(
+                ("keys",), form in ("text", "md", "json", PAGE_FORMAT), "to --format text, md, json and html"
+            ),
+            OptionScope(
+                (*(name for name in OVERRIDDEN_OPTIONS if name not in ("cluster", "every")), "mistaken"),
                 not ruled,
                 condition,
             ),
-            Applies(
+            OptionScope(
                 ("infer",),
                 named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
                 "with --by depth or --by pattern: no metric counts inferred edges",
             ),
-            Applies(
+            OptionScope(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
             ),
-            Applies(
-                (*READING, "policy", "wrappers", "metrics"),
+            OptionScope(
+                (*READING_OPTIONS, "policy", "wrappers", "metrics"),
                 files,
                 "to files of plans: runs have been scored",
             ),
@@ -205,7 +216,7 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
     )
 
 
-def _page(
+def _write_page(
     systems: Sequence[str],
     gold: str | None,
     how: pe.Reading,
@@ -214,26 +225,26 @@ def _page(
     keys: tuple[str, ...],
     cluster: str | None,
     names: Sequence[str],
-    predicted: Sequence[Predicted],
+    predicted: Sequence[PredictedRun],
     output: str | None,
     *,
     named: bool,
 ) -> int:
     """Write a page of two systems, pair by pair."""
-    from planner_eval.cli.report import diff_command, page_of_runs, paged, tell
-    from planner_eval.results.page.report import AS_USUAL as ALL_PAIRS
+    from planner_eval.cli.report import diff_command, finish_page, page_of_pairs, page_of_runs
+    from planner_eval.results.page.report import DEFAULT_SETTINGS as ALL_PAIRS
 
     refuse_idle(
         [
-            Applies(("fail_if_worse", "mistaken", "seed", "every"), False, "to other formats than html"),
-            Applies(("benchmark",), not named, "to other formats than html"),
+            OptionScope(("fail_if_worse", "mistaken", "seed", "every"), False, "to other formats than html"),
+            OptionScope(("benchmark",), not named, "to other formats than html"),
         ]
     )
     if len(systems) > 2:
         raise click.UsageError(f"a page shows two systems, and these are {len(systems)}: name two of them")
     if gold is None:
-        return tell(page_of_runs(systems, ALL_PAIRS, keys=keys, names=names, cluster=cluster), output)
-    predictions, golds = _read(systems, gold, how, predicted)
+        return finish_page(page_of_runs(systems, ALL_PAIRS, keys=keys, names=names, cluster=cluster), output)
+    predictions, golds = _read_files(systems, gold, how, predicted)
     pairings = [pe.pair(prediction, golds, reading=how) for prediction in predictions]
     dataset = predicted[0].form if predicted else None
     commands = [
@@ -241,26 +252,28 @@ def _page(
         for name, pairing in zip(systems, pairings, strict=True)
     ]
     view = ALL_PAIRS._replace(command=commands)
-    how_done = {"cluster": cluster, **in_parts(AS_USUAL, pairings[0])}
-    return tell(paged(pairings, chosen_policy(policy), metrics, keys, names, view, **how_done), output)
+    how_done = {"cluster": cluster, **work_settings(DEFAULT_WORK_OPTIONS, pairings[0])}
+    return finish_page(
+        page_of_pairs(pairings, chosen_policy(policy), metrics, keys, names, view, **how_done), output
+    )
 
 
-def _read(
-    systems: Sequence[str], gold: str, how: pe.Reading, predicted: Sequence[Predicted]
+def _read_files(
+    systems: Sequence[str], gold: str, how: pe.Reading, predicted: Sequence[PredictedRun]
 ) -> tuple[list[PlanFile], PlanFile]:
     """The predictions of each, and the gold plans that they were asked for."""
     predictions, golds = read_sides(systems, gold, how, predicted)
-    return predictions, those_asked(golds, predicted[0]) if predicted else golds
+    return predictions, select_asked(golds, predicted[0]) if predicted else golds
 
 
-def _mixed(runs: Sequence[str], files: Sequence[str], gold: str | None) -> click.UsageError:
+def _mixed_runs_error(runs: Sequence[str], files: Sequence[str], gold: str | None) -> click.UsageError:
     """That runs are compared with runs alone, and what to type.
 
     Raises:
         InputError: one of the others was a run, and its run.json is gone.
     """
     for file in files:
-        refuse_torn(file)
+        refuse_incomplete_run(file)
     if not files:
         return click.UsageError(
             f"--gold {gold} is for files of predictions, and {runs[0]} is a run, which has been scored: "
@@ -273,19 +286,19 @@ def _mixed(runs: Sequence[str], files: Sequence[str], gold: str | None) -> click
     )
 
 
-def _under_benchmark(
+def _compare_benchmark(
     systems: Sequence[str],
     gold: str,
     how: pe.Reading,
-    published: Published,
+    published: BenchmarkOptions,
     names: Sequence[str],
     ids: Collection[str] | None,
     **sure: Any,
-) -> tuple[Comparison, Counted | None]:
+) -> tuple[Comparison, CountedJudge | None]:
     from planner_eval.benchmarks.registry import benchmark
 
     refuse_stdin_twice(*systems, gold)
-    rare_collection()
+    delay_garbage_collection()
     bench = benchmark(published.benchmark or "")
     refuse_idle_options(bench, published)
     with scoring_options(bench, published) as options:
@@ -295,13 +308,13 @@ def _under_benchmark(
         return comparison, options["judge"]
 
 
-def _allowed(text: str) -> Allowed:
+def _parse_allowance(text: str) -> Allowance:
     """What ``--fail-if-worse`` allows.
 
     Raises:
         InputError: the margin is no number from 0 on.
     """
-    from planner_eval.results.thresholds import Allowed
+    from planner_eval.results.thresholds import Allowance
 
     metric, sign, margin = text.partition(":")
     try:
@@ -310,18 +323,18 @@ def _allowed(text: str) -> Allowed:
         least = math.nan
     if not metric.strip() or (least is not None and not (math.isfinite(least) and least >= 0)):
         raise InputError(f"--fail-if-worse {text!r}: expected METRIC or METRIC:MARGIN, e.g. exact:0.02")
-    return Allowed(metric.strip(), least)
+    return Allowance(metric.strip(), least)
 
 
-def _held(comparison: Comparison, allowed: Sequence[Allowed]) -> tuple[list[str], list[Case]]:
+def _check_allowances(comparison: Comparison, allowed: Sequence[Allowance]) -> tuple[list[str], list[Case]]:
     """What is worse than the user allows, and each allowance and system as a test case."""
-    from planner_eval.results.thresholds import not_worse
+    from planner_eval.results.thresholds import check_allowance
     from planner_eval.results.views.junit import limit_case
 
     problems, cases = [], []
     for contrast in comparison.contrasts:
         for allowance in allowed:
-            verdict = not_worse(contrast, allowance)
+            verdict = check_allowance(contrast, allowance)
             cases.append(
                 limit_case(f"{contrast.names[1]} {allowance.said}", met=verdict.met, said=verdict.said)
             )
@@ -341,7 +354,7 @@ def _emit(
     from planner_eval.results.views.compare import compare_cases, write_comparison
 
     metric_names = [line.name for line in comparison.contrasts[0].lines] if all_figures else metrics
-    if form == CI[0]:
+    if form == CI_FORMATS[0]:
         # Whoever reads a step wants to see what is lost, whether or not so much may be.
         test_cases = [*cases, *compare_cases(comparison, limited=False)]
         more = write_comparison(comparison, "md", every=metric_names)
@@ -353,7 +366,7 @@ def _emit(
     emit(write_comparison(comparison, form, every=metric_names, limits=cases), output)
 
 
-def _say(comparison: Comparison, *, strict: bool) -> None:
+def _say_unreadable(comparison: Comparison, *, strict: bool) -> None:
     """Say what was read, and warn of predictions that could not be: figures are then about quotes as well."""
     first = comparison.contrasts[0]
     counts = [first.records[0], *(c.records[1] for c in comparison.contrasts)]
@@ -367,7 +380,7 @@ def _say(comparison: Comparison, *, strict: bool) -> None:
     note(f"answers of {text}; gold: {first.read['gold']}")
 
 
-def _names(files: Sequence[str]) -> list[str]:
+def _short_names(files: Sequence[str]) -> list[str]:
     """The files' names without their suffixes, with as many of their folders as tell them apart."""
     from pathlib import PurePath
 
@@ -381,8 +394,8 @@ def _names(files: Sequence[str]) -> list[str]:
     return list(files)
 
 
-def _draw(comparison: Comparison, file: str) -> None:
+def _draw_mistaken(comparison: Comparison, file: str) -> None:
     from planner_eval.results.compare import mistaken_scene
     from planner_eval.results.drawing import render
 
-    emit(render(mistaken_scene(comparison), format=of_suffix(file, DRAWN) or "svg"), file)
+    emit(render(mistaken_scene(comparison), format=format_of_suffix(file, DRAWING_FORMATS) or "svg"), file)

@@ -51,12 +51,12 @@ def _codes() -> Iterable[str]:
 
 
 def _datasets() -> Iterable[str]:
-    from planner_eval.benchmarks.datasets.published import published
+    from planner_eval.benchmarks.datasets.published import published_datasets
 
-    return published()
+    return published_datasets()
 
 
-_NAMES: dict[str, Callable[[], Iterable[str]]] = {
+_PARAMETER_VALUES: dict[str, Callable[[], Iterable[str]]] = {
     "dialect": _dialects,
     "gold_dialect": _dialects,
     "target": _dialects,
@@ -74,11 +74,11 @@ _NAMES: dict[str, Callable[[], Iterable[str]]] = {
 }
 """The names that a parameter takes, by its own name, or with its command's where another has the same."""
 
-_FILES = ("FILE", "SPEC", "GOLD")
+_FILE_METAVARS = ("FILE", "SPEC", "GOLD")
 """What stands in the metavar of an option whose value is a file; so is each argument that has no names."""
 
 
-class _Offered(click.ParamType):  # type: ignore[type-arg]  # click 8.1 takes none
+class _CompletedText(click.ParamType):  # type: ignore[type-arg]  # click 8.1 takes none
     """A text of which the shell knows what it may be."""
 
     name = "text"
@@ -95,22 +95,22 @@ class _Offered(click.ParamType):  # type: ignore[type-arg]  # click 8.1 takes no
         return items or ([CompletionItem(incomplete, type="file")] if self.files else [])
 
 
-def offering(command: click.Command) -> None:
+def add_completion(command: click.Command) -> None:
     """Have a command's parameters offer what they take; of a group those of each of its commands."""
     for subcommand in command.commands.values() if isinstance(command, click.Group) else ():
-        offering(subcommand)
+        add_completion(subcommand)
     for param in command.params:
         if not isinstance(param.type, click.types.StringParamType) or param.name is None:
             continue
-        names = _NAMES.get(f"{command.name} {param.name}", _NAMES.get(param.name))
+        names = _PARAMETER_VALUES.get(f"{command.name} {param.name}", _PARAMETER_VALUES.get(param.name))
         metavar = param.metavar or ""
         argument = isinstance(param, click.Argument) and names is None
-        files = argument or any(word in metavar for word in _FILES)
+        files = argument or any(word in metavar for word in _FILE_METAVARS)
         if names is not None or files:
-            param.type = _Offered(names, files=files)
+            param.type = _CompletedText(names, files=files)
 
 
-def commands(table: dict[str, tuple[str, str]], incomplete: str) -> list[CompletionItem]:
+def complete_commands(table: dict[str, tuple[str, str]], incomplete: str) -> list[CompletionItem]:
     """The commands that begin so, each with its line of the help; none of them is imported for it."""
     matches = {name: line for name, (_, line) in table.items() if name.startswith(incomplete)}
     return [CompletionItem(name, help=line) for name, line in matches.items()]

@@ -10,12 +10,19 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.formats import NOTATED
+from planner_eval.base.formats import NOTATION_FORMATS
 from planner_eval.base.text import encodable
-from planner_eval.cli.options import computing, dialect_option, emit, note, outputs, reading
-from planner_eval.cli.sources import dataset_places, read_plans
-from planner_eval.cli.tally import Tally, losses_said
-from planner_eval.cli.workers import PlansJob, Running, joined, plans_of, running
+from planner_eval.cli.options import (
+    compute_option,
+    dialect_option,
+    emit,
+    note,
+    output_options,
+    reading_options,
+)
+from planner_eval.cli.sources import dataset_options, read_plans
+from planner_eval.cli.tally import Tally, losses_text
+from planner_eval.cli.workers import PlansJob, WorkOptions, join_lines, run_plans_job, work_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,15 +33,15 @@ if TYPE_CHECKING:
 
 @click.command("convert")
 @click.argument("files", nargs=-1, required=True, metavar="FILE|DATASET...")
-@reading
-@dataset_places
+@reading_options
+@dataset_options
 @dialect_option("--to", "target", required=True, help="The notation to write; see planeval dialects.")
 @click.option("--repair", is_flag=True, help="Mend small faults where strict reading fails; each is listed.")
-@computing
+@compute_option
 @click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
 @click.option("--loss", is_flag=True, help="Give up what the notation cannot say, and say what was lost.")
-@running
-@outputs(*NOTATED)
+@work_options
+@output_options(*NOTATION_FORMATS)
 def command(
     files: tuple[str, ...],
     dialect: str | None,
@@ -43,7 +50,7 @@ def command(
     compute: str | None,
     catalog: str | None,
     loss: bool,
-    running: Running,
+    running: WorkOptions,
     output: str | None,
     **fields: Any,
 ) -> int:
@@ -64,16 +71,16 @@ def command(
     how: dict[str, Any] = {"dialect": dialect, "repair": repair, "compute": compute}
     how["tools"] = catalog and types_of(catalog)
     job = _ConvertJob(how, target, loss, many, named=len(sources) > 1)
-    with plans_of(sources, job, running) as (tally, lines):
+    with run_plans_job(sources, job, running) as (tally, lines):
         for message in (text for line in lines for text in json.loads(line)[1]):
             note(message)
         if many or tally.written:
-            emit(joined(json.loads(line)[0] for line in lines), output)
+            emit(join_lines(json.loads(line)[0] for line in lines), output)
     written: int = tally.written
     if many:
         unsaid = tally.read - written
         cannot = f", {unsaid:,} cannot be said in it" if unsaid else ""
-        note(f"{tally}; {written:,} written as {target}{cannot}{losses_said(tally.losses)}")
+        note(f"{tally}; {written:,} written as {target}{cannot}{losses_text(tally.losses)}")
     return 0 if written == sum(len(source.records) for source in sources) else 1 if written else 3
 
 

@@ -11,31 +11,31 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import of_suffix
+from planner_eval.base.formats import format_of_suffix
 from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import command as check
 from planner_eval.cli.data_coverage import command as coverage
 from planner_eval.cli.data_duplicates import command as duplicates
 from planner_eval.cli.data_make import command as make
 from planner_eval.cli.options import (
-    Applies,
+    OptionScope,
     dialect_option,
     emit,
+    format_option,
     note,
-    output,
-    outputs,
+    output_option,
+    output_options,
     refuse_idle,
-    written,
 )
-from planner_eval.cli.sources import IN_PLACE, chosen, ids
-from planner_eval.cli.terminal import Counter, counted
+from planner_eval.cli.sources import IN_PLACE_REASON, id_option, select_by_id
+from planner_eval.cli.terminal import Counter, make_counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from planner_eval.benchmarks.datasets.fetch import Accept, Progress
-    from planner_eval.benchmarks.datasets.published import Dataset, File
+    from planner_eval.benchmarks.datasets.published import Dataset, PublishedFile
 
 
 @click.group("data")
@@ -49,7 +49,7 @@ command.add_command(duplicates)
 command.add_command(make)
 
 
-def _places(function: Any) -> Any:
+def _location_options(function: Any) -> Any:
     function = click.option(
         "--cache",
         metavar="DIR",
@@ -64,21 +64,23 @@ def _places(function: Any) -> Any:
     )(function)
 
 
-def _place(function: Any) -> Any:
+def _local_location_options(function: Any) -> Any:
     """The same where nothing is fetched: the files are in one folder or the other."""
 
     @wraps(function)
     def run(**params: Any) -> Any:
-        refuse_idle([Applies(("cache",), params["source"] is None, f"without --source, {IN_PLACE}")])
+        refuse_idle(
+            [OptionScope(("cache",), params["source"] is None, f"without --source, {IN_PLACE_REASON}")]
+        )
         return function(**params)
 
-    return _places(run)
+    return _location_options(run)
 
 
 @command.command("list")
-@_place
-@written(*FORMATS, help="How to write the result.")
-@output
+@_local_location_options
+@format_option(*FORMATS, help="How to write the result.")
+@output_option
 def list_(cache: str | None, source: str | None, form: str, output: str | None) -> int:
     """List the data sets, and which of their files are there."""
     rows = [
@@ -97,7 +99,7 @@ def list_(cache: str | None, source: str | None, form: str, output: str | None) 
 
 @command.command("fetch")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@_places
+@_location_options
 @click.option("--mirror", metavar="URL", help="Take URL/NAME/FILE instead of the published addresses.")
 @click.option("--accept-checksum", is_flag=True, help="Keep files whose checksum is not known.")
 def fetch(
@@ -108,23 +110,25 @@ def fetch(
     Files that are there already are left alone, broken downloads are continued, and only files with the
     published checksum are kept. NAME is a data set of 'planeval data list', or 'all'.
     """
-    from planner_eval.benchmarks.datasets.fetch import Options
-    from planner_eval.benchmarks.datasets.published import find, place, published
+    from planner_eval.benchmarks.datasets.fetch import FetchOptions
+    from planner_eval.benchmarks.datasets.published import dataset_folder, find_dataset, published_datasets
 
-    refuse_idle([Applies(("mirror",), source is None, "without --source, which downloads nothing")])
-    datasets = list(published().values()) if names == ("all",) else [find(name) for name in names]
-    options = Options(mirror=mirror, accept=_accept(accept_checksum), progress=_progress())
+    refuse_idle([OptionScope(("mirror",), source is None, "without --source, which downloads nothing")])
+    datasets = (
+        list(published_datasets().values()) if names == ("all",) else [find_dataset(name) for name in names]
+    )
+    options = FetchOptions(mirror=mirror, accept=_make_accept(accept_checksum), progress=_make_progress())
     for dataset in datasets:
         if dataset.note:
             note(f"{dataset.name}: {dataset.note}")
         for fetched in pe.fetch_dataset(dataset.name, cache=cache, source=source, options=options):
             emit(f"{dataset.name}/{fetched.file.path}: {fetched.what}", None)
-        emit(f"{dataset.name} is in {place(dataset, cache=cache)}", None)
+        emit(f"{dataset.name} is in {dataset_folder(dataset, cache=cache)}", None)
     return 0
 
 
-def _accept(always: bool) -> Accept:
-    def accept(file: File, checksum: str) -> bool:
+def _make_accept(always: bool) -> Accept:
+    def accept(file: PublishedFile, checksum: str) -> bool:
         note(f"{file.path}: sha256 {checksum} (computed; the published one is not known)")
         if always or sys.stdin is None or not sys.stdin.isatty():
             return always
@@ -133,13 +137,13 @@ def _accept(always: bool) -> Accept:
     return accept
 
 
-def _progress() -> Progress:
+def _make_progress() -> Progress:
     """A count of megabytes for each file in turn."""
     counters: dict[str, Counter] = {}
 
     def show(path: str, completed: int, total: int | None) -> None:
         if path not in counters:
-            counters[path] = counted("MB", lead=f"{path}: ", scale=1_000_000)
+            counters[path] = make_counter("MB", lead=f"{path}: ", scale=1_000_000)
         counters[path](completed, total)
 
     return show
@@ -147,9 +151,9 @@ def _progress() -> Progress:
 
 @command.command("verify")
 @click.argument("name")
-@_place
-@written(*FORMATS, help="How to write the result.")
-@output
+@_local_location_options
+@format_option(*FORMATS, help="How to write the result.")
+@output_option
 def verify(name: str, cache: str | None, source: str | None, form: str, output: str | None) -> int:
     """Compare a data set's files with the published checksums.
 
@@ -164,10 +168,10 @@ def verify(name: str, cache: str | None, source: str | None, form: str, output: 
 
 @command.command("show")
 @click.argument("name")
-@_place
+@_local_location_options
 @click.option("--samples", type=click.IntRange(0), default=0, metavar="N", help="Show the first N samples.")
-@ids("Show the sample of this id")
-@outputs("text", "json")
+@id_option("Show the sample of this id")
+@output_options("text", "json")
 def show(
     name: str,
     cache: str | None,
@@ -177,22 +181,22 @@ def show(
     output: str | None,
 ) -> int:
     """Say what a data set is and where it lies, or show samples as JSON."""
-    refuse_idle([Applies(("samples",), not wanted, "without --id, which names one sample")])
+    refuse_idle([OptionScope(("samples",), not wanted, "without --id, which names one sample")])
     if not samples and not wanted:
-        from planner_eval.benchmarks.datasets.published import find, place
+        from planner_eval.benchmarks.datasets.published import dataset_folder, find_dataset
 
-        dataset = find(name)
-        card = _card(dataset, place(dataset, cache=cache, source=source))
-        as_json = of_suffix(output, ("json",)) is not None
-        emit(json.dumps(card, ensure_ascii=False, indent=1) if as_json else _listed(card), output)
+        dataset = find_dataset(name)
+        card = _card(dataset, dataset_folder(dataset, cache=cache, source=source))
+        as_json = format_of_suffix(output, ("json",)) is not None
+        emit(json.dumps(card, ensure_ascii=False, indent=1) if as_json else _card_text(card), output)
         return 0
     all_samples = pe.read_dataset(name, cache=cache, source=source)
     selected = (
-        chosen(all_samples, wanted, lambda sample: sample.id, name)
+        select_by_id(all_samples, wanted, lambda sample: sample.id, name)
         if wanted
         else islice(all_samples, samples)
     )
-    emit("\n".join(map(_sample, selected)), output)
+    emit("\n".join(map(_sample_json, selected)), output)
     return 0
 
 
@@ -215,11 +219,11 @@ def _card(dataset: Dataset, folder: Path) -> dict[str, str]:
     return {key: value for key, value in lines.items() if value}
 
 
-def _listed(card: dict[str, str]) -> str:
+def _card_text(card: dict[str, str]) -> str:
     return "\n".join(f"{key:<10} {value}" for key, value in card.items())
 
 
-def _sample(sample: Any) -> str:
+def _sample_json(sample: Any) -> str:
     fields = {name: getattr(sample, name) for name in sample.__dataclass_fields__}
     fields["extra"] = dict(sample.extra)
     if "diagnostics" in fields["extra"]:
@@ -243,9 +247,9 @@ def _sample(sample: Any) -> str:
 @dialect_option("--dialect", "dialect", help="With chat-jsonl: the notation, of tasks of your own; json.")
 @click.option("--shots", metavar="K", type=click.IntRange(min=1), help="With chat-jsonl: K demonstrations.")
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
-@ids("Only the sample of this id")
+@id_option("Only the sample of this id")
 @click.option("--cache", metavar="DIR", type=click.Path(file_okay=False), help="Where data sets are kept.")
-@outputs("jsonl")
+@output_options("jsonl")
 def export(
     samples: str,
     to: str,
@@ -264,7 +268,7 @@ def export(
     plan. Exit code: 0 all written, 1 samples that cannot be written, each of which is named, 3 none could be.
     """
     chat = to == "chat-jsonl"
-    refuse_idle([Applies(("dialect", "shots"), chat, "with --to chat-jsonl, whose answers are text")])
+    refuse_idle([OptionScope(("dialect", "shots"), chat, "with --to chat-jsonl, whose answers are text")])
     exported = pe.export_dataset(
         samples, to=to, benchmark=benchmark, catalog=catalog, dialect=dialect, ids=wanted, limit=limit,
         shots=shots, data_cache=cache,

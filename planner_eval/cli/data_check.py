@@ -10,22 +10,30 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES
-from planner_eval.base.formats import CI
+from planner_eval.base.formats import CI_FORMATS
 from planner_eval.base.tables import md_cell, table
-from planner_eval.base.text import counted, printable
+from planner_eval.base.text import format_count, printable
 from planner_eval.cli.ci import emit_findings
-from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
-from planner_eval.cli.requesting import binding as passing
-from planner_eval.cli.requesting import confining
-from planner_eval.cli.sources import dataset_places, opened_sets, refuse_stdin_twice
+from planner_eval.cli.options import (
+    OptionScope,
+    emit,
+    format_option,
+    note,
+    output_option,
+    reading_options,
+    refuse_idle,
+)
+from planner_eval.cli.requesting import binding_option as passing
+from planner_eval.cli.requesting import isolation_options
+from planner_eval.cli.sources import dataset_options, open_plan_sets, refuse_stdin_twice
 from planner_eval.cli.targets import Target
-from planner_eval.cli.terminal import counted as counter
-from planner_eval.reading.files.ids import spoken
+from planner_eval.cli.terminal import make_counter as counter
+from planner_eval.reading.files.ids import format_record_name
 from planner_eval.results.findings import CONFIDENCES
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.check import Checked
-    from planner_eval.benchmarks.gold import Replayed
+    from planner_eval.benchmarks.datasets.check import CheckResult
+    from planner_eval.benchmarks.gold import ReplayResult
     from planner_eval.benchmarks.report import SampleScore
     from planner_eval.curation.audit.gold import GoldDoubt
     from planner_eval.curation.check_dataset import DatasetCheck
@@ -33,7 +41,7 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # How planeval data check shows what was found.
-def shown(check: DatasetCheck, *, form: str, examples: int, narrowed: bool) -> str:
+def check_text(check: DatasetCheck, *, form: str, examples: int, narrowed: bool) -> str:
     """The text of a check.
 
     Args:
@@ -43,21 +51,21 @@ def shown(check: DatasetCheck, *, form: str, examples: int, narrowed: bool) -> s
         narrowed: Whether not all codes were asked for.
     """
     if form == "json":
-        return json.dumps(_whole(check), ensure_ascii=False, indent=1)
-    blocks = [_told(_head(check), form)]
+        return json.dumps(_check_data(check), ensure_ascii=False, indent=1)
+    blocks = [_escape_lines(_head_lines(check), form)]
     if check.checked.findings or not narrowed:
-        blocks.append(_findings(check.checked, form))
-    blocks += [_told(_replayed(r, examples), form) for r in check.replayed]
-    blocks += _doubts(check, form)
+        blocks.append(_findings_text(check.checked, form))
+    blocks += [_escape_lines(_replay_lines(r, examples), form) for r in check.replayed]
+    blocks += _doubt_lines(check, form)
     return "\n\n".join(block for block in blocks if block)
 
 
-def _whole(check: DatasetCheck) -> dict[str, Any]:
+def _check_data(check: DatasetCheck) -> dict[str, Any]:
     """All that was found, as JSON data."""
     return {
         "name": check.name,
         **asdict(check.checked),
-        "replayed": [_data(r) for r in check.replayed],
+        "replayed": [_replay_data(r) for r in check.replayed],
         "doubts": [_row(d) for d in check.doubts],
         "unsure": dict(check.unsure),
         "known": check.known,
@@ -84,9 +92,9 @@ def _row(doubt: GoldDoubt) -> dict[str, Any]:
     }
 
 
-def _doubts(check: DatasetCheck, form: str) -> list[str]:
+def _doubt_lines(check: DatasetCheck, form: str) -> list[str]:
     """How many doubts of each kind there are, and each of them with its place."""
-    head = _told([f"gold: {summary(check)}"], form)
+    head = _escape_lines([f"gold: {summary(check)}"], form)
     if not check.doubts:
         return [head]
     kinds: dict[tuple[str, str], list[GoldDoubt]] = {}
@@ -106,7 +114,7 @@ def _doubts(check: DatasetCheck, form: str) -> list[str]:
         )
     ]
     if form == "md":
-        listed = [_listed(d) for d in check.doubts]
+        listed = [_doubt_cells(d) for d in check.doubts]
         return [head, table(rows, form), table(listed, form)]
     return [head, table(rows, form, width=90), "\n".join(map(_line, check.doubts))]
 
@@ -117,23 +125,23 @@ def summary(check: DatasetCheck) -> str:
     Args:
         check: The check of a data set.
     """
-    doubts = counted(len(check.doubts), "finding")
+    doubts = format_count(len(check.doubts), "finding")
     nothing = f"nothing {'new' if check.known else 'doubtful'}" if check.checked.plans else "no plan was read"
     unchecked = f"; not checked: {', '.join(check.unchecked)}" if check.unchecked else ""
     return f"{doubts if check.doubts else nothing}{unchecked}"
 
 
-def _listed(doubt: GoldDoubt) -> dict[str, Any]:
+def _doubt_cells(doubt: GoldDoubt) -> dict[str, Any]:
     return {
         "record": doubt.record,
-        "place": ", ".join(_places(doubt)),
+        "place": ", ".join(_doubt_locations(doubt)),
         "confidence": doubt.found.confidence,
         "code": doubt.found.code,
         "message": doubt.found.message,
     }
 
 
-def _places(doubt: GoldDoubt) -> list[str]:
+def _doubt_locations(doubt: GoldDoubt) -> list[str]:
     """Where in its file and in its plan a doubt stands, as far as that is known."""
     location, finding = doubt.shown, doubt.found
     phrases = []
@@ -146,25 +154,25 @@ def _places(doubt: GoldDoubt) -> list[str]:
 
 
 def _line(doubt: GoldDoubt) -> str:
-    where = ", ".join([spoken(doubt.record), *_places(doubt)])
+    where = ", ".join([format_record_name(doubt.record), *_doubt_locations(doubt)])
     text = f"{where}: {doubt.found.confidence}: {doubt.found.message} [{doubt.found.code}]"
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def _told(lines: list[str], form: str) -> str:
+def _escape_lines(lines: list[str], form: str) -> str:
     """Lines in which words of the data stand."""
     return "\n".join(
         md_cell(line) if form == "md" else printable(line.replace("\n", "\\n")) for line in lines
     )
 
 
-def _head(check: DatasetCheck) -> list[str]:
+def _head_lines(check: DatasetCheck) -> list[str]:
     checked = check.checked
     if check.dataset is None:
-        lines = [f"{check.name}: {counted(checked.samples, 'record')}"]
+        lines = [f"{check.name}: {format_count(checked.samples, 'record')}"]
     else:
         lines = [f"{check.dataset.name}: {checked.samples:,} of {check.dataset.records:,} published records"]
-    lines.append(f"gold plans read: {checked.plans:,}, the same as itself: {_same(checked)}")
+    lines.append(f"gold plans read: {checked.plans:,}, the same as itself: {_self_equality_text(checked)}")
     if check.ran.plans:
         lines.append(
             f"gold plans run with {check.ran.tools}: {check.ran.plans:,}, {check.ran.failed:,} failed"
@@ -175,13 +183,13 @@ def _head(check: DatasetCheck) -> list[str]:
     return lines
 
 
-def _same(checked: Checked) -> str:
+def _self_equality_text(checked: CheckResult) -> str:
     if not checked.unequal:
         return "each"
     return f"all but {len(checked.unequal):,} ({', '.join(checked.unequal[:5])})"
 
 
-def _findings(checked: Checked, form: str) -> str:
+def _findings_text(checked: CheckResult, form: str) -> str:
     if not checked.findings:
         return "no irregularities"
     rows = [
@@ -192,17 +200,17 @@ def _findings(checked: Checked, form: str) -> str:
     for finding in checked.findings:
         if finding.severity != "info":
             lines += [f"{finding.code}", *(f"  {example}" for example in finding.examples)]
-    return f"{table(rows, form, width=90)}\n\n{_told(lines, form)}".rstrip()
+    return f"{table(rows, form, width=90)}\n\n{_escape_lines(lines, form)}".rstrip()
 
 
-def _replayed(replayed: Replayed, examples: int) -> list[str]:
+def _replay_lines(replayed: ReplayResult, examples: int) -> list[str]:
     report = replayed.report
     right = len(report.rows) - len(replayed.imperfect)
     head = f"gold against gold, {report.variant}: {right:,} of {len(report.rows):,} perfect"
     if replayed.skipped:
         head += f"; {replayed.skipped:,} answers are free text, which a judge decides on"
     lines = [head]
-    lines += [f"  {row.id}: {_why(row)}" for row in replayed.imperfect[:examples]]
+    lines += [f"  {row.id}: {_imperfection_reason(row)}" for row in replayed.imperfect[:examples]]
     if len(replayed.imperfect) > examples:
         lines.append(f"  … and {len(replayed.imperfect) - examples:,} more")
     errors: dict[str, list[str]] = {}
@@ -215,14 +223,14 @@ def _replayed(replayed: Replayed, examples: int) -> list[str]:
     return lines
 
 
-def _why(row: SampleScore) -> str:
+def _imperfection_reason(row: SampleScore) -> str:
     if row.error:
         return row.error
     below = [f"{f.name} {f.value}" for f in row.figures if f.error is None and f.value is not None]
     return ", ".join(below[:6])
 
 
-def _data(replayed: Replayed) -> dict[str, Any]:
+def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
     return {
         "variant": replayed.report.variant,
         "n": replayed.report.n,
@@ -252,7 +260,7 @@ def _data(replayed: Replayed) -> dict[str, Any]:
     help="Run gold with these tools, as execute takes them; left out, with those that come along for a data "
     "set, and of a file no plan is run.",
 )
-@confining
+@isolation_options
 @passing
 @click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
 @click.option(
@@ -303,10 +311,10 @@ def _data(replayed: Replayed) -> dict[str, Any]:
 @click.option(
     "--examples", type=click.IntRange(0), default=3, show_default=True, help="Examples of an irregularity."
 )
-@reading
-@dataset_places
-@written("text", "md", "json", *CI, help="How to write the result.")
-@output
+@reading_options
+@dataset_options
+@format_option("text", "md", "json", *CI_FORMATS, help="How to write the result.")
+@output_option
 def command(
     name: str,
     catalogs: tuple[str, ...],
@@ -333,17 +341,17 @@ def command(
     """
     fields = {key: check_options.pop(key) for key in ("id_field", "text_field", "turn", "cache", "folder")}
     refuse_stdin_twice(name, *runs)
-    source = opened_sets([name], fields)[0]
+    source = open_plan_sets([name], fields)[0]
     executed = spec is not None or (source.dataset is not None and bool(source.dataset.tools))
     refuse_idle(
         [
-            Applies(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
-            Applies(
+            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
+            OptionScope(
                 ("isolation", "timeout", "binding", "allow_read"),
                 executed,
                 "with --tools, without which no plan is run",
             ),
-            Applies(
+            OptionScope(
                 ("query", "answer"), source.file is not None, "to files: a data set says itself what it asks"
             ),
         ]
@@ -357,37 +365,40 @@ def command(
     )  # fmt: skip
     if write_baseline is not None:
         emit(json.dumps(check.baseline(), ensure_ascii=False, indent=1), write_baseline, plain=True)
-    if form in CI:
-        emit_findings([d.shown for d in check.doubts], form, output, _said(check), "planeval data check")
+    if form in CI_FORMATS:
+        emit_findings([d.shown for d in check.doubts], form, output, _headline(check), "planeval data check")
     else:
         narrowed = bool(check_options["select"] or check_options["ignore"])
-        emit(shown(check, form=form, examples=examples, narrowed=narrowed), output)
-    _tell(check)
+        emit(check_text(check, form=form, examples=examples, narrowed=narrowed), output)
+    _say_omissions(check)
     if not check.checked.plans:
         return 3
     return 0 if check.clean else 1
 
 
-def _said(check: DatasetCheck) -> str:
+def _headline(check: DatasetCheck) -> str:
     """What all is about, in one line."""
-    plans = counted(check.checked.plans, "gold plan")
+    plans = format_count(check.checked.plans, "gold plan")
     return f"{plans} of {check.name}: {summary(check)}"
 
 
-def _tell(check: DatasetCheck) -> None:
+def _say_omissions(check: DatasetCheck) -> None:
     """Say what stands beside the result: what was left out, and what was not looked at."""
     for message in check.notes:
         note(message)
     ran = check.ran
     if ran.lacking:
         note(
-            f"{counted(ran.lacking, 'gold plan')} not run: {ran.tools} does not have all that they call; "
+            f"{format_count(ran.lacking, 'gold plan')} not run: {ran.tools} does not have all "
+            "that they call; "
             f"{ran.plans:,} run"
         )
     if check.known:
-        note(f"{counted(check.known, 'finding')} of the baseline left out")
+        note(f"{format_count(check.known, 'finding')} of the baseline left out")
     if check.unsure:
         total = sum(check.unsure.values())
         counts = ", ".join(f"{count:,} {name}" for name, count in sorted(check.unsure.items(), reverse=True))
         least = "low" if "low" in check.unsure else "medium"
-        note(f"{counted(total, 'less sure finding')} left out ({counts}): --confidence {least} shows them")
+        note(
+            f"{format_count(total, 'less sure finding')} left out ({counts}): --confidence {least} shows them"
+        )

@@ -11,24 +11,32 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.tables import md_cell, table
-from planner_eval.base.text import counted, one_line
-from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
-from planner_eval.cli.sources import dataset_places, opened_sets
+from planner_eval.base.text import format_count, one_line
+from planner_eval.cli.options import (
+    OptionScope,
+    emit,
+    format_option,
+    note,
+    output_option,
+    reading_options,
+    refuse_idle,
+)
+from planner_eval.cli.sources import dataset_options, open_plan_sets
 from planner_eval.cli.targets import Target
-from planner_eval.cli.terminal import counted as counter
+from planner_eval.cli.terminal import make_counter as counter
 
 if TYPE_CHECKING:
-    from planner_eval.curation.duplicates import Alike, AlikeRecords, Counted, Duplicates
+    from planner_eval.curation.duplicates import AlikeCounts, AlikeRecords, Duplicates, SetCounts
     from planner_eval.reading.files.record import Record
 
 
-WAYS = ("same", "template", "words", "query", "values", "plan")
+CRITERIA = ("same", "template", "words", "query", "values", "plan")
 """What --by takes, the closest first."""
 
-_NAMES = 6
+_MAX_NAMES = 6
 """Records of a group that are named."""
 
-_WIDE = 100
+_MAX_WIDTH = 100
 
 
 @click.command("duplicates")
@@ -36,7 +44,7 @@ _WIDE = 100
 @click.argument("second", metavar="[FILE|DATASET]", required=False)
 @click.option(
     "--by",
-    type=click.Choice(WAYS),
+    type=click.Choice(CRITERIA),
     help="In which way records of a group are alike; template when left out, plan where nothing is asked.",
 )
 @click.option(
@@ -52,10 +60,10 @@ _WIDE = 100
     type=Target(forms=("jsonl", "json")),
     help="Write the records to FILE, as JSON lines, with a field for score --cluster group.",
 )
-@reading
-@dataset_places
-@written("text", "md", "json", help="How to write the result.")
-@output
+@reading_options
+@dataset_options
+@format_option("text", "md", "json", help="How to write the result.")
+@output_option
 def command(
     first: str,
     second: str | None,
@@ -77,10 +85,10 @@ def command(
     list'. Exit code: 0 none are alike in the way of --by, 1 some are, or a plan cannot be read, 2 usage, 3
     no record has what is compared.
     """
-    refuse_idle([Applies(("across", "clusters"), second is None, "to one set, and two are named")])
-    sources = opened_sets([name for name in (first, second) if name is not None], fields)
+    refuse_idle([OptionScope(("across", "clusters"), second is None, "to one set, and two are named")])
+    sources = open_plan_sets([name for name in (first, second) if name is not None], fields)
     files = any(source.file is not None for source in sources)
-    refuse_idle([Applies(("query",), files, "to files: a data set says itself what it asks")])
+    refuse_idle([OptionScope(("query",), files, "to files: a data set says itself what it asks")])
     duplicates = pe.duplicates(
         *sources, by=by, query=query, across=across, examples=examples, dialect=dialect,
         progress=counter("plans"),
@@ -88,31 +96,34 @@ def command(
     if clusters is not None:
         lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in duplicates.clustered())
         emit(lines, clusters, plain=True)
-    emit(_json(duplicates) if form == "json" else _shown(duplicates, form), output)
+    emit(_duplicates_json(duplicates) if form == "json" else _duplicates_text(duplicates, form), output)
     for message in duplicates.notes:
         note(message)
     if clusters is not None:
-        _say_lost(duplicates.lost, clusters)
+        _say_skipped(duplicates.lost, clusters)
     for source_set in duplicates.sets:
         _say_unread(source_set)
     if duplicates.unproved:
-        note(f"{counted(duplicates.unproved, 'plan')} taken for equal unproved: the search took too long")
+        note(
+            f"{format_count(duplicates.unproved, 'plan')} taken for equal unproved: the search took too long"
+        )
     if not duplicates.compared:
         note(f"no record has what is compared: {duplicates.chosen.meaning}")
         return 3
     return int(bool(duplicates.chosen.records) or any(s.unread for s in duplicates.sets))
 
 
-def _say_lost(skipped: Sequence[Record], clusters: str) -> None:
+def _say_skipped(skipped: Sequence[Record], clusters: str) -> None:
     if skipped:
         phrase = "is no record and stands" if len(skipped) == 1 else "are no records and stand"
         note(
-            f"{counted(len(skipped), 'line')} {phrase} in {clusters} without the text, under the id where "
+            f"{format_count(len(skipped), 'line')} {phrase} in {clusters} without the text, under "
+            "the id where "
             f"that is known; the first: {skipped[0].where}"
         )
 
 
-def _say_unread(source_set: Counted) -> None:
+def _say_unread(source_set: SetCounts) -> None:
     for reason in source_set.reasons:
         note(reason)
     if source_set.unread > len(source_set.reasons):
@@ -120,7 +131,7 @@ def _say_unread(source_set: Counted) -> None:
         note(f"… and {unnamed:,} more plans of {source_set.name} that cannot be read")
 
 
-def _json(duplicates: Duplicates) -> str:
+def _duplicates_json(duplicates: Duplicates) -> str:
     data = {
         "sets": [s._asdict() for s in duplicates.sets],
         "by": duplicates.by,
@@ -132,22 +143,25 @@ def _json(duplicates: Duplicates) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1)
 
 
-def _row(likeness: Alike) -> dict[str, Any]:
+def _row(likeness: AlikeCounts) -> dict[str, Any]:
     return {key: value for key, value in asdict(likeness).items() if value is not None}
 
 
-def _shown(duplicates: Duplicates, form: str) -> str:
+def _duplicates_text(duplicates: Duplicates, form: str) -> str:
     heads = [
-        f"{source_set.name}: {counted(source_set.records, 'record')}, {source_set.plans:,} with a plan, "
+        f"{source_set.name}: {format_count(source_set.records, 'record')}, {source_set.plans:,} with a plan, "
         f"{source_set.questions:,} with a question"
         for source_set in duplicates.sets
     ]
-    blocks = ["\n".join(_told(head, form) for head in heads), table(_rows(duplicates), form, width=_WIDE)]
+    blocks = [
+        "\n".join(_escape_line(head, form) for head in heads),
+        table(_rows(duplicates), form, width=_MAX_WIDTH),
+    ]
     if duplicates.groups:
         number = len(duplicates.groups)
         which = "the largest group" if number == 1 else f"the {number} largest groups"
         blocks.append(f"{which} of records alike in {duplicates.chosen.meaning}:")
-        blocks += ["\n".join(_group(group, duplicates, form)) for group in duplicates.groups]
+        blocks += ["\n".join(_group_lines(group, duplicates, form)) for group in duplicates.groups]
     return "\n\n".join(blocks)
 
 
@@ -175,21 +189,22 @@ def _rows(duplicates: Duplicates) -> list[dict[str, Any]]:
     return [*rows, empty | {"--by": "", "alike in": "none of these", "nearest": left}]
 
 
-def _group(group: AlikeRecords, duplicates: Duplicates, form: str) -> Iterator[str]:
-    yield f"- {_told(_names(group.records), form)}"
+def _group_lines(group: AlikeRecords, duplicates: Duplicates, form: str) -> Iterator[str]:
+    yield f"- {_escape_line(_names_text(group.records), form)}"
     if group.others:
-        yield f"  in {_told(duplicates.sets[1].name, form)}: {_told(_names(group.others), form)}"
+        other_set = _escape_line(duplicates.sets[1].name, form)
+        yield f"  in {other_set}: {_escape_line(_names_text(group.others), form)}"
     if group.question is not None:
-        yield f"  question: {_told(group.question, form)}"
-    yield f"  calls: {_told(', '.join(group.tools) or 'none', form)}"
+        yield f"  question: {_escape_line(group.question, form)}"
+    yield f"  calls: {_escape_line(', '.join(group.tools) or 'none', form)}"
 
 
-def _names(names: tuple[str | int, ...]) -> str:
-    text = ", ".join(map(str, names[:_NAMES]))
-    return text if len(names) <= _NAMES else f"{text} and {len(names) - _NAMES:,} more"
+def _names_text(names: tuple[str | int, ...]) -> str:
+    text = ", ".join(map(str, names[:_MAX_NAMES]))
+    return text if len(names) <= _MAX_NAMES else f"{text} and {len(names) - _MAX_NAMES:,} more"
 
 
-def _told(text: str, form: str) -> str:
+def _escape_line(text: str, form: str) -> str:
     """Words of the data on one line."""
-    cut = one_line(text, _WIDE)
+    cut = one_line(text, _MAX_WIDTH)
     return md_cell(cut) if form == "md" else cut

@@ -11,34 +11,43 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import of_suffix
-from planner_eval.base.json_text import indented
-from planner_eval.base.text import counted, one_line
-from planner_eval.base.text import counted as said_of
-from planner_eval.cli.options import Applies, Decorator, bundled, emit, note, outputs, refuse_idle, was_given
-from planner_eval.cli.predict import Asking, setting
-from planner_eval.cli.requesting import confining, requesting
+from planner_eval.base.formats import format_of_suffix
+from planner_eval.base.json_text import dump_indented
+from planner_eval.base.text import format_count, one_line
+from planner_eval.base.text import format_count as said_of
+from planner_eval.cli.options import (
+    Decorator,
+    OptionScope,
+    bundle_options,
+    emit,
+    is_option_passed,
+    note,
+    output_options,
+    refuse_idle,
+)
+from planner_eval.cli.predict import PredictProgress, parse_setting
+from planner_eval.cli.requesting import isolation_options, request_options
 from planner_eval.cli.targets import Target
-from planner_eval.cli.terminal import counted as counter
-from planner_eval.curation.make.layouts import FORMS, LISTED, OWN
+from planner_eval.cli.terminal import make_counter as counter
+from planner_eval.curation.make.layouts import JSON_LIST_LAYOUTS, LAYOUTS, OWN_LAYOUT
 from planner_eval.curation.make.wishes import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from planner_eval.curation.make.asking import NoQuestion, Wanted
+    from planner_eval.curation.make.asking import NoQuestion, QuestionSettings
     from planner_eval.curation.make.make import MadePlans
     from planner_eval.curation.make.record import Made
 
 
 # ----------------------------------------------------------------------
 # Who writes the questions to made plans: the options, the asking, and what is said of it.
-_FAILED = ("transport", "context", "refused", "missing")
+_FAILURE_CODES = ("transport", "context", "refused", "missing")
 """Codes of plans to which nobody could be asked, whose answers no cache keeps."""
 
 
-class Questions(NamedTuple):
-    """Who writes questions, and what they have to be, as the options of :func:`questioning` say."""
+class QuestionOptions(NamedTuple):
+    """Who writes questions, and what they have to be, as the options of :func:`question_options` say."""
 
     question: str | None
     model: str | None
@@ -64,7 +73,9 @@ class Questions(NamedTuple):
             UsageError: says which, and when they apply.
         """
         names = tuple(name for name in self._fields if name not in ("question", "model"))
-        refuse_idle([Applies(names, self.model is not None, "with --model NAME, which writes the questions")])
+        refuse_idle(
+            [OptionScope(names, self.model is not None, "with --model NAME, which writes the questions")]
+        )
         if self.question is not None and self.model is not None:
             raise click.UsageError("--question template asks no model: leave out one of it and --model")
         if self.model is not None and self.cache is None:
@@ -84,7 +95,7 @@ class Questions(NamedTuple):
         if self.question is None:
             return [*records]
         results = template_for(records)
-        _say(results, "")
+        _say_questions(results, "")
         return results
 
     def _asked(self, model: str, records: Iterable[Made]) -> list[Made | NoQuestion]:
@@ -94,7 +105,7 @@ class Questions(NamedTuple):
         endpoint = Endpoint(
             self.url, self.server_timeout, self.deadline, self.retries, self.cache, self.replay, self.prices
         )
-        progress = Asking(endpoint.rates(model, self.judge), "questions")
+        progress = PredictProgress(endpoint.rates(model, self.judge), "questions")
         try:
             results = ask_for(
                 records,
@@ -102,7 +113,7 @@ class Questions(NamedTuple):
                 judge=self.judge,
                 wanted=self._wanted(),
                 endpoint=endpoint._replace(paused=progress.paused),
-                sampling=dict(map(setting, self.settings)),
+                sampling=dict(map(parse_setting, self.settings)),
                 concurrency=self.concurrency,
                 tell=progress,
                 seen=progress.seen,
@@ -112,29 +123,29 @@ class Questions(NamedTuple):
             raise
         finally:
             progress.counter.clear()
-        _say(results, _took(progress))
+        _say_questions(results, _usage_text(progress))
         return results
 
-    def _wanted(self) -> Wanted:
-        from planner_eval.curation.make.asking import Wanted, read_texts
+    def _wanted(self) -> QuestionSettings:
+        from planner_eval.curation.make.asking import QuestionSettings, read_prompts
 
         options: dict[str, Any] = {
             "language": self.language,
             "threshold": self.quality,
             "tries": self.attempts,
-            "texts": read_texts(Path(self.prompts)) if self.prompts else None,
+            "texts": read_prompts(Path(self.prompts)) if self.prompts else None,
         }
-        return Wanted(**{name: value for name, value in options.items() if value is not None})
+        return QuestionSettings(**{name: value for name, value in options.items() if value is not None})
 
 
-def questioning(command: Callable[..., Any]) -> Callable[..., Any]:
+def question_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say who writes the questions, which the command takes as ``questions``."""
-    for option in reversed(_OPTIONS):
+    for option in reversed(_QUESTION_OPTIONS):
         command = option(command)
-    return bundled("questions", Questions, Questions._fields)(command)
+    return bundle_options("questions", QuestionOptions, QuestionOptions._fields)(command)
 
 
-_OPTIONS = (
+_QUESTION_OPTIONS = (
     click.option(
         "--question",
         type=click.Choice(["template"]),
@@ -159,17 +170,17 @@ _OPTIONS = (
         help="How often a question is written at most; 3 when left out.",
     ),
     click.option("--prompts", metavar="DIR", help="A folder of prompts that take the place of ours."),
-    requesting("Questions", "--server-timeout"),
+    request_options("Questions", "--server-timeout"),
 )
 
 
-def code_of(results: list[Made | NoQuestion]) -> int:
+def exit_code(results: list[Made | NoQuestion]) -> int:
     """The exit code: 0 all plans have their question, 1 some have none, 3 none has one."""
-    refused = len(_refused(results))
+    refused = len(_refusals(results))
     return 0 if not refused else 3 if refused == len(results) else 1
 
 
-def marked(results: Iterable[Made | NoQuestion], *, keep_refused: bool) -> tuple[Made, ...]:
+def add_reasons(results: Iterable[Made | NoQuestion], *, keep_refused: bool) -> tuple[Made, ...]:
     """The records, those without a question with the reason among their notes.
 
     Args:
@@ -183,29 +194,29 @@ def marked(results: Iterable[Made | NoQuestion], *, keep_refused: bool) -> tuple
     return tuple(r.marked if isinstance(r, NoQuestion) else r for r in results)
 
 
-def _refused(results: Iterable[Made | NoQuestion]) -> list[NoQuestion]:
+def _refusals(results: Iterable[Made | NoQuestion]) -> list[NoQuestion]:
     from planner_eval.curation.make.asking import NoQuestion
 
     return [r for r in results if isinstance(r, NoQuestion)]
 
 
-def _say(results: list[Made | NoQuestion], took: str) -> None:
+def _say_questions(results: list[Made | NoQuestion], took: str) -> None:
     """Say how many plans have a question, and why others have none."""
-    refused = _refused(results)
+    refused = _refusals(results)
     codes = Counter(r.code for r in refused)
     failed = "".join(f", {count:,} {code}" for code, count in sorted(codes.items()))
     written = len(results) - len(refused)
-    note(f"{counted(len(results), 'question')} asked for: {written:,} written{failed}{took}")
+    note(f"{format_count(len(results), 'question')} asked for: {written:,} written{failed}{took}")
     reported: set[str] = set()
     for refusal in refused:
         if refusal.code not in reported:
             note(f"{refusal.code}: {one_line(refusal.made.id, 60)}: {refusal.message}")
             reported.add(refusal.code)
-    if retried := sum(codes[code] for code in _FAILED):
-        note(f"the same command asks for {counted(retried, 'question')} again")
+    if retried := sum(codes[code] for code in _FAILURE_CODES):
+        note(f"the same command asks for {format_count(retried, 'question')} again")
 
 
-def _took(progress: Asking) -> str:
+def _usage_text(progress: PredictProgress) -> str:
     least = "at least " if progress.uncounted else ""
     tokens_in, tokens_out = progress.tokens
     usage = f"; {least}{tokens_in:,} tokens in and {tokens_out:,} out" if tokens_in or tokens_out else ""
@@ -217,7 +228,7 @@ def _took(progress: Asking) -> str:
 
 # ----------------------------------------------------------------------
 # planeval data make: new gold plans of wanted structure.
-def _range(flag: str, help: str) -> Decorator:
+def _range_option(flag: str, help: str) -> Decorator:
     return click.option(flag, metavar="N|N..M", help=help)
 
 
@@ -242,11 +253,11 @@ def _range(flag: str, help: str) -> Decorator:
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Where chance comes from."
 )
-@_range("--calls", "How many calls a plan has.")
-@_range("--depth", "How many calls follow on one another: its generations.")
-@_range("--width", "How many calls its largest generation has.")
-@_range("--components", "How many pieces it has that nothing joins.")
-@_range("--reuse", "How often outputs are used again, beyond the first use of each.")
+@_range_option("--calls", "How many calls a plan has.")
+@_range_option("--depth", "How many calls follow on one another: its generations.")
+@_range_option("--width", "How many calls its largest generation has.")
+@_range_option("--components", "How many pieces it has that nothing joins.")
+@_range_option("--reuse", "How often outputs are used again, beyond the first use of each.")
 @click.option(
     "--pattern",
     metavar="PATTERN",
@@ -292,7 +303,9 @@ def _range(flag: str, help: str) -> Decorator:
     type=click.Path(exists=True, dir_okay=False),
     help="What no plan touches, as data coverage --to-make writes it: touch that first.",
 )
-@click.option("--to", type=click.Choice([*FORMS]), help="The layout of the records; planeval when left out.")
+@click.option(
+    "--to", type=click.Choice([*LAYOUTS]), help="The layout of the records; planeval when left out."
+)
 @click.option(
     "--tries",
     metavar="N",
@@ -301,15 +314,15 @@ def _range(flag: str, help: str) -> Decorator:
     show_default=True,
     help="End after N attempts in a row that bring nothing new.",
 )
-@confining
+@isolation_options
 @click.option(
     "--card",
     metavar="FILE",
     type=Target(forms=("text", "md", "json")),
     help="Write to FILE what was made beside what was wanted, as text, Markdown or JSON by its suffix.",
 )
-@questioning
-@outputs("jsonl", "json")
+@question_options
+@output_options("jsonl", "json")
 def command(
     catalogs: tuple[str, ...],
     catalog_format: str | None,
@@ -318,7 +331,7 @@ def command(
     output: str | None,
     like: str | None,
     single: bool,
-    questions: Questions,
+    questions: QuestionOptions,
     **make_options: Any,
 ) -> int:
     """Make gold plans of wanted structure out of tools, and write them as records.
@@ -332,14 +345,14 @@ def command(
     """
     refuse_idle(
         [
-            Applies(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
-            Applies(("offer",), was_given("distractors"), "with --distractors K"),
-            Applies(
+            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
+            OptionScope(("offer",), is_option_passed("distractors"), "with --distractors K"),
+            OptionScope(
                 ("isolation", "timeout"),
                 make_options["tools"] is not None or make_options["preset"] is not None,
                 "to tools that run plans",
             ),
-            Applies(
+            OptionScope(
                 ("calls", "depth", "width", "components", "reuse", "pattern", "scope", "single"),
                 like is None,
                 "without --like, whose plans say what structure they have",
@@ -364,19 +377,22 @@ def command(
         **make_options,
     )
     asked_for = questions.to(made_plans.made)
-    made_plans = replace(made_plans, made=marked(asked_for, keep_refused=made_plans.form == OWN))
+    made_plans = replace(made_plans, made=add_reasons(asked_for, keep_refused=made_plans.form == OWN_LAYOUT))
     if made_plans.made:
-        emit(_written(made_plans, output), output, plain=True)
+        emit(_format_records(made_plans, output), output, plain=True)
     if left := len(asked_for) - len(made_plans.made):
         message = f"{said_of(left, 'plan')} without a query: left out"
-        note(f"{message}, for records of {made_plans.form} have no place for the reason; --to {OWN} keeps it")
+        note(
+            f"{message}, for records of {made_plans.form} have no place for the reason; --to "
+            f"{OWN_LAYOUT} keeps it"
+        )
     if card is not None:
-        emit(_card(made_plans, card), card)
+        emit(_format_card(made_plans, card), card)
     for message in made_plans.notes:
         if message not in messages:
             note(message)
     note(made_plans.said or f"{said_of(len(asked_for), 'plan')} made, {made_plans.card.attempts:,} drawn")
-    return 3 if not asked_for else max(int(bool(made_plans.said)), code_of(asked_for))
+    return 3 if not asked_for else max(int(bool(made_plans.said)), exit_code(asked_for))
 
 
 def _catalog(names: tuple[str, ...], form: str | None) -> Any:
@@ -386,15 +402,17 @@ def _catalog(names: tuple[str, ...], form: str | None) -> Any:
     return names[0] if len(names) == 1 and form is None else pe.read_catalog(names, form)
 
 
-def _written(made_plans: MadePlans, output: str | None) -> list[str]:
+def _format_records(made_plans: MadePlans, output: str | None) -> list[str]:
     """The records: a line each, or one list where the benchmark has it so."""
     records = made_plans.records()
-    form = of_suffix(output, ("json", "jsonl")) or ("json" if made_plans.form in LISTED else "jsonl")
+    form = format_of_suffix(output, ("json", "jsonl")) or (
+        "json" if made_plans.form in JSON_LIST_LAYOUTS else "jsonl"
+    )
     if form == "json":
-        return [indented(records) + "\n"]
+        return [dump_indented(records) + "\n"]
     return [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
 
 
-def _card(made_plans: MadePlans, file: str) -> str:
-    form = of_suffix(file, ("text", "md", "json")) or "text"
-    return indented(made_plans.card.to_dict()) if form == "json" else made_plans.card.written(form)
+def _format_card(made_plans: MadePlans, file: str) -> str:
+    form = format_of_suffix(file, ("text", "md", "json")) or "text"
+    return dump_indented(made_plans.card.to_dict()) if form == "json" else made_plans.card.written(form)

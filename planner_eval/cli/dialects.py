@@ -7,17 +7,19 @@ import json
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import WHOLE
+from planner_eval.base.formats import SINGLE_VALUE_FORMATS
 from planner_eval.base.tables import table
-from planner_eval.cli.options import emit, output, wrappers, written
+from planner_eval.cli.options import emit, format_option, output_option, wrappers_option
 from planner_eval.reading.files.frameworks import layout_rows
 
 
 @click.command("dialects")
 @click.argument("name", required=False)
-@written("text", *WHOLE, help="How to write it; the list as md is the documentation's page.")
-@wrappers
-@output
+@format_option(
+    "text", *SINGLE_VALUE_FORMATS, help="How to write it; the list as md is the documentation's page."
+)
+@wrappers_option
+@output_option
 def command(name: str | None, form: str, output: str | None) -> int:
     """List the dialects and the frameworks whose files are known, or show one dialect with its example."""
     entries = pe.list_dialects(name)

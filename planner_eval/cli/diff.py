@@ -11,17 +11,40 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.formats import CI, DRAWN, WRITTEN, of_suffix
+from planner_eval.base.formats import CI_FORMATS, DRAWING_FORMATS, RESULT_FORMATS, format_of_suffix
 from planner_eval.cli.ci import emit_findings, findings_in
-from planner_eval.cli.drawing import Look, Named, draw_one, drawing, is_folder, write_folder
-from planner_eval.cli.options import Applies, Seconds, emit, note, outputs, refuse_idle, was_given, written
-from planner_eval.cli.pairs import chosen_policy, in_parts, missing, pairs
-from planner_eval.cli.sources import as_begun, ids, read_sides, refuse_absent, refuse_runs, tell_of_facts
-from planner_eval.cli.terminal import colorful, counting
-from planner_eval.cli.workers import Done, Running, running, store_option, working
+from planner_eval.cli.drawing import (
+    DrawingOptions,
+    NamedDrawing,
+    draw_one,
+    drawing_options,
+    is_folder,
+    write_folder,
+)
+from planner_eval.cli.options import (
+    OptionScope,
+    Seconds,
+    emit,
+    format_option,
+    is_option_passed,
+    note,
+    output_options,
+    refuse_idle,
+)
+from planner_eval.cli.pairs import chosen_policy, missing_argument, pair_options, work_settings
+from planner_eval.cli.sources import (
+    id_option,
+    original_names,
+    read_sides,
+    refuse_absent,
+    refuse_runs,
+    say_unmet_facts,
+)
+from planner_eval.cli.terminal import count_items, is_colored
+from planner_eval.cli.workers import WorkOptions, WorkResult, run_job, store_option, work_options
 
 if TYPE_CHECKING:
-    from planner_eval.comparison.evaluate import Paired
+    from planner_eval.comparison.evaluate import PairedFiles
     from planner_eval.comparison.policy.policy import Policy
     from planner_eval.comparison.rows import Row
     from planner_eval.reading.files.record import Record
@@ -31,7 +54,7 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # What `planeval diff` does with pairs beside telling of them: drawings, reports, effects, distances.
-def draw_pair(rows: Sequence[Row], form: str, look: Look, output: str | None) -> bytes:
+def draw_pair(rows: Sequence[Row], form: str, look: DrawingOptions, output: str | None) -> bytes:
     """The drawing of one pair."""
     diffs = [row.diff for row in rows if row.diff is not None]
     if len(rows) != 1:
@@ -43,7 +66,7 @@ def draw_pair(rows: Sequence[Row], form: str, look: Look, output: str | None) ->
     return draw_one(diffs[0], "text" if form == "listing" else form, look, output)
 
 
-def draw_each(rows: Sequence[Row], form: str, look: Look, output: str) -> None:
+def draw_each(rows: Sequence[Row], form: str, look: DrawingOptions, output: str) -> None:
     """A drawing a pair into a folder; a pair that could not be compared is told."""
     from pathlib import Path
 
@@ -52,14 +75,16 @@ def draw_each(rows: Sequence[Row], form: str, look: Look, output: str) -> None:
 
     form = "text" if form == "listing" else form
     diffs = (row.diff for row in rows if row.diff is not None)
-    drawings = pe.render_many(diffs, format=form, color=colorful(output), **look._asdict())
+    drawings = pe.render_many(diffs, format=form, color=is_colored(output), **look._asdict())
 
-    def drawn() -> Iterator[Named]:
+    def drawn() -> Iterator[NamedDrawing]:
         for row in rows:
             message = (
                 f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).partition(chr(10))[0]}"
             )
-            yield Named(row.id, row.id, next(drawings) if row.diff is not None else Drawing(error=message))
+            yield NamedDrawing(
+                row.id, row.id, next(drawings) if row.diff is not None else Drawing(error=message)
+            )
 
     write_folder(drawn(), Path(output), form, len(rows), "pairs")
 
@@ -76,10 +101,10 @@ def effects_of(
         values: Say what each call came to.
     """
     from planner_eval.comparison.rows import STATES
-    from planner_eval.execution.run_records import initial_of
-    from planner_eval.reading.files.task_fields import states_of
+    from planner_eval.execution.execute_sources import initial_state_of
+    from planner_eval.reading.files.task_fields import find_states
 
-    states = states_of(initial, records)
+    states = find_states(initial, records)
     unknown = {"verdict": "unknown", "results_same": False}
     unknown |= dict.fromkeys(("state_same", "outputs_seen", "reached"))
 
@@ -87,7 +112,7 @@ def effects_of(
         if row.pred is None or row.gold is None:
             return {**unknown, "said": f"unknown: {STATES[row.state]}"}
         try:
-            initial_states = [initial_of(states, record, tools) for record in (gold, pred)]
+            initial_states = [initial_state_of(states, record, tools) for record in (gold, pred)]
         except (InputError, ParseError) as error:
             return {**unknown, "said": f"unknown: {error}"}
         if initial_states[0] is not None and initial_states[1] not in (None, initial_states[0]):
@@ -119,16 +144,16 @@ def say_distance(rows: Sequence[Row], seconds: float) -> None:
 
 # ----------------------------------------------------------------------
 # planeval diff: is the prediction the gold plan, and if not, what differs.
-SHOWN = ("listing", "boxes", *DRAWN)
-REPORT = "html"
-PATCHED = ("json", "jsonl", "text", None)
+VIEW_FORMATS = ("listing", "boxes", *DRAWING_FORMATS)
+PAGE_FORMAT = "html"
+PATCH_FORMATS = ("json", "jsonl", "text", None)
 """What the suffix of a file that a patch goes to may name."""
 
 
 @click.command("diff")
 @click.argument("pred", metavar="PRED")
 @click.argument("gold", metavar="GOLD|DATASET", required=False)
-@pairs
+@pair_options
 @click.option("--execute", metavar="SPEC", help="Run both plans with these tools: do they agree in effect?")
 @click.option(
     "--initial",
@@ -136,7 +161,7 @@ PATCHED = ("json", "jsonl", "text", None)
     help="The state that tools of --execute begin in: a JSON object for all, records with id and state in "
     "a .jsonl file, a record's field; none for none.",
 )
-@ids("Compare only the records of this id")
+@id_option("Compare only the records of this id")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")
 @click.option("--places", is_flag=True, help="Tell line and column of each edit in both texts (one pair).")
 @click.option("--all", "each", is_flag=True, help="Tell all edits, each on a line (one pair).")
@@ -149,11 +174,11 @@ PATCHED = ("json", "jsonl", "text", None)
     help="Search that long for the exact graph edit distance (one pair).",
 )
 @click.option("--only", type=click.Choice(["failures"]), help="Leave out what is the same.")
-@written(*WRITTEN, *CI, *SHOWN, REPORT, help="How to write the result.")
-@drawing
-@running
+@format_option(*RESULT_FORMATS, *CI_FORMATS, *VIEW_FORMATS, PAGE_FORMAT, help="How to write the result.")
+@drawing_options
+@work_options
 @store_option
-@outputs(folder=True)
+@output_options(folder=True)
 def command(
     pred: str,
     gold: str | None,
@@ -169,8 +194,8 @@ def command(
     seconds: float | None,
     only: str | None,
     form: str,
-    look: Look,
-    running: Running,
+    look: DrawingOptions,
+    running: WorkOptions,
     store: str | None,
     output: str | None,
 ) -> int:
@@ -184,23 +209,23 @@ def command(
     """
     from planner_eval.comparison.evaluate import refuse_unknown_names
     from planner_eval.results.runs.pairs import is_large
-    from planner_eval.results.views.rows import told_rows
+    from planner_eval.results.views.rows import format_rows
 
     if gold is None:
         refuse_runs(pred)
         refuse_absent(pred)
-        raise missing("gold")
-    pred, gold = as_begun(output, pred, gold)
+        raise missing_argument("gold")
+    pred, gold = original_names(output, pred, gold)
     answers, golds = read_sides([pred], gold, how)
     paired = pe.pair(answers[0], golds, reading=how, id=wanted)
     many = (paired.pred.many or paired.gold.many) and len(wanted) != 1
-    shape = _Shape(form, patch, many, only is not None, is_folder(output))
-    named = of_suffix(output, (*WRITTEN, *CI, *SHOWN, REPORT))
-    _refuse_idle(shape, output if patch and named not in PATCHED else None, len(paired.pairs))
+    shape = _OutputSettings(form, patch, many, only is not None, is_folder(output))
+    named = format_of_suffix(output, (*RESULT_FORMATS, *CI_FORMATS, *VIEW_FORMATS, PAGE_FORMAT))
+    _refuse_idle(shape, output if patch and named not in PATCH_FORMATS else None, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None
     if tools is not None:
-        tell_of_facts(tools)
+        say_unmet_facts(tools)
     effects = None
     if tools is not None:
         records = (
@@ -208,36 +233,36 @@ def command(
         )
         effects = effects_of(tools, initial, records, values=shape.paged)
     if shape.paged:
-        return _page(paired, pred, gold, policy, running, output, effects, only=shape.only)
+        return _write_page(paired, pred, gold, policy, running, output, effects, only=shape.only)
     reading = {**how._asdict(), "ids": wanted}
     row_options = {"places": places, "structure": structure, "each": each, "gold_named": paired.gold_named}
-    job = _job(shape, reading, chosen_policy(policy), **row_options)
+    job = _make_job(shape, reading, chosen_policy(policy), **row_options)
     rows: list[Row] = []
     if shape.pictured or seconds is not None or tools is not None:
-        work = _with_rows(job, paired, rows, effects, quiet=running.quiet)
+        work = _compare_in_process(job, paired, rows, effects, quiet=running.quiet)
     else:
-        run_options = _kept(paired, output if shape.run else None, store)
-        work = working(job, paired.pairs, running, large=is_large(paired.pred, paired.gold), **run_options)
+        run_options = _storage_settings(paired, output if shape.run else None, store)
+        work = run_job(job, paired.pairs, running, large=is_large(paired.pred, paired.gold), **run_options)
     with work as (sums, lines):
         refuse_unknown_names(paired, sums.names, job.policy)
         if shape.pictured:
             _draw(rows, shape, look, output)
         elif shape.run:
             emit(sums.said, None)
-        elif not patch and form in CI:
+        elif not patch and form in CI_FORMATS:
             emit_findings(findings_in(lines), form, output, sums.said, "planeval diff")
         else:
-            emit(told_rows(lines, job.told, sums), output, plain=patch)
+            emit(format_rows(lines, job.told, sums), output, plain=patch)
     if seconds is not None:
         say_distance(rows, seconds)
-    if tools is not None and form in SHOWN:
+    if tools is not None and form in VIEW_FORMATS:
         say_effects(rows, many=many)
-    _say_how(sums, paired, many=many, recognised=how.dialect is None)
+    _say_reading(sums, paired, many=many, recognised=how.dialect is None)
     code: int = sums.code
     return max(code, int(bool(paired.repeated)))
 
 
-class _Shape(NamedTuple):
+class _OutputSettings(NamedTuple):
     """What is written: a format or a patch, of one pair or of many, all or those that differ, and where."""
 
     form: str
@@ -249,12 +274,12 @@ class _Shape(NamedTuple):
     @property
     def pictured(self) -> bool:
         """Whether it is drawn."""
-        return not self.patch and self.form in SHOWN
+        return not self.patch and self.form in VIEW_FORMATS
 
     @property
     def paged(self) -> bool:
         """Whether it is a page of all pairs."""
-        return not self.patch and self.form == REPORT
+        return not self.patch and self.form == PAGE_FORMAT
 
     @property
     def run(self) -> bool:
@@ -262,8 +287,8 @@ class _Shape(NamedTuple):
         return self.folder and not self.pictured and not self.paged
 
 
-def _job(
-    shape: _Shape,
+def _make_job(
+    shape: _OutputSettings,
     reading: dict[str, Any],
     policy: Policy,
     *,
@@ -274,29 +299,29 @@ def _job(
 ) -> DiffJob:
     """What is compared and how it is told; a run keeps JSON lines of all pairs."""
     from planner_eval.results.runs.diff import DiffJob
-    from planner_eval.results.views.rows import PATCH, Told
+    from planner_eval.results.views.rows import PATCH, RowSettings
 
     form = PATCH if shape.patch else "" if shape.pictured else "jsonl" if shape.run else shape.form
-    row_format = Told(form, shape.many or shape.run, places, structure, each)
-    located = places or form in ("json", "jsonl", *CI)
+    row_format = RowSettings(form, shape.many or shape.run, places, structure, each)
+    located = places or form in ("json", "jsonl", *CI_FORMATS)
     return DiffJob(policy, reading, row_format, located, shape.only, gold_named)
 
 
 @contextmanager
-def _with_rows(
-    job: DiffJob, paired: Paired, rows: list[Row], effects: Effects | None, *, quiet: bool
-) -> Iterator[Done]:
+def _compare_in_process(
+    job: DiffJob, paired: PairedFiles, rows: list[Row], effects: Effects | None, *, quiet: bool
+) -> Iterator[WorkResult]:
     """All pairs compared in this process, for what is done with their plans."""
     sums = job.fold()
     lines = job.rows(paired.pairs, sums, rows.append, effects)
-    yield Done(sums, list(lines if quiet else counting(lines, len(paired.pairs), "pairs")))
+    yield WorkResult(sums, list(lines if quiet else count_items(lines, len(paired.pairs), "pairs")))
 
 
-def _kept(paired: Paired, folder: str | None, store: str | None) -> dict[str, Any]:
+def _storage_settings(paired: PairedFiles, folder: str | None, store: str | None) -> dict[str, Any]:
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
-    from planner_eval.results.runs.pairs import unchanged
+    from planner_eval.results.runs.pairs import make_change_check
 
-    run_options: dict[str, Any] = {"unchanged": unchanged(paired.pred, paired.gold)}
+    run_options: dict[str, Any] = {"unchanged": make_change_check(paired.pred, paired.gold)}
     if folder is not None:
         from planner_eval.results.runs.inputs import input_of, inputs_of
 
@@ -312,7 +337,7 @@ def _report_text(sums: DiffSums) -> str:
     return json.dumps(sums.report, ensure_ascii=False, indent=1)
 
 
-def _draw(rows: list[Row], shape: _Shape, look: Look, output: str | None) -> None:
+def _draw(rows: list[Row], shape: _OutputSettings, look: DrawingOptions, output: str | None) -> None:
     """Draw one pair or each."""
     selected = [row for row in rows if row.state != "same"] if shape.only else rows
     if output is not None and shape.folder:
@@ -321,21 +346,21 @@ def _draw(rows: list[Row], shape: _Shape, look: Look, output: str | None) -> Non
         emit(draw_pair(rows, shape.form, look, output), output)
 
 
-def _page(
-    paired: Paired,
+def _write_page(
+    paired: PairedFiles,
     pred: str,
     gold: str,
     policy: str | None,
-    running: Running,
+    running: WorkOptions,
     output: str | None,
     effects: Effects | None,
     *,
     only: bool,
 ) -> int:
     """Write a page of all pairs."""
-    from planner_eval.cli.report import diff_command, shown_pairs, tell
+    from planner_eval.cli.report import default_page_settings, diff_command, finish_page
 
-    view = shown_pairs(diff_command(pred, gold, paired, policy), failures=only)
+    view = default_page_settings(diff_command(pred, gold, paired, policy), failures=only)
     ran: list[str] = []
 
     def counted(*pair: Any) -> Mapping[str, Any]:
@@ -343,20 +368,20 @@ def _page(
         ran.append(str(effect.get("verdict")))
         return effect
 
-    how = in_parts(running, paired) if effects is None else {"effects": counted}
+    how = work_settings(running, paired) if effects is None else {"effects": counted}
     page = pe.report(paired, policy=chosen_policy(policy), shown=view, **how)
     note(f"{paired.said}; paired by {paired.by}")
     states = page.reports[0].states()
-    code = tell(page, output)  # pairs are compared while the page is written
+    code = finish_page(page, output)  # pairs are compared while the page is written
     wrong = states.get("same", 0) != sum(states.values()) or "different" in ran
     return max(code, int(wrong or bool(paired.repeated)))
 
 
-def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
+def _refuse_idle(shape: _OutputSettings, misnamed: str | None, pairs: int) -> None:
     """Refuse options that would do nothing to what is written, and a file that is named as something else."""
     form, patch, many, _, folder, run = (*shape, shape.run)
     drawn, paged = shape.pictured, shape.paged
-    if folder and (patch or paged or (run and was_given("form"))):
+    if folder and (patch or paged or (run and is_option_passed("form"))):
         raise click.UsageError(
             "-o names a directory, which takes a drawing a pair, or the whole run: name the drawings' format "
             "with --format, e.g. --format svg, or none for the run, or a file"
@@ -365,42 +390,42 @@ def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
     shows = not patch and (run or form in ("json", "jsonl") or (form == "text" and not many))
     refuse_idle(
         [
-            Applies(("form", "execute"), not patch, "without --patch, which writes JSON"),
-            Applies(("execute",), not run, "to what is written into a file, not to a run's directory"),
-            Applies(
+            OptionScope(("form", "execute"), not patch, "without --patch, which writes JSON"),
+            OptionScope(("execute",), not run, "to what is written into a file, not to a run's directory"),
+            OptionScope(
                 ("seconds",),
                 not (run or paged),
                 "to what is written into a file, not to a run's directory, nor to --format html",
             ),
-            Applies(("initial",), was_given("execute"), "with --execute SPEC"),
-            Applies(("store",), run, "to a run that is kept: -o DIR/"),
-            Applies(
+            OptionScope(("initial",), is_option_passed("execute"), "with --execute SPEC"),
+            OptionScope(("store",), run, "to a run that is kept: -o DIR/"),
+            OptionScope(
                 ("each",),
                 form == "text" and not (many or patch or run),
                 "to one pair as text (name it with --id); json, jsonl and html have all edits",
             ),
-            Applies(("places",), shows, "to one pair as text (name it with --id), and to json and jsonl"),
-            Applies(
+            OptionScope(("places",), shows, "to one pair as text (name it with --id), and to json and jsonl"),
+            OptionScope(
                 ("structure",),
                 shows,
                 "to one pair as text (name it with --id), and to json and jsonl",
             ),
-            Applies(("seconds",), pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
-            Applies(
+            OptionScope(("seconds",), pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
+            OptionScope(
                 ("only",),
                 paged or ((written or (folder and drawn)) and many),
                 "to many pairs, as text, as a report or drawn into a directory",
             ),
-            Applies(("force",), drawn, "to drawings"),
-            Applies(
+            OptionScope(("force",), drawn, "to drawings"),
+            OptionScope(
                 ("infer",),
                 drawn,
                 "to drawings: inferred edges are shown, and make no difference",
             ),
-            Applies(("theme", "deadline"), drawn, "to drawings"),
-            Applies(
-                Running._fields[:-1],
-                not (drawn or was_given("execute") or was_given("seconds")),
+            OptionScope(("theme", "deadline"), drawn, "to drawings"),
+            OptionScope(
+                WorkOptions._fields[:-1],
+                not (drawn or is_option_passed("execute") or is_option_passed("seconds")),
                 "where each pair is told for itself: not to drawings, --execute and --edit-distance",
             ),
         ]
@@ -409,7 +434,7 @@ def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
         raise click.UsageError(f"--patch writes JSON, and {misnamed} is named as something else")
 
 
-def _say_how(sums: DiffSums, paired: Paired, *, many: bool, recognised: bool) -> None:
+def _say_reading(sums: DiffSums, paired: PairedFiles, *, many: bool, recognised: bool) -> None:
     """How records were paired, which notations were taken, and what a catalog would tell."""
     if many:
         repeated = f"; {len(paired.repeated)} left out, for their id is taken" if paired.repeated else ""

@@ -7,14 +7,14 @@ import sys
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import WHOLE
+from planner_eval.base.formats import SINGLE_VALUE_FORMATS
 from planner_eval.base.tables import table
-from planner_eval.cli.options import emit, output, written
+from planner_eval.cli.options import emit, format_option, output_option
 
 
 @click.command("doctor")
-@written("text", *WHOLE, help="How to write the findings.")
-@output
+@format_option("text", *SINGLE_VALUE_FORMATS, help="How to write the findings.")
+@output_option
 def command(form: str, output: str | None) -> int:
     """Try what depends on the machine: isolation layer by layer, and the packages that are optional.
 

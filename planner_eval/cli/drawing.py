@@ -11,11 +11,11 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.base.formats import PICTURES, of_suffix
+from planner_eval.base.formats import PICTURE_FORMATS, format_of_suffix
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import write
-from planner_eval.cli.options import Applies, Seconds, bundled, emit, note, picture
-from planner_eval.cli.terminal import colorful, counting
+from planner_eval.cli.options import OptionScope, Seconds, bundle_options, emit, note, picture_option
+from planner_eval.cli.terminal import count_items, is_colored
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # The options of commands that draw.
-class Look(NamedTuple):
+class DrawingOptions(NamedTuple):
     """How something is drawn.
 
     Args:
@@ -40,8 +40,8 @@ class Look(NamedTuple):
     force: bool
 
 
-def drawing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--theme``, ``--deadline`` and ``--force``, which the command takes as ``look``, a `Look`."""
+def drawing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--theme``, ``--deadline`` and ``--force``; the command takes them as ``look``."""
     for option in (
         click.option("--force", is_flag=True, help="Draw every call or tool, however many there are."),
         click.option(
@@ -61,7 +61,7 @@ def drawing(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
     ):
         command = option(command)
-    return bundled("look", Look, Look._fields)(command)
+    return bundle_options("look", DrawingOptions, DrawingOptions._fields)(command)
 
 
 def is_folder(output: str | None) -> bool:
@@ -69,7 +69,7 @@ def is_folder(output: str | None) -> bool:
     return output is not None and (output.endswith(("/", os.sep)) or os.path.isdir(output))
 
 
-def draw_one(thing: Any, form: str, look: Look, output: str | None) -> bytes:
+def draw_one(thing: Any, form: str, look: DrawingOptions, output: str | None) -> bytes:
     """Draw one thing, and say what is worth knowing about it.
 
     Args:
@@ -81,7 +81,7 @@ def draw_one(thing: Any, form: str, look: Look, output: str | None) -> bytes:
     Raises:
         RenderError: it cannot be drawn.
     """
-    drawing = next(pe.render_many([thing], format=form, color=colorful(output), **look._asdict()))
+    drawing = next(pe.render_many([thing], format=form, color=is_colored(output), **look._asdict()))
     for diagnostic in drawing.diagnostics:
         if diagnostic.severity != "info":
             note(diagnostic.message)
@@ -90,7 +90,7 @@ def draw_one(thing: Any, form: str, look: Look, output: str | None) -> bytes:
     return drawing.data
 
 
-class Named(NamedTuple):
+class NamedDrawing(NamedTuple):
     """A drawing, or why there is none, and whose it is.
 
     Args:
@@ -104,7 +104,7 @@ class Named(NamedTuple):
     drawing: Drawing
 
 
-def say(named: Named) -> None:
+def say_drawing(named: NamedDrawing) -> None:
     """Errors and warnings of one drawing, on standard error."""
     if named.drawing.error:
         note(f"{named.where}: {named.drawing.error}")
@@ -114,7 +114,7 @@ def say(named: Named) -> None:
 
 
 def write_folder(
-    drawn: Iterable[Named],
+    drawn: Iterable[NamedDrawing],
     folder: Path,
     form: str,
     count: int,
@@ -142,8 +142,8 @@ def write_folder(
     suffix = {"text": "txt", "listing": "txt", "boxes": "txt", "mermaid": "mmd"}.get(form, form)
     used: set[str] = set()
     failed = 0
-    for named in counting(drawn, count, what):
-        say(named)
+    for named in count_items(drawn, count, what):
+        say_drawing(named)
         if named.drawing.error:
             failed += 1
             continue
@@ -170,7 +170,7 @@ def _file_name(id: str, used: set[str]) -> tuple[str, str]:
 
 # ----------------------------------------------------------------------
 # The options of charts that stand beside those of the papers, and writing one.
-class Charted(NamedTuple):
+class ChartOptions(NamedTuple):
     """What chart is wanted.
 
     Args:
@@ -184,9 +184,9 @@ class Charted(NamedTuple):
     columns: str | None
 
     @property
-    def applies(self) -> Applies:
+    def applies(self) -> OptionScope:
         """Its options help the one that names the file."""
-        return Applies(("figure", "columns"), self.plot is not None, "with --plot FILE")
+        return OptionScope(("figure", "columns"), self.plot is not None, "with --plot FILE")
 
     def write(self, make: Callable[[], Chart]) -> Callable[[], None]:
         """Make the chart, and say how it is written: what cannot be drawn is told before anything is."""
@@ -194,7 +194,7 @@ class Charted(NamedTuple):
             return lambda: None
         file, chart = self.plot, make()
         columns = None if self.columns is None else int(self.columns)
-        drawn = chart.image(of_suffix(file, PICTURES) or "svg", columns=columns)
+        drawn = chart.image(format_of_suffix(file, PICTURE_FORMATS) or "svg", columns=columns)
 
         def written() -> None:
             emit(drawn, file)
@@ -203,13 +203,13 @@ class Charted(NamedTuple):
         return written
 
 
-def charting(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--plot``, ``--figure`` and ``--columns``; the command takes ``charted``, a `Charted`."""
+def chart_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--plot``, ``--figure`` and ``--columns``; the command takes ``charted``, a `ChartOptions`."""
     for option in reversed(
         (
-            picture(
+            picture_option(
                 "--plot",
-                PICTURES,
+                PICTURE_FORMATS,
                 "Draw the figures of a benchmark into FILE (.svg, .png, .pdf) as its paper has them.",
             ),
             click.option(
@@ -225,4 +225,4 @@ def charting(command: Callable[..., Any]) -> Callable[..., Any]:
         )
     ):
         command = option(command)
-    return bundled("charted", Charted, Charted._fields)(command)
+    return bundle_options("charted", ChartOptions, ChartOptions._fields)(command)

@@ -11,27 +11,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import planner_eval as pe
 from planner_eval.base.tables import json_array, table_pieces
-from planner_eval.base.text import counted, one_line
-from planner_eval.cli.workers import Again, joined
+from planner_eval.base.text import format_count, one_line
+from planner_eval.cli.workers import Reiterable, join_lines
 
 if TYPE_CHECKING:
+    from planner_eval.execution.execute_sources import RecordRun
     from planner_eval.execution.program import Options
-    from planner_eval.execution.run_records import Ran
     from planner_eval.execution.tool_sources import ToolSource
     from planner_eval.execution.trace import Trace
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
-    from planner_eval.reading.files.task_fields import States
+    from planner_eval.reading.files.task_fields import StateSource
     from planner_eval.results.runs.job import Pair
 
 
 # ----------------------------------------------------------------------
 # Plans run with tools as a job: a row a plan, and how they ended.
-KEPT = "rows"
+ROWS_FORM = "rows"
 """The form of a run's own rows."""
 
 
-class Runs:
+class RunCounts:
     """How plans ended.
 
     Args:
@@ -62,7 +62,7 @@ class Runs:
         self.printed = self.printed or any(call.printed for call in trace.calls)
         self.stated = self.stated or bool(trace.ended) or trace.state is not None
 
-    def extend(self, other: Runs) -> None:
+    def extend(self, other: RunCounts) -> None:
         """Add those that come next."""
         self.plans.update(other.plans)
         self.calls.update(other.calls)
@@ -98,17 +98,20 @@ class Runs:
     def said(self) -> str:
         """The same in one line.
 
-        >>> runs = Runs({"plans": {"ok": 2, "unreadable": 1}, "calls": {"ok": 5}})
+        >>> runs = RunCounts({"plans": {"ok": 2, "unreadable": 1}, "calls": {"ok": 5}})
         >>> runs.said
         '3 plans: 2 ok, 0 failed, 1 unreadable; 5 calls: 5 ok, 0 failed, 0 skipped'
         """
         plans, calls = self.report, self.report["calls"]
         ends = ", ".join(f"{plans[state]:,} {state}" for state in ("ok", "failed", "unreadable"))
         counts = ", ".join(f"{count:,} {state}" for state, count in calls.items())
-        return f"{counted(plans['plans'], 'plan')}: {ends}; {counted(sum(calls.values()), 'call')}: {counts}"
+        return (
+            f"{format_count(plans['plans'], 'plan')}: {ends}; "
+            f"{format_count(sum(calls.values()), 'call')}: {counts}"
+        )
 
 
-class Asked(NamedTuple):
+class ExecuteSettings(NamedTuple):
     """How plans are run.
 
     Args:
@@ -127,7 +130,7 @@ class Asked(NamedTuple):
     options: Options
     allow_read: tuple[str, ...]
     dialect: str | None
-    states: States
+    states: StateSource
 
 
 class ExecuteJob(NamedTuple):
@@ -135,12 +138,12 @@ class ExecuteJob(NamedTuple):
 
     Args:
         how: How they are run.
-        form: How they are told: a format, or :data:`KEPT`.
+        form: How they are told: a format, or :data:`ROWS_FORM`.
         trace: Tell each call.
         said: All that decides what the rows are, as JSON data.
     """
 
-    how: Asked
+    how: ExecuteSettings
     form: str
     trace: bool
     said: Mapping[str, Any]
@@ -169,11 +172,11 @@ class ExecuteJob(NamedTuple):
             "where": str,
         }
 
-    def fold(self, data: Any = None) -> Runs:
+    def fold(self, data: Any = None) -> RunCounts:
         """Sums over no plans, or those that were kept as data."""
-        return Runs(data)
+        return RunCounts(data)
 
-    def rows(self, pairs: Iterable[Pair], fold: Runs) -> Iterator[str]:
+    def rows(self, pairs: Iterable[Pair], fold: RunCounts) -> Iterator[str]:
         """A line a plan, which is run when the one before is done: only so it is known which one hangs.
 
         Args:
@@ -191,11 +194,11 @@ class ExecuteJob(NamedTuple):
                 ran = pe.execute([record], box, options=how.options, dialect=how.dialect, initial=how.states)
                 yield self.line(next(ran), fold)
 
-    def line(self, ran: Ran, fold: Runs) -> str:
+    def line(self, ran: RecordRun, fold: RunCounts) -> str:
         """What is told of a plan, as a line of JSON; adds it to the sums."""
         fold.add(ran.trace)
         data = (ran.record, ran.trace, ran.error)
-        if self.form == KEPT:
+        if self.form == ROWS_FORM:
             where = {} if ran.error is None else {"where": ran.record.where}
             return json.dumps({**_data(*data), **where}, ensure_ascii=False, allow_nan=False)
         message = None if ran.error is None else f"{ran.record.where}: {ran.error}"
@@ -206,23 +209,25 @@ class ExecuteJob(NamedTuple):
                 call.pop("arguments", None)  # a recording needs them, the reader did not ask
             text = json.dumps(run, ensure_ascii=False, indent=indent, allow_nan=False)
             return json.dumps([message, text])
-        rows = _calls(*data) if self.trace else _finals(*data)
-        states = _states(ran.trace) if ran.trace is not None and self.form == "text" else []
+        rows = _call_rows(*data) if self.trace else _result_rows(*data)
+        states = _state_lines(ran.trace) if ran.trace is not None and self.form == "text" else []
         return json.dumps([message, rows, [(ran.record.name, state) for state in states]])
 
 
-def unread(lines: Iterable[str], form: str) -> Iterator[str]:
+def unread_lines(lines: Iterable[str], form: str) -> Iterator[str]:
     """What is said of the plans that could not be read."""
     for line in lines:
         data = json.loads(line)
-        if form != KEPT:
+        if form != ROWS_FORM:
             if data[0] is not None:
                 yield data[0]
         elif "where" in data:
             yield f"{data['where']}: {data['error']}"
 
 
-def told(lines: Iterable[str], runs: Runs, form: str, *, many: bool, trace: bool) -> Iterator[str]:
+def format_runs(
+    lines: Iterable[str], runs: RunCounts, form: str, *, many: bool, trace: bool
+) -> Iterator[str]:
     """All plans in one form, in pieces, without a last line end.
 
     Args:
@@ -234,15 +239,15 @@ def told(lines: Iterable[str], runs: Runs, form: str, *, many: bool, trace: bool
     """
     if form in ("json", "jsonl"):
         texts = (text for _, text in map(json.loads, lines))
-        return json_array(texts) if form == "json" and many else joined(texts)
+        return json_array(texts) if form == "json" and many else join_lines(texts)
     left_out = {*["printed"] * (not (trace and runs.printed)), *["record"] * (not many)}
-    rows = Again(lambda: (_kept(row, left_out) for line in lines for row in json.loads(line)[1]))
+    rows = Reiterable(lambda: (_drop_columns(row, left_out) for line in lines for row in json.loads(line)[1]))
     named = (pair for line in lines for pair in json.loads(line)[2])
     states = (f"\n{one_line(name, 100) + ': ' if many else ''}{state}" for name, state in named)
     return chain(table_pieces(rows, form), states)
 
 
-def _kept(row: dict[str, Any], left_out: Collection[str]) -> dict[str, Any]:
+def _drop_columns(row: dict[str, Any], left_out: Collection[str]) -> dict[str, Any]:
     """A row without some columns; "" of what was printed is nothing."""
     retained = {key: item for key, item in row.items() if key not in left_out}
     return {**retained, "printed": retained["printed"] or None} if "printed" in retained else retained
@@ -254,7 +259,7 @@ def _data(record: Record, trace: Trace | None, error: str | None) -> dict[str, A
     return {**head, "ok": False, "error": error} if trace is None else {**head, **trace.to_dict()}
 
 
-def _calls(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
+def _call_rows(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
     """A row a call, in full."""
     if trace is None:
         return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0], arguments="–", ms=None)]
@@ -264,29 +269,29 @@ def _calls(record: Record, trace: Trace | None, error: str | None) -> list[dict[
             call.id,
             call.tool,
             call.status,
-            _shown(call.value) if call.error is None else str(call.error),
-            arguments=", ".join(f"{name}={_shown(value, 30)}" for name, value in call.arguments or ()),
+            _value_text(call.value) if call.error is None else str(call.error),
+            arguments=", ".join(f"{name}={_value_text(value, 30)}" for name, value in call.arguments or ()),
             ms=round(1000 * call.seconds, 3),
             printed=one_line(call.printed.rstrip("\n"), 100),
         )
         for call in trace.calls
-    ] + _ending(record, trace, arguments="–", ms=None)
+    ] + _ending_rows(record, trace, arguments="–", ms=None)
 
 
-def _finals(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
+def _result_rows(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
     """What a plan came to: its answer or the value of its last call, and each call that failed."""
     if trace is None:
         return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0])]
     rows = [_row(record, call.id, call.tool, "failed", str(call.error)) for call in trace.failed]
     if trace.answer is not None:
-        rows += [_row(record, name, "(answer)", "ok", _shown(value)) for name, value in trace.answer]
+        rows += [_row(record, name, "(answer)", "ok", _value_text(value)) for name, value in trace.answer]
     elif trace.calls and trace.calls[-1].status == "ok":
         last = trace.calls[-1]
-        rows.append(_row(record, last.id, last.tool, last.status, _shown(last.value)))
-    return rows + _ending(record, trace) or [_row(record, "–", "–", "ok", "no calls")]
+        rows.append(_row(record, last.id, last.tool, last.status, _value_text(last.value)))
+    return rows + _ending_rows(record, trace) or [_row(record, "–", "–", "ok", "no calls")]
 
 
-def _ending(record: Record, trace: Trace, **more: Any) -> list[dict[str, Any]]:
+def _ending_rows(record: Record, trace: Trace, **more: Any) -> list[dict[str, Any]]:
     """Why a run was cut short where no call of it says so."""
     already_shown = trace.ended is None or any(call.error == trace.ended for call in trace.calls)
     return [] if already_shown else [_row(record, "–", "–", "failed", str(trace.ended), **more)]
@@ -300,13 +305,13 @@ def _row(record: Record, call: str, tool: str, status: str, value: str, **more: 
     return {**head, **arguments, "status": status, "value": value, **time, **printed}
 
 
-def _states(trace: Trace) -> list[str]:
+def _state_lines(trace: Trace) -> list[str]:
     """What the tools say of their state, after each turn and at the end."""
-    lines = [f"state after turn {turn}: {_shown(state, 1000)}" for turn, state in trace.turns]
-    return lines + [f"state: {_shown(trace.state, 1000)}"] * (trace.state is not None)
+    lines = [f"state after turn {turn}: {_value_text(state, 1000)}" for turn, state in trace.turns]
+    return lines + [f"state: {_value_text(trace.state, 1000)}"] * (trace.state is not None)
 
 
-def _shown(value: Any, width: int = 60) -> str:
+def _value_text(value: Any, width: int = 60) -> str:
     from planner_eval.execution.sandbox.wire import Opaque, bounded_text
 
     return one_line(
@@ -317,7 +322,7 @@ def _shown(value: Any, width: int = 60) -> str:
 # ----------------------------------------------------------------------
 # Plans judged over several seeds of a world: how often each is carried out.
 @dataclass(slots=True)
-class Judged:
+class SeedCounts:
     """How often a plan is carried out; ``problems`` counts what its calls failed of."""
 
     record: str
@@ -349,7 +354,7 @@ class Judged:
         }
 
 
-def judged(
+def judge_seeds(
     source: PlanFile,
     spec: str,
     *,
@@ -360,9 +365,9 @@ def judged(
     options: Options,
     dialect: str | None,
     initial: Any,
-) -> list[Judged]:
+) -> list[SeedCounts]:
     """Run each plan in the worlds of the seeds 0, 1 … and count."""
-    judgements = [Judged(record.name, seeds) for record in source.records]
+    judgements = [SeedCounts(record.name, seeds) for record in source.records]
     for seed in range(seeds):
         tools = pe.tool_source(spec, seed=str(seed), facts=facts)
         runs = pe.execute(
@@ -382,7 +387,7 @@ def judged(
     return judgements
 
 
-def format_seeds(judgements: list[Judged], form: str) -> Iterator[str]:
+def format_seeds(judgements: list[SeedCounts], form: str) -> Iterator[str]:
     """The rows in a form, in pieces."""
     rows = [j.row() for j in judgements]
     if form in ("json", "jsonl"):
@@ -391,7 +396,7 @@ def format_seeds(judgements: list[Judged], form: str) -> Iterator[str]:
     return table_pieces(rows, form)
 
 
-def code(judgements: list[Judged]) -> int:
+def exit_code(judgements: list[SeedCounts]) -> int:
     """The command's exit code: 0 where every plan is carried out at every seed."""
     if all(j.error is not None for j in judgements):
         return 3

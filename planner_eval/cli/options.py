@@ -14,25 +14,25 @@ import click
 from click.core import ParameterSource
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import of_suffix
+from planner_eval.base.formats import format_of_suffix
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import write
 from planner_eval.base.text import json_safe, printable
-from planner_eval.cli.targets import Target, form_of, refuse_targets, say
-from planner_eval.cli.terminal import clear, painted, write_out
+from planner_eval.cli.targets import Target, format_of_file, refuse_targets, say
+from planner_eval.cli.terminal import clear_counter_line, color_output, write_out
 
 # ----------------------------------------------------------------------
 # Options and habits that commands share.
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def reading(command: Callable[..., Any]) -> Callable[..., Any]:
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how a file of plans is read: ``--from``, ``--id-field`` and others."""
     for option in (
         click.option(
             "--turn",
             metavar="first|last|N",
-            callback=_turn,
+            callback=_parse_turn,
             help="Of a conversation read this turn of the assistant; all turns when left out.",
         ),
         click.option(
@@ -46,7 +46,7 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
         dialect_option("--from", "dialect", help="The plans' dialect; recognised when left out."),
     ):
         command = option(command)
-    return wrappers(command)
+    return wrappers_option(command)
 
 
 def dialect_option(flag: str, name: str, **how: Any) -> Decorator:
@@ -62,7 +62,7 @@ def dialect_option(flag: str, name: str, **how: Any) -> Decorator:
     return click.option(flag, name, metavar="DIALECT", callback=check_dialect, **how)
 
 
-def _turn(_context: click.Context, _option: click.Parameter, value: str | None) -> int | str | None:
+def _parse_turn(_context: click.Context, _option: click.Parameter, value: str | None) -> int | str | None:
     """A turn as the library takes it."""
     if value is None or value in ("first", "last"):
         return value
@@ -71,14 +71,14 @@ def _turn(_context: click.Context, _option: click.Parameter, value: str | None) 
     return int(value)
 
 
-def repairing(command: Callable[..., Any]) -> Callable[..., Any]:
+def repair_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--repair``, small named repairs of predictions that strict reading refuses, and ``--compute``."""
     return click.option(
         "--repair", is_flag=True, help="Mend small faults of predictions that cannot be read strictly."
-    )(computing(command))
+    )(compute_option(command))
 
 
-def computing(command: Callable[..., Any]) -> Callable[..., Any]:
+def compute_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--compute``: what becomes of expressions such as 1/6."""
     return click.option(
         "--compute",
@@ -87,7 +87,7 @@ def computing(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def inferring(command: Callable[..., Any]) -> Callable[..., Any]:
+def infer_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--infer``: edges that nobody wrote."""
     return click.option(
         "--infer",
@@ -97,7 +97,7 @@ def inferring(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def strictly(command: Callable[..., Any]) -> Callable[..., Any]:
+def strict_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--strict``, which repairs no prediction that strict reading refuses, and ``--compute``."""
     return click.option(
         "--strict",
@@ -105,10 +105,10 @@ def strictly(command: Callable[..., Any]) -> Callable[..., Any]:
         flag_value=False,
         default=True,
         help="Read predictions strictly: one with a small fault counts as wrong.",
-    )(computing(command))
+    )(compute_option(command))
 
 
-def bundled(name: str, make: Callable[..., object], options: Iterable[str]) -> Decorator:
+def bundle_options(name: str, make: Callable[..., object], options: Iterable[str]) -> Decorator:
     """Have a command take some of its options as one parameter.
 
     Args:
@@ -128,11 +128,11 @@ def bundled(name: str, make: Callable[..., object], options: Iterable[str]) -> D
     return add
 
 
-def written(*forms: str, help: str = "How to write it.") -> Decorator:
+def format_option(*forms: str, help: str = "How to write it.") -> Decorator:
     """Add ``--format``: one of these formats; by the suffix of ``-o`` when left out, else the first."""
 
     def chosen(context: click.Context, _option: click.Parameter, value: str | None) -> str:
-        return value or form_of(context.params.get("output"), forms, context) or forms[0]
+        return value or format_of_file(context.params.get("output"), forms, context) or forms[0]
 
     return click.option(
         "--format",
@@ -144,7 +144,7 @@ def written(*forms: str, help: str = "How to write it.") -> Decorator:
     )
 
 
-def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
+def wrappers_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--wrappers FILE``: a user's own rows of the table of notations."""
 
     def add(context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
@@ -186,7 +186,9 @@ def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def outputs(*forms: str, folder: bool = False, into: str = "a file a record into a directory") -> Decorator:
+def output_options(
+    *forms: str, folder: bool = False, into: str = "a file a record into a directory"
+) -> Decorator:
     """Add ``-o/--output FILE``, and have every file that the command writes refused before the work.
 
     Args:
@@ -197,7 +199,7 @@ def outputs(*forms: str, folder: bool = False, into: str = "a file a record into
 
     def named(context: click.Context, _option: click.Parameter, file: str | None) -> str | None:
         if forms:
-            form_of(file, forms, context)
+            format_of_file(file, forms, context)
         return None if file == "-" else file
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -220,15 +222,15 @@ def outputs(*forms: str, folder: bool = False, into: str = "a file a record into
     return add
 
 
-output = outputs()
+output_option = output_options()
 """Add ``-o/--output FILE`` to a command with ``--format``; standard output when left out."""
 
 
-def picture(flag: str, forms: Sequence[str], help: str) -> Decorator:
+def picture_option(flag: str, forms: Sequence[str], help: str) -> Decorator:
     """Add an option that names a file to draw into, whose suffix is one of these formats."""
 
     def named(context: click.Context, _option: click.Parameter, file: str | None) -> str | None:
-        if file is not None and of_suffix(file, forms) is None:
+        if file is not None and format_of_suffix(file, forms) is None:
             suffixes = ", .".join(forms)
             raise click.UsageError(f"{file}: the suffix names no format; it is one of .{suffixes}", context)
         return file
@@ -236,7 +238,7 @@ def picture(flag: str, forms: Sequence[str], help: str) -> Decorator:
     return click.option(flag, metavar="FILE", type=Target(), callback=named, help=help)
 
 
-class Applies(NamedTuple):
+class OptionScope(NamedTuple):
     """When options of a command have an effect.
 
     Args:
@@ -250,7 +252,7 @@ class Applies(NamedTuple):
     when: str | Callable[[], str]
 
 
-def refuse_idle(table: Iterable[Applies]) -> None:
+def refuse_idle(table: Iterable[OptionScope]) -> None:
     """Refuse options that the user gave and that would have no effect in this call.
 
     Args:
@@ -262,18 +264,18 @@ def refuse_idle(table: Iterable[Applies]) -> None:
     context = click.get_current_context()
     for options, now, when in table:
         for name in options:
-            if not now and was_given(name):
+            if not now and is_option_passed(name):
                 condition = when() if callable(when) else when
-                raise click.UsageError(f"{_spelled(context, name)} applies only {condition}", context)
+                raise click.UsageError(f"{_typed_flag(context, name)} applies only {condition}", context)
 
 
-def was_given(name: str) -> bool:
+def is_option_passed(name: str) -> bool:
     """Whether the user gave an option, named as the command's function takes it."""
     unset = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
     return click.get_current_context().get_parameter_source(name) not in unset
 
 
-def _spelled(context: click.Context, name: str) -> str:
+def _typed_flag(context: click.Context, name: str) -> str:
     """An option as the user writes it: the one of two flags that was given."""
     option = next(p for p in context.command.params if p.name == name)
     negated = option.secondary_opts and context.params.get(name) is False
@@ -294,12 +296,12 @@ def emit(data: str | bytes | Iterable[str], output: str | None, *, plain: bool =
     Raises:
         InputError: it cannot be written.
     """
-    clear()
+    clear_counter_line()
     if isinstance(data, str):
         data = [data]
     if not isinstance(data, bytes):
-        data = _harmless(data, people=output is None and sys.stdout.isatty())
-        data = data if plain else painted(data, output)
+        data = _escape_controls(data, people=output is None and sys.stdout.isatty())
+        data = data if plain else color_output(data, output)
     with suppress(BrokenPipeError):
         if output is None:
             write_out(data)
@@ -307,7 +309,7 @@ def emit(data: str | bytes | Iterable[str], output: str | None, *, plain: bool =
             write(output, data)
 
 
-def _harmless(pieces: Iterable[str], *, people: bool) -> Iterator[str]:
+def _escape_controls(pieces: Iterable[str], *, people: bool) -> Iterator[str]:
     """A result without what could move a terminal's cursor or hide: JSON says it otherwise, and is the same.
 
     Another text may be a plan in a notation, which a program is to get as it is.
@@ -325,7 +327,7 @@ def _harmless(pieces: Iterable[str], *, people: bool) -> Iterator[str]:
 
 def note(text: str) -> None:
     """Say something beside the result, on standard error."""
-    clear()
+    clear_counter_line()
     say(printable(text))
 
 
@@ -336,7 +338,7 @@ class Threshold(NamedTuple):
     least: float
 
 
-def threshold(text: str) -> Threshold:
+def parse_threshold(text: str) -> Threshold:
     """A threshold of ``--fail-under``.
 
     Raises:

@@ -12,20 +12,20 @@ import planner_eval as pe
 from planner_eval.base.text import one_line
 from planner_eval.cli.options import (
     Decorator,
-    bundled,
+    bundle_options,
     dialect_option,
-    inferring,
+    infer_option,
     note,
-    reading,
-    repairing,
-    strictly,
+    reading_options,
+    repair_options,
+    strict_options,
 )
-from planner_eval.cli.sources import dataset_places
-from planner_eval.cli.terminal import counted
+from planner_eval.cli.sources import dataset_options
+from planner_eval.cli.terminal import make_counter
 
 if TYPE_CHECKING:
-    from planner_eval.cli.workers import Running
-    from planner_eval.comparison.evaluate import Paired
+    from planner_eval.cli.workers import WorkOptions
+    from planner_eval.comparison.evaluate import PairedFiles
     from planner_eval.comparison.policy.policy import Policy
     from planner_eval.results.totals import Totals
 
@@ -60,32 +60,32 @@ def chosen_policy(name: str | None) -> Policy:
 
 # ----------------------------------------------------------------------
 # The options of commands that set predictions beside gold plans.
-READING = (
+READING_OPTIONS = (
     "dialect", "id_field", "text_field", "gold_dialect", "gold_id_field", "gold_text_field",
     "by", "turn", "repair", "compute", "infer", "cache", "folder",
 )  # fmt: skip
 """Options that say how files of plans are read and paired."""
 
 
-def pairs(command: Callable[..., Any]) -> Callable[..., Any]:
+def pair_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how predictions and gold are read, paired and compared.
 
     The command takes ``how``, a :class:`planner_eval.Reading`, and ``policy``, see ``chosen_policy``.
     """
-    return _pairs(command, repairing)
+    return _add_pair_options(command, repair_options)
 
 
-def written_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
-    """As :func:`pairs`, for commands that show nothing that is inferred."""
-    return _pairs(command, repairing, infer=False)
+def written_pair_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """As :func:`pair_options`, for commands that show nothing that is inferred."""
+    return _add_pair_options(command, repair_options, infer=False)
 
 
-def scored_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
-    """As :func:`pairs`, for commands that repair predictions unless told to read strictly."""
-    return _pairs(command, strictly)
+def scored_pair_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """As :func:`pair_options`, for commands that repair predictions unless told to read strictly."""
+    return _add_pair_options(command, strict_options)
 
 
-def in_parts(running: Running, paired: Paired, **run_options: Any) -> dict[str, Any]:
+def work_settings(running: WorkOptions, paired: PairedFiles, **run_options: Any) -> dict[str, Any]:
     """How pairs are worked on: in this process, or in parts by several.
 
     Args:
@@ -97,10 +97,10 @@ def in_parts(running: Running, paired: Paired, **run_options: Any) -> dict[str, 
 
     if running.wanted or run_options or is_large(paired.pred, paired.gold):
         return {"jobs": 0, **run_options, **running.options()}
-    return {} if running.quiet else {"progress": counted()}
+    return {} if running.quiet else {"progress": make_counter()}
 
 
-def missing(name: str) -> click.UsageError:
+def missing_argument(name: str) -> click.UsageError:
     """That an argument is missing, as click says it."""
     context = click.get_current_context()
     parameter = next(p for p in context.command.params if p.name == name)
@@ -120,7 +120,9 @@ def say_unjudged(totals: Totals) -> None:
             note(f"{count:,} {what.format('s' * (count != 1))}; the first: {first}")
 
 
-def _pairs(command: Callable[..., Any], faults: Decorator, *, infer: bool = True) -> Callable[..., Any]:
+def _add_pair_options(
+    command: Callable[..., Any], faults: Decorator, *, infer: bool = True
+) -> Callable[..., Any]:
     for option in (
         policy_option,
         click.option(
@@ -137,10 +139,10 @@ def _pairs(command: Callable[..., Any], faults: Decorator, *, infer: bool = True
         ),
         dialect_option("--gold-from", "gold_dialect", help="The gold plans' dialect, where it is another."),
         faults,
-        *((inferring,) if infer else ()),
-        dataset_places,
-        reading,
+        *((infer_option,) if infer else ()),
+        dataset_options,
+        reading_options,
     ):
         command = option(command)
-    names = [name for name in READING if infer or name != "infer"]
-    return bundled("how", lambda **fields: pe.Reading(**fields), names)(command)
+    names = [name for name in READING_OPTIONS if infer or name != "infer"]
+    return bundle_options("how", lambda **fields: pe.Reading(**fields), names)(command)

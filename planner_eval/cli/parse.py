@@ -13,10 +13,18 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import one_line, printable
-from planner_eval.cli.options import computing, emit, inferring, note, output, reading, written
-from planner_eval.cli.sources import dataset_places, read_plans
+from planner_eval.cli.options import (
+    compute_option,
+    emit,
+    format_option,
+    infer_option,
+    note,
+    output_option,
+    reading_options,
+)
+from planner_eval.cli.sources import dataset_options, read_plans
 from planner_eval.cli.tally import Tally
-from planner_eval.cli.workers import PlansJob, Running, joined, plans_of, running
+from planner_eval.cli.workers import PlansJob, WorkOptions, join_lines, run_plans_job, work_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +37,7 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # Where the grammar found calls, arguments and references, in words and as data.
-def places_said(plan: Plan, call: Call) -> Iterator[str]:
+def span_lines(plan: Plan, call: Call) -> Iterator[str]:
     """A line for the call and one an argument, places as line:column-column, the last one past the end.
 
     ``total at 2:38-62, ← add at 2:49-60``
@@ -49,29 +57,29 @@ def places_said(plan: Plan, call: Call) -> Iterator[str]:
 
 
 def _span_text(text: str, span: Span) -> str:
-    (line, column), (last, end) = _place(text, span[0]), _place(text, span[1])
+    (line, column), (last, end) = _line_and_column(text, span[0]), _line_and_column(text, span[1])
     return f"{line}:{column}-{end}" if line == last else f"{line}:{column}-{last}:{end}"
 
 
-def _place(text: str, offset: int) -> tuple[int, int]:
+def _line_and_column(text: str, offset: int) -> tuple[int, int]:
     """The line and the column, counted from 1."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
-def places_data(call: Call) -> dict[str, Any]:
+def span_data(call: Call) -> dict[str, Any]:
     """A call's places as JSON data: characters [start, end) of the text, null where they are not known."""
     spans = call.spans or (None,) * len(call.arguments)
     return {
         "id": call.id,
         "span": call.span,
         "arguments": [
-            {"name": name, "span": span, "references": list(_references(value))}
+            {"name": name, "span": span, "references": list(_reference_spans(value))}
             for (name, value), span in zip(call.arguments, spans, strict=True)
         ],
     }
 
 
-def _references(value: Value) -> Iterator[dict[str, Any]]:
+def _reference_spans(value: Value) -> Iterator[dict[str, Any]]:
     from planner_eval.plan.model import references
 
     for path, ref in references(value):
@@ -82,20 +90,20 @@ def _references(value: Value) -> Iterator[dict[str, Any]]:
 # planeval parse: read plans, and say in which notation, why, and what was ignored.
 @click.command("parse")
 @click.argument("files", nargs=-1, required=True, metavar="FILE|DATASET...")
-@reading
-@dataset_places
+@reading_options
+@dataset_options
 @click.option("--repair", is_flag=True, help="Mend small faults where strict reading fails; each is listed.")
-@inferring
+@infer_option
 @click.option(
     "--grammar",
     is_flag=True,
     help="Read by the notation's Lark grammar, which gives the places of calls, arguments and references.",
 )
-@computing
+@compute_option
 @click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
-@written("text", "json", "jsonl", help="A listing, or a JSON line a plan.")
-@running
-@output
+@format_option("text", "json", "jsonl", help="A listing, or a JSON line a plan.")
+@work_options
+@output_option
 def command(
     files: tuple[str, ...],
     dialect: str | None,
@@ -105,7 +113,7 @@ def command(
     compute: str | None,
     catalog: str | None,
     form: str,
-    running: Running,
+    running: WorkOptions,
     output: str | None,
     **fields: Any,
 ) -> int:
@@ -117,7 +125,7 @@ def command(
     searched for; a notation without a grammar is an error that names those with one. Structure in a
     record is written as JSON first, and its places are those of that text.
     """
-    from planner_eval.reading.parse import inferring, signatures_of, types_of
+    from planner_eval.reading.parse import enable_inference, signatures_of, types_of
 
     options: dict[str, Any] = {"repair": repair, "compute": compute, "tools": catalog and types_of(catalog)}
     if infer and catalog:
@@ -129,11 +137,11 @@ def command(
     sources = read_plans(files, **fields)
     named = len(sources) > 1
     if infer and not catalog:
-        sources = [inferring(source) for source in sources]
+        sources = [enable_inference(source) for source in sources]
 
     job = _ParseJob(dialect, options, form, named, many=named or sources[0].many)
-    with plans_of(sources, job, running) as (tally, lines):
-        emit(joined(map(json.loads, lines) if form == "text" else lines), output)
+    with run_plans_job(sources, job, running) as (tally, lines):
+        emit(join_lines(map(json.loads, lines) if form == "text" else lines), output)
     if sum(len(source.records) for source in sources) > 1:
         note(str(tally))
     return 0 if not tally.unread else 1 if tally.read else 3
@@ -170,11 +178,13 @@ class _ParseJob(PlansJob):
         except ParseError as error:
             state = tally.missed(error)
             strict = not (self.reading["repair"] or grammar)
-            repaired = _mended(record, {**self.reading, "dialect": self.dialect}) if strict else None
-            return _failed(error, self.form, f"{head}{state}", repaired)
+            repaired = (
+                _parse_with_repair(record, {**self.reading, "dialect": self.dialect}) if strict else None
+            )
+            return _format_failure(error, self.form, f"{head}{state}", repaired)
         tally.took(plan)
         if self.form == "text":
-            return head + _text(record, plan, self.dialect, grammar=grammar)
+            return head + _plan_text(record, plan, self.dialect, grammar=grammar)
         return _data(record, plan, grammar=grammar)
 
 
@@ -182,43 +192,43 @@ def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
     """Why the notation was taken."""
     if dialect is not None and record.dialect is None:
         return "as you said"
-    from planner_eval.reading.dialects.conversations.turns import reason_of
+    from planner_eval.reading.dialects.conversations.turns import find_dialect_reason
 
     if record.dialect is not None:
         return "as the data set says"
     if plan.reason is not None and isinstance(record.source, str):
         return plan.reason
-    reason = reason_of(record.source)
+    reason = find_dialect_reason(record.source)
     if reason is not None:
         return reason
     if not isinstance(record.source, str):
         from planner_eval.reading.dialects.detect import detect_data
 
         return detect_data(record.source).reason
-    from planner_eval.reading.dialects.finding.find import find
+    from planner_eval.reading.dialects.finding.find import find_plan
 
     repaired = any(note.code.startswith("repair.") for note in plan.diagnostics)
-    return find(record.source, DEFAULT_LIMITS, repair=repaired).reason
+    return find_plan(record.source, DEFAULT_LIMITS, repair=repaired).reason
 
 
-def _text(record: Record, plan: Plan, dialect: str | None, *, grammar: bool) -> str:
+def _plan_text(record: Record, plan: Plan, dialect: str | None, *, grammar: bool) -> str:
     how = ", read by the grammar" if grammar else ""
     lines = [f"{plan.dialect}: {_reason(record, plan, dialect)}{how}"] if plan.calls else []
     for call in plan.calls:
         lines.append(_call_line(plan, call))
-        lines += [f"      {location}" for location in places_said(plan, call)] if grammar else []
+        lines += [f"      {location}" for location in span_lines(plan, call)] if grammar else []
     lines += [f"  {edge_line(plan, edge)}" for edge in plan.edges if edge.inferred]
     text = (plan.text if grammar else record.source) or ""
     text = text if isinstance(text, str) else ""
-    lines += [f"  {_said(d, text)}" for d in plan.diagnostics]
+    lines += [f"  {_diagnostic_line(d, text)}" for d in plan.diagnostics]
     return printable("\n".join(lines))
 
 
 def _call_line(plan: Plan, call: Call) -> str:
     arguments = "  ".join(
-        f"{key or 'after'}={one_line(_shown(value, plan), 60)}" for key, value in call.arguments
+        f"{key or 'after'}={one_line(_value_text(value, plan), 60)}" for key, value in call.arguments
     )
-    result = f"  = {one_line(_shown(call.result, plan), 40)}" if call.has_result else ""
+    result = f"  = {one_line(_value_text(call.result, plan), 40)}" if call.has_result else ""
     return f"  {call.id}  {call.tool}  {arguments}{result}".rstrip()
 
 
@@ -230,7 +240,7 @@ def edge_line(plan: Plan, edge: Any) -> str:
     )
 
 
-def _said(diagnostic: Diagnostic, text: str) -> str:
+def _diagnostic_line(diagnostic: Diagnostic, text: str) -> str:
     """A diagnostic in one line, with its place."""
     location = ""
     if diagnostic.span is not None and text:
@@ -240,7 +250,7 @@ def _said(diagnostic: Diagnostic, text: str) -> str:
     return f"{diagnostic.code}: {diagnostic.message}{location}"
 
 
-def _shown(value: Any, plan: Plan) -> str:
+def _value_text(value: Any, plan: Plan) -> str:
     from planner_eval.plan.model import Ref, Template, Unresolved
     from planner_eval.reading.dialects.notations.plan import value_data
 
@@ -248,7 +258,7 @@ def _shown(value: Any, plan: Plan) -> str:
         name = plan.calls[value.call].id if isinstance(value, Ref) else f"?{value.name}"
         return f"← {name}{''.join(f'[{s}]' if isinstance(s, int) else f'.{s}' for s in value.path)}"
     if isinstance(value, Template):
-        return " + ".join(_shown(p, plan) for p in value.parts)
+        return " + ".join(_value_text(p, plan) for p in value.parts)
     return json.dumps(value_data(value, plan), ensure_ascii=False, default=str)
 
 
@@ -268,20 +278,20 @@ def _data(record: Record, plan: Plan, *, grammar: bool) -> dict[str, Any]:
         "inferred": [edge._asdict() for edge in plan.edges if edge.inferred],
     }
     if grammar:
-        data["places"] = [places_data(call) for call in plan.calls]
+        data["places"] = [span_data(call) for call in plan.calls]
         if not isinstance(record.source, str):
             data["text"] = plan.text
     return data
 
 
-def _mended(record: Record, options: dict[str, Any]) -> Plan | None:
+def _parse_with_repair(record: Record, options: dict[str, Any]) -> Plan | None:
     try:
         return pe.parse(record, **{**options, "repair": True})
     except ParseError:
         return None
 
 
-def _failed(error: Any, form: str, head: str, mended: Plan | None) -> str | dict[str, Any]:
+def _format_failure(error: Any, form: str, head: str, mended: Plan | None) -> str | dict[str, Any]:
     from planner_eval.reading.dialects.notations.plan import to_data
 
     if form == "text":

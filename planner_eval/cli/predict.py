@@ -12,11 +12,11 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import counted
-from planner_eval.cli.options import Applies, dialect_option, emit, note, refuse_idle
-from planner_eval.cli.requesting import requesting
+from planner_eval.base.text import format_count
+from planner_eval.cli.options import OptionScope, dialect_option, emit, note, refuse_idle
+from planner_eval.cli.requesting import request_options
 from planner_eval.cli.targets import refuse_targets
-from planner_eval.cli.terminal import counted as counter
+from planner_eval.cli.terminal import make_counter as counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # What planeval predict says of its run: while it goes on, and at the end.
-_SAY_EVERY = 10.0
-_ASKED_FOR, _LONG = 1.0, 5.0
+_PROGRESS_SECONDS = 10.0
+_MIN_BUSY_PAUSE, _MIN_PAUSE = 1.0, 5.0
 """Seconds that are worth a word: of a pause that a busy server causes, and of another."""
 
 
-class Asking:
+class PredictProgress:
     """What is done, what it took and what waits: a line on a terminal, elsewhere one every ten seconds.
 
     Args:
@@ -59,9 +59,9 @@ class Asking:
 
     def seen(self, row: Mapping[str, Any]) -> None:
         """Take note of what a row took."""
-        from planner_eval.models.predict.folder import sums
+        from planner_eval.models.predict.folder import run_totals
 
-        totals = sums([row], self.rates)
+        totals = run_totals([row], self.rates)
         self.tokens = (self.tokens[0] + totals.tokens[0], self.tokens[1] + totals.tokens[1])
         self.cost += totals.cost or 0
         self.uncounted += totals.uncounted
@@ -72,11 +72,11 @@ class Asking:
         self.limited += pause.limited
         self.waits = [w for w in self.waits if w[0] > now]
         self.waits.append((now + pause.seconds, pause.reason))
-        if pause.seconds < (_ASKED_FOR if pause.limited else _LONG):
+        if pause.seconds < (_MIN_BUSY_PAUSE if pause.limited else _MIN_PAUSE):
             return
         self._words()
         self.counter.show(self.counter.said)
-        self._now_and_then(now, least=_SAY_EVERY if self.long else 0.0)
+        self._now_and_then(now, least=_PROGRESS_SECONDS if self.long else 0.0)
         self.long = True
 
     def _words(self) -> None:
@@ -90,17 +90,22 @@ class Asking:
             last, why = max(waits)
             wait = "request waits" if len(waits) == 1 else "requests wait"
             phrases.append(f"{len(waits):,} {wait}, {last - now:.0f} s at most ({why})")
-        phrases += [f"{counted(self.limited, 'answer')} of 429 so far"] if self.limited else []
+        phrases += [f"{format_count(self.limited, 'answer')} of 429 so far"] if self.limited else []
         self.counter.what = ", ".join(phrases)
 
-    def _now_and_then(self, now: float, *, least: float = _SAY_EVERY) -> None:
+    def _now_and_then(self, now: float, *, least: float = _PROGRESS_SECONDS) -> None:
         if self.counter.hidden and now - self.said >= least:
             self.said = now
             note(self.counter.said)
 
 
-def told_run(
-    rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, progress: Asking, *, requested: int
+def say_run(
+    rows: Iterable[Mapping[str, Any]],
+    folder: str,
+    pipeline: str,
+    progress: PredictProgress,
+    *,
+    requested: int,
 ) -> int:
     """Say what the run came to; the exit code.
 
@@ -111,39 +116,42 @@ def told_run(
         progress: What was noted on the way.
         requested: How many of the samples this command asked for.
     """
-    from planner_eval.models.predict.folder import sums
-    from planner_eval.reading.files.demonstrations import ROWS
+    from planner_eval.models.predict.folder import run_totals
+    from planner_eval.reading.files.demonstrations import ROWS_FILE
 
-    totals = sums(rows, progress.rates)
-    message = f"{counted(totals.samples, 'sample')} asked with {pipeline}: {totals.answered:,} answered"
+    totals = run_totals(rows, progress.rates)
+    message = f"{format_count(totals.samples, 'sample')} asked with {pipeline}: {totals.answered:,} answered"
     message += "".join(f", {count:,} {code}" for code, count in totals.failed.items())
     tokens_in, tokens_out = totals.tokens
     least = "at least " if totals.uncounted else ""
     tokens = f", {least}{tokens_in:,} tokens in and {tokens_out:,} out" if tokens_in or tokens_out else ""
     amount = f"{totals.cost or 0:,.6f}".rstrip("0").rstrip(".")
     tokens += f", cost {least}{amount}" if totals.cost is not None else ""
-    emit(f"{message}; {counted(totals.requests, 'request')}{tokens}\n{os.path.join(folder, ROWS)}\n", None)
+    emit(
+        f"{message}; {format_count(totals.requests, 'request')}{tokens}\n{os.path.join(folder, ROWS_FILE)}\n",
+        None,
+    )
     if before := totals.samples - requested:
-        note(f"{counted(before, 'sample')} of these {'was' if before == 1 else 'were'} asked before")
+        note(f"{format_count(before, 'sample')} of these {'was' if before == 1 else 'were'} asked before")
     for code, reason in totals.reasons.items():
         note(f"{code}: {reason}")
     if totals.cost is not None and totals.uncounted:
-        requests = counted(totals.uncounted, "request")
+        requests = format_count(totals.uncounted, "request")
         note(f"the server did not say all the tokens of {requests}, which cost more")
     if progress.long and progress.limited:
-        answers = counted(progress.limited, "time")
+        answers = format_count(progress.limited, "time")
         note(f"the server said {answers} that there were too many requests (429): see --concurrency")
     if "context" in totals.failed:
         note("--budget TOKENS offers no more tools than fit, where the data set has lists of tools")
     if totals.again:
         which = "a command for all of them" if before else "the same command"
-        note(f"{which} asks {counted(totals.again, 'sample')} again")
+        note(f"{which} asks {format_count(totals.again, 'sample')} again")
     return 3 if not totals.answered else int(bool(totals.failed))
 
 
 # ----------------------------------------------------------------------
 # What the options of ``predict`` ask for.
-def setting(text: str) -> tuple[str, Any]:
+def parse_setting(text: str) -> tuple[str, Any]:
     """One ``NAME=VALUE`` of sampling; none leaves something out."""
     name, sign, value = text.partition("=")
     if not sign or not name.strip():
@@ -154,7 +162,7 @@ def setting(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-def choices(
+def prompt_settings(
     shots: int | None,
     demos: str | None,
     by: str | None,
@@ -167,17 +175,17 @@ def choices(
     """Which demonstrations are shown, and which tools are on offer."""
     options: dict[str, Any] = {}
     if shots is not None:
-        from planner_eval.models.pipelines.shots import Shots
+        from planner_eval.models.pipelines.demonstrations import ShotOptions
 
-        options["shots"] = Shots(shots, by or "query", demos, seed, near)
+        options["shots"] = ShotOptions(shots, by or "query", demos, seed, near)
     if distractors is not None or budget is not None:
-        from planner_eval.models.pipelines.candidates import Choice
+        from planner_eval.models.pipelines.candidates import ToolChoice
 
-        options["choice"] = Choice(distractors, closeness or "random", budget, seed)
+        options["choice"] = ToolChoice(distractors, closeness or "random", budget, seed)
     return options
 
 
-def constrained(by: str | None, server: str | None, max_calls: int | None) -> dict[str, Any]:
+def constraint_settings(by: str | None, server: str | None, max_calls: int | None) -> dict[str, Any]:
     """What holds the answers."""
     if by is None:
         return {}
@@ -186,7 +194,7 @@ def constrained(by: str | None, server: str | None, max_calls: int | None) -> di
     return {"constrain": Constraint(by, server or "vllm", max_calls or 8)}
 
 
-def setup_of(options: Mapping[str, Any], model: str | None, *, makes_calls: bool) -> Setup:
+def make_setup(options: Mapping[str, Any], model: str | None, *, makes_calls: bool) -> Setup:
     """What the pipeline is told."""
     from planner_eval.models.pipelines.setup import Setup, our_prompts, read_prompts
 
@@ -284,7 +292,7 @@ def setup_of(options: Mapping[str, Any], model: str | None, *, makes_calls: bool
     show_default=True,
     help="How often each sample is asked.",
 )
-@requesting("Samples")
+@request_options("Samples")
 @click.option("--data-cache", metavar="FOLDER", help="The cache folder of data sets.")
 @click.option("--no-messages", is_flag=True, help="Rows hold hashes of their messages, not the messages.")
 @click.option("--dry-run", is_flag=True, help="Print each sample's first request and ask nothing.")
@@ -345,23 +353,25 @@ def command(
 
     refuse_idle(
         [
-            Applies(("replay",), cache is not None, "with --cache"),
-            Applies(("server",), constrain == "grammar", "with --constrain grammar"),
-            Applies(("max_calls",), constrain is not None, "with --constrain"),
-            Applies(("demos", "demo_by", "near"), shots is not None, "with --shots K"),
-            Applies(("prompts_for",), setup_options["prompts"] is not None, "with --prompts DIR"),
-            Applies(("closeness",), distractors is not None or budget is not None, "with --distractors N"),
-            Applies(
+            OptionScope(("replay",), cache is not None, "with --cache"),
+            OptionScope(("server",), constrain == "grammar", "with --constrain grammar"),
+            OptionScope(("max_calls",), constrain is not None, "with --constrain"),
+            OptionScope(("demos", "demo_by", "near"), shots is not None, "with --shots K"),
+            OptionScope(("prompts_for",), setup_options["prompts"] is not None, "with --prompts DIR"),
+            OptionScope(
+                ("closeness",), distractors is not None or budget is not None, "with --distractors N"
+            ),
+            OptionScope(
                 ("seed",),
                 any(value is not None for value in (shots, distractors, budget)),
                 "with --shots, --distractors or --budget",
             ),
-            Applies(
+            OptionScope(
                 ("isolation",),
-                isolation is None or tools is not None or _runs_answers(benchmark or samples),
+                isolation is None or tools is not None or _can_run_answers(benchmark or samples),
                 "with --tools",
             ),
-            Applies(
+            OptionScope(
                 ("router", "cache", "prices", "concurrency", "repeat", "output"),
                 not dry_run,
                 "without --dry-run",
@@ -369,10 +379,12 @@ def command(
         ]
     )
     refuse_targets(click.get_current_context())
-    sampling = dict(map(setting, settings))
-    chosen = choices(shots, demos, demo_by, near, distractors, closeness, budget, seed or 0)
-    setup = setup_of(
-        setup_options | constrained(constrain, server, max_calls), model, makes_calls=tools is not None
+    sampling = dict(map(parse_setting, settings))
+    chosen = prompt_settings(shots, demos, demo_by, near, distractors, closeness, budget, seed or 0)
+    setup = make_setup(
+        setup_options | constraint_settings(constrain, server, max_calls),
+        model,
+        makes_calls=tools is not None,
     )
     ready = predict.prepare_run(
         samples,
@@ -388,7 +400,7 @@ def command(
     for told_before in ready.notes:
         note(told_before)
     if dry_run:
-        return _dry(
+        return _print_requests(
             predict.first_requests(ready, sampling=sampling, tools=tools, isolation=isolation, say=note)
         )
     if model is None or output is None:
@@ -396,7 +408,7 @@ def command(
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
     endpoint = Endpoint(url, timeout, deadline, retries, cache, replay, prices)
     rates = endpoint.rates(model, router)
-    progress = Asking(rates)
+    progress = PredictProgress(rates)
     try:
         rows = pe.predict(
             ready,
@@ -419,19 +431,22 @@ def command(
         raise
     finally:
         progress.counter.clear()
-    return told_run(rows, output, ready.pipeline.name, progress, requested=len(ready.samples) * repeat)
+    return say_run(rows, output, ready.pipeline.name, progress, requested=len(ready.samples) * repeat)
 
 
-def _runs_answers(name: str) -> bool:
+def _can_run_answers(name: str) -> bool:
     """Whether what is asked may be of a benchmark that runs answers, with tools of its own."""
     from planner_eval.benchmarks.registry import BENCHMARKS
 
     return any(key in name for key, b in BENCHMARKS.items() if b.executed)
 
 
-def _dry(requests: Iterable[Mapping[str, Any]]) -> int:
+def _print_requests(requests: Iterable[Mapping[str, Any]]) -> int:
     all_requests = list(requests)
     emit("".join(f"{json.dumps(r, ensure_ascii=False)}\n" for r in all_requests), None)
     size = sum(r.get("characters", 0) for r in all_requests)
-    note(f"{counted(len(all_requests), 'sample')}, {size:,} characters in first requests; nothing was asked")
+    note(
+        f"{format_count(len(all_requests), 'sample')}, {size:,} characters in first requests; "
+        "nothing was asked"
+    )
     return int(any("error" in r for r in all_requests))

@@ -13,39 +13,55 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import DRAWN, PICTURES
-from planner_eval.base.text import counted, printable
-from planner_eval.cli.drawing import Look, Named, drawing, is_folder, say, write_folder
-from planner_eval.cli.options import Applies, emit, inferring, note, outputs, reading, refuse_idle, written
+from planner_eval.base.formats import DRAWING_FORMATS, PICTURE_FORMATS
+from planner_eval.base.text import format_count, printable
+from planner_eval.cli.drawing import (
+    DrawingOptions,
+    NamedDrawing,
+    drawing_options,
+    is_folder,
+    say_drawing,
+    write_folder,
+)
+from planner_eval.cli.options import (
+    OptionScope,
+    emit,
+    format_option,
+    infer_option,
+    note,
+    output_options,
+    reading_options,
+    refuse_idle,
+)
 from planner_eval.cli.sources import (
-    chosen,
-    dataset_places,
-    ids,
+    dataset_options,
+    id_option,
     refuse_idle_places,
     refuse_runs,
     refuse_stdin_twice,
+    select_by_id,
 )
-from planner_eval.cli.terminal import colorful, counting
+from planner_eval.cli.terminal import count_items, is_colored
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.sources import Read, Source
+    from planner_eval.benchmarks.datasets.sources import PlanRecord, Source
     from planner_eval.plan.model import Plan
     from planner_eval.results.drawing.child import Drawing
 
 
-FORMATS = ("text", "boxes", *DRAWN)
-BINARY = ("png", "pdf")
+FORMATS = ("text", "boxes", *DRAWING_FORMATS)
+BINARY_FORMATS = ("png", "pdf")
 
 
 @click.command("render")
 @click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
-@reading
-@dataset_places
-@ids("Draw only the record of this id")
-@inferring
-@written(*FORMATS, help="How to draw.")
-@drawing
-@outputs(folder=True)
+@reading_options
+@dataset_options
+@id_option("Draw only the record of this id")
+@infer_option
+@format_option(*FORMATS, help="How to draw.")
+@drawing_options
+@output_options(folder=True)
 def command(
     plans: tuple[str, ...],
     dialect: str | None,
@@ -53,7 +69,7 @@ def command(
     infer: bool,
     form: str,
     output: str | None,
-    look: Look,
+    look: DrawingOptions,
     **fields: Any,
 ) -> int:
     """Draw a plan, all plans of a file, or the gold plans of a data set.
@@ -66,61 +82,67 @@ def command(
     """
     refuse_idle(
         [
-            Applies(("deadline",), form in PICTURES, f"to --format {', '.join(PICTURES)}"),
-            Applies(("force",), form in DRAWN, f"to --format {', '.join(DRAWN)}; text lists all calls"),
+            OptionScope(("deadline",), form in PICTURE_FORMATS, f"to --format {', '.join(PICTURE_FORMATS)}"),
+            OptionScope(
+                ("force",),
+                form in DRAWING_FORMATS,
+                f"to --format {', '.join(DRAWING_FORMATS)}; text lists all calls",
+            ),
         ]
     )
     refuse_stdin_twice(*plans)
     refuse_runs(*plans)
     sources = pe.open_sources(plans, **fields, tell=note)
     refuse_idle_places(sources)
-    selection = _chosen(" ".join(plans), sources, wanted, dialect=dialect, infer=infer)
+    selection = _select_plans(" ".join(plans), sources, wanted, dialect=dialect, infer=infer)
     count = selection.number
-    empty: list[Read] = []
-    drawn = _drawn(_with_plans(selection.reads, empty), form, {**look._asdict(), "color": colorful(output)})
+    empty: list[PlanRecord] = []
+    drawn = _draw_records(
+        _skip_empty(selection.reads, empty), form, {**look._asdict(), "color": is_colored(output)}
+    )
     if output is not None and is_folder(output):
-        failed = write_folder(drawn, Path(output), form, count, inputs=_files(sources))
+        failed = write_folder(drawn, Path(output), form, count, inputs=_source_files(sources))
     elif count > 1 and form != "text":
         raise click.UsageError(
             f"{' '.join(plans)} holds {count:,} plans, which do not fit one {form}: name one with --id, "
             "or a directory with -o"
         )
-    elif output is None and form in BINARY and sys.stdout.isatty():
+    elif output is None and form in BINARY_FORMATS and sys.stdout.isatty():
         raise click.UsageError(f"{form} is not for a terminal: name a file with -o")
     else:
         failed = _write_one(drawn, output, count)
     if empty:
-        note(f"{len(empty):,} of {counted(count, 'record')} hold no plan")
+        note(f"{len(empty):,} of {format_count(count, 'record')} hold no plan")
     left = count - len(empty)
     return 3 if failed == left else min(failed, 1)
 
 
-class _Chosen(NamedTuple):
+class _Selection(NamedTuple):
     """The plans that are asked for, and how many."""
 
-    reads: Iterable[Read]
+    reads: Iterable[PlanRecord]
     number: int
 
 
-def _chosen(
+def _select_plans(
     names: str, sources: Sequence[Source], wanted_ids: Sequence[str], *, dialect: str | None, infer: bool
-) -> _Chosen:
+) -> _Selection:
     all_reads = chain.from_iterable(source.read(dialect, infer=infer) for source in sources)
     count = sum(map(len, sources))
     if wanted_ids:
-        named = chosen(all_reads, wanted_ids, lambda read: str(read.record), names)
-        return _Chosen(named, len(named))
+        named = select_by_id(all_reads, wanted_ids, lambda read: str(read.record), names)
+        return _Selection(named, len(named))
     if count == 0:
         raise click.UsageError(f"{names} holds no records")
     if count == 1 and dialect is None:
         reads = list(all_reads)
         if reads[0].plan is not None and reads[0].plan.dialect is not None:
             note(f"read as {reads[0].plan.dialect}")
-        return _Chosen(reads, 1)
-    return _Chosen(all_reads, count)
+        return _Selection(reads, 1)
+    return _Selection(all_reads, count)
 
 
-def _with_plans(reads: Iterable[Read], empty: list[Read]) -> Iterator[Read]:
+def _skip_empty(reads: Iterable[PlanRecord], empty: list[PlanRecord]) -> Iterator[PlanRecord]:
     """The records but those that hold no plan, which are put into `empty`."""
     for read in reads:
         if read.plan is None and read.error is None:
@@ -129,11 +151,11 @@ def _with_plans(reads: Iterable[Read], empty: list[Read]) -> Iterator[Read]:
             yield read
 
 
-def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[Named]:
+def _draw_records(reads: Iterable[PlanRecord], form: str, look: dict[str, Any]) -> Iterator[NamedDrawing]:
     """Each record with its drawing; one that cannot be read has a drawing that says why."""
     from planner_eval.results.drawing.child import Drawing
 
-    waiting: deque[Read] = deque()
+    waiting: deque[PlanRecord] = deque()
 
     def plans() -> Iterator[Plan]:
         for read in reads:
@@ -141,27 +163,27 @@ def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[N
             if read.plan is not None:
                 yield read.plan
 
-    def unread() -> Iterator[Named]:
+    def unread() -> Iterator[NamedDrawing]:
         while waiting and waiting[0].plan is None:
             read = waiting.popleft()
-            yield _named(read, Drawing(error=read.error or ""))
+            yield _name_drawing(read, Drawing(error=read.error or ""))
 
     for picture in pe.render_many(plans(), format=form, **look):
         yield from unread()
-        yield _named(waiting.popleft(), picture)
+        yield _name_drawing(waiting.popleft(), picture)
     yield from unread()
 
 
-def _named(read: Read, picture: Drawing) -> Named:
-    return Named(read.record if isinstance(read.record, str) else "", read.where, picture)
+def _name_drawing(read: PlanRecord, picture: Drawing) -> NamedDrawing:
+    return NamedDrawing(read.record if isinstance(read.record, str) else "", read.where, picture)
 
 
-def _write_one(drawn: Iterator[Named], output: str | None, count: int) -> int:
+def _write_one(drawn: Iterator[NamedDrawing], output: str | None, count: int) -> int:
     """Write all drawings one after another; how many failed."""
     failed = 0
     pieces = []
-    for named in counting(drawn, count):
-        say(named)
+    for named in count_items(drawn, count):
+        say_drawing(named)
         failed += bool(named.drawing.error)
         if count > 1:
             state = ": not drawn" if named.drawing.error else ""
@@ -172,7 +194,7 @@ def _write_one(drawn: Iterator[Named], output: str | None, count: int) -> int:
     return failed
 
 
-def _files(sources: Sequence[Source]) -> frozenset[str]:
+def _source_files(sources: Sequence[Source]) -> frozenset[str]:
     """The files that are read, wherever links to them lie."""
     files = (source.file for source in sources if source.file is not None)
     return frozenset(os.path.realpath(name) for file in files for name in file.parts or (file.name,))

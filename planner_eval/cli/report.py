@@ -10,37 +10,44 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.cli.options import Applies, bundled, emit, note, outputs, refuse_idle
-from planner_eval.cli.pairs import READING, chosen_policy, in_parts, missing, say_unjudged, scored_pairs
+from planner_eval.cli.options import OptionScope, bundle_options, emit, note, output_options, refuse_idle
+from planner_eval.cli.pairs import (
+    READING_OPTIONS,
+    chosen_policy,
+    missing_argument,
+    say_unjudged,
+    scored_pair_options,
+    work_settings,
+)
 from planner_eval.cli.sources import (
-    answers_of,
     gold_of,
     is_predicted,
     is_run,
-    peeked,
+    peek_run,
+    read_answers,
     read_sides,
     reading_of,
     refuse_absent,
+    refuse_incomplete_run,
+    refuse_other_samples,
     refuse_stdin_twice,
-    refuse_torn,
-    same_samples,
-    those_asked,
+    select_asked,
 )
-from planner_eval.cli.workers import AS_USUAL, Running, running
+from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS, WorkOptions, work_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from planner_eval.comparison.evaluate import Paired
-    from planner_eval.results.page.report import Shown, Told
+    from planner_eval.comparison.evaluate import PairedFiles
+    from planner_eval.results.page.report import PageResult, PageSettings
     from planner_eval.results.report import Report
 
 
-LOOK = ("title", "query", "texts", "only", "limit", "page_theme")
+PAGE_OPTION_NAMES = ("title", "query", "texts", "only", "limit", "page_theme")
 """Options that say what a page shows."""
 
 
-class Look(NamedTuple):
+class PageOptions(NamedTuple):
     """What a page shows, as the user wants it."""
 
     title: str | None
@@ -51,7 +58,7 @@ class Look(NamedTuple):
     page_theme: str
 
 
-def looks(command: Callable[..., Any]) -> Callable[..., Any]:
+def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say what a page shows, which the command takes as ``look``."""
     for option in (
         click.option(
@@ -86,13 +93,13 @@ def looks(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--title", metavar="TEXT", help="The page's heading; the names when left out."),
     ):
         command = option(command)
-    return bundled("look", Look, LOOK)(command)
+    return bundle_options("look", PageOptions, PAGE_OPTION_NAMES)(command)
 
 
 @click.command("report")
 @click.argument("systems", metavar="RUN|PRED...", nargs=-1, required=True)
 @click.option("--gold", metavar="GOLD", help="The gold plans; left out where RUN says them.")
-@scored_pairs
+@scored_pair_options
 @click.option(
     "--metric", "metrics", multiple=True, metavar="NAME", help="A metric or a group; may be given again."
 )
@@ -109,9 +116,9 @@ def looks(command: Callable[..., Any]) -> Callable[..., Any]:
     is_flag=True,
     help="Find what each root cause costs, and what mending it would gain: pairs are compared many times.",
 )
-@looks
-@running
-@outputs("html")
+@page_options
+@work_options
+@output_options("html")
 def command(
     systems: tuple[str, ...],
     gold: str | None,
@@ -120,8 +127,8 @@ def command(
     metrics: tuple[str, ...],
     keys: tuple[str, ...],
     causes: bool,
-    look: Look,
-    running: Running,
+    look: PageOptions,
+    running: WorkOptions,
     output: str | None,
 ) -> int:
     """Write one page that shows what was right, what went wrong, and why.
@@ -140,34 +147,34 @@ def command(
         )
     refuse_idle(
         [
-            Applies(READING, not runs, "to files of plans: a run says how it was read"),
-            Applies(("metrics", "causes"), not _stored(runs), "to files of plans and runs of score"),
+            OptionScope(READING_OPTIONS, not runs, "to files of plans: a run says how it was read"),
+            OptionScope(("metrics", "causes"), not _is_diff_run(runs), "to files of plans and runs of score"),
         ]
     )
     if runs:
-        page = page_of_runs(runs, shown_of(look, None), policy, metrics, keys, running, causes=causes)
+        page = page_of_runs(runs, page_settings_of(look, None), policy, metrics, keys, running, causes=causes)
     else:
-        page = _of_files(systems, gold, how, policy, metrics, keys, look, running, causes=causes)
-    return tell(page, output)
+        page = _page_of_files(systems, gold, how, policy, metrics, keys, look, running, causes=causes)
+    return finish_page(page, output)
 
 
-def _stored(runs: Sequence[str]) -> bool:
+def _is_diff_run(runs: Sequence[str]) -> bool:
     """Whether the page is of a run of diff, whose rows hold no counts."""
-    return any(peeked(folder).get("kind") == "diff" for folder in runs)
+    return any(peek_run(folder).get("kind") == "diff" for folder in runs)
 
 
 def page_of_runs(
     runs: Sequence[str],
-    view: Shown,
+    view: PageSettings,
     policy: str | None = None,
     metrics: Sequence[str] = (),
     keys: Sequence[str] = (),
-    running: Running = AS_USUAL,
+    running: WorkOptions = DEFAULT_WORK_OPTIONS,
     names: Sequence[str] = (),
     *,
     cluster: str | None = None,
     causes: bool = False,
-) -> Told:
+) -> PageResult:
     """A page of one run of score or diff, or of two.
 
     Args:
@@ -181,73 +188,75 @@ def page_of_runs(
         cluster: What says in which cluster a pair lies; as the runs did when left out.
         causes: Find what each root cause costs, also where the runs did not.
     """
-    from planner_eval.models.page_runs import of_run, report_run
+    from planner_eval.models.report_runs import read_page_run, report_run
 
-    stored_runs = [of_run(folder, policy) for folder in runs]
+    stored_runs = [read_page_run(folder, policy) for folder in runs]
     first = stored_runs[0]
     for run in stored_runs[1:]:
         first.refuse_unlike(run)
-    names = names or names_of(runs)
-    how = {**in_parts(running, first.paired), "causes": causes or any(r.causes for r in stored_runs)}
+    names = names or system_names(runs)
+    how = {**work_settings(running, first.paired), "causes": causes or any(r.causes for r in stored_runs)}
     how["cluster"] = cluster or first.cluster
     named = policy or (None if first.policy.name == "default" else first.policy.name)
     commands = [diff_command(*r.given, r.paired, named, r.wrappers) for r in stored_runs]
     if len(stored_runs) > 1:
         pairs, counted = [r.paired for r in stored_runs], metrics or first.metrics
         view = view._replace(command=commands)
-        return paged(pairs, first.policy, counted, keys or first.by, names, view, **how)
+        return page_of_pairs(pairs, first.policy, counted, keys or first.by, names, view, **how)
     view = view._replace(command=commands[0])
     return report_run(first, metrics=metrics, by=keys, shown=view, name=names[0], **how)
 
 
-def _of_files(
+def _page_of_files(
     systems: tuple[str, ...],
     gold: str | None,
     how: pe.Reading,
     policy: str | None,
     metrics: tuple[str, ...],
     keys: tuple[str, ...],
-    look: Look,
-    running: Running,
+    look: PageOptions,
+    running: WorkOptions,
     *,
     causes: bool,
-) -> Told:
-    names = names_of(systems)
-    predicted = [answers_of(s) for s in systems if is_predicted(s)]
+) -> PageResult:
+    names = system_names(systems)
+    predicted = [read_answers(s) for s in systems if is_predicted(s)]
     if predicted and len(predicted) < len(systems):
         raise InputError(f"{predicted[0].folder} is a run that asked a model, and {systems[-1]} is none")
     if predicted:
-        same_samples(predicted)
+        refuse_other_samples(predicted)
         gold, how = gold_of(predicted[0], gold), reading_of(how, predicted)
         systems = tuple(p.rows for p in predicted)
     if gold is None:
         for system in systems:
-            refuse_torn(system)
+            refuse_incomplete_run(system)
             refuse_absent(system)
-        raise missing("gold")
+        raise missing_argument("gold")
     refuse_stdin_twice(*systems, gold)
     predictions, golds = read_sides(systems, gold, how, predicted)
     if predicted:
-        golds = those_asked(golds, predicted[0])
+        golds = select_asked(golds, predicted[0])
     paired = [pe.pair(p, golds, reading=how) for p in predictions]
     dataset = predicted[0].form if predicted else None
     commands = [
         diff_command(name, gold, pairing, policy, dataset=dataset)
         for name, pairing in zip(systems, paired, strict=True)
     ]
-    more = {"causes": causes, **in_parts(running, paired[0])}
-    return paged(paired, chosen_policy(policy), metrics, keys, names, shown_of(look, commands), **more)
+    more = {"causes": causes, **work_settings(running, paired[0])}
+    return page_of_pairs(
+        paired, chosen_policy(policy), metrics, keys, names, page_settings_of(look, commands), **more
+    )
 
 
-def paged(
-    paired: Sequence[Paired],
+def page_of_pairs(
+    paired: Sequence[PairedFiles],
     policy: Any,
     metrics: Sequence[str],
     keys: Sequence[str],
     names: Sequence[str],
-    view: Shown,
+    view: PageSettings,
     **how: Any,
-) -> Told:
+) -> PageResult:
     """A page of the pairs of one system or two.
 
     Args:
@@ -261,11 +270,11 @@ def paged(
     """
     chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
     source: Any = paired[0] if len(paired) == 1 else list(paired)
-    page: Told = pe.report(source, policy=policy, by=keys, shown=view, names=names, **chosen, **how)
+    page: PageResult = pe.report(source, policy=policy, by=keys, shown=view, names=names, **chosen, **how)
     return page
 
 
-def put(page: Told, output: str | None) -> Report:
+def write_page(page: PageResult, output: str | None) -> Report:
     """Write a page, and say what is to be known of it: the figures of its first system."""
     emit(page.pieces, output, plain=True)
     for message in page.notes:
@@ -273,9 +282,9 @@ def put(page: Told, output: str | None) -> Report:
     return page.reports[0]
 
 
-def tell(page: Told, output: str | None) -> int:
+def finish_page(page: PageResult, output: str | None) -> int:
     """Write a page, and say what is to be known of it: the exit code."""
-    put(page, output)
+    write_page(page, output)
     for report in page.reports:
         say_unjudged(report.totals)
     if not any(r.judged for r in page.reports):
@@ -284,28 +293,28 @@ def tell(page: Told, output: str | None) -> int:
     return 0
 
 
-def shown_pairs(command: Sequence[str] | None, *, failures: bool) -> Shown:
+def default_page_settings(command: Sequence[str] | None, *, failures: bool) -> PageSettings:
     """What a page shows where another command writes it.
 
     Args:
         command: The command that shows one pair, up to its id.
         failures: List only pairs that are not the same.
     """
-    from planner_eval.results.page.report import Shown
+    from planner_eval.results.page.report import PageSettings
 
-    return Shown(failures=failures, command=command)
+    return PageSettings(failures=failures, command=command)
 
 
-def shown_of(look: Look, command: Any) -> Shown:
+def page_settings_of(look: PageOptions, command: Any) -> PageSettings:
     """What a page shows, as the library takes it."""
-    from planner_eval.results.page.report import Shown
+    from planner_eval.results.page.report import PageSettings
 
-    return Shown(
+    return PageSettings(
         look.title, look.query, look.texts, look.only is not None, look.limit, look.page_theme, command
     )
 
 
-def names_of(systems: Sequence[str]) -> list[str]:
+def system_names(systems: Sequence[str]) -> list[str]:
     """What systems are called: as the user named them, without the slash behind a folder."""
     return [s.rstrip("/" + os.sep) or s for s in systems]
 
@@ -313,7 +322,7 @@ def names_of(systems: Sequence[str]) -> list[str]:
 def diff_command(
     pred: str,
     gold: str,
-    paired: Paired,
+    paired: PairedFiles,
     policy: str | None,
     wrappers: Sequence[str] = (),
     dataset: str | None = None,

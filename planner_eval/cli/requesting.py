@@ -11,7 +11,7 @@ from planner_eval.cli.options import Decorator, Seconds
 from planner_eval.cli.targets import Target
 
 
-def requesting(what: str, silence: str = "--timeout") -> Decorator:
+def request_options(what: str, silence: str = "--timeout") -> Decorator:
     """Add the options that say how models are asked.
 
     Args:
@@ -30,7 +30,7 @@ def requesting(what: str, silence: str = "--timeout") -> Decorator:
             show_default=True,
             help=f"{what} under way at a time.",
         ),
-        *_waits(silence, 600.0, 5),
+        *_make_wait_options(silence, 600.0, 5),
         click.option(
             "--cache",
             metavar="FILE",
@@ -43,23 +43,23 @@ def requesting(what: str, silence: str = "--timeout") -> Decorator:
         ),
     )
 
-    return _all(options)
+    return _combine_options(options)
 
 
-def waiting(deadline: float, retries: int) -> Decorator:
+def wait_options(deadline: float, retries: int) -> Decorator:
     """Add the options that say how long a model is waited for, to a command that asks one by the way.
 
     Args:
         deadline: Seconds for one request in all.
         retries: How many more times to ask.
     """
-    return _all(_waits("--timeout", deadline, retries))
+    return _combine_options(_make_wait_options("--timeout", deadline, retries))
 
 
-def _waits(silence: str, deadline: float, retries: int) -> tuple[Decorator, ...]:
+def _make_wait_options(silence: str, deadline: float, retries: int) -> tuple[Decorator, ...]:
     return (
-        _seconds(silence, 60.0, "The longest silence of the server."),
-        _seconds("--deadline", deadline, "The longest time for one request in all."),
+        _seconds_option(silence, 60.0, "The longest silence of the server."),
+        _seconds_option("--deadline", deadline, "The longest time for one request in all."),
         click.option(
             "--retries",
             metavar="N",
@@ -71,7 +71,7 @@ def _waits(silence: str, deadline: float, retries: int) -> tuple[Decorator, ...]
     )
 
 
-def _all(options: tuple[Decorator, ...]) -> Decorator:
+def _combine_options(options: tuple[Decorator, ...]) -> Decorator:
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
             command = option(command)
@@ -80,9 +80,9 @@ def _all(options: tuple[Decorator, ...]) -> Decorator:
     return add
 
 
-def confining(command: Callable[..., Any]) -> Callable[..., Any]:
+def isolation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--isolation`` and ``--timeout``: how tools are run."""
-    timeout = _seconds("--timeout", 10.0, "Time for one run of a plan (not enforced inline).")
+    timeout = _seconds_option("--timeout", 10.0, "Time for one run of a plan (not enforced inline).")
     return click.option(
         "--isolation",
         type=click.Choice(["strict", "process", "inline"]),
@@ -90,7 +90,7 @@ def confining(command: Callable[..., Any]) -> Callable[..., Any]:
     )(timeout(command))
 
 
-def binding(command: Callable[..., Any]) -> Callable[..., Any]:
+def binding_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--by``: how calls pass their arguments."""
     return click.option(
         "--by",
@@ -102,7 +102,7 @@ def binding(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def _seconds(flag: str, default: float, help: str) -> Decorator:
+def _seconds_option(flag: str, default: float, help: str) -> Decorator:
     return click.option(
         flag, metavar="SECONDS", type=Seconds(), default=default, show_default=True, help=help
     )

@@ -9,72 +9,79 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import CI, TABBED, WRITTEN
-from planner_eval.base.text import counted
+from planner_eval.base.formats import CI_FORMATS, RESULT_FORMATS, TSV
+from planner_eval.base.text import format_count
 from planner_eval.cli.ci import emit_cases
-from planner_eval.cli.drawing import Charted, charting, is_folder
+from planner_eval.cli.drawing import ChartOptions, chart_options, is_folder
 from planner_eval.cli.options import (
-    Applies,
+    OptionScope,
     Threshold,
     cluster_option,
     emit,
+    format_option,
     note,
-    outputs,
+    output_options,
+    parse_threshold,
     refuse_idle,
-    threshold,
-    written,
 )
-from planner_eval.cli.pairs import READING, chosen_policy, in_parts, missing, say_unjudged, scored_pairs
+from planner_eval.cli.pairs import (
+    READING_OPTIONS,
+    chosen_policy,
+    missing_argument,
+    say_unjudged,
+    scored_pair_options,
+    work_settings,
+)
 from planner_eval.cli.score_benchmark import (
-    Published,
+    BenchmarkOptions,
     benchmark_options,
-    refuse_tabbed,
+    refuse_tsv,
     score_benchmark,
-    tell_run,
+    write_stored_run,
 )
 from planner_eval.cli.sources import (
-    answers_of,
-    as_begun,
     benchmark_of,
     gold_of,
+    is_benchmark_run,
     is_predicted,
     is_run,
-    of_benchmark,
+    original_names,
+    read_answers,
     read_sides,
     reading_of,
     refuse_absent,
+    refuse_incomplete_run,
     refuse_runs,
     refuse_stdin_twice,
-    refuse_torn,
-    those_asked,
-    unanswered,
+    say_unanswered,
+    select_asked,
 )
 from planner_eval.cli.tally import check_limit
-from planner_eval.cli.workers import Running, running, store_option
+from planner_eval.cli.workers import WorkOptions, store_option, work_options
 
 if TYPE_CHECKING:
-    from planner_eval.results.report import About, Report
+    from planner_eval.results.report import Provenance, Report
     from planner_eval.results.views.junit import Case
 
 
-PAGE = "html"
+PAGE_FORMAT = "html"
 """The format that shows all pairs as well, see :mod:`planner_eval.cli.report`."""
 
-OWN = (
+OVERRIDDEN_OPTIONS = (
     "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
     "gold_text_field", "policy", "metrics", "keys", "cluster", "every",
     "causes",
 )  # fmt: skip
 """Options that a benchmark's own rules leave without effect."""
 
-RUNNING = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
+WORK_OPTION_NAMES = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
 """Options of work that is done in parts."""
 
 
 @click.command("score")
 @click.argument("pred", metavar="PRED|RUN")
 @click.argument("gold", metavar="GOLD|DATASET", required=False)
-@scored_pairs
+@scored_pair_options
 @click.option(
     "--metric",
     "metrics",
@@ -107,12 +114,18 @@ RUNNING = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
 )
 @cluster_option
 @benchmark_options
-@charting
+@chart_options
 @click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
-@running
+@work_options
 @store_option
-@written(*WRITTEN, CI[0], TABBED, PAGE, help="How to write it; tsv is a benchmark's own result file.")
-@outputs(folder=True, into="keep the run in a folder, DIR/, and go on with one that is there")
+@format_option(
+    *RESULT_FORMATS,
+    CI_FORMATS[0],
+    TSV,
+    PAGE_FORMAT,
+    help="How to write it; tsv is a benchmark's own result file.",
+)
+@output_options(folder=True, into="keep the run in a folder, DIR/, and go on with one that is there")
 def command(
     pred: str,
     gold: str | None,
@@ -125,10 +138,10 @@ def command(
     only: str | None,
     causes: bool,
     cluster: str | None,
-    published: Published,
-    charted: Charted,
+    published: BenchmarkOptions,
+    charted: ChartOptions,
     details: bool,
-    running: Running,
+    running: WorkOptions,
     store: str | None,
     form: str,
     output: str | None,
@@ -146,7 +159,7 @@ def command(
     --fail-under, or records left over, 2 usage, 3 nothing could be scored.
     """
     stability = "task=stability" in published.settings
-    predicted = answers_of(pred, repeated=stability) if is_predicted(pred) else None
+    predicted = read_answers(pred, repeated=stability) if is_predicted(pred) else None
     if predicted is not None:
         pred, gold, how = predicted.rows, gold_of(predicted, gold), reading_of(how, [predicted])
         published = published._replace(benchmark=published.benchmark or benchmark_of(predicted))
@@ -154,66 +167,72 @@ def command(
     alone = gold is None and not named and os.path.isfile(pred) and not is_run(pred)
     gold = pred if alone else gold
     if gold is None and (named or not is_run(pred)):
-        refuse_torn(pred)
+        refuse_incomplete_run(pred)
         refuse_absent(pred)
-        raise missing("gold")
+        raise missing_argument("gold")
     if gold is not None:
-        pred, gold = as_begun(output, pred, gold)
+        pred, gold = original_names(output, pred, gold)
         refuse_runs(pred, gold)
-    stored_benchmark = gold is None and of_benchmark(pred)
+    stored_benchmark = gold is None and is_benchmark_run(pred)
     refuse_idle(
         [
-            Applies(Published._fields[1:], named, "with --benchmark NAME"),
-            Applies(
+            OptionScope(BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
+            OptionScope(
                 ("plot",),
-                named or of_benchmark(pred),
+                named or is_benchmark_run(pred),
                 "with --benchmark NAME, whose paper's figures it draws",
             ),
             charted.applies,
-            Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
-            Applies(
+            OptionScope(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
+            OptionScope(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
             ),
-            Applies(
+            OptionScope(
                 ("keys",), in_folder or form not in ("csv", "junit"), "to --format text, md, json and jsonl"
             ),
-            Applies(
+            OptionScope(
                 ("only",),
                 named or stored_benchmark or form != "csv",
                 "to other formats: --format csv has figures alone",
             ),
-            Applies(
+            OptionScope(
                 ("infer",),
                 named or not {"depth", "pattern"}.isdisjoint(keys),
                 "with --by depth or --by pattern: no metric counts inferred edges",
             ),
-            Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
-            Applies(
+            OptionScope(
+                OVERRIDDEN_OPTIONS,
+                not named,
+                "without --benchmark: a benchmark has its own notation and figures",
+            ),
+            OptionScope(
                 ("every", "cluster"),
                 not stored_benchmark,
                 "to runs without a benchmark, which has figures of its own",
             ),
-            Applies(
-                (*READING, "policy", "wrappers", "metrics", "keys", "causes", *RUNNING),
+            OptionScope(
+                (*READING_OPTIONS, "policy", "wrappers", "metrics", "keys", "causes", *WORK_OPTION_NAMES),
                 gold is not None,
                 "to files of plans: a run has been scored",
             ),
-            Applies(
+            OptionScope(
                 ("causes",),
-                in_folder or form not in ("junit", CI[0]),
+                in_folder or form not in ("junit", CI_FORMATS[0]),
                 "to other formats: JUnit has test cases alone, and github annotations",
             ),
-            Applies(("store",), in_folder and not named, "to a run that is kept: -o DIR/"),
-            Applies(("output",), not in_folder or gold is not None, "as a file here, and DIR/ is a folder"),
+            OptionScope(("store",), in_folder and not named, "to a run that is kept: -o DIR/"),
+            OptionScope(
+                ("output",), not in_folder or gold is not None, "as a file here, and DIR/ is a folder"
+            ),
         ]
     )
-    if form == PAGE and (named or stored_benchmark or in_folder):
+    if form == PAGE_FORMAT and (named or stored_benchmark or in_folder):
         raise click.UsageError(
             "a page is made of a run that is kept, planeval report RUN: name DIR/ alone, or no DIR/ here"
             if in_folder
             else "--format html is for figures of our own, not for those of a benchmark"
         )
-    limits = [threshold(text) for text in fail_under]
+    limits = [parse_threshold(text) for text in fail_under]
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)
         benchmark_options, ids = published._replace(details=details), predicted and predicted.ids
@@ -231,51 +250,51 @@ def command(
             failures=fails,
             ids=ids,
         )
-        return unanswered(predicted) or code
+        return say_unanswered(predicted) or code
     if stored_benchmark:
-        return tell_run(pred, limits, form, output, charted, failures=only is not None)
-    refuse_tabbed(form, None)
+        return write_stored_run(pred, limits, form, output, charted, failures=only is not None)
+    refuse_tsv(form, None)
     if gold is None:
-        report = _of_run(pred, form, output, cluster, only=only is not None)
+        report = _report_of_run(pred, form, output, cluster, only=only is not None)
     else:
         answers, golds = read_sides([pred], gold, how, [predicted] if predicted else ())
         if alone and answers[0].content == golds.content:  # the file has no gold beside its plans
-            raise missing("gold")
+            raise missing_argument("gold")
         if predicted is not None:
-            golds = those_asked(golds, predicted)
+            golds = select_asked(golds, predicted)
         paired = pe.pair(answers[0], golds, reading=how)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster, "causes": causes}
-        if form == PAGE:
-            from planner_eval.cli.report import diff_command, put, shown_pairs
+        if form == PAGE_FORMAT:
+            from planner_eval.cli.report import default_page_settings, diff_command, write_page
 
-            view = shown_pairs(diff_command(pred, gold, paired, policy), failures=only is not None)
+            view = default_page_settings(diff_command(pred, gold, paired, policy), failures=only is not None)
             chosen |= {"shown": view, "names": [predicted.folder if predicted else pred]}
-            report = put(pe.report(paired, **chosen, **in_parts(running, paired)), output)
+            report = write_page(pe.report(paired, **chosen, **work_settings(running, paired)), output)
         else:
             folder = {"folder": output, "store": store or "jsonl"} if in_folder else {}
-            report = pe.score(paired, **chosen, **in_parts(running, paired, **folder))
-    code = _tell(
+            report = pe.score(paired, **chosen, **work_settings(running, paired, **folder))
+    code = _write_report(
         report, form, None if in_folder else output, limits, metrics, all_figures=every, only=only is not None
     )
-    return unanswered(predicted) or code
+    return say_unanswered(predicted) or code
 
 
-def _of_run(run: str, form: str, output: str | None, cluster: str | None, *, only: bool) -> Report:
+def _report_of_run(run: str, form: str, output: str | None, cluster: str | None, *, only: bool) -> Report:
     """The figures of a run, which its page is written beside where one is asked for."""
     from pathlib import Path
 
     report: Report = pe.score(Path(run), cluster=cluster)
-    if form == PAGE:
-        from planner_eval.cli.report import page_of_runs, put, shown_pairs
+    if form == PAGE_FORMAT:
+        from planner_eval.cli.report import default_page_settings, page_of_runs, write_page
 
-        put(page_of_runs([run], shown_pairs(None, failures=only), cluster=cluster), output)
+        write_page(page_of_runs([run], default_page_settings(None, failures=only), cluster=cluster), output)
     for message in report.about.notes:
         note(message)
     return report
 
 
-def _tell(
+def _write_report(
     report: Report,
     form: str,
     output: str | None,
@@ -287,30 +306,32 @@ def _tell(
 ) -> int:
     """Write a report, and say what else is to be known of it: the command's exit code."""
     from planner_eval.comparison.metrics import METRICS
-    from planner_eval.results.views.report import left_out, report_cases, write_report
+    from planner_eval.results.views.report import left_out_figures, report_cases, write_report
 
-    checked = [check_limit(limit, report.figure(limit.name), lower=_lower(limit)) for limit in limits]
+    checked = [
+        check_limit(limit, report.figure(limit.name), lower=_is_lower_better(limit)) for limit in limits
+    ]
     metric_names = METRICS if all_figures else metrics
     about = report.about
     cases = [c.case(file=about.file) for c in checked]
-    if form == CI[0]:
-        leftovers = _left_out(about)
+    if form == CI_FORMATS[0]:
+        leftovers = _left_out_cases(about)
         emit_cases(
             report_cases(report, failures=only, limits=cases, beside=leftovers),
             output,
-            _said(report),
+            _state_summary(report),
             "planeval score",
             write_report(report, "md", failures=only, every=metric_names),
             limited=bool(limits),
         )
-    elif form != PAGE:
+    elif form != PAGE_FORMAT:
         pieces = write_report(
-            report, form, failures=only, every=metric_names, limits=cases, beside=_left_out(about)
+            report, form, failures=only, every=metric_names, limits=cases, beside=_left_out_cases(about)
         )
         emit(pieces, output)
     note(f"answers: {about.read['answers']}; gold: {about.read['gold']}; paired by {about.pairing}")
     say_unjudged(report.totals)
-    for message in left_out(report, metric_names) if form == "md" else ():
+    for message in left_out_figures(report, metric_names) if form == "md" else ():
         note(message)
     below = [c.said for c in checked if not c.met]
     for problem in below:
@@ -321,13 +342,13 @@ def _tell(
     return int(bool(below) or bool(about.repeated) or report.totals.pairs > report.judged)
 
 
-def _said(report: Report) -> str:
+def _state_summary(report: Report) -> str:
     """How many pairs are in which state, in one line."""
     states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
-    return f"{counted(report.totals.pairs, 'pair')}: {states or 'none'}"
+    return f"{format_count(report.totals.pairs, 'pair')}: {states or 'none'}"
 
 
-def _left_out(about: About) -> list[Case]:
+def _left_out_cases(about: Provenance) -> list[Case]:
     """Records that were left out for the id of an earlier one: the command does not pass with them."""
     from planner_eval.results.views.junit import Case
 
@@ -340,7 +361,7 @@ def _left_out(about: About) -> list[Case]:
     ]
 
 
-def _lower(limit: Threshold) -> bool:
+def _is_lower_better(limit: Threshold) -> bool:
     from planner_eval.comparison.metrics import METRICS
 
     return METRICS[limit.name.partition(".")[0]].lower

@@ -12,16 +12,16 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import CI, TABBED
+from planner_eval.base.formats import CI_FORMATS, TSV
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.tables import table
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 from planner_eval.cli.ci import emit_cases
-from planner_eval.cli.drawing import Charted, is_folder
-from planner_eval.cli.options import Applies, Threshold, bundled, emit, note, refuse_idle
-from planner_eval.cli.tally import Checked, check_limit
+from planner_eval.cli.drawing import ChartOptions, is_folder
+from planner_eval.cli.options import OptionScope, Threshold, bundle_options, emit, note, refuse_idle
+from planner_eval.cli.tally import CheckedLimit, check_limit
 from planner_eval.cli.targets import Target
-from planner_eval.cli.workers import Running
+from planner_eval.cli.workers import WorkOptions
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.benchmark import Benchmark
     from planner_eval.benchmarks.report import SampleScore
     from planner_eval.benchmarks.score import Scored
-    from planner_eval.models.judges import Counted
+    from planner_eval.models.judges import CountedJudge
     from planner_eval.results.views.junit import Case
 
 
-class Published(NamedTuple):
+class BenchmarkOptions(NamedTuple):
     """How a published benchmark scores; every field but the first only matters with ``--benchmark``.
 
     Args:
@@ -64,7 +64,7 @@ class Published(NamedTuple):
 
 
 def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--benchmark`` and what only matters with it; the command takes ``published``, a `Published`."""
+    """Add ``--benchmark`` and what only matters with it; the command takes ``published``."""
     for option in reversed(
         (
             click.option(
@@ -106,20 +106,20 @@ def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
         )
     ):
         command = option(command)
-    fields = [name for name in Published._fields if name != "details"]
-    return bundled("published", Published, fields)(command)
+    fields = [name for name in BenchmarkOptions._fields if name != "details"]
+    return bundle_options("published", BenchmarkOptions, fields)(command)
 
 
 def score_benchmark(
     pred: str,
     gold: str,
     how: pe.Reading,
-    published: Published,
+    published: BenchmarkOptions,
     limits: Sequence[Threshold],
     form: str,
     output: str | None,
-    running: Running,
-    charted: Charted,
+    running: WorkOptions,
+    charted: ChartOptions,
     *,
     failures: bool,
     ids: Collection[str] | None = None,
@@ -141,31 +141,31 @@ def score_benchmark(
     """
     from planner_eval.benchmarks.registry import benchmark
 
-    rare_collection()
+    delay_garbage_collection()
     bench = benchmark(published.benchmark or "")
-    refuse_tabbed(form, bench)
+    refuse_tsv(form, bench)
     _refuse_idle(bench, form, published)
     folder = output if is_folder(output) else None
     with scoring_options(bench, published) as options:
         run, judge = options["run"], options["judge"]
-        if form == TABBED:
+        if form == TSV:
             options["variants"] = ()
         unplotted = charted.plot is None
-        divisible = unplotted and _apart(bench, published, form, options) and ids is None
+        divisible = unplotted and _can_score_separately(bench, published, form, options) and ids is None
         _refuse_parts(bench, divisible=divisible)
         if divisible and (running.wanted or folder is not None or _is_large(pred)):
             work_options = {"jobs": 0, "folder": folder, **running.options("answers")}
             scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options, **work_options)
         else:
             scored = pe.score_benchmark(pred, gold, bench.name, reading=how, ids=ids, **options)
-        draw = charted.write(lambda: pe.chart({_system(pred): scored}, charted.figure, run=run))
+        draw = charted.write(lambda: pe.chart({_system_name(pred): scored}, charted.figure, run=run))
         more = _details(scored, form, run) if published.details else ""
-        code = tell(scored, pred, limits, form, None if folder else output, more, failures=failures)
+        code = write_scores(scored, pred, limits, form, None if folder else output, more, failures=failures)
         draw()
-    return max(code, judge_failed(judge, scored.prompts))
+    return max(code, say_judge_failures(judge, scored.prompts))
 
 
-def tell(
+def write_scores(
     scored: Scored,
     pred: str,
     limits: Sequence[Threshold],
@@ -186,10 +186,10 @@ def tell(
         more: What follows them.
         failures: List the answers that are not perfect.
     """
-    checked = [_checked(scored, limit) for limit in limits]
+    checked = [_check_threshold(scored, limit) for limit in limits]
     cases = [c.case(file=pred) for c in checked]
-    if form == CI[0]:
-        message = f"{scored.benchmark.name}: {counted(scored.matched.answers, 'answer')}"
+    if form == CI_FORMATS[0]:
+        message = f"{scored.benchmark.name}: {format_count(scored.matched.answers, 'answer')}"
         test_cases = _cases(scored, pred, cases, failures)
         tables = _pieces(scored, pred, "md", cases, failures)
         emit_cases(test_cases, output, message, "planeval score", tables, limited=bool(cases))
@@ -205,50 +205,52 @@ def tell(
     return int(bool(below) or bool(matched.unknown) or bool(matched.repeated) or bool(scored.lost))
 
 
-def _system(pred: str) -> str:
+def _system_name(pred: str) -> str:
     """What a chart calls the system that wrote a file of answers."""
     name = os.path.basename(os.path.normpath(pred))
     return "answers" if pred == "-" else name.partition(".")[0] or name
 
 
-def tell_run(
+def write_stored_run(
     path: str,
     limits: Sequence[Threshold],
     form: str,
     output: str | None,
-    charted: Charted,
+    charted: ChartOptions,
     *,
     failures: bool,
 ) -> int:
     """Tell again what a run keeps that was scored under a benchmark: the command's exit code."""
-    from planner_eval.benchmarks.runs import kept_benchmark
+    from planner_eval.benchmarks.runs import read_stored_benchmark
 
-    refuse_idle([Applies(("only",), form != "json", "to other formats: --format json has every record")])
-    if form == TABBED:
+    refuse_idle([OptionScope(("only",), form != "json", "to other formats: --format json has every record")])
+    if form == TSV:
         raise click.UsageError("--format tsv applies only to answers, which a run does not keep")
-    scored, pred = kept_benchmark(path)
-    draw = charted.write(lambda: pe.chart({_system(path): scored}, charted.figure))
-    code = tell(scored, pred, limits, form, output, failures=failures)
+    scored, pred = read_stored_benchmark(path)
+    draw = charted.write(lambda: pe.chart({_system_name(path): scored}, charted.figure))
+    code = write_scores(scored, pred, limits, form, output, failures=failures)
     draw()
     return code
 
 
 def _pieces(scored: Scored, pred: str, form: str, limits: list[Case], failures: bool) -> Iterator[str]:
-    from planner_eval.benchmarks.score import shown_pieces
+    from planner_eval.benchmarks.score import format_score_pieces
 
-    if form == TABBED:
+    if form == TSV:
         yield scored.result_file()
     elif form == "junit":
         from planner_eval.results.views.junit import junit
 
         yield junit(_cases(scored, pred, limits, failures))
     else:
-        yield from shown_pieces(scored, form=form, rows=failures, failures=failures)
+        yield from format_score_pieces(scored, form=form, rows=failures, failures=failures)
 
 
-def _apart(bench: Benchmark, published: Published, form: str, options: Mapping[str, Any]) -> bool:
+def _can_score_separately(
+    bench: Benchmark, published: BenchmarkOptions, form: str, options: Mapping[str, Any]
+) -> bool:
     """Whether answers are scored one by one, and nothing is wanted that needs all of them together."""
-    if form == TABBED or published.details or published.judge is not None or published.tools is not None:
+    if form == TSV or published.details or published.judge is not None or published.tools is not None:
         return False
     settings = {name: options[name] for name in options.keys() - {"variants", "judge", "prompts", "run"}}
     return all(bench.apart(name, bench.checked(name, settings)) is not None for name in options["variants"])
@@ -262,47 +264,47 @@ def _refuse_parts(bench: Benchmark, *, divisible: bool) -> None:
         "together"
     )
     refuse_idle(
-        [Applies(("jobs", "record_deadline", "part", "engine", "address", "quiet"), divisible, condition)]
+        [OptionScope(("jobs", "record_deadline", "part", "engine", "address", "quiet"), divisible, condition)]
     )
     if not divisible and is_folder(click.get_current_context().params.get("output")):
         raise click.UsageError(f"-o DIR/ applies only {condition}")
 
 
-_LARGE = 64_000_000
+_LARGE_BYTES = 64_000_000
 """Parts cost half as much again as one process, whose memory is that of gold and of this many bytes."""
 
 
 def _is_large(pred: str) -> bool:
     """Whether a file of answers is large enough for other processes."""
-    return os.path.isfile(pred) and os.path.getsize(pred) >= _LARGE
+    return os.path.isfile(pred) and os.path.getsize(pred) >= _LARGE_BYTES
 
 
-def rare_collection() -> None:
+def delay_garbage_collection() -> None:
     """Have circles looked for rarely: samples stay as long as the command does, and hold none."""
     gc.freeze()
     gc.set_threshold(1_000_000, 20, 20)
 
 
 @contextmanager
-def scoring_options(bench: Benchmark, published: Published) -> Iterator[dict[str, Any]]:
+def scoring_options(bench: Benchmark, published: BenchmarkOptions) -> Iterator[dict[str, Any]]:
     """What the verbs take of the user's options: variants, judge, runner and the benchmark's own."""
     from planner_eval.benchmarks.benchmark import VARIANTS
 
     variants = (
         VARIANTS if published.official is None else ("official",) if published.official else ("corrected",)
     )
-    settings = _settings(bench, published.settings, variants)
-    with _runner(bench, published) as run:
+    settings = _read_settings(bench, published.settings, variants)
+    with _open_runner(bench, published) as run:
         yield {
             "variants": variants,
-            "judge": _judge(published),
+            "judge": _open_judge(published),
             "prompts": published.prompts,
             "run": run,
             **settings,
         }
 
 
-def judge_failed(judge: Counted | None, prompts: str = "") -> int:
+def say_judge_failures(judge: CountedJudge | None, prompts: str = "") -> int:
     """Say with which prompts a judge was asked and what it left without an answer; the exit code for that.
 
     A figure that lacks answers is not the figure that was asked for: 1; where there is none at all: 3.
@@ -322,7 +324,7 @@ def judge_failed(judge: Counted | None, prompts: str = "") -> int:
     return 3 if judge.failed == judge.asked else 1
 
 
-def refuse_tabbed(form: str, bench: Benchmark | None) -> None:
+def refuse_tsv(form: str, bench: Benchmark | None) -> None:
     """Refuse a benchmark's own result file where there is none.
 
     Args:
@@ -332,46 +334,54 @@ def refuse_tabbed(form: str, bench: Benchmark | None) -> None:
     Raises:
         UsageError: names the benchmarks that have one.
     """
-    if form == TABBED and (bench is None or bench.result_file is None):
-        condition = _those("with a result file of their own", lambda b: b.result_file is not None)()
+    if form == TSV and (bench is None or bench.result_file is None):
+        condition = _describe_benchmarks(
+            "with a result file of their own", lambda b: b.result_file is not None
+        )()
         raise click.UsageError(
             f"--format tsv applies only {condition}, with --benchmark; tables are --format csv"
         )
 
 
-def refuse_idle_options(bench: Benchmark, published: Published) -> None:
+def refuse_idle_options(bench: Benchmark, published: BenchmarkOptions) -> None:
     """Refuse what this benchmark has no use for, and what helps an option that was not given."""
     judging = published.judge is not None
     refuse_idle(
         [
-            Applies(("tools",), bench.executed, _those("that run answers", lambda b: b.executed)),
-            Applies(("judge",), bench.judged, _those("that ask a judge", lambda b: b.judged)),
-            Applies(("isolation",), published.tools is not None, "with --tools SPEC"),
-            Applies(("judge_url", "judge_cache", "replay", "prompts"), judging, "with --judge MODEL"),
-            Applies(("judge_url",), not published.replay, "without --replay, which asks nobody"),
+            OptionScope(
+                ("tools",), bench.executed, _describe_benchmarks("that run answers", lambda b: b.executed)
+            ),
+            OptionScope(
+                ("judge",), bench.judged, _describe_benchmarks("that ask a judge", lambda b: b.judged)
+            ),
+            OptionScope(("isolation",), published.tools is not None, "with --tools SPEC"),
+            OptionScope(("judge_url", "judge_cache", "replay", "prompts"), judging, "with --judge MODEL"),
+            OptionScope(("judge_url",), not published.replay, "without --replay, which asks nobody"),
         ]
     )
 
 
-def _refuse_idle(bench: Benchmark, form: str, published: Published) -> None:
+def _refuse_idle(bench: Benchmark, form: str, published: BenchmarkOptions) -> None:
     refuse_idle_options(bench, published)
     more = bench.details is not None
     refuse_idle(
         [
-            Applies(("details",), more, _those("with more tables", lambda b: b.details is not None)),
-            Applies(("details",), form in ("text", "md"), "to --format text and md"),
-            Applies(("fail_under", "only"), form != TABBED, "to other formats: --format tsv has no figures"),
-            Applies(
+            OptionScope(
+                ("details",), more, _describe_benchmarks("with more tables", lambda b: b.details is not None)
+            ),
+            OptionScope(("details",), form in ("text", "md"), "to --format text and md"),
+            OptionScope(("fail_under", "only"), form != TSV, "to other formats: --format tsv has no figures"),
+            OptionScope(
                 ("official",),
-                form != TABBED or published.official is not False,
+                form != TSV or published.official is not False,
                 "to other formats: --format tsv is as the published code writes it",
             ),
-            Applies(("only",), form != "json", "to other formats: --format json has every record"),
+            OptionScope(("only",), form != "json", "to other formats: --format json has every record"),
         ]
     )
 
 
-def _those(what: str, which: Callable[[Benchmark], bool]) -> Callable[[], str]:
+def _describe_benchmarks(what: str, which: Callable[[Benchmark], bool]) -> Callable[[], str]:
     """To which benchmarks an option applies; all are loaded for it, so it is asked for only to be said."""
 
     def format_condition() -> str:
@@ -382,7 +392,7 @@ def _those(what: str, which: Callable[[Benchmark], bool]) -> Callable[[], str]:
     return format_condition
 
 
-def _settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str]) -> dict[str, str]:
+def _read_settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str]) -> dict[str, str]:
     """The benchmark's own options that were given; one that no variant wanted here has is refused."""
     settings = {}
     for text in texts:
@@ -399,20 +409,20 @@ def _settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str])
     return settings
 
 
-def _judge(published: Published) -> Counted | None:
+def _open_judge(published: BenchmarkOptions) -> CountedJudge | None:
     if published.judge is None:
         return None
     from pathlib import Path
 
-    from planner_eval.models.judges import Counted, open_judge
+    from planner_eval.models.judges import CountedJudge, open_judge
 
     cache = Path(published.judge_cache) if published.judge_cache else None
-    return Counted(
+    return CountedJudge(
         open_judge(published.judge, base_url=published.judge_url, cache=cache, replay=published.replay)
     )
 
 
-def _runner(bench: Benchmark, published: Published) -> AbstractContextManager[Any]:
+def _open_runner(bench: Benchmark, published: BenchmarkOptions) -> AbstractContextManager[Any]:
     if published.tools is None or bench.runner is None:
         return nullcontext()
     return bench.runner(published.tools, level=published.isolation)
@@ -432,7 +442,7 @@ def _cases(scored: Scored, pred: str, limits: list[Case], failures: bool) -> lis
             cases += [] if failures else [Case(row.id, "passed", file=file, group=group)]
             continue
         state = outcome("different", limited=bool(limits))
-        message = "there is no answer" if row.id in missing else _unsolved(row)
+        message = "there is no answer" if row.id in missing else _unsolved_reason(row)
         code = "absent" if row.id in missing else (row.error or "wrong").split(":")[0]
         cases.append(Case(row.id, state, code, message, row.error or "", file, group=group))
     for what, ids in (("unknown", scored.matched.unknown), ("repeated", scored.matched.repeated)):
@@ -445,7 +455,7 @@ def _cases(scored: Scored, pred: str, limits: list[Case], failures: bool) -> lis
     return cases
 
 
-def _unsolved(row: SampleScore) -> str:
+def _unsolved_reason(row: SampleScore) -> str:
     """Why a record does not count as solved: the error, or its figures."""
     if row.error:
         return row.error.split("\n")[0]
@@ -470,7 +480,7 @@ def _details(scored: Scored, form: str, run: Any) -> str:
     return "".join(f"\n\n{title}\n\n{text}" for title, text in tables)
 
 
-def _checked(scored: Scored, limit: Threshold) -> Checked:
+def _check_threshold(scored: Scored, limit: Threshold) -> CheckedLimit:
     """A threshold beside its figure: the corrected one where there is one, else the official one."""
     variant, report = list(scored.reports.items())[-1]
     try:

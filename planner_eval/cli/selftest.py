@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import RECORDS
+from planner_eval.base.formats import RECORD_FORMATS
 from planner_eval.base.tables import table
-from planner_eval.cli.options import Applies, Seconds, emit, output, refuse_idle, written
+from planner_eval.cli.options import OptionScope, Seconds, emit, format_option, output_option, refuse_idle
 from planner_eval.cli.pairs import chosen_policy, policy_option
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     metavar="SECONDS",
 )
 @policy_option
-@written("text", *RECORDS, help="How to write the answers.")
-@output
+@format_option("text", *RECORD_FORMATS, help="How to write the answers.")
+@output_option
 def command(scorer: str | None, timeout: float, policy: str | None, form: str, output: str | None) -> int:
     """Put the comparison, or any other scorer, to 38 pairs of plans of which the right answer is known.
 
@@ -45,25 +45,25 @@ def command(scorer: str | None, timeout: float, policy: str | None, form: str, o
     """
     refuse_idle(
         [
-            Applies(("policy",), scorer is None, "without --command: another scorer has its own"),
-            Applies(("timeout",), scorer is not None, "with --command COMMAND"),
+            OptionScope(("policy",), scorer is None, "without --command: another scorer has its own"),
+            OptionScope(("timeout",), scorer is not None, "with --command COMMAND"),
         ]
     )
     if scorer is None:
         answers = pe.selftest(policy=chosen_policy(policy))
     else:
         answers = pe.selftest(shlex.split(scorer), timeout=timeout)
-    emit(_written(answers, form), output)
+    emit(_format_answers(answers, form), output)
     return int(not all(answer.right for answer in answers if not answer.disputed))
 
 
-def _written(answers: Sequence[PairVerdict], form: str) -> str:
+def _format_answers(answers: Sequence[PairVerdict], form: str) -> str:
     rows = [
         {
             "id": answer.id,
             "pair": answer.what,
-            "same": _word(answer.same) + (" (by policy)" if answer.disputed else ""),
-            "answer": _word(answer.answer) if answer.answer is not None else "none",
+            "same": _verdict_word(answer.same) + (" (by policy)" if answer.disputed else ""),
+            "answer": _verdict_word(answer.answer) if answer.answer is not None else "none",
             "": ""
             if answer.right
             else "policy"
@@ -84,5 +84,5 @@ def _written(answers: Sequence[PairVerdict], form: str) -> str:
     return f"{text}\n\n{right} of {len(sure)} beyond dispute are right"
 
 
-def _word(same: bool) -> str:
+def _verdict_word(same: bool) -> str:
     return "same" if same else "different"

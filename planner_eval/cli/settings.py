@@ -15,10 +15,10 @@ import click
 from planner_eval.base.errors import InputError
 from planner_eval.cli.options import note
 
-FILES = ("planeval.toml", "pyproject.toml")
+SETTINGS_FILES = ("planeval.toml", "pyproject.toml")
 """Where a project keeps its settings: of one folder the first that is there and has some."""
 
-PLACES: dict[str, tuple[str, str]] = {
+SETTING_KEYS: dict[str, tuple[str, str]] = {
     "dialect": ("dialects", "from"),
     "gold_dialect": ("dialects", "gold-from"),
     "wrappers": ("dialects", "wrappers"),
@@ -32,7 +32,7 @@ PLACES: dict[str, tuple[str, str]] = {
 }
 """Options, as commands take them, that a project's settings can stand in for: the table and the key."""
 
-_ANYWAY = ("id_field", "text_field")
+_BENCHMARK_SETTINGS = ("id_field", "text_field")
 """What reads a file of answers under a published benchmark too; the rest is as the benchmark has it."""
 
 
@@ -58,13 +58,13 @@ class Settings(dict[str, Any]):
     def get(self, name: str, default: Any = None) -> Any:
         """What stands in for an option; says on standard error whose settings are used."""
         context = click.get_current_context()
-        if name not in PLACES or context.resilient_parsing:  # which help and completion do
+        if name not in SETTING_KEYS or context.resilient_parsing:  # which help and completion do
             return default
-        if context.params.get("benchmark") is not None and name not in _ANYWAY:
+        if context.params.get("benchmark") is not None and name not in _BENCHMARK_SETTINGS:
             return default
         if not self.read:
             self.read = True
-            self.path = found_file(self.config)
+            self.path = find_settings_file(self.config)
             if self.path is not None:
                 self.update(_options(self.path))
         value = super().get(name)
@@ -76,7 +76,7 @@ class Settings(dict[str, Any]):
         return value
 
 
-def found_file(config: str | None = None) -> str | None:
+def find_settings_file(config: str | None = None) -> str | None:
     """The settings' file from here; None where there is none.
 
     It is looked for in the current folder and in those above it, up to the one that holds ``.git``; where
@@ -95,9 +95,9 @@ def found_file(config: str | None = None) -> str | None:
             raise InputError(f"--config {config}: there is no such file; --config none takes no settings")
         return config
     for folder in _folders(os.getcwd()):
-        for name in FILES:
+        for name in SETTINGS_FILES:
             path = os.path.join(folder, name)
-            if os.path.isfile(path) and (name == FILES[0] or _speaks_of_us(path)):
+            if os.path.isfile(path) and (name == SETTINGS_FILES[0] or _has_planeval_table(path)):
                 return os.path.relpath(path)
     return None
 
@@ -115,7 +115,7 @@ def _folders(start: str) -> Iterator[str]:
     return iter(above)
 
 
-def _speaks_of_us(project: str) -> bool:
+def _has_planeval_table(project: str) -> bool:
     """Whether a pyproject.toml may have our table: a look is cheaper than a TOML parser."""
     try:
         with open(project, "rb") as file:
@@ -132,28 +132,28 @@ def _options(path: str) -> dict[str, Any]:
 
     settings = read_settings(Path(path))
     options: dict[str, Any] = {}
-    for option, (table, key) in PLACES.items():
+    for option, (table, key) in SETTING_KEYS.items():
         value = settings.kept.get(table)
         options[option] = value.get(key) if key and value is not None else value
     folder = os.path.dirname(path)
-    options["wrappers"] = [os.path.join(folder, file) for file in _several(options["wrappers"])] or None
-    options["metrics"] = _several(options["metrics"]) or None
+    options["wrappers"] = [os.path.join(folder, file) for file in _as_list(options["wrappers"])] or None
+    options["metrics"] = _as_list(options["metrics"]) or None
     options["fail_under"] = [
-        f"{name}={least!r}" for name, least in _flat(options["fail_under"] or {})
+        f"{name}={least!r}" for name, least in _flatten_thresholds(options["fail_under"] or {})
     ] or None
     options["policy"] = path if settings.policy else None
     return {option: value for option, value in options.items() if value is not None}
 
 
-def _several(value: str | list[str] | None) -> list[str]:
+def _as_list(value: str | list[str] | None) -> list[str]:
     """One or several texts as a list."""
     return [value] if isinstance(value, str) else value or []
 
 
-def _flat(thresholds: dict[str, Any], head: str = "") -> Iterator[tuple[str, float]]:
+def _flatten_thresholds(thresholds: dict[str, Any], head: str = "") -> Iterator[tuple[str, float]]:
     """Thresholds by the metrics' whole names: TOML reads calls.recall as a table of its own."""
     for name, value in thresholds.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{head}{name}.")
+            yield from _flatten_thresholds(value, f"{head}{name}.")
         else:
             yield head + name, value

@@ -9,23 +9,32 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.json_text import indented
+from planner_eval.base.json_text import dump_indented
 from planner_eval.base.output_files import write
-from planner_eval.base.text import counted as so_many
+from planner_eval.base.text import format_count as so_many
 from planner_eval.base.text import printable
 from planner_eval.cli.drawing import is_folder
-from planner_eval.cli.options import Applies, Seconds, emit, note, outputs, refuse_idle, was_given, written
-from planner_eval.cli.pairs import chosen_policy, written_pairs
-from planner_eval.cli.sources import ids, read_sides, refuse_runs, refuse_stdin_twice
-from planner_eval.cli.terminal import counted
+from planner_eval.cli.options import (
+    OptionScope,
+    Seconds,
+    emit,
+    format_option,
+    is_option_passed,
+    note,
+    output_options,
+    refuse_idle,
+)
+from planner_eval.cli.pairs import chosen_policy, written_pair_options
+from planner_eval.cli.sources import id_option, read_sides, refuse_runs, refuse_stdin_twice
+from planner_eval.cli.terminal import make_counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.curation.shrink.written_search import Part, Shrunk
+    from planner_eval.curation.shrink.written_search import Shrunk, ShrunkSide
 
 
-_PLANS = (
+_OVERRIDDEN_OPTIONS = (
     "turn", "wrappers", "repair", "compute", "dialect", "gold_dialect", "gold_id_field", "gold_text_field",
     "folder", "policy",
 )  # fmt: skip
@@ -61,8 +70,8 @@ _PLANS = (
     metavar="NAME=VALUE",
     help="With --differs: one of the benchmark's own options, e.g. task=routing.",
 )
-@written_pairs
-@ids("The pair of this id")
+@written_pair_options
+@id_option("The pair of this id")
 @click.option("--record", type=click.IntRange(min=1), metavar="N", help="The pair of this number, from 1.")
 @click.option(
     "--to", metavar="DIALECT", help="The notation to write plans in; each side's own when left out."
@@ -89,8 +98,8 @@ _PLANS = (
     metavar="SECONDS",
     help="With --while: time for one run of the command; one that takes longer does not show it.",
 )
-@written("text", "json", help="How to write it.")
-@outputs(folder=True, into="both plans in files of their own and shrunk.json into a directory")
+@format_option("text", "json", help="How to write it.")
+@output_options(folder=True, into="both plans in files of their own and shrunk.json into a directory")
 def command(
     pred: str,
     gold: str,
@@ -120,7 +129,7 @@ def command(
     Exit code: 0 the smallest, 1 tries or time ran out before that, or the command does not answer the same
     each time, 2 usage, 3 the pair does not show it, 130 interrupted; whatever was found is written.
     """
-    from planner_eval.results.runs.stopping import Ending
+    from planner_eval.results.runs.stopping import InterruptOnSignal
 
     _refuse_idle(differs is not None, form, output)
     refuse_stdin_twice(pred, gold)
@@ -136,9 +145,9 @@ def command(
         pair = (answers[0], golds)
     else:
         criterion |= {"benchmark": benchmark, "figure": figure, "settings": _settings(settings)}
-    names = _targets(output, pair, (pred, gold))
-    tell = counted("tries")
-    with Ending():
+    names = _protected_files(output, pair, (pred, gold))
+    tell = make_counter("tries")
+    with InterruptOnSignal():
         shrunk = pe.shrink(
             *pair,
             **criterion,
@@ -153,9 +162,9 @@ def command(
             progress=lambda tried, _left: tell(tried, None),
         )
     if names:
-        _into(output or "", shrunk, names)
+        _write_folder(output or "", shrunk, names)
     else:
-        emit(indented(shrunk.to_dict()) if form == "json" else "\n".join(_lines(shrunk)), output)
+        emit(dump_indented(shrunk.to_dict()) if form == "json" else "\n".join(_lines(shrunk)), output)
     for message in shrunk.notes:
         note(message)
     note(f"{shrunk.shows}: {shrunk.said}")
@@ -165,10 +174,16 @@ def command(
 def _refuse_idle(scored: bool, form: str, output: str | None) -> None:
     refuse_idle(
         [
-            Applies(("benchmark", "figure", "settings"), scored, "with --differs official:corrected"),
-            Applies(_PLANS, not scored, "without --differs: a benchmark has its own notation and figures"),
-            Applies(("try_deadline",), was_given("command"), "with --while COMMAND"),
-            Applies(("form",), not is_folder(output), "to a file or standard output: a directory gets both"),
+            OptionScope(("benchmark", "figure", "settings"), scored, "with --differs official:corrected"),
+            OptionScope(
+                _OVERRIDDEN_OPTIONS,
+                not scored,
+                "without --differs: a benchmark has its own notation and figures",
+            ),
+            OptionScope(("try_deadline",), is_option_passed("command"), "with --while COMMAND"),
+            OptionScope(
+                ("form",), not is_folder(output), "to a file or standard output: a directory gets both"
+            ),
         ]
     )
 
@@ -184,10 +199,10 @@ def _settings(texts: tuple[str, ...]) -> dict[str, str]:
     return settings
 
 
-_WHOLE = "shrunk.json"
+_RESULT_FILE = "shrunk.json"
 
 
-def _targets(output: str | None, pair: tuple[Any, Any], operands: tuple[str, str]) -> frozenset[str]:
+def _protected_files(output: str | None, pair: tuple[Any, Any], operands: tuple[str, str]) -> frozenset[str]:
     """The files that are read, where files are written into a folder."""
     if not is_folder(output):
         return frozenset()
@@ -195,7 +210,7 @@ def _targets(output: str | None, pair: tuple[Any, Any], operands: tuple[str, str
     return frozenset(os.path.realpath(name) for name in (*operands, *files)) | {""}
 
 
-def _into(folder: str, shrunk: Shrunk, read: frozenset[str]) -> None:
+def _write_folder(folder: str, shrunk: Shrunk, read: frozenset[str]) -> None:
     """Write both plans, and what was found, into a folder.
 
     Raises:
@@ -205,7 +220,7 @@ def _into(folder: str, shrunk: Shrunk, read: frozenset[str]) -> None:
     files = {
         f"pred{shrunk.pred.suffix}": shrunk.pred.filed,
         f"gold{shrunk.gold.suffix}": shrunk.gold.filed,
-        _WHOLE: indented(shrunk.to_dict()),
+        _RESULT_FILE: dump_indented(shrunk.to_dict()),
     }
     for name in files:
         file = os.path.join(folder, name)
@@ -219,7 +234,7 @@ def _into(folder: str, shrunk: Shrunk, read: frozenset[str]) -> None:
 def _lines(shrunk: Shrunk) -> Iterator[str]:
     """Both sides, and what differs between them."""
     for name, reduced in (("pred", shrunk.pred), ("gold", shrunk.gold)):
-        yield f"{name}{_large(reduced)}"
+        yield f"{name}{_size_text(reduced)}"
         yield from (f"  {line}" for line in printable(reduced.text).split("\n"))
     compared = shrunk.diff
     words = any(p.dialect is None and not (p.plan and p.plan.calls) for p in (shrunk.pred, shrunk.gold))
@@ -227,7 +242,7 @@ def _lines(shrunk: Shrunk) -> Iterator[str]:
         yield str(compared)
 
 
-def _large(reduced: Part) -> str:
+def _size_text(reduced: ShrunkSide) -> str:
     if reduced.plan is None or reduced.dialect is None:
         return f", a text of {so_many(len(reduced.text), 'character')}"
     calls, arguments = reduced.after.calls, reduced.after.arguments

@@ -11,39 +11,39 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 from planner_eval.cli.drawing import is_folder
-from planner_eval.cli.options import Applies, Decorator, note, refuse_idle
-from planner_eval.cli.terminal import tell_reading
+from planner_eval.cli.options import Decorator, OptionScope, note, refuse_idle
+from planner_eval.cli.terminal import say_reading
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
     from planner_eval.comparison.reading import Reading
     from planner_eval.execution.tool_sources import ToolSource
-    from planner_eval.models.predict.folder import Predicted
+    from planner_eval.models.predict.folder import PredictedRun
     from planner_eval.reading.files.files import PlanFile
 
 
 # ----------------------------------------------------------------------
 # Folders of runs, where a command takes files of plans.
-_FILE = "run.json"
+_RUN_FILE = "run.json"
 
 
 def is_run(path: str) -> bool:
     """Whether a path is the folder of a run."""
-    return os.path.lexists(os.path.join(path, _FILE))
+    return os.path.lexists(os.path.join(path, _RUN_FILE))
 
 
-def refuse_torn(path: str) -> None:
+def refuse_incomplete_run(path: str) -> None:
     """Refuse a folder that holds parts of a run, and nothing tells of which.
 
     Raises:
         InputError: says so.
     """
     if os.path.isdir(os.path.join(path, "parts")):
-        from planner_eval.results.runs.run_file import left_alone
+        from planner_eval.results.runs.run_file import orphaned_parts_error
 
-        if problem := left_alone(path):
+        if problem := orphaned_parts_error(path):
             raise problem
 
 
@@ -57,19 +57,19 @@ def refuse_absent(path: str) -> None:
         raise InputError(f"there is no file or folder {path}")
 
 
-def peeked(path: str) -> dict[str, Any]:
+def peek_run(path: str) -> dict[str, Any]:
     """What a run says of itself, of any kind; nothing where it is none, or cannot be read."""
     try:
-        with open(os.path.join(path, _FILE), encoding="utf-8") as stream:
+        with open(os.path.join(path, _RUN_FILE), encoding="utf-8") as stream:
             data = json.load(stream)
     except (OSError, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}
 
 
-def of_benchmark(path: str) -> bool:
+def is_benchmark_run(path: str) -> bool:
     """Whether a path is the folder of a run that was scored under a benchmark."""
-    options = peeked(path).get("options")
+    options = peek_run(path).get("options")
     return isinstance(options, dict) and "benchmark" in options
 
 
@@ -80,7 +80,7 @@ def refuse_runs(*names: str) -> None:
         InputError: one of the names is such a folder.
     """
     for name in filter(is_run, names):
-        data = peeked(name)
+        data = peek_run(name)
         kind, operands = data.get("kind"), data.get("given") or ()
         if kind == "predict":
             message = f"its answers are {os.path.join(name, 'rows.jsonl')}"
@@ -97,7 +97,7 @@ def refuse_runs(*names: str) -> None:
         raise InputError(f"{name} is the folder of a run, and files of plans are wanted here: {message}")
 
 
-def as_begun(output: str | None, *names: str) -> tuple[str, ...]:
+def original_names(output: str | None, *names: str) -> tuple[str, ...]:
     """Names of files as the command gave them that began the run in a folder, where these are the same files.
 
     Rows name files; so a run that goes on under another spelling leaves the same bytes.
@@ -106,13 +106,13 @@ def as_begun(output: str | None, *names: str) -> tuple[str, ...]:
         output: The folder, where it is one.
         names: What is named now.
     """
-    operands = peeked(output).get("given") if output is not None and is_folder(output) else None
+    operands = peek_run(output).get("given") if output is not None and is_folder(output) else None
     if not isinstance(operands, list) or len(operands) != len(names):
         return names
-    return tuple(was if _same(was, now) else now for was, now in zip(operands, names, strict=True))
+    return tuple(was if _is_same_file(was, now) else now for was, now in zip(operands, names, strict=True))
 
 
-def _same(previous: Any, other: str) -> bool:
+def _is_same_file(previous: Any, other: str) -> bool:
     try:
         return isinstance(previous, str) and os.path.samefile(previous, other)
     except OSError:
@@ -135,16 +135,16 @@ def read_plans(names: Sequence[str], **fields: Any) -> list[PlanFile]:
     refuse_runs(*names)
     files = []
     for name in names:
-        tell_reading(name)
+        say_reading(name)
         files.append(pe.read(name, **fields))
-    tell_of(*files)
+    say_omissions(*files)
     _refuse_idle_places(any(not file.published for file in files), any(file.published for file in files))
     _refuse_idle_fields(("id_field", "text_field"), files)
     return files
 
 
 def read_sides(
-    answers: Sequence[str], gold: str, how: Reading, predicted: Sequence[Predicted] = ()
+    answers: Sequence[str], gold: str, how: Reading, predicted: Sequence[PredictedRun] = ()
 ) -> tuple[list[PlanFile], PlanFile]:
     """Read predictions and gold plans, and say what the user should know of them.
 
@@ -158,17 +158,17 @@ def read_sides(
     refuse_runs(*answers, gold)
     files = []
     for name in answers:
-        tell_reading(name)
+        say_reading(name)
         files.append(how.answers(name))
     if predicted:
-        from planner_eval.models.predict.predicted_gold import answers_read
+        from planner_eval.models.predict.predicted_gold import read_run_answers
 
         strict = how.repair is False
         files = [
-            answers_read(file, run, dialect=how.dialect, strict=strict)
+            read_run_answers(file, run, dialect=how.dialect, strict=strict)
             for file, run in zip(files, predicted, strict=True)
         ]
-    tell_reading(gold)
+    say_reading(gold)
     if predicted:
         from planner_eval.models.predict.predicted_gold import read_run_golds
 
@@ -191,22 +191,22 @@ def read_sides(
     return files, golds
 
 
-def tell_of(*files: PlanFile) -> None:
+def say_omissions(*files: PlanFile) -> None:
     """Say what was left out of files, and which ids they give twice."""
     for file in files:
         for message in file.notes:
             note(message)
 
 
-_UNMET = 3
+_MAX_UNMET_FACTS = 3
 """Facts that are told one by one."""
 
 
-def tell_of_facts(tools: ToolSource) -> None:
+def say_unmet_facts(tools: ToolSource) -> None:
     """Say which facts a world refuses none the less, and by which rule."""
-    for message in tools.notes[:_UNMET]:
+    for message in tools.notes[:_MAX_UNMET_FACTS]:
         note(f"facts: {message}")
-    if (more := len(tools.notes) - _UNMET) > 0:
+    if (more := len(tools.notes) - _MAX_UNMET_FACTS) > 0:
         note(f"facts: {more:,} more calls that the world does not answer")
 
 
@@ -220,7 +220,7 @@ def refuse_stdin_twice(*names: str) -> None:
         raise click.UsageError("- is standard input, which can be read only once: name a file for the other")
 
 
-IN_PLACE = "which says already where the files lie"
+IN_PLACE_REASON = "which says already where the files lie"
 """Why ``--cache`` beside ``--source`` has no effect, unless files are fetched."""
 
 
@@ -230,7 +230,7 @@ def refuse_idle_places(sources: Sequence[Source]) -> None:
     _refuse_idle_places(files, any(source.dataset is not None for source in sources))
 
 
-def opened_sets(names: Sequence[str], fields: dict[str, Any]) -> list[Source]:
+def open_plan_sets(names: Sequence[str], fields: dict[str, Any]) -> list[Source]:
     """The sets of plans that some names stand for, one each, and what the user should know of them is said.
 
     Args:
@@ -245,7 +245,7 @@ def opened_sets(names: Sequence[str], fields: dict[str, Any]) -> list[Source]:
     refuse_runs(*names)
     opened = []
     for name in names:
-        tell_reading(name)
+        say_reading(name)
         sources = pe.open_sources([name], **fields, tell=note)
         if len(sources) > 1:
             titles = " and ".join(source.name for source in sources)
@@ -259,9 +259,9 @@ def _refuse_idle_places(files: bool, datasets: bool) -> None:
     folder = click.get_current_context().params["folder"]
     refuse_idle(
         [
-            Applies(("folder", "cache"), datasets, "to data sets, and what was named is a file"),
-            Applies(("cache",), folder is None, f"without --source, {IN_PLACE}"),
-            Applies(
+            OptionScope(("folder", "cache"), datasets, "to data sets, and what was named is a file"),
+            OptionScope(("cache",), folder is None, f"without --source, {IN_PLACE_REASON}"),
+            OptionScope(
                 ("dialect", "id_field", "text_field", "turn"),
                 files,
                 "to files, and what was named is a data set",
@@ -272,10 +272,10 @@ def _refuse_idle_places(files: bool, datasets: bool) -> None:
 
 def _refuse_idle_fields(options: tuple[str, ...], files: Sequence[PlanFile]) -> None:
     records = any(file.many or file.content for file in files)
-    refuse_idle([Applies(options, records, f"to records, and {files[-1].name} is one plan")])
+    refuse_idle([OptionScope(options, records, f"to records, and {files[-1].name} is one plan")])
 
 
-def dataset_places(command: Callable[..., Any]) -> Callable[..., Any]:
+def dataset_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say where data sets lie: ``--source`` and ``--cache``."""
     command = click.option(
         "--cache", metavar="DIR", type=click.Path(file_okay=False), help="The cache folder of data sets."
@@ -289,7 +289,7 @@ def dataset_places(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def ids(what: str) -> Decorator:
+def id_option(what: str) -> Decorator:
     """Add ``--id``, which may be given again; the command takes the ids as ``wanted``, each once.
 
     Args:
@@ -305,7 +305,7 @@ def ids(what: str) -> Decorator:
     )
 
 
-def chosen(
+def select_by_id(
     things: Iterable[T], wanted_ids: Sequence[str], id_of: Callable[[T], str | None], names: str
 ) -> list[T]:
     """Those whose id is wanted, in their own order.
@@ -319,7 +319,7 @@ def chosen(
     Raises:
         InputError: no record has one of the ids; says which is closest.
     """
-    from planner_eval.reading.files.pairing import refuse_unknown
+    from planner_eval.reading.files.pairing import refuse_unknown_ids
 
     all_ids: set[str] = set()
     selected = []
@@ -329,7 +329,7 @@ def chosen(
             all_ids.add(name)
             if name in wanted_ids:
                 selected.append(thing)
-    refuse_unknown(wanted_ids, all_ids, names)
+    refuse_unknown_ids(wanted_ids, all_ids, names)
     return selected
 
 
@@ -337,32 +337,32 @@ def chosen(
 # Folders in which planeval predict keeps answers, where a command takes files of answers.
 def is_predicted(path: str) -> bool:
     """Whether a path is the folder of a run that asked a model."""
-    return peeked(path).get("kind") == "predict"
+    return peek_run(path).get("kind") == "predict"
 
 
-def answers_of(path: str, *, repeated: bool = False) -> Predicted:
+def read_answers(path: str, *, repeated: bool = False) -> PredictedRun:
     """What such a folder keeps; says how many samples could not be asked, and how many answers do not count.
 
     Args:
         path: The folder.
         repeated: All answers to a sample count, as for CallNavi's stability.
     """
-    from planner_eval.models.predict.folder import predicted
-    from planner_eval.models.predict.predicted_gold import further
+    from planner_eval.models.predict.folder import read_predicted_run
+    from planner_eval.models.predict.predicted_gold import repeats_message
 
-    run = predicted(path)
+    run = read_predicted_run(path)
     missing, noun, lack = run.unasked, "sample", "without a whole answer"
     if repeated and run.repeat > 1:
         missing, noun, lack = run.lost, "answer", "not whole"
     if missing:
         counts = "count as wrong" if run.form == "own" else "count as they are"
-        note(f"{path}: {counted(missing, noun)} {lack} {counts}")
-    if not repeated and (message := further(run)):
+        note(f"{path}: {format_count(missing, noun)} {lack} {counts}")
+    if not repeated and (message := repeats_message(run)):
         note(f"{path}: {message}")
     return run
 
 
-def unanswered(run: Predicted | None) -> int:
+def say_unanswered(run: PredictedRun | None) -> int:
     """Say of a run of which every request failed that there is nothing to evaluate; the exit code, else 0."""
     if run is None or not run.failed or run.failed < len(run.ids) * run.repeat:
         return 0
@@ -370,12 +370,12 @@ def unanswered(run: Predicted | None) -> int:
     return 3
 
 
-def benchmark_of(run: Predicted) -> str | None:
+def benchmark_of(run: PredictedRun) -> str | None:
     """The benchmark under which such answers are scored; None for tasks of one's own."""
     return None if run.form == "own" else run.form
 
 
-def gold_of(run: Predicted, named: str | None) -> str:
+def gold_of(run: PredictedRun, named: str | None) -> str:
     """The gold of such answers: what the user names, else where the samples came from.
 
     Raises:
@@ -386,13 +386,13 @@ def gold_of(run: Predicted, named: str | None) -> str:
     return folder.gold_of(run, named)
 
 
-def reading_of(how: Reading, runs: Sequence[Predicted]) -> Reading:
+def reading_of(how: Reading, runs: Sequence[PredictedRun]) -> Reading:
     """How files are read, with the cache folder of the data sets that were asked where none is named."""
     cache = runs[0].cache if runs else None
     return how._replace(cache=cache) if how.cache is None and cache is not None else how
 
 
-def same_samples(runs: Sequence[Predicted]) -> None:
+def refuse_other_samples(runs: Sequence[PredictedRun]) -> None:
     """Refuse runs that were not asked the same.
 
     Raises:
@@ -416,11 +416,11 @@ def same_samples(runs: Sequence[Predicted]) -> None:
             )
 
 
-def those_asked(golds: PlanFile, run: Predicted) -> PlanFile:
+def select_asked(golds: PlanFile, run: PredictedRun) -> PlanFile:
     """The gold plans that were asked for; says how many others do not count."""
-    from planner_eval.models.predict.predicted_gold import golds_asked
+    from planner_eval.models.predict.predicted_gold import select_asked_golds
 
-    chosen, total = golds_asked(golds, run), len(golds.records)
+    chosen, total = select_asked_golds(golds, run), len(golds.records)
     if len(chosen.records) != total:
         note(f"{len(chosen.records):,} of {total:,} gold plans were asked for; the others do not count")
     return chosen

@@ -10,37 +10,37 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import DRAWN, PICTURES, WHOLE
-from planner_eval.cli.drawing import Look, drawing, is_folder
+from planner_eval.base.formats import DRAWING_FORMATS, PICTURE_FORMATS, SINGLE_VALUE_FORMATS
+from planner_eval.cli.drawing import DrawingOptions, drawing_options, is_folder
 from planner_eval.cli.options import (
-    Applies,
+    OptionScope,
     emit,
-    inferring,
+    format_option,
+    infer_option,
     note,
-    outputs,
-    picture,
-    reading,
+    output_options,
+    picture_option,
+    reading_options,
     refuse_idle,
-    written,
 )
 from planner_eval.cli.sources import (
-    as_begun,
-    dataset_places,
+    dataset_options,
+    original_names,
     refuse_idle_places,
     refuse_runs,
     refuse_stdin_twice,
 )
-from planner_eval.cli.stats_job import Found, StatsJob, unread
+from planner_eval.cli.stats_job import StatsJob, StatsSums, is_unread
 from planner_eval.cli.stats_views import (
     Pictures,
     each_table,
+    glossary_table,
     paper_blocks,
     summaries_json,
     summary_blocks,
-    words_table,
 )
-from planner_eval.cli.workers import Running, running, store_option, working
-from planner_eval.results.runs.pairs import Alone, is_large
+from planner_eval.cli.workers import WorkOptions, run_job, store_option, work_options
+from planner_eval.results.runs.pairs import UnpairedRecords, is_large
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
@@ -49,25 +49,29 @@ if TYPE_CHECKING:
 
 @click.command("stats")
 @click.argument("names", nargs=-1, required=True, metavar="FILE|DATASET...")
-@reading
-@dataset_places
+@reading_options
+@dataset_options
 @click.option("--each", is_flag=True, help="A row for each plan instead of the summary.")
 @click.option(
     "--only",
     type=click.Choice(["tables", "structure"]),
     help="Of data sets, only the paper's tables, or only the structure.",
 )
-@inferring
+@infer_option
 @click.option("--explain", is_flag=True, help="Say below the tables what their words mean.")
-@written("text", *WHOLE, help="How to write the figures.")
-@picture("--plot", PICTURES, "Plot distributions into FILE (.svg, .png, .pdf), the sources side by side.")
-@picture("--shapes", DRAWN, "Draw the commonest shapes of plans into FILE (.svg, .png, .pdf, .dot …).")
-@picture("--tool-graph", DRAWN, "Draw which tools use the output of which into FILE.")
-@picture("--app-graph", DRAWN, "Draw the same for apps.")
-@drawing
-@running
+@format_option("text", *SINGLE_VALUE_FORMATS, help="How to write the figures.")
+@picture_option(
+    "--plot", PICTURE_FORMATS, "Plot distributions into FILE (.svg, .png, .pdf), the sources side by side."
+)
+@picture_option(
+    "--shapes", DRAWING_FORMATS, "Draw the commonest shapes of plans into FILE (.svg, .png, .pdf, .dot …)."
+)
+@picture_option("--tool-graph", DRAWING_FORMATS, "Draw which tools use the output of which into FILE.")
+@picture_option("--app-graph", DRAWING_FORMATS, "Draw the same for apps.")
+@drawing_options
+@work_options
 @store_option
-@outputs(folder=True, into="keep the run in a folder, DIR/, and go on with one that is there")
+@output_options(folder=True, into="keep the run in a folder, DIR/, and go on with one that is there")
 def command(
     names: tuple[str, ...],
     dialect: str | None,
@@ -81,8 +85,8 @@ def command(
     shapes: str | None,
     tool_graph: str | None,
     app_graph: str | None,
-    look: Look,
-    running: Running,
+    look: DrawingOptions,
+    running: WorkOptions,
     store: str | None,
     **fields: Any,
 ) -> int:
@@ -102,7 +106,7 @@ def command(
     files = {kind: file for kind, file in pictured.items() if file}
     refuse_stdin_twice(*names)
     in_folder = is_folder(output)
-    names = as_begun(output, *names)
+    names = original_names(output, *names)
     refuse_runs(*names)
     sources = pe.open_sources(names, **fields, tell=note)
     refuse_idle_places(sources)
@@ -111,27 +115,27 @@ def command(
     drawn = files.keys() - {"plot"}
     refuse_idle(
         [
-            Applies(("only",), published and not each, "to data sets, and not with --each"),
-            Applies(("infer",), only != "tables", "to the structure of plans"),
-            Applies(("explain",), people, "to the structure of plans as --format text or md"),
-            Applies(("theme", "deadline"), bool(drawn), "to --shapes, --tool-graph and --app-graph"),
-            Applies(("force",), bool(drawn - {"shapes"}), "to --tool-graph and --app-graph"),
-            Applies(("store",), in_folder, "to a run that is kept: -o DIR/"),
+            OptionScope(("only",), published and not each, "to data sets, and not with --each"),
+            OptionScope(("infer",), only != "tables", "to the structure of plans"),
+            OptionScope(("explain",), people, "to the structure of plans as --format text or md"),
+            OptionScope(("theme", "deadline"), bool(drawn), "to --shapes, --tool-graph and --app-graph"),
+            OptionScope(("force",), bool(drawn - {"shapes"}), "to --tool-graph and --app-graph"),
+            OptionScope(("store",), in_folder, "to a run that is kept: -o DIR/"),
         ]
     )
     pictures = Pictures(files, [source.title for source in sources], look)
     rows = each or (len(sources) == 1 and not sources[0].many)
     options = {"dialect": dialect, "infer": infer, **fields}
     records = [source.records for source in sources]
-    job = _job(sources, records, options, sorted(drawn), with_figures=rows or in_folder)
-    how = _kept(names, sources, output, store, inferred=infer)
+    job = _make_job(sources, records, options, sorted(drawn), with_figures=rows or in_folder)
+    how = _storage_settings(names, sources, output, store, inferred=infer)
     opened = [source.file for source in sources if source.file is not None]
-    with working(job, Alone(records), running, large=is_large(*opened), what="plans", **how) as (
+    with run_job(job, UnpairedRecords(records), running, large=is_large(*opened), what="plans", **how) as (
         results,
         lines,
     ):
         sums = results.all()
-        _say(sources, results, lines, job.starts)
+        _say_unread(sources, results, lines, job.starts)
         scenes = pictures.scenes(results.each) if sums.plans else {}
         text: Iterable[str] = (
             each_table(lines, _kinds(results), form, many_sources=len(sources) > 1, inferred=infer)
@@ -139,14 +143,14 @@ def command(
             else [_summary(sources, results, form, only, inferred=infer)]
         )
         if explain:
-            text = chain(text, ["\n\n", words_table(sums, form, summary=not rows, inferred=infer)])
+            text = chain(text, ["\n\n", glossary_table(sums, form, summary=not rows, inferred=infer)])
         emit(text, None if in_folder else output)
     if sums.plans:
         pictures.write(scenes, [s.figures.summary() for s in results.each])
     return 0 if sums.plans and not sums.unread else 1 if sums.plans else 3
 
 
-def _job(
+def _make_job(
     sources: Sequence[Source],
     records: Sequence[Sequence[Record]],
     options: dict[str, Any],
@@ -162,13 +166,13 @@ def _job(
     )
 
 
-def _kept(
+def _storage_settings(
     names: Sequence[str], sources: Sequence[Source], output: str | None, store: str | None, *, inferred: bool
 ) -> dict[str, Any]:
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
-    from planner_eval.results.runs.pairs import unchanged
+    from planner_eval.results.runs.pairs import make_change_check
 
-    how: dict[str, Any] = {"unchanged": unchanged(*(s.file for s in sources if s.file is not None))}
+    how: dict[str, Any] = {"unchanged": make_change_check(*(s.file for s in sources if s.file is not None))}
     if is_folder(output):
         from planner_eval.results.runs.inputs import data_input, inputs_of
 
@@ -186,12 +190,14 @@ def _kept(
     return how
 
 
-def _kinds(results: Found) -> list[str]:
+def _kinds(results: StatsSums) -> list[str]:
     """The kinds of rows of all sources, first come first."""
     return list(dict.fromkeys(kind for s in results.each for kind in s.kinds))
 
 
-def _say(sources: Sequence[Source], results: Found, lines: Iterable[str], starts: Sequence[int]) -> None:
+def _say_unread(
+    sources: Sequence[Source], results: StatsSums, lines: Iterable[str], starts: Sequence[int]
+) -> None:
     """Say of each source how many of its records hold no plan, and which cannot be read."""
     if not any(s.without or s.figures.unread for s in results.each):
         return
@@ -203,13 +209,13 @@ def _say(sources: Sequence[Source], results: Found, lines: Iterable[str], starts
             if sums.without:
                 note(f"{source.name}: {sums.without:,} of {len(source):,} records hold no plan but free text")
             begins = next(left, None)
-        if unread(line):
+        if is_unread(line):
             data = json.loads(line)
             note(f"{data['where']}: {data['error']}")
 
 
 def _summary(
-    sources: Sequence[Source], results: Found, form: str, only: str | None, *, inferred: bool
+    sources: Sequence[Source], results: StatsSums, form: str, only: str | None, *, inferred: bool
 ) -> str:
     cells = [_cells(source) if only != "structure" else [] for source in sources]
     summaries = [s.figures.summary(inferred=inferred) for s in results.each]

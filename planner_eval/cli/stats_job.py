@@ -12,7 +12,7 @@ import planner_eval as pe
 from planner_eval.plan.statistics import Sums
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.sources import Reader
+    from planner_eval.benchmarks.datasets.sources import PlanReader
     from planner_eval.plan.model import Plan
     from planner_eval.plan.statistics import Stats
     from planner_eval.results.drawing.graphs import Shapes, ToolGraph
@@ -25,7 +25,7 @@ GRAPHS = {"tool_graph": "tool", "app_graph": "app"}
 UNREADABLE, NO_PLAN = "unreadable", "no plan"
 """States of a record beside ``"read"``."""
 
-_SHORT = {state: json.dumps({"state": state}) for state in ("read", NO_PLAN)}
+_STATE_LINES = {state: json.dumps({"state": state}) for state in ("read", NO_PLAN)}
 """The rows where nobody looks at them."""
 
 
@@ -90,7 +90,7 @@ class SourceSums:
         }
 
 
-class Found:
+class StatsSums:
     """What the plans of all sources come to, each for itself.
 
     Args:
@@ -102,7 +102,7 @@ class Found:
     def __init__(self, drawn: Sequence[str], sources: int, data: Any = None) -> None:
         self.each = [SourceSums(drawn, stored) for stored in data or [None] * sources]
 
-    def extend(self, other: Found) -> None:
+    def extend(self, other: StatsSums) -> None:
         """Add those of the plans that come next."""
         for left, right in zip(self.each, other.each, strict=True):
             left.extend(right)
@@ -131,7 +131,7 @@ class StatsJob(NamedTuple):
         told: Rows say the figures; else only whether there are any.
     """
 
-    readers: tuple[Reader, ...]
+    readers: tuple[PlanReader, ...]
     titles: tuple[str, ...]
     starts: tuple[int, ...]
     drawn: tuple[str, ...]
@@ -160,11 +160,11 @@ class StatsJob(NamedTuple):
             **dict.fromkeys(("error", "where"), str),
         }
 
-    def fold(self, data: Any = None) -> Found:
+    def fold(self, data: Any = None) -> StatsSums:
         """Sums over no plans, or those that were kept as data."""
-        return Found(self.drawn, len(self.titles), data)
+        return StatsSums(self.drawn, len(self.titles), data)
 
-    def rows(self, pairs: Iterable[Pair], fold: Found) -> Iterator[str]:
+    def rows(self, pairs: Iterable[Pair], fold: StatsSums) -> Iterator[str]:
         """A line a record: its figures, or why it has none.
 
         Args:
@@ -183,10 +183,10 @@ class StatsJob(NamedTuple):
             if read.plan is not None:
                 stats = pe.stats(read.plan)
                 sums.add(read.plan, stats)
-                yield _line("read", head, _data(stats)) if self.told else _SHORT["read"]
+                yield _line("read", head, _data(stats)) if self.told else _STATE_LINES["read"]
             elif read.error is None:
                 sums.without += 1
-                yield _line(NO_PLAN, head, {}) if self.told else _SHORT[NO_PLAN]
+                yield _line(NO_PLAN, head, {}) if self.told else _STATE_LINES[NO_PLAN]
             else:
                 sums.figures.unread += 1
                 sums.saw(UNREADABLE)
@@ -201,6 +201,6 @@ def _line(state: str, head: Mapping[str, Any], more: Mapping[str, Any]) -> str:
     return json.dumps({"state": state, **head, **more}, ensure_ascii=False)
 
 
-def unread(line: str) -> bool:
+def is_unread(line: str) -> bool:
     """Whether a row is that of a record that could not be read."""
     return line.startswith('{"state": "unreadable"')

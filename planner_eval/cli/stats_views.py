@@ -9,17 +9,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import RenderError
-from planner_eval.base.formats import DRAWN, PICTURES, of_suffix
+from planner_eval.base.formats import DRAWING_FORMATS, PICTURE_FORMATS, format_of_suffix
 from planner_eval.base.tables import table, table_pieces
 from planner_eval.cli.options import emit, note
 from planner_eval.cli.stats_job import NO_PLAN, UNREADABLE
-from planner_eval.cli.workers import Again
-from planner_eval.plan.glossary import plain, plain_scope
+from planner_eval.cli.workers import Reiterable
+from planner_eval.plan.glossary import plain_figure, plain_scope
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
     from planner_eval.benchmarks.report import Cell
-    from planner_eval.cli.drawing import Look
+    from planner_eval.cli.drawing import DrawingOptions
     from planner_eval.cli.stats_job import SourceSums
     from planner_eval.plan.statistics import Summary, Sums
     from planner_eval.results.drawing.graphs import ToolGraph
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # How planeval stats writes its figures: plans, summaries side by side, the papers' tables.
-_LONG = ("critical_path", "fan_in", "fan_out", "argument_kinds", "patterns", "shape")
-_COUNTS = ("argument_kinds", "patterns", "shapes", "scopes")
+_LONG_FIGURES = ("critical_path", "fan_in", "fan_out", "argument_kinds", "patterns", "shape")
+_COUNT_KINDS = ("argument_kinds", "patterns", "shapes", "scopes")
 LEGEND = "recomputed (as the paper prints it); ≠ where all records are at hand and the two differ"
 
 
@@ -46,16 +46,18 @@ def each_table(
         many_sources: Whether there are several sources, which rows name.
         inferred: Whether edges were inferred, and it is said how many.
     """
-    rows = Again(lambda: _rows(lines, form, inferred=inferred))
+    rows = Reiterable(lambda: _rows(lines, form, inferred=inferred))
     alone = list(islice(_rows(lines, "json", inferred=inferred), 2))
     if len(alone) == 1 and form in ("text", "md") and alone[0]["error"] is None:
         figures = {key: value for key, value in alone[0].items() if key not in ("file", "record", "error")}
         if "scope" in figures:
             figures["scope"] = plain_scope(figures["scope"])
-        listed = [{"figure": plain(k.replace("_", " ")), "value": _plain(v)} for k, v in figures.items()]
+        listed = [
+            {"figure": plain_figure(k.replace("_", " ")), "value": _value_text(v)} for k, v in figures.items()
+        ]
         return table_pieces(listed, form, width=100)
     keys = list(dict.fromkeys(key for kind in kinds for key in _keys(kind, form, many_sources, inferred)))
-    return table_pieces(Again(lambda: ({key: row.get(key) for key in keys} for row in rows)), form)
+    return table_pieces(Reiterable(lambda: ({key: row.get(key) for key in keys} for row in rows)), form)
 
 
 def _rows(lines: Iterable[str], form: str, *, inferred: bool) -> Iterator[dict[str, Any]]:
@@ -84,12 +86,12 @@ def _figure_keys(kind: str, form: str, inferred: bool) -> list[str]:
     if kind == UNREADABLE:
         return []
     left_out = {*["inferred"] * (not inferred), *["scope"] * (kind != "scoped")}
-    left_out |= set(_LONG) if form != "json" else set()
+    left_out |= set(_LONG_FIGURES) if form != "json" else set()
     names = [f.name for f in fields(Stats) if f.name not in left_out]
     return names if form == "json" else [*names, "shape"]
 
 
-def _plain(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, list):
         return " → ".join(value)
     if isinstance(value, dict):
@@ -114,9 +116,9 @@ def summaries_json(
 def summary_blocks(sources: Sequence[Source], summaries: Sequence[Summary], form: str) -> list[str]:
     """The figures of all sources side by side, then kinds of arguments, patterns and shapes."""
     readable = form in ("text", "md")
-    blocks = [table(_figures(sources, summaries, readable=readable), form)]
-    for kind in _COUNTS:
-        rows = _counts(sources, summaries, kind)
+    blocks = [table(_figure_rows(sources, summaries, readable=readable), form)]
+    for kind in _COUNT_KINDS:
+        rows = _count_rows(sources, summaries, kind)
         if readable and kind == "scopes":
             rows = [{**row, "scope": plain_scope(row["scope"])} for row in rows]
         if rows:
@@ -124,12 +126,12 @@ def summary_blocks(sources: Sequence[Source], summaries: Sequence[Summary], form
     return blocks
 
 
-def _figures(
+def _figure_rows(
     sources: Sequence[Source], summaries: Sequence[Summary], *, readable: bool
 ) -> list[dict[str, Any]]:
     """One row a figure; a group of columns a source, or one column each where they are many."""
     if readable and len(sources) > 2:
-        return _figures_short(sources, summaries)
+        return _short_figure_rows(sources, summaries)
     many_sources = len(sources) > 1
     columns = [_columns(source, many_sources) for source in sources]
     rows = []
@@ -142,7 +144,7 @@ def _figures(
             rows.append(row)
     for k, figure in enumerate(summaries[0].figures):
         name = figure.name.replace("_", " ")
-        row = {"figure": plain(name) if readable else name}
+        row = {"figure": plain_figure(name) if readable else name}
         for names, summary in zip(columns, summaries, strict=True):
             f = summary.figures[k]
             row |= dict(zip(names, (f.total, f.mean, f.median, f.max), strict=True))
@@ -155,7 +157,7 @@ def _columns(source: Source, many_sources: bool) -> list[str]:
     return [f"{source.title} {name}" for name in names] if many_sources else names
 
 
-def _figures_short(sources: Sequence[Source], summaries: Sequence[Summary]) -> list[dict[str, Any]]:
+def _short_figure_rows(sources: Sequence[Source], summaries: Sequence[Summary]) -> list[dict[str, Any]]:
     titles = [source.title for source in sources]
     rows: list[dict[str, Any]] = [
         {"figure": "plans"} | {title: s.plans for title, s in zip(titles, summaries, strict=True)}
@@ -164,7 +166,7 @@ def _figures_short(sources: Sequence[Source], summaries: Sequence[Summary]) -> l
         unread = {title: s.unread for title, s in zip(titles, summaries, strict=True)}
         rows.append({"figure": "unread"} | unread)
     for k, figure in enumerate(summaries[0].figures):
-        row: dict[str, Any] = {"figure": f"{plain(figure.name.replace('_', ' '))}: mean, max"}
+        row: dict[str, Any] = {"figure": f"{plain_figure(figure.name.replace('_', ' '))}: mean, max"}
         for title, summary in zip(titles, summaries, strict=True):
             f = summary.figures[k]
             row[title] = None if f.mean is None else f"{f.mean:.4g}, {f.max}"
@@ -172,7 +174,7 @@ def _figures_short(sources: Sequence[Source], summaries: Sequence[Summary]) -> l
     return rows
 
 
-def _counts(
+def _count_rows(
     sources: Sequence[Source], summaries: Sequence[Summary], kind: str, most: int = 12
 ) -> list[dict[str, Any]]:
     """The commonest kinds, patterns or shapes, a column of counts a source; the others in one row."""
@@ -195,7 +197,7 @@ def _counts(
     ]
 
 
-def words_table(sums: Sums, form: str, *, summary: bool, inferred: bool) -> str:
+def glossary_table(sums: Sums, form: str, *, summary: bool, inferred: bool) -> str:
     """What the words above mean, a sentence each.
 
     Args:
@@ -204,7 +206,7 @@ def words_table(sums: Sums, form: str, *, summary: bool, inferred: bool) -> str:
         summary: Whether plans are summed up; else each has a row.
         inferred: Whether edges were inferred.
     """
-    from planner_eval.plan.glossary import explained
+    from planner_eval.plan.glossary import explain_words
     from planner_eval.plan.statistics import FIGURES
 
     totals, rows = sums.summary(), sums.plans + sums.unread
@@ -217,7 +219,7 @@ def words_table(sums: Sums, form: str, *, summary: bool, inferred: bool) -> str:
     names += ["inferred"] * inferred
     listed = summary or rows == 1
     kinds, patterns = (totals.argument_kinds, totals.patterns) if listed else ({}, {})
-    words = explained(names, kinds, patterns, shapes=totals.shapes, scopes=totals.scopes)
+    words = explain_words(names, kinds, patterns, shapes=totals.shapes, scopes=totals.scopes)
     return table([{"word": word, "meaning": meaning} for word, meaning in words.items()], form, width=200)
 
 
@@ -247,15 +249,15 @@ def _matrix(name: str, cells: Sequence[Cell], form: str) -> str:
     rows: dict[str, dict[str, Any]] = {}
     for cell in cells:
         row = rows.setdefault(cell.row, {name: cell.row} | dict.fromkeys(columns, ""))
-        row[cell.column] = _shown(cell)
+        row[cell.column] = _cell_text(cell)
     return table(list(rows.values()), form, width=40)
 
 
-def _shown(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     value = "–" if cell.value is None else f"{cell.value:.3f}".rstrip("0").rstrip(".")
     if cell.published is None:
         return value
-    differs = cell.agrees is False and not _partial(cell)
+    differs = cell.agrees is False and not _is_partial(cell)
     return f"{value} ({'≠ ' if differs else ''}{cell.published})"
 
 
@@ -264,26 +266,26 @@ def _remarks(cells: Iterable[Cell]) -> list[str]:
     reasons: dict[str, list[Cell]] = {}
     compared: dict[str, list[bool]] = {}
     for cell in cells:
-        if cell.agrees is not None and not _partial(cell):
+        if cell.agrees is not None and not _is_partial(cell):
             compared.setdefault(cell.table, []).append(cell.agrees)
-        if cell.agrees is False or (cell.note and cell.agrees is None) or _partial(cell):
-            why = f"{cell.n:,} of {cell.of:,} records at hand" if _partial(cell) else cell.note
+        if cell.agrees is False or (cell.note and cell.agrees is None) or _is_partial(cell):
+            why = f"{cell.n:,} of {cell.of:,} records at hand" if _is_partial(cell) else cell.note
             reasons.setdefault(why or "the reason is not known", []).append(cell)
     lines = [f"{name}: {sum(a)} of {len(a)} printed cells agree" for name, a in compared.items()]
-    lines += [f"- {why}: {_places(group)}" for why, group in reasons.items()]
+    lines += [f"- {why}: {_cell_locations(group)}" for why, group in reasons.items()]
     return ["\n".join(lines)] if lines else []
 
 
-def _places(cells: Sequence[Cell]) -> str:
+def _cell_locations(cells: Sequence[Cell]) -> str:
     """Which cells; of data that is not all there only their rows or their columns, whichever are fewer."""
     labels = [f"{cell.row} {cell.column}" for cell in cells]
-    if all(map(_partial, cells)):
+    if all(map(_is_partial, cells)):
         rows, columns = [cell.row for cell in cells], [cell.column for cell in cells]
         labels = min(rows, columns, key=lambda names: len(set(names)))
     return ", ".join(dict.fromkeys(labels))
 
 
-def _partial(cell: Cell) -> bool:
+def _is_partial(cell: Cell) -> bool:
     return cell.n is not None and cell.of is not None and cell.n < cell.of
 
 
@@ -298,14 +300,14 @@ class Pictures:
         look: How the drawings look, and whether graphs show every tool.
     """
 
-    def __init__(self, files: Mapping[str, str], titles: Sequence[str], look: Look) -> None:
+    def __init__(self, files: Mapping[str, str], titles: Sequence[str], look: DrawingOptions) -> None:
         if files.keys() - {"plot"}:
             from planner_eval.results.drawing.themes import theme
 
             theme(look.theme)  # one that there is not is told before the work
         self.files, self.titles, self.look = files, titles, look
         self.forms = {
-            kind: of_suffix(file, PICTURES if kind == "plot" else DRAWN) or "svg"
+            kind: format_of_suffix(file, PICTURE_FORMATS if kind == "plot" else DRAWING_FORMATS) or "svg"
             for kind, file in files.items()
         }
         self.graphs: dict[str, ToolGraph] = {}
@@ -321,13 +323,13 @@ class Pictures:
         """
         if not self.files.keys() - {"plot"}:
             return {}
-        from planner_eval.results.drawing.graphs import FEW, shapes_scene
+        from planner_eval.results.drawing.graphs import MAX_NODES, shapes_scene
 
         self.graphs = dict(source_sums[0].graphs)
         for sums in source_sums[1:]:
             for kind, graph in self.graphs.items():
                 graph.extend(sums.graphs[kind])
-        most = None if self.look.force else FEW
+        most = None if self.look.force else MAX_NODES
         drawn = {kind: graph.scene(most=most) for kind, graph in self.graphs.items()}
         shapes = zip(self.titles, (s.shapes for s in source_sums), strict=True)
         titled_shapes = {title: s for title, s in shapes if s is not None}

@@ -9,28 +9,37 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CatalogError, JudgeError, ParseError
-from planner_eval.base.json_text import indented
+from planner_eval.base.json_text import dump_indented
 from planner_eval.base.tables import table
-from planner_eval.base.text import counted, encodable, one_line, printable
-from planner_eval.cli.options import Applies, Number, emit, note, output, reading, refuse_idle, written
-from planner_eval.cli.requesting import waiting
-from planner_eval.cli.sources import dataset_places, read_plans
+from planner_eval.base.text import encodable, format_count, one_line, printable
+from planner_eval.cli.options import (
+    Number,
+    OptionScope,
+    emit,
+    format_option,
+    note,
+    output_option,
+    reading_options,
+    refuse_idle,
+)
+from planner_eval.cli.requesting import wait_options
+from planner_eval.cli.sources import dataset_options, read_plans
 from planner_eval.cli.targets import Target
-from planner_eval.cli.terminal import counting
-from planner_eval.reading.files.ids import spoken
+from planner_eval.cli.terminal import count_items
+from planner_eval.reading.files.ids import format_record_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
-    from planner_eval.curation.suggest.fixes import Tools
-    from planner_eval.curation.suggest.search import Faulty, Suggested
-    from planner_eval.models.judges import Counted
+    from planner_eval.curation.suggest.proposals import ToolIndex
+    from planner_eval.curation.suggest.search import FaultSuggestions, PlanSuggestions
+    from planner_eval.models.judges import CountedJudge
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
 
 
-_WIDE = 300
+_MAX_WIDTH = 300
 _DEADLINE, _RETRIES = 60.0, 2
 """A mend is no more than a help: who asks for one does not wait long for a server that fails."""
 
@@ -80,11 +89,11 @@ _DEADLINE, _RETRIES = 60.0, 2
 )
 @click.option("--replay", is_flag=True, help="Answer for the model from --model-cache alone.")
 @click.option("--prices", metavar="FILE", help="What a million tokens of the model cost: TOML or JSON.")
-@waiting(_DEADLINE, _RETRIES)
-@reading
-@dataset_places
-@written("text", "md", "json", "jsonl", help="How to write the suggestions.")
-@output
+@wait_options(_DEADLINE, _RETRIES)
+@reading_options
+@dataset_options
+@format_option("text", "md", "json", "jsonl", help="How to write the suggestions.")
+@output_option
 def command(
     plans: str,
     catalogs: tuple[str, ...],
@@ -116,54 +125,56 @@ def command(
     with_model, waits = model is not None, ("timeout", "deadline", "retries")
     refuse_idle(
         [
-            Applies(
+            OptionScope(
                 ("model_url", "model_cache", "replay", "prices", *waits), with_model, "with --model NAME"
             ),
-            Applies(("model_url", "prices", *waits), not replay, "without --replay, which asks nobody"),
-            Applies(("form",), not patch, "without --patch, which writes JSON"),
-            Applies(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
+            OptionScope(("model_url", "prices", *waits), not replay, "without --replay, which asks nobody"),
+            OptionScope(("form",), not patch, "without --patch, which writes JSON"),
+            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
         ]
     )
     source = read_plans([plans], **fields)[0]
-    offered = _Offered(catalogs, catalog_format)
+    offered = _OfferedTools(catalogs, catalog_format)
     if not catalogs and not any(offered.given(record) for record in source.records):
         raise click.UsageError(f"{source.name} brings no tools of its own: name them with --catalog")
     patience = {"timeout": timeout, "deadline": deadline, "retries": retries}
     judge = (
-        _judge(model or "", model_url, model_cache, prices, patience, replay=replay) if with_model else None
+        _open_judge(model or "", model_url, model_cache, prices, patience, replay=replay)
+        if with_model
+        else None
     )
-    question = _question(query, source)
+    question = _question_reader(query, source)
     how = {"model": judge, "most": most, "least": least, "dialect": dialect}
     many = len(source.records) != 1 or source.many
     rows = list(
-        counting(_rows(source.records, question, offered, how, patch=patch), len(source.records), "plans")
+        count_items(_rows(source.records, question, offered, how, patch=patch), len(source.records), "plans")
     )
     if patch:
         emit(_patches(rows, many=many), output, plain=True)
     else:
-        emit(_written(rows, form, many=many), output)
-    _say(rows)
+        emit(_format_rows(rows, form, many=many), output)
+    _say_summary(rows)
     code = (
         1
         if any(row.get("faults") or "error" in row or "repaired" in row or "empty" in row for row in rows)
         else 0
     )
     if judge is not None:
-        code = max(code, _told_model(judge, priced=prices is not None))
+        code = max(code, _say_model_failures(judge, priced=prices is not None))
     return 3 if all("error" in row for row in rows) else code
 
 
-class _Offered:
+class _OfferedTools:
     """The tools of each record: those that the user names, else those that the record brings."""
 
     def __init__(self, named: tuple[str, ...], format: str | None) -> None:
-        from planner_eval.curation.suggest.suggest import pooled, tools_of
+        from planner_eval.curation.suggest.suggest import index_tools, pooling_warnings
 
-        self._make = tools_of
-        self._all = tools_of(pe.read_catalog(named, format)) if named else None
+        self._make = index_tools
+        self._all = index_tools(pe.read_catalog(named, format)) if named else None
         self._last: tuple[Any, Any] = (None, None)
         if self._all is not None:
-            for message in pooled(named, self._all.catalog):
+            for message in pooling_warnings(named, self._all.catalog):
                 note(message)
 
     def given(self, record: Record) -> Any:
@@ -172,7 +183,7 @@ class _Offered:
         tools = sample.tools if hasattr(sample, "category") else record.fields.get("tools")
         return tools if tools and isinstance(tools, (list, dict)) else None
 
-    def of(self, record: Record) -> Tools:
+    def of(self, record: Record) -> ToolIndex:
         """The tools of a record.
 
         Raises:
@@ -185,11 +196,11 @@ class _Offered:
             raise CatalogError("it brings no tools, and no --catalog names any")
         if record_tools is not self._last[0] and record_tools != self._last[0]:
             self._last = (record_tools, self._make(record_tools))
-        tools: Tools = self._last[1]
+        tools: ToolIndex = self._last[1]
         return tools
 
 
-class _Telling:
+class _WarningJudge:
     """A judge whose first failure is told at once, for the others may take as long."""
 
     def __init__(self, judge: Judge) -> None:
@@ -200,12 +211,12 @@ class _Telling:
             return self.judge.ask(request)
         except JudgeError as problem:
             if not self._told and problem.code != "missing":
-                note(f"the model did not answer: {one_line(printable(str(problem)), _WIDE)}")
+                note(f"the model did not answer: {one_line(printable(str(problem)), _MAX_WIDTH)}")
             self._told = True
             raise
 
 
-def _judge(
+def _open_judge(
     model: str,
     url: str | None,
     cache: str | None,
@@ -213,10 +224,10 @@ def _judge(
     patience: dict[str, Any],
     *,
     replay: bool,
-) -> Counted:
+) -> CountedJudge:
     from pathlib import Path
 
-    from planner_eval.models.judges import Counted, open_judge
+    from planner_eval.models.judges import CountedJudge, open_judge
     from planner_eval.models.prices import price_of, read_prices
 
     cost = price_of(model, read_prices(Path(prices)), prices) if prices is not None else None
@@ -228,12 +239,12 @@ def _judge(
         prices=None if cost is None else (cost.input, cost.output),
         **patience,
     )
-    return Counted(_Telling(judge))
+    return CountedJudge(_WarningJudge(judge))
 
 
-def _question(query: str | None, source: PlanFile) -> Callable[[Record], str | None]:
+def _question_reader(query: str | None, source: PlanFile) -> Callable[[Record], str | None]:
     """What gives a record's question."""
-    from planner_eval.benchmarks.datasets.questions import question_text
+    from planner_eval.reading.question_templates import question_text
 
     if query is None:
         return lambda record: question_text(getattr(record.source, "query", None))
@@ -248,7 +259,7 @@ def _question(query: str | None, source: PlanFile) -> Callable[[Record], str | N
 def _rows(
     records: Sequence[Record],
     question: Callable[[Record], str | None],
-    offered: _Offered,
+    offered: _OfferedTools,
     how: dict[str, Any],
     *,
     patch: bool,
@@ -258,7 +269,7 @@ def _rows(
         name = record.name
         try:
             tools = offered.of(record)
-            suggested, repaired = _suggested(record, question(record), how | {"catalog": tools})
+            suggested, repaired = _suggest_fixes(record, question(record), how | {"catalog": tools})
         except (ParseError, CatalogError) as error:
             yield {"id": name, "error": f"{record.where}: {str(error).splitlines()[0]}"}
             continue
@@ -267,14 +278,16 @@ def _rows(
             row["repaired"] = repaired
         if not suggested.plan.calls:
             row["empty"] = "the prediction holds no call, so that there is nothing to mend"
-        row["faults"] = [_fault(faulty, suggested) for faulty in suggested.faults]
+        row["faults"] = [_fault_data(faulty, suggested) for faulty in suggested.faults]
         row["left"] = len(suggested.left)
         if patch:
             row["patch"] = suggested.patch
         yield row
 
 
-def _suggested(record: Record, query: str | None, how: dict[str, Any]) -> tuple[Suggested, str | None]:
+def _suggest_fixes(
+    record: Record, query: str | None, how: dict[str, Any]
+) -> tuple[PlanSuggestions, str | None]:
     """What mends a record's plan, and why it had to be repaired before it could be read at all."""
     try:
         return pe.suggest(record, query=query, **how), None
@@ -287,7 +300,7 @@ def _suggested(record: Record, query: str | None, how: dict[str, Any]) -> tuple[
             raise error from None
 
 
-def _fault(faulty: Faulty, suggested: Suggested) -> dict[str, Any]:
+def _fault_data(faulty: FaultSuggestions, suggested: PlanSuggestions) -> dict[str, Any]:
     fault = faulty.fault
     return {
         "code": fault.code,
@@ -304,22 +317,22 @@ def _fault(faulty: Faulty, suggested: Suggested) -> dict[str, Any]:
 def _patches(rows: list[dict[str, Any]], *, many: bool) -> str:
     """What planeval apply takes: one patch, or a line a record."""
     if not many and "patch" in rows[0]:
-        return indented(rows[0]["patch"])
+        return dump_indented(rows[0]["patch"])
     lines = [{"id": row["id"]} | row.get("patch", {"error": row.get("error")}) for row in rows]
     return "\n".join(encodable(json.dumps(line, ensure_ascii=False)) for line in lines)
 
 
-def _written(rows: list[dict[str, Any]], form: str, *, many: bool) -> str:
+def _format_rows(rows: list[dict[str, Any]], form: str, *, many: bool) -> str:
     if form == "jsonl":
         return "\n".join(encodable(json.dumps(row, ensure_ascii=False)) for row in rows)
     if form == "json":
-        return indented(rows if many else rows[0])
+        return dump_indented(rows if many else rows[0])
     if form == "md":
-        return table([line for row in rows for line in _cells(row)], "md")
+        return table([line for row in rows for line in _table_rows(row)], "md")
     return "\n".join(line for row in rows for line in _lines(row, many=many))
 
 
-def _cells(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _table_rows(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A row of a table a suggestion; a fault without one, and a plan that cannot be read, have their own."""
     empty = {
         "record": row["id"],
@@ -344,47 +357,47 @@ def _cells(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 "reason": suggestion["reason"],
             }
         if not fault["suggestions"]:
-            yield head | {"reason": _without(fault)}
+            yield head | {"reason": _no_fix_reason(fault)}
 
 
-def _without(fault: dict[str, Any]) -> str:
+def _no_fix_reason(fault: dict[str, Any]) -> str:
     return (
         "nothing fits" if fault["looked"] else "not looked at: the plan has too many faults, or is too long"
     )
 
 
 def _lines(row: dict[str, Any], *, many: bool) -> Iterator[str]:
-    lead = f"{spoken(row['id'])}: " if many else ""
+    lead = f"{format_record_name(row['id'])}: " if many else ""
     if "error" in row:
-        yield _line(f"{lead}unreadable: {row['error']}")
+        yield _short_line(f"{lead}unreadable: {row['error']}")
     if "repaired" in row:
-        yield _line(f"{lead}read after repair, as planeval apply --repair does: {row['repaired']}")
+        yield _short_line(f"{lead}read after repair, as planeval apply --repair does: {row['repaired']}")
     if "empty" in row:
-        yield _line(f"{lead}{row['empty']}")
+        yield _short_line(f"{lead}{row['empty']}")
     for fault in row.get("faults", ()):
         location = "the answer" if fault["call"] is None else f"call {fault['call']} ({fault['tool']})"
-        yield _line(f"{lead}{location}: {fault['message']} [{fault['code']}]")
+        yield _short_line(f"{lead}{location}: {fault['message']} [{fault['code']}]")
         for suggestion in fault["suggestions"]:
-            yield _line(f"  {suggestion['score']:.2f} {suggestion['says']}: {suggestion['reason']}")
+            yield _short_line(f"  {suggestion['score']:.2f} {suggestion['says']}: {suggestion['reason']}")
         if fault["tied"]:
             yield "  the first two are as likely as one another: --patch takes neither"
         if not fault["suggestions"]:
-            yield f"  {_without(fault)}"
+            yield f"  {_no_fix_reason(fault)}"
 
 
-def _line(text: str) -> str:
-    return one_line(printable(text), _WIDE)
+def _short_line(text: str) -> str:
+    return one_line(printable(text), _MAX_WIDTH)
 
 
-def _say(rows: list[dict[str, Any]]) -> None:
+def _say_summary(rows: list[dict[str, Any]]) -> None:
     read = [row for row in rows if "error" not in row]
     faults = [fault for row in read for fault in row["faults"]]
     mended = sum(bool(fault["suggestions"]) for fault in faults)
     right = sum(not row["faults"] and "empty" not in row for row in read)
-    message = f"{counted(len(read), 'plan')}: {right:,} without faults"
+    message = f"{format_count(len(read), 'plan')}: {right:,} without faults"
     if faults:
         left = sum(row["left"] for row in read)
-        message += f"; {counted(len(faults), 'fault')}, {mended:,} with suggestions"
+        message += f"; {format_count(len(faults), 'fault')}, {mended:,} with suggestions"
         message += f", {left:,} left by the likely ones"
     empty, unread = sum("empty" in row for row in read), len(rows) - len(read)
     repaired = sum("repaired" in row for row in read)
@@ -393,11 +406,11 @@ def _say(rows: list[dict[str, Any]]) -> None:
     note(message + (f"; {unread:,} unreadable" if unread else ""))
 
 
-def _told_model(judge: Counted, *, priced: bool) -> int:
+def _say_model_failures(judge: CountedJudge, *, priced: bool) -> int:
     """Say what the model left without an answer; the exit code for that."""
     if judge.asked:
         cost = f", cost {judge.cost:,.6f}".rstrip("0").rstrip(".") if priced else ""
-        note(f"the model was asked {counted(judge.asked, 'question')}{cost}")
+        note(f"the model was asked {format_count(judge.asked, 'question')}{cost}")
     if judge.failed:
         note(f"it did not answer {judge.failed:,} of {judge.asked:,}: {judge.reason}")
     return 1 if judge.failed else 0

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import TABLED
-from planner_eval.cli.drawing import Charted, charting
+from planner_eval.base.formats import TABLE_FORMATS
+from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.options import (
-    Applies,
+    OptionScope,
     cluster_option,
     emit,
+    format_option,
     note,
-    output,
+    output_option,
     refuse_idle,
     seed_option,
-    written,
 )
 from planner_eval.cli.score_benchmark import (
-    Published,
+    BenchmarkOptions,
     benchmark_options,
-    judge_failed,
-    rare_collection,
+    delay_garbage_collection,
     refuse_idle_options,
+    say_judge_failures,
     scoring_options,
 )
 
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 @cluster_option
 @seed_option
 @benchmark_options
-@charting
-@written(*TABLED)
-@output
+@chart_options
+@format_option(*TABLE_FORMATS)
+@output_option
 def command(
     runs: tuple[str, ...],
     layout: str | None,
@@ -60,8 +60,8 @@ def command(
     bare: bool,
     cluster: str | None,
     seed: int,
-    published: Published,
-    charted: Charted,
+    published: BenchmarkOptions,
+    charted: ChartOptions,
     form: str,
     output: str | None,
 ) -> int:
@@ -76,23 +76,23 @@ def command(
     """
     refuse_idle(
         [
-            Applies(("by", "metrics"), layout is None, "without --layout, which says what is shown"),
+            OptionScope(("by", "metrics"), layout is None, "without --layout, which says what is shown"),
             charted.applies,
-            Applies(("bare",), form in ("text", "md", "tex"), "to --format text, md and tex"),
+            OptionScope(("bare",), form in ("text", "md", "tex"), "to --format text, md and tex"),
         ]
     )
-    from planner_eval.models.tables.runs import told
+    from planner_eval.models.tables.runs import read_table_run
 
-    rare_collection()
-    named = _named(runs)
-    all_runs = [told(path) for paths in named.values() for path in paths]
+    delay_garbage_collection()
+    named = _runs_by_name(runs)
+    all_runs = [read_table_run(path) for paths in named.values() for path in paths]
     bench = _benchmark(all_runs[0].form, published)
     asking = any(r.predicted is not None for r in all_runs)
     condition = "to runs of predict: the others have been scored"
     refuse_idle(
         [
-            Applies(Published._fields[3:], asking, condition),
-            Applies(("gold",), asking or bench is not None, condition),
+            OptionScope(BenchmarkOptions._fields[3:], asking, condition),
+            OptionScope(("gold",), asking or bench is not None, condition),
         ]
     )
     shared: dict[str, Any] = {
@@ -115,12 +115,12 @@ def command(
             more = {"gold": gold, "variant": variant, **options}
             draw = charted.write(lambda: pe.chart(named, charted.figure, **more))
             result_table = pe.table(named, variant=variant, **shared, **options)
-    code = max(_tell(result_table, form, output, bare=bare), judge_failed(judge))
+    code = max(_write_table(result_table, form, output, bare=bare), say_judge_failures(judge))
     draw()
     return code
 
 
-def _named(runs: tuple[str, ...]) -> dict[str | None, Any]:
+def _runs_by_name(runs: tuple[str, ...]) -> dict[str | None, Any]:
     """The folders by the names that the user gives them; a path that is there has no name."""
     folders: dict[str | None, Any] = {}
     for run in runs:
@@ -130,18 +130,18 @@ def _named(runs: tuple[str, ...]) -> dict[str | None, Any]:
     return folders
 
 
-def _benchmark(form: str | None, published: Published) -> Benchmark | None:
+def _benchmark(form: str | None, published: BenchmarkOptions) -> Benchmark | None:
     """The benchmark of the runs; without one its options are refused."""
     from planner_eval.benchmarks.registry import benchmark
 
     if published.benchmark is not None and published.benchmark != form:
         bench = benchmark(published.benchmark)
         raise click.UsageError(f"--benchmark {bench.name}: the runs are of {form or 'tasks of your own'}")
-    refuse_idle([Applies(Published._fields[1:], form is not None, "to runs of a benchmark")])
+    refuse_idle([OptionScope(BenchmarkOptions._fields[1:], form is not None, "to runs of a benchmark")])
     return None if form is None else benchmark(form)
 
 
-def _tell(result_table: Table, form: str, output: str | None, *, bare: bool) -> int:
+def _write_table(result_table: Table, form: str, output: str | None, *, bare: bool) -> int:
     from planner_eval.results.views.table import write_table
 
     emit(write_table(result_table, form, intervals=not bare), output)

@@ -73,26 +73,26 @@ class Tally:
         from planner_eval.comparison.rows import STATES
 
         total = self.read + self.unread
-        named = f" ({_counts(self.dialects)})" if self.dialects else ""
+        named = f" ({_counts_text(self.dialects)})" if self.dialects else ""
         phrases = [f"{self.read:,} read{named}"]
         phrases += [f"{self.states[state]:,} {state}" for state in STATES if self.states[state]]
         return f"{total:,} plan{'s' * (total != 1)}: {', '.join(phrases)}"
 
 
-def _counts(counts: Counter[str]) -> str:
+def _counts_text(counts: Counter[str]) -> str:
     """The most frequent first, and as they came among those of one number."""
     return ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
 
 
-def losses_said(losses: Counter[str]) -> str:
+def losses_text(losses: Counter[str]) -> str:
     """What was lost, to follow what was written: ``; 3 losses (2 loss.answer, 1 loss.app)``."""
     total = losses.total()
-    return f"; {total:,} loss{'es' * (total != 1)} ({_counts(losses)})" if total else ""
+    return f"; {total:,} loss{'es' * (total != 1)} ({_counts_text(losses)})" if total else ""
 
 
 # ----------------------------------------------------------------------
 # Thresholds of ``--fail-under``: whether figures reach them, in words and as test cases.
-class Checked(NamedTuple):
+class CheckedLimit(NamedTuple):
     """A threshold beside the figure.
 
     Args:
@@ -113,7 +113,7 @@ class Checked(NamedTuple):
         return limit_case(name, met=self.met, said=self.said, file=file)
 
 
-def check_limit(limit: Threshold, value: Any, *, lower: bool = False, of: str = "") -> Checked:
+def check_limit(limit: Threshold, value: Any, *, lower: bool = False, of: str = "") -> CheckedLimit:
     """Whether a figure reaches a threshold.
 
     Args:
@@ -122,7 +122,7 @@ def check_limit(limit: Threshold, value: Any, *, lower: bool = False, of: str = 
         lower: Less is better, so that the threshold is the most that is allowed.
         of: What the figure is of, in words.
     """
-    from planner_eval.results.thresholds import reach
+    from planner_eval.results.thresholds import check_threshold
 
     name = f"{limit.name} ({of})" if of else limit.name
-    return Checked(limit, *reach(name, value, limit.least, lower=lower))
+    return CheckedLimit(limit, *check_threshold(name, value, limit.least, lower=lower))

@@ -10,13 +10,13 @@ from typing import Any
 import click
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import NAMED, of_suffix
-from planner_eval.base.output_files import refusal, silence
+from planner_eval.base.formats import SUFFIX_FORMATS, format_of_suffix
+from planner_eval.base.output_files import find_write_problem, silence
 
-SETTINGS = ("planeval.toml", "pyproject.toml")
+SETTINGS_FILES = ("planeval.toml", "pyproject.toml")
 """Files that every command may read."""
 
-READ = frozenset(("FILE", "GOLD", "SPEC", "DIR"))
+READ_METAVARS = frozenset(("FILE", "GOLD", "SPEC", "DIR"))
 """What the metavar of an option says that names something to read, or a file to write."""
 
 
@@ -51,16 +51,20 @@ def refuse_targets(context: click.Context) -> None:
         if not isinstance(target, Target) or not file or context.params.get(target.unless):
             continue
         flag = max(option.opts, key=len)
-        problem = refusal(file, folder=target.folder)
+        problem = find_write_problem(file, folder=target.folder)
         if problem is not None:
             raise InputError(f"{flag}: {problem}")
-        for other, name in _named(context, option):
+        for other, name in _named_files(context, option):
             if _is_read(context, other, name, file):
                 what = "written" if isinstance(other.type, Target) else "read"
                 raise InputError(f"{flag}: {file} is {what} by this command too ({name}): name another file")
         if os.path.exists(file) and _is_settings(file):
             raise InputError(f"{flag}: {file} holds the settings of the project: name another file")
-        named = of_suffix(file, NAMED) if target.forms and not of_suffix(file, target.forms) else None
+        named = (
+            format_of_suffix(file, SUFFIX_FORMATS)
+            if target.forms and not format_of_suffix(file, target.forms)
+            else None
+        )
         if named is not None:
             written = " or ".join(target.forms)
             raise InputError(f"{flag}: {file} is named as {named}, and {written} is written")
@@ -68,11 +72,11 @@ def refuse_targets(context: click.Context) -> None:
 
 def _is_settings(file: str) -> bool:
     """Whether a file, or what it links to, is the project's settings."""
-    links = (name for name in SETTINGS if os.path.exists(name) and os.path.samefile(file, name))
-    return os.path.basename(os.path.realpath(file)) in SETTINGS or next(links, None) is not None
+    links = (name for name in SETTINGS_FILES if os.path.exists(name) and os.path.samefile(file, name))
+    return os.path.basename(os.path.realpath(file)) in SETTINGS_FILES or next(links, None) is not None
 
 
-def form_of(file: str | None, forms: Collection[str], context: click.Context) -> str | None:
+def format_of_file(file: str | None, forms: Collection[str], context: click.Context) -> str | None:
     """The format that a file's suffix names; None where it names none.
 
     Args:
@@ -83,8 +87,8 @@ def form_of(file: str | None, forms: Collection[str], context: click.Context) ->
     Raises:
         UsageError: it names one, and the command does not write it.
     """
-    form = of_suffix(file, forms)
-    other = of_suffix(file, NAMED) if form is None else None
+    form = format_of_suffix(file, forms)
+    other = format_of_suffix(file, SUFFIX_FORMATS) if form is None else None
     if other is not None:
         message = f"{file} is named as {other}, and {context.command.name} writes {', '.join(forms)}"
         if "form" in {option.name for option in context.command.params}:
@@ -93,18 +97,18 @@ def form_of(file: str | None, forms: Collection[str], context: click.Context) ->
     return form
 
 
-def _named(context: click.Context, but: click.Parameter) -> Iterator[tuple[click.Parameter, str]]:
+def _named_files(context: click.Context, but: click.Parameter) -> Iterator[tuple[click.Parameter, str]]:
     """What the other arguments and options name that may be files."""
     for option in context.command.params:
-        if option is but or not (isinstance(option, click.Argument) or _may_name(option)):
+        if option is but or not (isinstance(option, click.Argument) or _can_name_file(option)):
             continue
         value: Any = context.params.get(option.name or "", context.meta.get(option.name or ""))
         for name in (value,) if isinstance(value, str) else value or ():
             yield option, name
 
 
-def _may_name(option: click.Parameter) -> bool:
-    return not READ.isdisjoint((option.metavar or "").split("|"))
+def _can_name_file(option: click.Parameter) -> bool:
+    return not READ_METAVARS.isdisjoint((option.metavar or "").split("|"))
 
 
 def _is_read(context: click.Context, option: click.Parameter, name: str, file: str) -> bool:
@@ -124,17 +128,17 @@ def _is_read(context: click.Context, option: click.Parameter, name: str, file: s
         return True
     reads_folders = isinstance(option, click.Option) or context.params.get("benchmark") is not None
     if any(
-        os.path.isdir(folder) and _below(folder, file)
+        os.path.isdir(folder) and _is_below(folder, file)
         for folder in (name, remainder)
         if reads_folders and folder
     ):
         return True
     if kind == "-" or not (os.path.isdir(name) or any(mark in name for mark in "*?[")):
-        return not os.path.exists(name) and _below(_cache(context), file)
-    return any(os.path.exists(path) and os.path.samefile(path, file) for path in _listed(name))
+        return not os.path.exists(name) and _is_below(_cache_folder(context), file)
+    return any(os.path.exists(path) and os.path.samefile(path, file) for path in _list_names(name))
 
 
-def _listed(name: str) -> tuple[str, ...]:
+def _list_names(name: str) -> tuple[str, ...]:
     from planner_eval.reading.files.several import list_files
 
     try:
@@ -144,13 +148,13 @@ def _listed(name: str) -> tuple[str, ...]:
     return listing.files if listing is not None else ()
 
 
-def _cache(context: click.Context) -> str:
+def _cache_folder(context: click.Context) -> str:
     from planner_eval.benchmarks.datasets.published import cache_folder
 
     return str(cache_folder(context.params.get("cache")))
 
 
-def _below(folder: str, file: str) -> bool:
+def _is_below(folder: str, file: str) -> bool:
     real = os.path.realpath(folder)
     return os.path.realpath(file).startswith(os.path.join(real, ""))
 

@@ -12,8 +12,8 @@ from typing import TypeVar
 import click
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
-from planner_eval.base.output_files import ended, silence
+from planner_eval.base.formats import DRAWING_FORMATS, RESULT_FORMATS, format_of_suffix
+from planner_eval.base.output_files import ensure_final_newline, silence
 from planner_eval.base.text import one_line, printable
 
 # ----------------------------------------------------------------------
@@ -22,7 +22,7 @@ from planner_eval.base.text import one_line, printable
 # Each function takes text that is made already and gives the same text with colours; what a colour says
 # stands
 # there in words. A text that only looks like a state is coloured as one, and means nothing more by it.
-STATES = {
+STATE_COLORS = {
     "same": "32",
     "different": "33",
     "unreadable": "31",
@@ -46,119 +46,128 @@ STATES = {
 
 BOLD, DIM = "1", "2"
 
-_STATE = "|".join(STATES)
+_STATE = "|".join(STATE_COLORS)
 _CODE = r"[a-z]+\.[a-z_]+"
-_HABIT = r"[a-z]+ for [a-z]+"
-_COLUMNS = r"(?:^|(?<=  ))(status|state|severity)(?=  |$)"
+_COMPOUND_EDIT = r"[a-z]+ for [a-z]+"
+_STATE_COLUMN_HEAD = r"(?:^|(?<=  ))(status|state|severity)(?=  |$)"
 """The heads of columns of states."""
 
 
-def _on(text: str, sgr: str) -> str:
+def _color(text: str, sgr: str) -> str:
     return f"\x1b[{sgr}m{text}\x1b[0m" if sgr else text
 
 
-def _state(match: re.Match[str]) -> str:
-    return _on(match[0], STATES[match[0]])
+def _color_state(match: re.Match[str]) -> str:
+    return _color(match[0], STATE_COLORS[match[0]])
 
 
-def _code(match: re.Match[str]) -> str:
+def _color_code(match: re.Match[str]) -> str:
     """A kind of edit in the colour that its role has in a drawing."""
     kind, _, what = match[0].partition(".")
     if what == "missing":
-        return _on(match[0], "31")
+        return _color(match[0], "31")
     if what in ("extra", "duplicated"):
-        return _on(match[0], "34")
-    return _on(match[0], "35" if kind == "reference" else "33")
+        return _color(match[0], "34")
+    return _color(match[0], "35" if kind == "reference" else "33")
 
 
-def _values(message: str) -> str:
+def _embolden_values(message: str) -> str:
     """What an edit says, with the words in bold in which two texts differ."""
-    from planner_eval.comparison.explanation.sentences import marked
+    from planner_eval.comparison.explanation.sentences import mark_differences
 
-    return "".join(_on(piece, BOLD) if differs else piece for piece, differs in marked(message))
+    return "".join(_color(piece, BOLD) if differs else piece for piece, differs in mark_differences(message))
 
 
-def _pair(line: str) -> str:
+def _color_pair(line: str) -> str:
     """A line of what became of a pair, of an edit, or of how many pairs are in which state."""
     if re.match(r"[\d,]+ pairs?: ", line):
-        return re.sub(rf"(?<=\d )({_STATE})\b", _state, line)
-    if edit := re.match(rf" +(↳ )?(?:{_CODE}|{_HABIT})( ×\d+)?( \([^()]*\))?: ", line):
-        return re.sub(f"{_CODE}|{_HABIT}", _code, edit[0], count=1) + _values(line[edit.end() :])
+        return re.sub(rf"(?<=\d )({_STATE})\b", _color_state, line)
+    if edit := re.match(rf" +(↳ )?(?:{_CODE}|{_COMPOUND_EDIT})( ×\d+)?( \([^()]*\))?: ", line):
+        return re.sub(f"{_CODE}|{_COMPOUND_EDIT}", _color_code, edit[0], count=1) + _embolden_values(
+            line[edit.end() :]
+        )
     match = re.match(rf"(?:.*?  )?(?P<state>{_STATE})(?=: | \(|$)", line)
     if match is None:
         return line
     head, tail = line[: match.start("state")], line[match.end("state") :]
     codes = re.match(rf": (?:{_CODE}(?: ×\d+)?(?:, |(?=: )))+", tail)
     end = codes.end() if codes else 0
-    return head + _on(match["state"], STATES[match["state"]]) + re.sub(_CODE, _code, tail[:end]) + tail[end:]
+    return (
+        head
+        + _color(match["state"], STATE_COLORS[match["state"]])
+        + re.sub(_CODE, _color_code, tail[:end])
+        + tail[end:]
+    )
 
 
-def pairs(text: str) -> str:
+def color_pairs(text: str) -> str:
     """What ``planeval diff`` says."""
-    return "\n".join(map(_pair, text.split("\n")))
+    return "\n".join(map(_color_pair, text.split("\n")))
 
 
-def findings(text: str) -> str:
+def color_findings(text: str) -> str:
     """What ``planeval check`` found: a severity and a code a line."""
     return re.sub(
         r"^(.*?: )??(error|warning|info)(: .*?)( \[[a-z_.]+\])?$",
-        lambda m: f"{m[1] or ''}{_on(m[2], STATES[m[2]])}{m[3]}{_on(m[4] or '', DIM if m[4] else '')}",
+        lambda m: (
+            f"{m[1] or ''}{_color(m[2], STATE_COLORS[m[2]])}{m[3]}{_color(m[4] or '', DIM if m[4] else '')}"
+        ),
         text,
         flags=re.M,
     )
 
 
-def readings(text: str) -> str:
+def color_readings(text: str) -> str:
     """What ``planeval parse`` read: a head and a notation a plan, its calls, and what was noticed."""
-    return "\n".join(map(_reading, text.split("\n")))
+    return "\n".join(map(_color_reading, text.split("\n")))
 
 
-def _reading(line: str) -> str:
+def _color_reading(line: str) -> str:
     if re.match(rf"  {_CODE}: ", line) or re.match(rf"(?:{_STATE}): ", line):
-        return _pair(line)
+        return _color_pair(line)
     if re.match(r"[a-z][\w.-]*: ", line):
-        return re.sub(r"^[^:]+", lambda m: _on(m[0], "36"), line)
-    return _on(line, BOLD) if re.match(r"\S.*, (record|line) ", line) else line
+        return re.sub(r"^[^:]+", lambda m: _color(m[0], "36"), line)
+    return _color(line, BOLD) if re.match(r"\S.*, (record|line) ", line) else line
 
 
-def tables(text: str) -> str:
+def color_tables(text: str) -> str:
     """Tables, with lines of pairs before or between them: heads bold, states in their columns coloured."""
-    return "\n\n".join("\n".join(_block(block.split("\n"))) for block in text.split("\n\n"))
+    return "\n\n".join("\n".join(_color_block(block.split("\n"))) for block in text.split("\n\n"))
 
 
-def _block(lines: list[str]) -> Iterator[str]:
-    painted = [_pair(line) for line in lines]
+def _color_block(lines: list[str]) -> Iterator[str]:
+    painted = [_color_pair(line) for line in lines]
     if painted[0] != lines[0] or len(lines) == 1 or not re.search(r"\S  +\S", lines[0]):
         yield from painted
         return
-    yield _on(lines[0], BOLD)
-    heads = [m.start() for m in re.finditer(_COLUMNS, lines[0])]
+    yield _color(lines[0], BOLD)
+    heads = [m.start() for m in re.finditer(_STATE_COLUMN_HEAD, lines[0])]
     for line in lines[1:]:
         for column in heads:
-            line = line[:column] + re.sub(rf"^({_STATE})(?=  |$)", _state, line[column:])
+            line = line[:column] + re.sub(rf"^({_STATE})(?=  |$)", _color_state, line[column:])
             break  # a second column of states would be moved by the colours of the first
         yield line
 
 
-PAINTS: Mapping[str, Callable[[str], str]] = {
-    "diff": pairs,
-    "check": findings,
-    "parse": readings,
-    "score": tables,
-    "agree": tables,
-    "compare": tables,
-    "stats": tables,
-    "execute": tables,
-    "dialects": tables,
-    "doctor": tables,
-    "selftest": tables,
-    "data list": tables,
-    "data verify": tables,
-    "data check": tables,
+COLOR_FUNCTIONS: Mapping[str, Callable[[str], str]] = {
+    "diff": color_pairs,
+    "check": color_findings,
+    "parse": color_readings,
+    "score": color_tables,
+    "agree": color_tables,
+    "compare": color_tables,
+    "stats": color_tables,
+    "execute": color_tables,
+    "dialects": color_tables,
+    "doctor": color_tables,
+    "selftest": color_tables,
+    "data list": color_tables,
+    "data verify": color_tables,
+    "data check": color_tables,
 }
 """How the text of each command is coloured; ``render`` draws in the colours of its theme."""
 
-LINEWISE = (pairs, findings, readings)
+LINE_COLOR_FUNCTIONS = (color_pairs, color_findings, color_readings)
 """Those that look at each line for itself."""
 
 
@@ -181,19 +190,19 @@ def with_color(command: click.Command) -> click.Command:
                 default="auto",
                 show_default=True,
                 expose_value=False,
-                callback=_decide,
+                callback=_set_color,
                 help="Colours in text: on a terminal (auto), also in files and pipes, or never.",
             )
         )
     return command
 
 
-def _decide(context: click.Context, _option: click.Parameter, when: str) -> None:
+def _set_color(context: click.Context, _option: click.Parameter, when: str) -> None:
     """Keep what the user wants where click itself looks for it."""
     context.color = {"always": True, "never": False}.get(when)
 
 
-def colorful(output: str | None = None) -> bool:
+def is_colored(output: str | None = None) -> bool:
     """Whether text gets colours: as ``--color`` says, or where it goes to a terminal that wants them.
 
     Args:
@@ -206,7 +215,7 @@ def colorful(output: str | None = None) -> bool:
     return allowed and output is None and sys.stdout.isatty()
 
 
-def painted(pieces: Iterable[str], output: str | None) -> Iterable[str]:
+def color_output(pieces: Iterable[str], output: str | None) -> Iterable[str]:
     """A command's text as it goes out: safe for a terminal, and with colours where it is for people.
 
     Args:
@@ -216,13 +225,19 @@ def painted(pieces: Iterable[str], output: str | None) -> Iterable[str]:
     if output is None and sys.stdout.isatty():
         pieces = map(printable, pieces)
     context = click.get_current_context(silent=True)
-    if context is None or not colorful(output):
+    if context is None or not is_colored(output):
         return pieces
-    form = context.params.get("form") or of_suffix(output, (*WRITTEN, *DRAWN, "html")) or "text"
-    paint = PAINTS.get(context.command_path.partition(" ")[2])
+    form = (
+        context.params.get("form")
+        or format_of_suffix(output, (*RESULT_FORMATS, *DRAWING_FORMATS, "html"))
+        or "text"
+    )
+    paint = COLOR_FUNCTIONS.get(context.command_path.partition(" ")[2])
     if paint is None or form != "text":
         return pieces
-    return map(paint, map(printable, whole_lines(pieces) if paint in LINEWISE else ["".join(pieces)]))
+    return map(
+        paint, map(printable, whole_lines(pieces) if paint in LINE_COLOR_FUNCTIONS else ["".join(pieces)])
+    )
 
 
 def whole_lines(pieces: Iterable[str]) -> Iterator[str]:
@@ -243,13 +258,13 @@ def whole_lines(pieces: Iterable[str]) -> Iterator[str]:
 
 
 # ---------------------------------------------------------------- progress
-CLEARED = "\r\x1b[K"
+CLEAR_LINE = "\r\x1b[K"
 """Ends a line on a terminal that was not meant to stay."""
 
-_LARGE = 4_000_000
+_LARGE_BYTES = 4_000_000
 """Files of so many bytes take a second to read."""
 
-_ACTIVE = "planeval.counters"
+_COUNTERS_KEY = "planeval.counters"
 
 
 class Counter:
@@ -292,7 +307,7 @@ class Counter:
             from shutil import get_terminal_size
 
             width = get_terminal_size().columns - 1  # a line that wraps could not be taken away
-            sys.stderr.write(CLEARED + one_line(text, width))
+            sys.stderr.write(CLEAR_LINE + one_line(text, width))
             sys.stderr.flush()
             self.visible = True
 
@@ -308,7 +323,7 @@ class Counter:
     def clear(self) -> None:
         """Take the line away."""
         if self.visible:
-            sys.stderr.write(CLEARED)
+            sys.stderr.write(CLEAR_LINE)
             sys.stderr.flush()
             self.visible = False
 
@@ -320,19 +335,19 @@ class Counter:
             error.add_note(f"after {self.said}")
 
 
-def counted(what: str = "pairs", *, lead: str = "", scale: int = 1) -> Counter:
+def make_counter(what: str = "pairs", *, lead: str = "", scale: int = 1) -> Counter:
     """A count for the command that runs; see :class:`Counter`."""
     counter = Counter(what, lead, scale)
     context = click.get_current_context(silent=True)
     if context is not None:
-        context.meta.setdefault(_ACTIVE, []).append(counter)
+        context.meta.setdefault(_COUNTERS_KEY, []).append(counter)
         context.call_on_close(counter.close)
     return counter
 
 
-def counting(items: Iterable[T], total: int, what: str = "plans") -> Iterator[T]:
+def count_items(items: Iterable[T], total: int, what: str = "plans") -> Iterator[T]:
     """The same items, counted; see :class:`Counter`."""
-    tell = counted(what)
+    tell = make_counter(what)
     tell(0, total)
     try:
         for count, item in enumerate(items, 1):
@@ -342,21 +357,21 @@ def counting(items: Iterable[T], total: int, what: str = "plans") -> Iterator[T]
         tell.clear()
 
 
-def tell_reading(name: str) -> None:
+def say_reading(name: str) -> None:
     """Say that a large file is read, of which nothing can be counted before that is done."""
     size = os.path.getsize(name) if os.path.isfile(name) else 0
-    if size > _LARGE:
-        counted().show(f"reading {size / 1e6:,.1f} MB of {name}")
+    if size > _LARGE_BYTES:
+        make_counter().show(f"reading {size / 1e6:,.1f} MB of {name}")
 
 
-def clear() -> None:
+def clear_counter_line() -> None:
     """Take away the line of a count, for another line comes; it is drawn again with the next piece."""
     context = click.get_current_context(silent=True)
-    for counter in context.meta.get(_ACTIVE, ()) if context is not None else ():
+    for counter in context.meta.get(_COUNTERS_KEY, ()) if context is not None else ():
         counter.clear()
 
 
-def interrupted(error: BaseException) -> str:
+def interrupt_message(error: BaseException) -> str:
     """What is said of an interrupt: how much was done, where it was counted."""
     notes: list[str] = getattr(error.__cause__ or error, "__notes__", [])
     notes = sorted(notes, key=lambda n: n.startswith(";"))
@@ -365,7 +380,7 @@ def interrupted(error: BaseException) -> str:
 
 # ----------------------------------------------------------------------
 # Standard output: results in blocks, and readers that leave before the end.
-_BLOCK = 1 << 16
+_BLOCK_CHARACTERS = 1 << 16
 """Characters that are written at once where no terminal shows them."""
 
 
@@ -379,8 +394,8 @@ def write_out(data: bytes | Iterable[str]) -> None:
         InputError: it cannot be written.
         BrokenPipeError: its reader has gone; nothing more can be written.
     """
-    for block in [data] if isinstance(data, bytes) else _blocks(ended(data)):
-        clear()
+    for block in [data] if isinstance(data, bytes) else _merge_pieces(ensure_final_newline(data)):
+        clear_counter_line()
         try:
             click.echo(block, nl=False)
         except BrokenPipeError:
@@ -391,9 +406,9 @@ def write_out(data: bytes | Iterable[str]) -> None:
             raise InputError(f"standard output cannot be written: {error.strerror or error}") from None
 
 
-def _blocks(pieces: Iterable[str]) -> Iterator[str]:
+def _merge_pieces(pieces: Iterable[str]) -> Iterator[str]:
     """The same text in larger pieces, each a call of the system; a terminal gets them as they come."""
-    least = 0 if sys.stdout.isatty() else _BLOCK
+    least = 0 if sys.stdout.isatty() else _BLOCK_CHARACTERS
     pending: list[str] = []
     size = 0
     for piece in pieces:

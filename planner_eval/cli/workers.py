@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.cli.options import Seconds, bundled, note
-from planner_eval.cli.terminal import Counter, counted, counting
+from planner_eval.cli.options import Seconds, bundle_options, note
+from planner_eval.cli.terminal import Counter, count_items, make_counter
 
 if TYPE_CHECKING:
     from planner_eval.reading.files.files import PlanFile
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # The options of commands whose work several processes may do in parts, and what is said meanwhile.
-_SAY_EVERY = 10.0
+_PROGRESS_SECONDS = 10.0
 """Seconds between the lines that tell of progress where there is no terminal."""
 
 
-class Running(NamedTuple):
+class WorkOptions(NamedTuple):
     """How work is done in parts.
 
     Args:
@@ -58,18 +58,18 @@ class Running(NamedTuple):
         settings = {"jobs": self.jobs, "deadline": self.record_deadline, "part": self.part}
         options: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
         if self.engine is not None or self.address is not None:
-            from planner_eval.results.runs.ray import OnRay
+            from planner_eval.results.runs.ray import RayRunner
 
-            options["engine"] = OnRay.at(self.address)
+            options["engine"] = RayRunner.at(self.address)
         return options if self.quiet else {**options, "progress": Progress(what)}
 
 
-AS_USUAL = Running(None, None, None, None, None, quiet=False)
+DEFAULT_WORK_OPTIONS = WorkOptions(None, None, None, None, None, quiet=False)
 """As the size of the input says."""
 
 
-def running(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--jobs`` and others, which the command takes as ``running``, a `Running`."""
+def work_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--jobs`` and others, which the command takes as ``work_options``, a `WorkOptions`."""
     for option in (
         click.option(
             "--address", metavar="HOST:PORT", help="The Ray cluster; one of this machine when left out."
@@ -100,7 +100,7 @@ def running(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
     ):
         command = option(command)
-    return bundled("running", Running, Running._fields)(command)
+    return bundle_options("running", WorkOptions, WorkOptions._fields)(command)
 
 
 store_option = click.option(
@@ -119,7 +119,7 @@ class Progress:
     """
 
     def __init__(self, what: str) -> None:
-        self.counter: Counter = counted(what)
+        self.counter: Counter = make_counter(what)
         self.what = what
         self.begun = self.said = time.monotonic()
         self.first: int | None = None
@@ -135,7 +135,7 @@ class Progress:
                 self.counter.clear()
             elif now - self.begun > 1:
                 self.counter.show(text)
-        elif now - self.said > _SAY_EVERY:
+        elif now - self.said > _PROGRESS_SECONDS:
             self.said = now
             note(text)
 
@@ -170,7 +170,7 @@ def progress_line(completed: int, total: int, failed: int, lately: int, seconds:
 
 # ----------------------------------------------------------------------
 # Work on many records: in this process, or in parts by several.
-class Done(NamedTuple):
+class WorkResult(NamedTuple):
     """What became of all records.
 
     Args:
@@ -183,9 +183,9 @@ class Done(NamedTuple):
 
 
 @contextmanager
-def working(
-    job: Job, pairs: Pairs, running: Running, *, large: bool, what: str = "pairs", **run_options: Any
-) -> Iterator[Done]:
+def run_job(
+    job: Job, pairs: Pairs, running: WorkOptions, *, large: bool, what: str = "pairs", **run_options: Any
+) -> Iterator[WorkResult]:
     """Do a job over all pairs, before anything of it is written.
 
     Args:
@@ -199,18 +199,19 @@ def working(
     if not (large or running.wanted or run_options.get("folder")):
         sums = job.fold()
         lines: Iterable[str] = job.rows(pairs, sums)
-        yield Done(sums, list(lines if running.quiet else counting(lines, len(pairs), what)))
+        yield WorkResult(sums, list(lines if running.quiet else count_items(lines, len(pairs), what)))
         return
     from planner_eval.results.runs.run import run
 
     with run(job, pairs, what=what, **run_options, **running.options(what)) as result:
         packed = result.rows.endswith(".parquet")
-        yield Done(
-            result.sums, Again(lambda: _of_columns(result.rows, job)) if packed else _Lines(result.rows)
+        yield WorkResult(
+            result.sums,
+            Reiterable(lambda: _column_lines(result.rows, job)) if packed else _Lines(result.rows),
         )
 
 
-def _of_columns(rows: str, job: Any) -> Iterator[str]:
+def _column_lines(rows: str, job: Any) -> Iterator[str]:
     """The lines that were written as columns, without keys that were null."""
     from planner_eval.results.runs.job import JSON
     from planner_eval.results.runs.row_files import read_rows
@@ -232,22 +233,24 @@ class PlansJob:
         return {}
 
 
-def plans_of(sources: Sequence[PlanFile], job: Job, running: Running) -> AbstractContextManager[Done]:
-    """Do a job over all plans of some files, as :func:`working`."""
-    from planner_eval.results.runs.pairs import Alone, is_large, unchanged
+def run_plans_job(
+    sources: Sequence[PlanFile], job: Job, running: WorkOptions
+) -> AbstractContextManager[WorkResult]:
+    """Do a job over all plans of some files, as :func:`run_job`."""
+    from planner_eval.results.runs.pairs import UnpairedRecords, is_large, make_change_check
 
-    pairs = Alone([source.records for source in sources])
+    pairs = UnpairedRecords([source.records for source in sources])
     large = is_large(*sources)
-    return working(job, pairs, running, large=large, what="plans", unchanged=unchanged(*sources))
+    return run_job(job, pairs, running, large=large, what="plans", unchanged=make_change_check(*sources))
 
 
-class Again:
+class Reiterable:
     """What can be gone through again, for it is made anew each time.
 
     Args:
         make: Makes it.
 
-    >>> twice = Again(lambda: iter("ab"))
+    >>> twice = Reiterable(lambda: iter("ab"))
     >>> [*twice, *twice]
     ['a', 'b', 'a', 'b']
     """
@@ -271,10 +274,10 @@ class _Lines:
                 yield line.removesuffix("\n")
 
 
-def joined(pieces: Iterable[str]) -> Iterator[str]:
+def join_lines(pieces: Iterable[str]) -> Iterator[str]:
     r"""The pieces with a line end between two.
 
-    >>> "".join(joined(["a", "b"]))
+    >>> "".join(join_lines(["a", "b"]))
     'a\nb'
     """
     lead = ""

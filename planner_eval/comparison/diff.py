@@ -6,13 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cache
 
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.registry import service
-from planner_eval.comparison.explanation.alternatives import NO_OTHERS, Others, other_values
+from planner_eval.comparison.explanation.alternatives import (
+    NO_ALTERNATIVES,
+    AlternativeValues,
+    find_alternative_values,
+)
 from planner_eval.comparison.explanation.causes import order_by_cause
 from planner_eval.comparison.explanation.edits import EDITS, Edit, Place
-from planner_eval.comparison.explanation.sentences import nothing_read
+from planner_eval.comparison.explanation.sentences import no_call_suffix
 from planner_eval.comparison.matching.align import Alignment, Matching, match
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.plan.model import Edge, Path, Plan
@@ -57,7 +61,7 @@ class EdgeRole(NamedTuple):
     gold: Edge | None
 
 
-@quick
+@fast_frozen
 class Diff:
     """Two plans, how their calls pair, and what differs.
 
@@ -218,10 +222,10 @@ def diff(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms =
     >>> [(edit.code, edit.message) for edit in found.edits]
     [('argument.value', 'f (call 1): argument \'x\' is "1", gold gives "2"')]
     """
-    return _as_given(explain(match(pred, gold, policy, terms)), pred, gold)
+    return _restore_inferred_edges(explain(match(pred, gold, policy, terms)), pred, gold)
 
 
-def _as_given(diff: Diff, pred: Plan, gold: Plan) -> Diff:
+def _restore_inferred_edges(diff: Diff, pred: Plan, gold: Plan) -> Diff:
     """The comparison of two plans with what was inferred in them, which plays no part in it."""
     if pred.written is pred and gold.written is gold:
         return diff
@@ -231,7 +235,7 @@ def _as_given(diff: Diff, pred: Plan, gold: Plan) -> Diff:
     return replace(diff, pred=plans[0], gold=plans[1])
 
 
-def explain(matching: Matching, alternatives: Others = NO_OTHERS) -> Diff:
+def explain(matching: Matching, alternatives: AlternativeValues = NO_ALTERNATIVES) -> Diff:
     """The edits for a matching that is known already.
 
     Args:
@@ -240,33 +244,35 @@ def explain(matching: Matching, alternatives: Others = NO_OTHERS) -> Diff:
     """
     if matching.pairing is None and not matching.misplaced:
         return Diff(matching.pred, matching.gold, matching.alignment, (), matching)
-    as_told, find_edits = _telling()
+    as_told, find_edits = _load_explanation()
     matching = as_told(matching)
     edits = find_edits(matching, alternatives)
     pairs = matching.alignment.pairs
     ordered = order_by_cause(edits, matching.pred, matching.gold, pairs) if edits else ()
-    if ordered and (suffix := nothing_read(matching.pred, matching.gold)):
+    if ordered and (suffix := no_call_suffix(matching.pred, matching.gold)):
         ordered = (ordered[0]._replace(message=ordered[0].message + suffix), *ordered[1:])
     return Diff(matching.pred, matching.gold, matching.alignment, ordered, matching)
 
 
 @cache
-def _telling() -> tuple[Callable[[Matching], Matching], Callable[[Matching, Others], list[Edit]]]:
+def _load_explanation() -> tuple[
+    Callable[[Matching], Matching], Callable[[Matching, AlternativeValues], list[Edit]]
+]:
     """What finds partners and words for plans that differ; an import inside a function costs at each call."""
     from planner_eval.comparison.explanation.explain import find_edits
-    from planner_eval.comparison.explanation.unlike_pairs import as_told
+    from planner_eval.comparison.explanation.unlike_pairs import rematch_for_explanation
 
-    return as_told, find_edits
+    return rematch_for_explanation, find_edits
 
 
-class Nearest(NamedTuple):
+class NearestDiff(NamedTuple):
     """The difference from the nearest of several gold plans, and which one it is, from 0."""
 
     diff: Diff
     number: int
 
 
-def diff_any(pred: Plan, golds: Sequence[tuple[Plan, Terms]], policy: Policy = DEFAULT_POLICY) -> Nearest:
+def diff_any(pred: Plan, golds: Sequence[tuple[Plan, Terms]], policy: Policy = DEFAULT_POLICY) -> NearestDiff:
     """Compare a plan with several acceptable gold plans, and take the one it is nearest to.
 
     Args:
@@ -277,19 +283,21 @@ def diff_any(pred: Plan, golds: Sequence[tuple[Plan, Terms]], policy: Policy = D
     Returns:
         The nearest: fewest root causes, then fewest edits, then the first.
     """
-    best: Nearest | None = None
+    best: NearestDiff | None = None
     for number, (gold, terms) in enumerate(golds):
         difference = diff(pred, gold, policy, terms)
         if best is None or _size(difference) < _size(best.diff):
-            best = Nearest(difference, number)
+            best = NearestDiff(difference, number)
         if best.diff.same:
             break
     assert best is not None, "there is no gold plan to compare with"
     if len(golds) > 1 and best.diff.matching is not None and not best.diff.same:
         gold = golds[best.number][0]
-        alternatives = other_values(gold, (plan for plan, _ in golds))
+        alternatives = find_alternative_values(gold, (plan for plan, _ in golds))
         if alternatives:
-            best = best._replace(diff=_as_given(explain(best.diff.matching, alternatives), pred, gold))
+            best = best._replace(
+                diff=_restore_inferred_edges(explain(best.diff.matching, alternatives), pred, gold)
+            )
     return best
 
 

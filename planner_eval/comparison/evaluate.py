@@ -8,17 +8,17 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from planner_eval.base.arguments import FUNCTION, NAMES, expect, expect_or_none, of
+from planner_eval.base.arguments import FUNCTION, NAMES, expect, expect_or_none, instance_of
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison import rows
 from planner_eval.comparison.diff import Diff, diff_any
-from planner_eval.comparison.gold import Gold, read_gold
+from planner_eval.comparison.gold_alternatives import Gold, read_gold
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.policy.unused_rules import Names
-from planner_eval.comparison.reading import AS_IT_COMES, Reading, refuse_reading
+from planner_eval.comparison.policy.unused_rules import KnownNames
+from planner_eval.comparison.reading import DEFAULT_READING, Reading, check_reading
 from planner_eval.comparison.rows import Row
 from planner_eval.plan.canonical import outline
 from planner_eval.plan.canonical import same as same_plans
@@ -30,17 +30,17 @@ from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.ids import have_ids
 from planner_eval.reading.files.plans import read_plan
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.several import by_name
-from planner_eval.reading.files.storing import AS_USUAL, Store
+from planner_eval.reading.files.several import prefix_ids_by_file
+from planner_eval.reading.files.storing import DEFAULT_STORE, Store
 from planner_eval.reading.parse import (
     Source,
+    empty_plan_file,
     gold_record,
     is_empty,
-    no_records,
-    no_text,
     only_record,
     parse,
     refuse_file_name,
+    text_as_record,
 )
 
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ def diff(pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, terms: 
     [('argument.value', 'f (call 1): argument \'x\' is "1", gold gives "2"')]
     """
     chosen = policy_of(policy)
-    return diff_any(_answer(pred), gold_of(gold, terms).plans, chosen).diff
+    return diff_any(_read_answer(pred), gold_of(gold, terms).plans, chosen).diff
 
 
-def _answer(pred: Source) -> Plan:
+def _read_answer(pred: Source) -> Plan:
     return parse(pred) if not isinstance(pred, os.PathLike) else read_plan(only_record(pred, "answer"))
 
 
@@ -137,7 +137,7 @@ def compare_structure(
     """
     from planner_eval.comparison.structure.diff import structure_of
 
-    chosen, plan, golds = policy_of(policy), _answer(pred), gold_of(gold, terms).plans
+    chosen, plan, golds = policy_of(policy), _read_answer(pred), gold_of(gold, terms).plans
     gold_plan, left_open = golds[diff_any(plan, golds, chosen).number if len(golds) > 1 else 0]
     return structure_of(match(plan, gold_plan, chosen, left_open))
 
@@ -159,12 +159,12 @@ def same(pred: Source, gold: Source) -> bool:
     True
     """
     if isinstance(pred, str) and isinstance(gold, str) and pred != gold:
-        return _are_same(pred, gold)
+        return _are_same_texts(pred, gold)
     plan = parse(pred)
     return same_plans(plan, plan if isinstance(pred, str) and isinstance(gold, str) else parse(gold))
 
 
-def _are_same(pred: str, gold: str) -> bool:
+def _are_same_texts(pred: str, gold: str) -> bool:
     """:func:`same` of two texts; those whose calls differ beside their references are not linked."""
     refuse_file_name(pred)
     pred_plan = unlinked(pred)
@@ -178,7 +178,7 @@ def _are_same(pred: str, gold: str) -> bool:
     return same_plans(pred_plan.linked() if plan is None else plan, gold_plan.linked())
 
 
-class Paired(NamedTuple):
+class PairedFiles(NamedTuple):
     """Two files of plans, and which prediction belongs to which gold plan.
 
     Args:
@@ -196,7 +196,7 @@ class Paired(NamedTuple):
     by: str
     pairs: Sequence[tuple[Record | None, Record | None]]
     repeated: Sequence[Record] = ()
-    reading: Reading = AS_IT_COMES
+    reading: Reading = DEFAULT_READING
 
     @property
     def gold_named(self) -> bool:
@@ -213,10 +213,10 @@ def pair(
     pred: Source,
     gold: Source,
     *,
-    reading: Reading = AS_IT_COMES,
+    reading: Reading = DEFAULT_READING,
     id: str | Collection[str] | None = None,
-    store: Store = AS_USUAL,
-) -> Paired:
+    store: Store = DEFAULT_STORE,
+) -> PairedFiles:
     """Pair predictions with gold plans: by id where either has ids, by position where neither has.
 
     Args:
@@ -237,12 +237,12 @@ def pair(
     >>> pair([{"id": "a", "output": "f()"}], [{"id": "a", "gold": "f()"}]).by
     'id'
     """
-    refuse_reading(reading)
+    check_reading(reading)
     expect_or_none(NAMES, id=id)
-    expect(of(Store, "Store(…) of planner_eval.reading.files.storing"), store=store)
-    left, right = _sides(pred, gold, reading, store)
-    _refuse_itself(left, right, reading)
-    left, right = by_name(left, right)
+    expect(instance_of(Store, "Store(…) of planner_eval.reading.files.storing"), store=store)
+    left, right = _read_both_files(pred, gold, reading, store)
+    _refuse_same_field(left, right, reading)
+    left, right = prefix_ids_by_file(left, right)
     ids = (id,) if isinstance(id, str) else tuple(id or ())
     if len(ids) == 1 and not left.many and right.many:
         left = left._replace(records=(left.records[0]._replace(id=ids[0]),))
@@ -250,24 +250,24 @@ def pair(
     pairing.refuse_repeated_gold(matched, right.records)
     pairs = matched.pairs
     if ids:
-        pairs = pairing.of_ids(pairs, ids, gold_named=have_ids(right.records))
+        pairs = pairing.select_pairs(pairs, ids, gold_named=have_ids(right.records))
     if reading.infer:
-        pairs = pairing.each(pairs, _with_tools)
-    return Paired(left, right, matched.by, pairs, matched.repeated, reading)
+        pairs = pairing.map_pairs(pairs, _copy_gold_tools)
+    return PairedFiles(left, right, matched.by, pairs, matched.repeated, reading)
 
 
-def _sides(pred: Source, gold: Source, reading: Reading, store: Store) -> tuple[PlanFile, PlanFile]:
+def _read_both_files(pred: Source, gold: Source, reading: Reading, store: Store) -> tuple[PlanFile, PlanFile]:
     """The predictions and gold plans; an empty list beside many plans is none of them."""
-    refuse_nothing(pred, gold)
-    left, right = reading.answers(no_text(pred), store), reading.golds(no_text(gold), store)
+    refuse_empty_lists(pred, gold)
+    left, right = reading.answers(text_as_record(pred), store), reading.golds(text_as_record(gold), store)
     if is_empty(pred) and right.many:
-        left = no_records("answer")
+        left = empty_plan_file("answer")
     if is_empty(gold) and left.many:
-        right = no_records("gold")
+        right = empty_plan_file("gold")
     return left, right
 
 
-def refuse_nothing(pred: Source, gold: Source) -> None:
+def refuse_empty_lists(pred: Source, gold: Source) -> None:
     """Two empty lists are no pair of plans without calls.
 
     Raises:
@@ -280,7 +280,7 @@ def refuse_nothing(pred: Source, gold: Source) -> None:
         )
 
 
-def golds_of_several(gold: Source, reading: Reading) -> PlanFile:
+def read_shared_gold(gold: Source, reading: Reading) -> PlanFile:
     """The gold plans beside which several systems stand.
 
     Raises:
@@ -288,16 +288,16 @@ def golds_of_several(gold: Source, reading: Reading) -> PlanFile:
     """
     if is_empty(gold):
         raise InputError("there are no pairs: gold is an empty list; of one plan without calls it is [[]]")
-    return reading.golds(no_text(gold))
+    return reading.golds(text_as_record(gold))
 
 
-def _with_tools(pair: tuple[Record | None, Record | None]) -> tuple[Record | None, Record | None]:
+def _copy_gold_tools(pair: tuple[Record | None, Record | None]) -> tuple[Record | None, Record | None]:
     """An answer's tools are those of its gold record."""
     pred, gold = pair
     return (pred._replace(infer=gold.infer) if pred and gold else pred, gold)
 
 
-def _refuse_itself(pred: PlanFile, gold: PlanFile, reading: Reading) -> None:
+def _refuse_same_field(pred: PlanFile, gold: PlanFile, reading: Reading) -> None:
     """One field of one file on both sides, unless the user named it, would be right whatever stands there."""
     are_files = os.path.exists(pred.name) and os.path.exists(gold.name)
     is_same_file = (
@@ -306,7 +306,7 @@ def _refuse_itself(pred: PlanFile, gold: PlanFile, reading: Reading) -> None:
     if not is_same_file or pred.content != gold.content:
         return
     if pred.content is None:
-        _refuse_keyed(pred)
+        _refuse_same_plans(pred)
         return
     sure = reading.gold_text_field is not None or pred.content in GOLD_FIELDS
     if not (reading.text_field is not None and sure):
@@ -319,7 +319,7 @@ def _refuse_itself(pred: PlanFile, gold: PlanFile, reading: Reading) -> None:
         )
 
 
-def _refuse_keyed(file: PlanFile) -> None:
+def _refuse_same_plans(file: PlanFile) -> None:
     """The same object from ids to plans on both sides would be right, too; its ids may be names of fields."""
     if not file.many or file.id_field is not None:
         return
@@ -335,7 +335,7 @@ def evaluate(
     *,
     policy: AnyPolicy = DEFAULT_POLICY,
     located: bool = False,
-    reading: Reading = AS_IT_COMES,
+    reading: Reading = DEFAULT_READING,
     progress: Progress | None = None,
 ) -> Iterator[Row]:
     """Read and compare pairs of records.
@@ -359,12 +359,12 @@ def evaluate(
     ['same', 'cut']
     """
     expect_or_none(FUNCTION, progress=progress)
-    paired = pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading)
+    paired = pred if isinstance(pred, PairedFiles) else pair(pred, gold, reading=reading)
     return rows_of(paired, policy, progress, located=located)
 
 
 def rows_of(
-    paired: Paired,
+    paired: PairedFiles,
     policy: AnyPolicy,
     progress: Progress | None,
     *,
@@ -384,10 +384,10 @@ def rows_of(
         mends=mends,
         gold_named=paired.gold_named,
     )
-    return results if progress is None else counted(results, len(paired.pairs), progress)
+    return results if progress is None else report_progress(results, len(paired.pairs), progress)
 
 
-def refuse_unknown_names(paired: Paired, names: Names, policy: Policy) -> None:
+def refuse_unknown_names(paired: PairedFiles, names: KnownNames, policy: Policy) -> None:
     """Look whether the policy's own rules name tools and arguments that there are.
 
     Args:
@@ -409,7 +409,7 @@ def refuse_unknown_names(paired: Paired, names: Names, policy: Policy) -> None:
     names.check(policy)
 
 
-def counted(items: Iterable[T], total: int, progress: Progress) -> Iterator[T]:
+def report_progress(items: Iterable[T], total: int, progress: Progress) -> Iterator[T]:
     """The same rows or samples; after each `progress` is told."""
     for count, item in enumerate(items, 1):
         yield item

@@ -44,24 +44,33 @@ def make_patch(diff: Diff) -> dict[str, Any]:
     """
     if diff.same:
         return {"schema": SCHEMA, "operations": []}
-    relabelled_gold = relabelled(diff)
-    written = [*_changed(diff, relabelled_gold), *_answered(diff, relabelled_gold)]
-    operations = [*_removed(diff), *_added(diff, relabelled_gold, written), *written]
+    relabelled_gold = relabel_gold(diff)
+    written = [
+        *_make_change_operations(diff, relabelled_gold),
+        *_make_answer_operations(diff, relabelled_gold),
+    ]
+    operations = [
+        *_make_remove_operations(diff),
+        *_make_add_operations(diff, relabelled_gold, written),
+        *written,
+    ]
     patch = {"schema": SCHEMA, "operations": operations}
-    if any(edit.code == "order.broken" for edit in diff.edits) or _forward(applied(diff.pred, operations)):
+    if any(edit.code == "order.broken" for edit in diff.edits) or _has_forward_edges(
+        apply_operations(diff.pred, operations)
+    ):
         operations.append(
             {"op": "order", "ids": [call.id for call in relabelled_gold.calls], "why": "order.broken"}
         )
     return patch
 
 
-def relabelled(diff: Diff) -> Plan:
+def relabel_gold(diff: Diff) -> Plan:
     """Gold with the ids that its calls have in the repaired plan.
 
     >>> from planner_eval.comparison.diff import diff
     >>> from planner_eval.plan.model import Call
     >>> gold = Plan((Call("a", "f"), Call("b", "g")))
-    >>> [call.id for call in relabelled(diff(Plan((Call("b", "f"),)), gold)).calls]
+    >>> [call.id for call in relabel_gold(diff(Plan((Call("b", "f"),)), gold)).calls]
     ['b', 'b_2']
     """
     partner = {gold: pred for pred, gold in diff.alignment.pairs}
@@ -82,7 +91,7 @@ def relabelled(diff: Diff) -> Plan:
     return replace(diff.gold, calls=tuple(calls))
 
 
-def _removed(diff: Diff) -> list[dict[str, Any]]:
+def _make_remove_operations(diff: Diff) -> list[dict[str, Any]]:
     codes = {edit.pred.call: edit.code for edit in diff.edits if edit.pred and edit.gold is None}
     return [
         {"op": "remove", "id": diff.pred.calls[position].id, "why": codes.get(position, "call.extra")}
@@ -90,20 +99,22 @@ def _removed(diff: Diff) -> list[dict[str, Any]]:
     ]
 
 
-def _added(diff: Diff, relabelled_gold: Plan, written: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _make_add_operations(
+    diff: Diff, relabelled_gold: Plan, written: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """Gold's calls that are missing; optional ones only where what is written takes their output."""
     data = to_data(relabelled_gold)["calls"]
     required = {e.gold.call for e in diff.edits if e.code == "call.missing" and e.gold}
     optional = {data[i]["id"]: i for i in diff.alignment.missing if i not in required}
     waiting = [
-        *_referred(written),
-        *_referred([data[position] for position in required if position is not None]),
+        *_find_referred_ids(written),
+        *_find_referred_ids([data[position] for position in required if position is not None]),
     ]
     while waiting:
         position = optional.pop(waiting.pop(), None)
         if position is not None:
             required.add(position)
-            waiting += _referred(data[position])
+            waiting += _find_referred_ids(data[position])
     return [
         {
             "op": "add",
@@ -116,7 +127,7 @@ def _added(diff: Diff, relabelled_gold: Plan, written: list[dict[str, Any]]) -> 
     ]
 
 
-def _referred(data: Any) -> Iterator[str]:
+def _find_referred_ids(data: Any) -> Iterator[str]:
     """The ids that interchange data refers to."""
     if isinstance(data, dict):
         if "$ref" in data:
@@ -124,14 +135,14 @@ def _referred(data: Any) -> Iterator[str]:
         data = list(data.values())
     if isinstance(data, list):
         for item in data:
-            yield from _referred(item)
+            yield from _find_referred_ids(item)
 
 
-def _changed(diff: Diff, relabelled_gold: Plan) -> list[dict[str, Any]]:
+def _make_change_operations(diff: Diff, relabelled_gold: Plan) -> list[dict[str, Any]]:
     """What changes in calls that have partners: names first, then arguments, each once."""
     operations: list[dict[str, Any]] = []
-    repeating = _repeating(diff.pred)
-    wanted_repeating = _repeating(relabelled_gold)
+    repeating = _find_repeating_calls(diff.pred)
+    wanted_repeating = _find_repeating_calls(relabelled_gold)
     objects = (edit.gold for edit in diff.edits if edit.code == "argument.object")
     wanted_repeating |= {p.call for p in objects if p is not None and p.call is not None}
     arguments_by_call: dict[int, dict[str, Value]] = {}
@@ -148,7 +159,7 @@ def _changed(diff: Diff, relabelled_gold: Plan) -> list[dict[str, Any]]:
             operations.append(
                 {"op": "rename", "id": call.id, "app": call.app, "name": call.name, "why": edit.code}
             )
-        elif gold.call in wanted_repeating or pred.call in repeating or _rotated(edit):
+        elif gold.call in wanted_repeating or pred.call in repeating or _is_rotation(edit):
             if (gold.call, "all") not in handled:
                 handled.add((gold.call, "all"))
                 pairs = [[key, value_data(value, relabelled_gold)] for key, value in call.arguments]
@@ -156,19 +167,19 @@ def _changed(diff: Diff, relabelled_gold: Plan) -> list[dict[str, Any]]:
         else:
             if gold.call not in arguments_by_call:
                 arguments_by_call[gold.call] = dict(call.arguments)
-            operations += _argument(
+            operations += _make_argument_operations(
                 edit.code, call.id, arguments_by_call[gold.call], pred.argument, name, relabelled_gold
             )
     return operations
 
 
-def _rotated(edit: Edit) -> bool:
+def _is_rotation(edit: Edit) -> bool:
     """Whether more than two values are exchanged: to set a part of them would make more edits."""
     calls = {location.call for location, _ in edit.places if location is not None}
     return edit.code == "arguments.swapped" and len(edit.also) > 1 and len(calls) == 1
 
 
-def _argument(
+def _make_argument_operations(
     code: str,
     call: str,
     arguments: dict[str, Value],
@@ -185,7 +196,7 @@ def _argument(
     return operations
 
 
-def _repeating(plan: Plan) -> set[int]:
+def _find_repeating_calls(plan: Plan) -> set[int]:
     """The calls that give an argument twice."""
     return {
         position
@@ -194,7 +205,7 @@ def _repeating(plan: Plan) -> set[int]:
     }
 
 
-def _answered(diff: Diff, relabelled_gold: Plan) -> list[dict[str, Any]]:
+def _make_answer_operations(diff: Diff, relabelled_gold: Plan) -> list[dict[str, Any]]:
     code = next((edit.code for edit in diff.edits if edit.code.startswith("answer.")), None)
     if code is None:
         return []
@@ -202,7 +213,7 @@ def _answered(diff: Diff, relabelled_gold: Plan) -> list[dict[str, Any]]:
     return [{"op": "answer", "value": value, "why": code}]
 
 
-def _forward(plan: Plan) -> bool:
+def _has_forward_edges(plan: Plan) -> bool:
     return any(edge.producer > edge.consumer for edge in plan.edges)
 
 
@@ -226,10 +237,10 @@ def apply_patch(plan: Plan, patch: Any) -> Plan:
     from planner_eval.comparison.schemas import PatchFile
 
     PatchFile.check(patch, "the patch")
-    return applied(plan, patch["operations"])
+    return apply_operations(plan, patch["operations"])
 
 
-def applied(plan: Plan, operations: Sequence[Mapping[str, Any]]) -> Plan:
+def apply_operations(plan: Plan, operations: Sequence[Mapping[str, Any]]) -> Plan:
     """The plan after operations that are as they should be: those of :func:`make_patch`, or a part.
 
     Args:
@@ -240,23 +251,23 @@ def applied(plan: Plan, operations: Sequence[Mapping[str, Any]]) -> Plan:
         InputError: one names a call that the plan does not have.
 
     >>> from planner_eval.plan.model import Call
-    >>> applied(Plan((Call("a", "f"), Call("b", "g"))), [{"op": "remove", "id": "a"}]).calls[0].name
+    >>> apply_operations(Plan((Call("a", "f"), Call("b", "g"))), [{"op": "remove", "id": "a"}]).calls[0].name
     'g'
     """
     data = to_data(plan)
-    calls: Calls = {call["id"]: call for call in data["calls"]}
-    added: _Added = {}
+    calls: CallsById = {call["id"]: call for call in data["calls"]}
+    added: _QueuedCalls = {}
     for number, operation in enumerate(operations, 1):
         kind = operation["op"]
         try:
-            if kind == "add" and _queued(operation, calls, added):
+            if kind == "add" and _queue_call(operation, calls, added):
                 continue
-            calls, added = _with_added(calls, added), {}
+            calls, added = _insert_queued(calls, added), {}
             calls = _OPERATIONS[kind](operation, calls, data)
         except (KeyError, TypeError) as error:
             location = f"operation {number} of the patch ({kind})"
             raise InputError(f"{location} does not fit the plan: {_reason(error, calls)}") from None
-    data["calls"] = list(_with_added(calls, added).values())
+    data["calls"] = list(_insert_queued(calls, added).values())
     return parse(data, dialect="plan")
 
 
@@ -266,27 +277,27 @@ def _reason(error: KeyError | TypeError, calls: Mapping[str, Any]) -> str:
     return "the call gives an argument twice; set them all with the operation 'arguments'"
 
 
-Calls = dict[str, dict[str, Any]]
-_Added = dict[str | None, list[dict[str, Any]]]
+CallsById = dict[str, dict[str, Any]]
+_QueuedCalls = dict[str | None, list[dict[str, Any]]]
 
 
-def _set(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _set(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
     calls[operation["id"]]["arguments"] |= {operation["argument"]: operation["value"]}
     return calls
 
 
-def _unset(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _unset(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
     del calls[operation["id"]]["arguments"][operation["argument"]]
     return calls
 
 
-def _all(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _set_all_arguments(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
     pairs = tuple((name, value) for name, value in operation["arguments"])
     calls[operation["id"]]["arguments"] = arguments_data(pairs)
     return calls
 
 
-def _rename(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _rename(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
     call = calls[operation["id"]]
     call["name"] = operation["name"]
     call.pop("app", None)
@@ -295,19 +306,19 @@ def _rename(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Ca
     return calls
 
 
-def _remove(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _remove(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
     del calls[operation["id"]]
     return calls
 
 
-def _add(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _add(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
     new, after = operation["call"], operation.get("after")
     items = list(calls.items())
     index = 1 + list(calls).index(after) if after in calls else len(items) if after is not None else 0
     return dict([*items[:index], (new["id"], dict(new)), *items[index:]])
 
 
-def _queued(operation: Mapping[str, Any], calls: Calls, added: _Added) -> bool:
+def _queue_call(operation: Mapping[str, Any], calls: CallsById, added: _QueuedCalls) -> bool:
     """Whether a new call now waits to be put behind another one, so that many take one pass."""
     new, after = operation["call"], operation.get("after")
     name = new["id"]
@@ -319,11 +330,11 @@ def _queued(operation: Mapping[str, Any], calls: Calls, added: _Added) -> bool:
     return True
 
 
-def _with_added(calls: Calls, added: _Added) -> Calls:
+def _insert_queued(calls: CallsById, added: _QueuedCalls) -> CallsById:
     """The calls with those that wait; of several behind one call the last stands first."""
     if not added:
         return calls
-    placed_calls: Calls = {}
+    placed_calls: CallsById = {}
     waiting = [*reversed(calls.values()), *added.get(None, ())]
     while waiting:
         call = waiting.pop()
@@ -332,14 +343,14 @@ def _with_added(calls: Calls, added: _Added) -> Calls:
     return placed_calls
 
 
-def _answer(operation: Mapping[str, Any], calls: Calls, data: dict[str, Any]) -> Calls:
+def _set_answer(operation: Mapping[str, Any], calls: CallsById, data: dict[str, Any]) -> CallsById:
     data.pop("answer", None)
     if operation["value"] is not None:
         data["answer"] = operation["value"]
     return calls
 
 
-def _order(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _order(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
     first = {name: calls[name] for name in operation["ids"] if name in calls}
     return first | {name: call for name, call in calls.items() if name not in first}
 
@@ -347,10 +358,10 @@ def _order(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Cal
 _OPERATIONS = {
     "set": _set,
     "unset": _unset,
-    "arguments": _all,
+    "arguments": _set_all_arguments,
     "rename": _rename,
     "remove": _remove,
     "add": _add,
-    "answer": _answer,
+    "answer": _set_answer,
     "order": _order,
 }

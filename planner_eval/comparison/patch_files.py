@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_files import read_json, read_json_lines
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.patch import SCHEMA, apply_patch, make_patch
 from planner_eval.plan.model import Plan
-from planner_eval.reading.files.encoding import decoded, odd_byte
+from planner_eval.reading.files.encoding import decode_text, invalid_byte_error
 from planner_eval.reading.files.fields import id_text
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.opening import open_path
-from planner_eval.reading.files.pairing import refuse_unknown
+from planner_eval.reading.files.pairing import refuse_unknown_ids
 from planner_eval.reading.files.plans import read_plan
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.parse import Source, is_one, no_text, parse, read
+from planner_eval.reading.parse import Source, is_one_plan, parse, read, text_as_record
 
 
 # ----------------------------------------------------------------------
@@ -52,7 +52,7 @@ class Patches(NamedTuple):
         return [key for key in self.by_id if key not in names]
 
 
-class Patched(NamedTuple):
+class PatchResult(NamedTuple):
     """What became of one plan.
 
     Args:
@@ -87,7 +87,7 @@ def read_patch_text(text: str, name: str) -> Patches:
         lines = list(read_json_lines(text))
         if not any(isinstance(line.data, dict) for line in lines):
             raise InputError(f"{name}: this is no patch: {error.brief}") from None
-    return _by_id([_Entry(f"line {line.number}", line.data, line.error) for line in lines], name)
+    return _group_by_id([_Entry(f"line {line.number}", line.data, line.error) for line in lines], name)
 
 
 def patches_of(data: Any, name: str) -> Patches:
@@ -102,9 +102,9 @@ def patches_of(data: Any, name: str) -> Patches:
         InputError: it holds no patch at all.
     """
     if isinstance(data, list):
-        return _by_id([_Entry(f"patch {n}", value) for n, value in enumerate(data, 1)], name)
+        return _group_by_id([_Entry(f"patch {n}", value) for n, value in enumerate(data, 1)], name)
     if isinstance(data, dict) and "id" in data:
-        return _by_id([_Entry("line 1", data)], name)
+        return _group_by_id([_Entry("line 1", data)], name)
     return Patches(name, data)
 
 
@@ -128,7 +128,7 @@ class _Entry(NamedTuple):
         return self.error.brief
 
 
-def _by_id(entries: Sequence[_Entry], name: str) -> Patches:
+def _group_by_id(entries: Sequence[_Entry], name: str) -> Patches:
     patches: dict[str, Any] = {}
     times: Counter[str] = Counter()
     broken = []
@@ -150,7 +150,7 @@ def _is_patch(value: Mapping[str, Any]) -> bool:
     return "operations" in value or "error" in value or value.get("schema") == SCHEMA
 
 
-def apply_one(plan: Plan, patch: Any) -> Plan:
+def apply_entry(plan: Plan, patch: Any) -> Plan:
     """The plan after one entry of a file of patches.
 
     Raises:
@@ -162,7 +162,7 @@ def apply_one(plan: Plan, patch: Any) -> Plan:
     return apply_patch(plan, patch)
 
 
-def apply_patches(records: Sequence[Record], patches: Patches, **reading: Any) -> Iterator[Patched]:
+def apply_patches(records: Sequence[Record], patches: Patches, **reading: Any) -> Iterator[PatchResult]:
     """Apply to each plan the patch of its id.
 
     A plan for which there is no patch stays as it is. Where several plans or several patches have one
@@ -180,28 +180,30 @@ def apply_patches(records: Sequence[Record], patches: Patches, **reading: Any) -
     for record in records:
         name = record.name
         if times[name] > 1:
-            yield Patched(name, error=f"{record.where}: {times[name]} plans have the id {name!r}")
+            yield PatchResult(name, error=f"{record.where}: {times[name]} plans have the id {name!r}")
         elif name in patches.repeated:
-            yield Patched(name, error=f"{record.where}: several patches have the id {name!r}")
+            yield PatchResult(name, error=f"{record.where}: several patches have the id {name!r}")
         else:
-            yield _patched(record, name, patches, reading)
+            yield _patch_record(record, name, patches, reading)
 
 
-def _patched(record: Record, name: str, patches: Patches, reading: dict[str, Any]) -> Patched:
+def _patch_record(record: Record, name: str, patches: Patches, reading: dict[str, Any]) -> PatchResult:
     patch = patches.by_id.get(name)
     try:
         plan = read_plan(record, **reading)
         if patch is None and patches.broken:
             unreadable = f"{len(patches.broken)} lines of {patches.name} hold none that can be read"
-            return Patched(name, error=f"{record.where}: there is no patch of this id, but {unreadable}")
+            return PatchResult(name, error=f"{record.where}: there is no patch of this id, but {unreadable}")
         if patch is None:
-            return Patched(name, plan, note=f"{patches.name} has no patch of this id; the plan is as it was")
-        repaired = apply_one(plan, patch)
+            return PatchResult(
+                name, plan, note=f"{patches.name} has no patch of this id; the plan is as it was"
+            )
+        repaired = apply_entry(plan, patch)
     except ParseError as error:
-        return Patched(name, error=f"{record.where}: {str(error).split(chr(10))[0]}")
+        return PatchResult(name, error=f"{record.where}: {str(error).split(chr(10))[0]}")
     except InputError as error:
-        return Patched(name, error=f"{record.where}: {error}")
-    return Patched(name, repaired, note=None if patch["operations"] else "the patch changes nothing")
+        return PatchResult(name, error=f"{record.where}: {error}")
+    return PatchResult(name, repaired, note=None if patch["operations"] else "the patch changes nothing")
 
 
 # ----------------------------------------------------------------------
@@ -226,9 +228,9 @@ def read_patches(source: Any) -> Patches:
     if not isinstance(source, (str, os.PathLike)):
         return patches_of(source, "patches")
     opened = open_path(os.fspath(source), "patches")
-    text, odd = decoded(opened.data, opened.name)
+    text, odd = decode_text(opened.data, opened.name)
     if odd:
-        raise InputError(f"{opened.name}: this is no patch: {odd_byte(text)}")
+        raise InputError(f"{opened.name}: this is no patch: {invalid_byte_error(text)}")
     return read_patch_text(text, opened.name)
 
 
@@ -240,7 +242,7 @@ def apply(
     dialect: str | None = None,
     repair: bool = False,
     compute: str | None = None,
-) -> Plan | Iterator[Patched]:
+) -> Plan | Iterator[PatchResult]:
     """Apply the repairs that a diff makes to the plans they were made for.
 
     Args:
@@ -266,31 +268,31 @@ def apply(
     """
     patches = read_patches(patch)
     reading: dict[str, Any] = {"dialect": dialect, "repair": repair, "compute": compute}
-    if is_one(plan) and not patches.by_id:
-        return apply_one(parse(plan, **reading), patches.one)
-    file = read(no_text(plan))
-    records = _chosen(file, id)
-    if id is not None or _single(patches, file):
-        record_patch = _patch_of(patches, records[0], alone=not file.many)
+    if is_one_plan(plan) and not patches.by_id:
+        return apply_entry(parse(plan, **reading), patches.one)
+    file = read(text_as_record(plan))
+    records = _choose_records(file, id)
+    if id is not None or _is_single(patches, file):
+        record_patch = _find_patch(patches, records[0], alone=not file.many)
         plan = read_plan(records[0], **reading)
         try:
-            return apply_one(plan, record_patch)
+            return apply_entry(plan, record_patch)
         except InputError as error:
             raise InputError(f"{patches.name}, for {records[0].where}: {error}") from None
-    _refuse_strangers(patches, file)
+    _refuse_unknown_patches(patches, file)
     return apply_patches(records, patches, **reading)
 
 
-def _chosen(file: PlanFile, id: str | None) -> list[Record]:
+def _choose_records(file: PlanFile, id: str | None) -> list[Record]:
     chosen = [record for record in file.records if id is None or record.name == id]
     if id is not None:
-        refuse_unknown([id], dict.fromkeys(record.name for record in file.records), file.name)
+        refuse_unknown_ids([id], dict.fromkeys(record.name for record in file.records), file.name)
         if len(chosen) > 1:
             raise InputError(f"{file.name}: {len(chosen)} records have the id {id!r}")
     return chosen
 
 
-def _single(patches: Patches, file: PlanFile) -> bool:
+def _is_single(patches: Patches, file: PlanFile) -> bool:
     """Whether this is one plan and one patch, so that no id is needed to bring them together.
 
     Raises:
@@ -300,7 +302,7 @@ def _single(patches: Patches, file: PlanFile) -> bool:
     if not named and len(file.records) != 1:
         raise InputError(
             f"{patches.name} holds one patch without an id, "
-            f"{file.name} {counted(len(file.records), 'plan')}: "
+            f"{file.name} {format_count(len(file.records), 'plan')}: "
             "name the plan with --id, or write a patch a plan with planeval diff --patch"
         )
     if not file.many and named > 1:
@@ -311,7 +313,7 @@ def _single(patches: Patches, file: PlanFile) -> bool:
     return not named or not file.many
 
 
-def _refuse_strangers(patches: Patches, file: PlanFile) -> None:
+def _refuse_unknown_patches(patches: Patches, file: PlanFile) -> None:
     """Patches of which none is for any of the plans are those of another file."""
     if len(patches.unknown(file.records)) == len(patches.by_id):
         patch_id, plan_id = next(iter(patches.by_id)), file.records[0].name
@@ -321,7 +323,7 @@ def _refuse_strangers(patches: Patches, file: PlanFile) -> None:
         )
 
 
-def _patch_of(patches: Patches, record: Record, *, alone: bool) -> Any:
+def _find_patch(patches: Patches, record: Record, *, alone: bool) -> Any:
     """The only patch or, where plans and patches have ids, that of the record's id."""
     name = record.name
     if alone or not patches.by_id:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.gold import doubts as doubts_of_gold
-from planner_eval.reading.dialects.sources import Which
+from planner_eval.comparison.gold_alternatives import gold_warnings as doubts_of_gold
+from planner_eval.reading.dialects.sources import TurnChoice
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.pairing import WAYS, no_ids
-from planner_eval.reading.files.several import by_name
-from planner_eval.reading.files.storing import AS_USUAL, Store
-from planner_eval.reading.files.warnings import doubts, names_taken
-from planner_eval.reading.parse import Source, inferring, read_as
+from planner_eval.reading.files.pairing import PAIRING_KEYS, warn_invalid_ids
+from planner_eval.reading.files.several import prefix_ids_by_file
+from planner_eval.reading.files.storing import DEFAULT_STORE, Store
+from planner_eval.reading.files.warnings import warn_doubtful_pairing, warn_taken_pair_names
+from planner_eval.reading.parse import Source, enable_inference, read_as
 
 
 class Reading(NamedTuple):
@@ -54,16 +54,16 @@ class Reading(NamedTuple):
     compute: str | None = None
     cache: str | None = None
     folder: str | None = None
-    turn: Which = None
+    turn: TurnChoice = None
     infer: bool = False
 
-    def answers(self, source: Source, store: Store = AS_USUAL) -> PlanFile:
+    def answers(self, source: Source, store: Store = DEFAULT_STORE) -> PlanFile:
         """The predictions of a file; `source` and `store` are what :func:`read` takes."""
         folders = (self.cache, self.folder)
         file = read_as(source, "answer", self.id_field, self.text_field, folders=folders, store=store)
         return self._told(file)
 
-    def golds(self, source: Source, store: Store = AS_USUAL) -> PlanFile:
+    def golds(self, source: Source, store: Store = DEFAULT_STORE) -> PlanFile:
         """The gold plans of a file; `source` and `store` are what :func:`read` takes."""
         spare, folders = (self.id_field, self.text_field), (self.cache, self.folder)
         file = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, folders, store)
@@ -71,7 +71,7 @@ class Reading(NamedTuple):
 
     def _told(self, file: PlanFile) -> PlanFile:
         file = file.of_turn(self.turn)
-        return inferring(file) if self.infer else file
+        return enable_inference(file) if self.infer else file
 
     def notes_of(self, preds: Sequence[PlanFile], gold: PlanFile) -> tuple[str, ...]:
         """What the user should know of files: what was left out, ids given twice, what is in doubt.
@@ -81,19 +81,21 @@ class Reading(NamedTuple):
                 have to, as :func:`pair` does it.
             gold: The gold plans.
         """
-        pairs = [by_name(pred, gold) for pred in preds]
+        pairs = [prefix_ids_by_file(pred, gold) for pred in preds]
         files = (*(pred for pred, _ in pairs), pairs[0][1])
-        unsure = (message for pred, right in pairs for message in doubts(pred, right, by=self.by))
-        names = (message for pred, right in pairs for message in names_taken(pred, right))
-        noted = (note for file in files for note in (*file.notes, *no_ids(file)))
+        unsure = (
+            message for pred, right in pairs for message in warn_doubtful_pairing(pred, right, by=self.by)
+        )
+        names = (message for pred, right in pairs for message in warn_taken_pair_names(pred, right))
+        noted = (note for file in files for note in (*file.notes, *warn_invalid_ids(file)))
         return tuple(dict.fromkeys([*noted, *names, *unsure, *doubts_of_gold(gold)]))
 
 
-AS_IT_COMES = Reading()
+DEFAULT_READING = Reading()
 """Everything is recognised."""
 
 
-def refuse_reading(reading: Any) -> None:
+def check_reading(reading: Any) -> None:
     """Refuse what says nothing of how files are read, and a way to pair that there is not.
 
     Raises:
@@ -101,6 +103,6 @@ def refuse_reading(reading: Any) -> None:
     """
     if not isinstance(reading, Reading):
         raise InputError(f"the reading is {reading!r}, expected pe.Reading(…)")
-    if reading.by is not None and reading.by not in WAYS:
-        expected = " or ".join(map(repr, WAYS))
+    if reading.by is not None and reading.by not in PAIRING_KEYS:
+        expected = " or ".join(map(repr, PAIRING_KEYS))
         raise InputError(f"reading.by is {reading.by!r}, expected {expected}, or None")

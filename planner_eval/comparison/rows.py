@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from planner_eval.base.errors import InputError, ParseError, bare
+from planner_eval.base.errors import InputError, ParseError, strip_traceback
 from planner_eval.base.limits import Span
 from planner_eval.comparison.diff import Diff, diff_any
+from planner_eval.comparison.explanation.edit_groups import habits_data
 from planner_eval.comparison.explanation.edits import Edit, Place
-from planner_eval.comparison.explanation.repeats import habits_data
 from planner_eval.comparison.explanation.sentences import calls_name
-from planner_eval.comparison.gold import Gold, read_gold
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, recognised
+from planner_eval.comparison.gold_alternatives import Gold, read_gold
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, intern_policy
 from planner_eval.comparison.structure.figures import figures_data, structure_figures
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import locate
 from planner_eval.reading.files.ids import pair_name
-from planner_eval.reading.files.plans import mended, read_plan
+from planner_eval.reading.files.plans import read_plan, read_repaired_plan
 from planner_eval.reading.files.record import Record
 
 
@@ -83,13 +83,18 @@ STATES = {
 }
 """What can become of a pair."""
 
-NO_ANSWER = ("unreadable", "cut", "refused", "failed", "absent")
+NO_ANSWER_STATES = ("unreadable", "cut", "refused", "failed", "absent")
 """The states in which there is no prediction that could be compared: they count as wrong."""
 
-JUDGED = ("same", "different", *NO_ANSWER)
+JUDGED_STATES = ("same", "different", *NO_ANSWER_STATES)
 """The states that count in every denominator: there was a readable gold plan."""
 
-_OF_CODES = {"parse.cut": "cut", "answer.cut": "cut", "answer.refused": "refused", "answer.failed": "failed"}
+_STATES_BY_CODE = {
+    "parse.cut": "cut",
+    "answer.cut": "cut",
+    "answer.refused": "refused",
+    "answer.failed": "failed",
+}
 
 
 def unread_state(error: ParseError) -> str:
@@ -98,7 +103,7 @@ def unread_state(error: ParseError) -> str:
     >>> unread_state(ParseError("the text ends inside a call", code="parse.cut"))
     'cut'
     """
-    return _OF_CODES.get(error.code, "unreadable")
+    return _STATES_BY_CODE.get(error.code, "unreadable")
 
 
 class Row(NamedTuple):
@@ -166,20 +171,20 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
         One row a pair, in order.
     """
     how = Evaluation(
-        pred_dialect, gold_dialect, recognised(policy), located, repair, compute, mends, gold_named
+        pred_dialect, gold_dialect, intern_policy(policy), located, repair, compute, mends, gold_named
     )
     for position, pair in enumerate(pairs, first):
         yield how.row(how.read(position, pair))
 
 
-class Sides(NamedTuple):
+class PairReading(NamedTuple):
     """What was read of the two records of a pair, by the pair's name."""
 
     name: str
     pred: Record | None
     gold: Record | None
-    plan: _Tried[Plan]
-    wanted: _Tried[Gold]
+    plan: _ReadResult[Plan]
+    wanted: _ReadResult[Gold]
     kept: Plan | None
 
 
@@ -195,37 +200,39 @@ class Evaluation(NamedTuple):
     mends: bool
     gold_named: bool
 
-    def read(self, position: int, pair: tuple[Record | None, Record | None]) -> Sides:
+    def read(self, position: int, pair: tuple[Record | None, Record | None]) -> PairReading:
         """Read a pair's records."""
         pred, gold = pair
         name = pair_name(position, pred, gold, gold_named=self.gold_named)
         how = {"dialect": self.pred_dialect, "compute": self.compute}
-        pred_reading = _tried(read_plan, pred, ParseError, repair=self.repair, **how)
+        pred_reading = _try_read(read_plan, pred, ParseError, repair=self.repair, **how)
         cut_plan = (
             pred_reading.found if pred_reading.found is not None and is_cut(pred_reading.found) else None
         )
         if cut_plan is not None:  # what repair saves of it may be all of gold, and is no whole answer
-            pred_reading = _tried(read_plan, pred, ParseError, **how)
-        same_text = self.gold_dialect == self.pred_dialect and _are_one(pred, gold, pred_reading.found)
+            pred_reading = _try_read(read_plan, pred, ParseError, **how)
+        same_text = self.gold_dialect == self.pred_dialect and _is_same_text(pred, gold, pred_reading.found)
         how = {"dialect": self.gold_dialect, "compute": self.compute}
         shared_plan = pred_reading.found if same_text else None
-        gold_reading = _tried(read_gold, gold, (ParseError, InputError), known=shared_plan, **how)
-        return Sides(name, pred, gold, pred_reading, gold_reading, cut_plan)
+        gold_reading = _try_read(read_gold, gold, (ParseError, InputError), known=shared_plan, **how)
+        return PairReading(name, pred, gold, pred_reading, gold_reading, cut_plan)
 
-    def row(self, pair: Sides) -> Row:
+    def row(self, pair: PairReading) -> Row:
         """Compare what was read."""
         name, pred, gold, pred_reading, gold_reading, cut_plan = pair
-        row = _row(name, pred_reading, pred, gold_reading, gold, self.policy)
+        row = _make_row(name, pred_reading, pred, gold_reading, gold, self.policy)
         if self.mends and row.state in ("unreadable", "cut") and pred is not None:
             how = {"dialect": self.pred_dialect, "compute": self.compute}
             repaired = (
-                None if self.repair or pred_reading.error is None else mended(pred, pred_reading.error, **how)
+                None
+                if self.repair or pred_reading.error is None
+                else read_repaired_plan(pred, pred_reading.error, **how)
             )
             row = row._replace(mended=cut_plan if self.repair else repaired)
-        return _located(row) if self.located and row.diff is not None and row.diff.edits else row
+        return _locate_row(row) if self.located and row.diff is not None and row.diff.edits else row
 
 
-def _are_one(pred: Record | None, gold: Record | None, plan: Plan | None) -> bool:
+def _is_same_text(pred: Record | None, gold: Record | None, plan: Plan | None) -> bool:
     """Whether two records are one text, and strict reading takes it for the plan that the prediction is."""
     return (
         plan is not None
@@ -244,7 +251,7 @@ def is_cut(plan: Plan) -> bool:
     return any(note.code == "repair.cut_off" for note in plan.diagnostics)
 
 
-class _Tried(NamedTuple, Generic[T]):
+class _ReadResult(NamedTuple, Generic[T]):
     """What was read of a record, or why nothing was; neither where there is no record."""
 
     found: T | None = None
@@ -253,27 +260,27 @@ class _Tried(NamedTuple, Generic[T]):
     error: ParseError | None = None
 
 
-def _tried(
+def _try_read(
     read: Callable[..., T],
     record: Record | None,
     expected_errors: type[Exception] | tuple[type[Exception], ...],
     **how: Any,
-) -> _Tried[T]:
+) -> _ReadResult[T]:
     if record is None:
-        return _Tried()
+        return _ReadResult()
     try:
-        return _Tried(read(record, **how))
+        return _ReadResult(read(record, **how))
     except expected_errors as error:  # what stands beside a gold plan names its place itself
         if not isinstance(error, ParseError):
-            return _Tried(problem=str(error))
-        return _Tried(None, f"{record.where}: {error}", unread_state(error), bare(error))
+            return _ReadResult(problem=str(error))
+        return _ReadResult(None, f"{record.where}: {error}", unread_state(error), strip_traceback(error))
 
 
-def _row(
+def _make_row(
     name: str,
-    plan: _Tried[Plan],
+    plan: _ReadResult[Plan],
     pred: Record | None,
-    gold_reading: _Tried[Gold],
+    gold_reading: _ReadResult[Gold],
     gold: Record | None,
     policy: Policy,
 ) -> Row:
@@ -289,7 +296,7 @@ def _row(
     return Row(name, state, diff, plan.found, gold_reading.found.plans[chosen][0], fields=gold.fields)
 
 
-def _located(row: Row) -> Row:
+def _locate_row(row: Row) -> Row:
     """The row with the places of calls and arguments in its plans, as far as they can be found."""
     pred, gold = (locate(plan) if plan is not None else None for plan in (row.pred, row.gold))
     diff = row.diff

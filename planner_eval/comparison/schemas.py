@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from planner_eval.base.schema_models import Described, Items, OneOf, Texts, key
+from planner_eval.base.schema_models import Described, Items, OneOf, OneOrMoreTexts, optional_key
 from planner_eval.comparison.policy.policy import NAMES, ORDERS
 from planner_eval.comparison.policy.rule import COMPARE
 from planner_eval.plan.values import leaves
@@ -17,68 +17,72 @@ from planner_eval.reading.dialects.schemas import ArgumentPair, CallEntry, Value
 
 # ----------------------------------------------------------------------
 # What a policy's file may say, for checking users' files and for editors.
-def _data(value: Any) -> Any:
+def _refuse_dates(value: Any) -> Any:
     """A value as plans have them; a date of TOML's is none, and would equal nothing."""
     if any(isinstance(leaf, (date, time)) for _, leaf in leaves(value)):
         raise PydanticCustomError("expecting", "wrong", {"words": "text: dates and times in quotes"})
     return value
 
 
-_Value = Annotated[Any, BeforeValidator(_data)]
+_Value = Annotated[Any, BeforeValidator(_refuse_dates)]
 _Compare = Annotated[str, OneOf(COMPARE)]
 
 
 class RuleEntry(Described):
     """How the values of some arguments compare; the last rule that fits an argument holds."""
 
-    tool: str = key("The tools it is for: a name, or App.name; * and ? are wildcards.")
-    argument: str = key("The arguments it is for, likewise.")
-    compare: _Compare | Annotated[Items[_Compare], Field(min_length=1)] = key(
+    tool: str = optional_key("The tools it is for: a name, or App.name; * and ? are wildcards.")
+    argument: str = optional_key("The arguments it is for, likewise.")
+    compare: _Compare | Annotated[Items[_Compare], Field(min_length=1)] = optional_key(
         "Names of ways to compare, in any order."
     )
-    tolerance: float = key("Numbers may differ by so much.", ge=0, allow_inf_nan=False)
-    relative: float = key("Numbers may differ by this share of gold's.", ge=0, allow_inf_nan=False)
-    accepted: Items[_Value] = key("Values that are right besides gold's.")
-    aliases: str | dict[str, str] = key(
+    tolerance: float = optional_key("Numbers may differ by so much.", ge=0, allow_inf_nan=False)
+    relative: float = optional_key("Numbers may differ by this share of gold's.", ge=0, allow_inf_nan=False)
+    accepted: Items[_Value] = optional_key("Values that are right besides gold's.")
+    aliases: str | dict[str, str] = optional_key(
         "Other names of a value: alias and name, or the name of a table of ours."
     )
-    default: _Value = key("What the tool takes where the argument is left out.")
-    pattern: str = key("A regular expression that the prediction's text must match as a whole.")
-    function: str = key("A function of your own, module:name, of the prediction's and gold's value.")
+    default: _Value = optional_key("What the tool takes where the argument is left out.")
+    pattern: str = optional_key("A regular expression that the prediction's text must match as a whole.")
+    function: str = optional_key("A function of your own, module:name, of the prediction's and gold's value.")
 
 
 class PolicyFile(Described):
     """A comparison policy, as --policy takes it."""
 
-    name: str = key("What reports call it.")
-    extends: str = key("A preset or a file whose rules come first.")
-    order: Annotated[str, OneOf(ORDERS)] = key("What the order of calls means.")
-    names: Annotated[str, OneOf(NAMES)] = key("Which names of tools are one name.")
-    answer: bool = key("Whether the plan's named answer counts.")
-    inline: bool = key("Whether a call written as an argument's value is a call of its own.")
-    repeats: bool = key("Whether equal calls count as often as they are made.")
-    stateful: Items[str] = key("Tools whose repeated calls always count.")
-    wildcards: Items[_Value] = key("Values of gold for which any value will do.")
-    rule: Items[RuleEntry] = key("The rules for values.")
-    catalog: str = key("A tool catalog: says defaults, the only output of a tool, and which tools there are.")
-    note: str = key("For people.")
+    name: str = optional_key("What reports call it.")
+    extends: str = optional_key("A preset or a file whose rules come first.")
+    order: Annotated[str, OneOf(ORDERS)] = optional_key("What the order of calls means.")
+    names: Annotated[str, OneOf(NAMES)] = optional_key("Which names of tools are one name.")
+    answer: bool = optional_key("Whether the plan's named answer counts.")
+    inline: bool = optional_key("Whether a call written as an argument's value is a call of its own.")
+    repeats: bool = optional_key("Whether equal calls count as often as they are made.")
+    stateful: Items[str] = optional_key("Tools whose repeated calls always count.")
+    wildcards: Items[_Value] = optional_key("Values of gold for which any value will do.")
+    rule: Items[RuleEntry] = optional_key("The rules for values.")
+    catalog: str = optional_key(
+        "A tool catalog: says defaults, the only output of a tool, and which tools there are."
+    )
+    note: str = optional_key("For people.")
 
 
 class Fields(Described):
     """Which field of a record is what, as the options of the same names say it."""
 
-    id: str = key("The field of a record that names it, or a way to it.", alias="id-field")
-    text: str = key("The field of a record that holds its plan, or a way to it.", alias="text-field")
-    gold_id: str = key("The field that names a gold record, where it is another.", alias="gold-id-field")
-    gold_text: str = key("The field of a gold record that holds its plan.", alias="gold-text-field")
+    id: str = optional_key("The field of a record that names it, or a way to it.", alias="id-field")
+    text: str = optional_key("The field of a record that holds its plan, or a way to it.", alias="text-field")
+    gold_id: str = optional_key(
+        "The field that names a gold record, where it is another.", alias="gold-id-field"
+    )
+    gold_text: str = optional_key("The field of a gold record that holds its plan.", alias="gold-text-field")
 
 
 class Dialects(Described):
     """The notations of plans, as the options of the same names say it."""
 
-    plans: str = key("The plans' dialect.", alias="from")
-    gold: str = key("The gold plans' dialect, where it is another.", alias="gold-from")
-    wrappers: Texts = key("Files of notations of your own; from this file's folder.")
+    plans: str = optional_key("The plans' dialect.", alias="from")
+    gold: str = optional_key("The gold plans' dialect, where it is another.", alias="gold-from")
+    wrappers: OneOrMoreTexts = optional_key("Files of notations of your own; from this file's folder.")
 
 
 class SettingsFile(PolicyFile):
@@ -87,10 +91,10 @@ class SettingsFile(PolicyFile):
     Its own keys say how values compare, as in a policy's file; the tables stand in for options.
     """
 
-    fields: Fields = key("Which field of a record is what.")
-    dialects: Dialects = key("The notations of plans.")
-    metrics: Texts = key("The metrics or groups of metrics that are measured: --metric.")
-    thresholds: dict[str, float | dict[str, float]] = key(
+    fields: Fields = optional_key("Which field of a record is what.")
+    dialects: Dialects = optional_key("The notations of plans.")
+    metrics: OneOrMoreTexts = optional_key("The metrics or groups of metrics that are measured: --metric.")
+    thresholds: dict[str, float | dict[str, float]] = optional_key(
         "Metric and number below which the exit code is 1: --fail-under."
     )
 
@@ -99,7 +103,7 @@ class SettingsFile(PolicyFile):
 # What a patch says, for checking users' files and for editors.
 class _Operation(Described):
     mapping: ClassVar[str] = "an object"
-    why: str = key("The code of the edit that it undoes.")
+    why: str = optional_key("The code of the edit that it undoes.")
 
 
 class _OfCall(_Operation):
@@ -182,5 +186,5 @@ class PatchFile(Described):
 
     mapping: ClassVar[str] = "an object"
     format: Literal["planeval.patch/1"] = Field(alias="schema")
-    id: str | int = key("The record that it is for, in a file of many.")
+    id: str | int = optional_key("The record that it is for, in a file of many.")
     operations: Items[Operation] = Field(description="What is done, in this order.")

@@ -21,21 +21,21 @@ from planner_eval.base.arguments import (
     expect_or_none,
     one_of,
 )
-from planner_eval.benchmarks.datasets.check import Checked, Tally, state_of
+from planner_eval.benchmarks.datasets.check import CheckResult, Tally, plan_problem
 from planner_eval.benchmarks.datasets.published import Dataset
 from planner_eval.benchmarks.datasets.sources import Source
-from planner_eval.benchmarks.gold import Replayed, replay
+from planner_eval.benchmarks.gold import ReplayResult, replay
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.evaluate import Progress
-from planner_eval.curation.audit.audits import Choice, choice, wanted
+from planner_eval.curation.audit.audits import FindingSelection, read_selection, select_audits
 from planner_eval.curation.audit.baseline import Baseline, baseline_data, read_baseline
-from planner_eval.curation.audit.gold import ANSWER, Audited, GoldDoubt, How, Ran
-from planner_eval.curation.sets import Questions, SetItem, doubts_of, items_of, set_of
-from planner_eval.execution.run_records import tool_source
+from planner_eval.curation.audit.gold import ANSWER_FIELD, AuditSettings, GoldAudit, GoldDoubt, RunCounts
+from planner_eval.curation.sets import Questions, SetItem, items_of, set_of, set_warnings
+from planner_eval.execution.execute_sources import tool_source
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource
-from planner_eval.reading.dialects.sources import Which
+from planner_eval.reading.dialects.sources import TurnChoice
 
 if TYPE_CHECKING:
     from planner_eval.curation.audit.votes import Votes
@@ -62,13 +62,13 @@ class DatasetCheck(NamedTuple):
     """
 
     dataset: Dataset | None
-    checked: Checked
-    replayed: tuple[Replayed, ...] = ()
+    checked: CheckResult
+    replayed: tuple[ReplayResult, ...] = ()
     name: str = ""
     doubts: tuple[GoldDoubt, ...] = ()
     unsure: Mapping[str, int] = MappingProxyType({})
     known: int = 0
-    ran: Ran = Ran()
+    ran: RunCounts = RunCounts()
     notes: tuple[str, ...] = ()
     every: tuple[GoldDoubt, ...] = ()
     before: Baseline = Baseline()
@@ -127,7 +127,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     dialect: str | None = None,
     id_field: str | None = None,
     text_field: str | None = None,
-    turn: Which = None,
+    turn: TurnChoice = None,
     cache: str | None = None,
     source: str | None = None,
     examples: int = 3,
@@ -187,7 +187,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     >>> found.doubts[0].found.message
     'the plan gives 3; the gold answer is 4'
     """
-    selection = choice(select, ignore, confidence)
+    selection = read_selection(select, ignore, confidence)
     expect_or_none(NAME, query=query, answer=answer)
     expect_or_none(PATH, cache=cache, source=source)
     expect(COUNT, examples=examples)
@@ -200,21 +200,30 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     opened = set_of(name, fields)
     offered = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
     questions = Questions(opened, query)
-    votes = _votes(runs, opened) if selection.has("gold.outvoted") else None
+    votes = _read_votes(runs, opened) if selection.has("gold.outvoted") else None
     tally = Tally(examples)
     own = opened.dataset
     tool_spec = tools if tools is not None or own is None else own.tools or None
     runner = tool_spec if tool_spec is None or isinstance(tool_spec, Sandbox) else tool_source(tool_spec)
-    with _box(runner, selection, isolation, timeout, allow_read) as box:
-        how = How(selection, offered, box, _basic(runner), questions, answer or ANSWER, votes, binding)
-        audited = Audited(opened, how).add(_tallied(items_of(opened, dialect, progress), tally))
-    checked = _asked_for(tally.checked(), selection)
+    with _open_sandbox(runner, selection, isolation, timeout, allow_read) as box:
+        how = AuditSettings(
+            selection,
+            offered,
+            box,
+            _has_nestful_functions(runner),
+            questions,
+            answer or ANSWER_FIELD,
+            votes,
+            binding,
+        )
+        audited = GoldAudit(opened, how).add(_tally_items(items_of(opened, dialect, progress), tally))
+    checked = _select_irregularities(tally.checked(), selection)
     new, unread = earlier.new(audited.doubts), earlier.new(audited.unread)
     sure = tuple(doubt for doubt in new if selection.sure(doubt.found.confidence))
     less = Counter(doubt.found.confidence for doubt in new if not selection.sure(doubt.found.confidence))
     scored = own is not None and own.benchmark and opened.samples and not selection.select
     replayed = replay(own.benchmark, opened.samples) if own is not None and own.benchmark and scored else ()
-    notes = (*doubts_of(opened), *(questions.notes if opened.file is not None else ()), *audited.notes)
+    notes = (*set_warnings(opened), *(questions.notes if opened.file is not None else ()), *audited.notes)
     all_doubts = (*audited.doubts, *audited.unread)
     return DatasetCheck(
         own, checked, tuple(replayed), opened.name, sure, dict(sorted(less.items())),
@@ -223,7 +232,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     )  # fmt: skip
 
 
-def _votes(runs: Any, opened: Source) -> Votes | None:
+def _read_votes(runs: Any, opened: Source) -> Votes | None:
     """What runs said; None where none are given."""
     if isinstance(runs, (tuple, list, dict)) and not runs:
         return None
@@ -232,7 +241,7 @@ def _votes(runs: Any, opened: Source) -> Votes | None:
     return Votes(runs, opened)
 
 
-def _tallied(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:
+def _tally_items(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:
     """Records that go by, each counted."""
     for item in items:
         sample = item.record.source
@@ -241,19 +250,19 @@ def _tallied(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:
         else:
             diagnostics = item.plan.diagnostics if item.plan is not None else ()
         reason = item.error.splitlines()[0] if item.error else item.error
-        tally.add(str(item.name), diagnostics, reason if item.plan is None else state_of(item.plan))
+        tally.add(str(item.name), diagnostics, reason if item.plan is None else plan_problem(item.plan))
         yield item
 
 
-def _box(
+def _open_sandbox(
     runner: ToolSource | Sandbox | None,
-    selection: Choice,
+    selection: FindingSelection,
     isolation: str | None,
     timeout: float,
     allow_read: Sequence[str],
 ) -> AbstractContextManager[Sandbox | None]:
     """Where plans are run; None where there are no tools, or nothing is asked for that needs a run."""
-    if runner is None or not any(a.runs for a in wanted(selection.has)):
+    if runner is None or not any(a.runs for a in select_audits(selection.has)):
         return nullcontext()
     if isinstance(runner, Sandbox):
         return nullcontext(runner)
@@ -262,11 +271,11 @@ def _box(
     )
 
 
-def _basic(runner: ToolSource | Sandbox | None) -> bool:
+def _has_nestful_functions(runner: ToolSource | Sandbox | None) -> bool:
     """Whether the tools are NESTful's functions of mathematics, of which is known what they do."""
     source = runner.source if isinstance(runner, Sandbox) else runner
     return source is not None and source.name in ("nestful:official", "nestful:sane")
 
 
-def _asked_for(checked: Checked, selection: Choice) -> Checked:
+def _select_irregularities(checked: CheckResult, selection: FindingSelection) -> CheckResult:
     return replace(checked, findings=tuple(f for f in checked.findings if selection.has(f.code)))

@@ -18,11 +18,11 @@ from planner_eval.benchmarks.datasets.sources import Source, short_names
 from planner_eval.catalogs.catalog import Catalog, Tool, Type
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.evaluate import Progress
-from planner_eval.curation.sets import doubts_of, items_of, set_of
-from planner_eval.plan.digest import Classes
+from planner_eval.curation.sets import items_of, set_of, set_warnings
+from planner_eval.plan.digest import EquivalenceClasses
 from planner_eval.plan.model import Call, Edge, Path, Plan
 from planner_eval.plan.structure import KINDS, argument_kinds, depth, shape
-from planner_eval.reading.dialects.sources import Which
+from planner_eval.reading.dialects.sources import TurnChoice
 
 # ----------------------------------------------------------------------
 # What plans touch of what there is: tools, parameters, pairs of tools, edges, shapes, depths, kinds.
@@ -38,10 +38,10 @@ ASPECTS: Mapping[str, str] = {
 }
 """What plans may touch, and what of it there is."""
 
-SMALL = 4
+MAX_SMALL_SHAPE_CALLS = 4
 """Calls of a plan up to which every shape is known: 40 shapes."""
 
-LINKS = 250_000
+MAX_LINKS = 250_000
 """Outputs and parameters of one name up to which it is told which of them no plan joins: 100 MB of them."""
 
 
@@ -85,7 +85,7 @@ class Slot(NamedTuple):
         return f"{self.tool}({self.parameter})"
 
 
-Thing = str | int | Pair | Link | Slot
+CoveredItem = str | int | Pair | Link | Slot
 """What can be touched."""
 
 
@@ -102,23 +102,23 @@ class Aspect:
     """
 
     name: str
-    touched: Mapping[Thing, int]
-    never: tuple[Thing, ...] | None = None
+    touched: Mapping[CoveredItem, int]
+    never: tuple[CoveredItem, ...] | None = None
     beside: int | None = None
-    others: Mapping[Thing, int] | None = None
+    others: Mapping[CoveredItem, int] | None = None
 
     @property
-    def missing(self) -> tuple[Thing, ...]:
+    def missing(self) -> tuple[CoveredItem, ...]:
         """What plans of the other set have and none of this, the commonest first."""
         return tuple(thing for thing in self.others or () if thing not in self.touched)
 
     @property
-    def alone(self) -> tuple[Thing, ...]:
+    def alone(self) -> tuple[CoveredItem, ...]:
         """What plans of this set have and none of the other, the commonest first."""
         return tuple(thing for thing in self.touched if self.others is not None and thing not in self.others)
 
 
-class Touched:
+class CoverageCounts:
     """What many plans touch, counted plan by plan.
 
     Args:
@@ -126,10 +126,10 @@ class Touched:
         classes: What tells skeletons apart; shared by sets that are compared.
     """
 
-    def __init__(self, catalog: Catalog | None, classes: Classes) -> None:
+    def __init__(self, catalog: Catalog | None, classes: EquivalenceClasses) -> None:
         self._catalog, self._classes = catalog, classes
         self.plans = 0
-        self.counts: dict[str, Counter[Thing]] = {name: Counter() for name in ASPECTS}
+        self.counts: dict[str, Counter[CoveredItem]] = {name: Counter() for name in ASPECTS}
         self.shown: dict[str, str] = {}
         """What the calls of each skeleton are, in words."""
 
@@ -147,7 +147,7 @@ class Touched:
         joined = {(edge.producer, edge.consumer) for edge in plan.edges if edge.producer != edge.consumer}
         counts["pairs"].update(Pair(tools[producer], tools[consumer]) for producer, consumer in joined)
         counts["edges"].update(
-            Link(tools[edge.producer], _way(edge.path), tools[edge.consumer], edge.argument)
+            Link(tools[edge.producer], _format_path(edge.path), tools[edge.consumer], edge.argument)
             for edge in plan.edges
         )
         counts["shapes"][shape(plan)] += 1
@@ -163,7 +163,7 @@ class Touched:
 
 
 def aspects(
-    touched: Touched, catalog: Catalog | None = None, other: Touched | None = None
+    touched: CoverageCounts, catalog: Catalog | None = None, other: CoverageCounts | None = None
 ) -> Iterator[Aspect]:
     r"""What is touched and what is not, aspect by aspect.
 
@@ -173,32 +173,32 @@ def aspects(
         other: What plans of another set touch.
 
     >>> from planner_eval.reading.dialects.read import parse
-    >>> found = Touched(None, Classes(literals=False))
+    >>> found = CoverageCounts(None, EquivalenceClasses(literals=False))
     >>> found.add(parse("a = f(#x='1')\nb = g(#y=a)"))
     >>> [(one.name, len(one.touched), one.never and len(one.never)) for one in aspects(found)][4:6]
     [('shapes', 1, 39), ('depths', 1, 1)]
     """
     deepest = max((level for level in touched.counts["depths"] if isinstance(level, int)), default=0)
-    available = _there(catalog, deepest)
+    available = _list_available(catalog, deepest)
     for name in ASPECTS:
         counts, all_things = touched.counts[name], available.get(name)
         never = None if all_things is None else tuple(thing for thing in all_things if thing not in counts)
         outside = (
             None if all_things is None or never is None else len(counts) - (len(all_things) - len(never))
         )
-        other_counts = None if other is None else _ranked(other.counts[name])
-        yield Aspect(name, _ranked(counts), never, outside, other_counts)
+        other_counts = None if other is None else _rank_counts(other.counts[name])
+        yield Aspect(name, _rank_counts(counts), never, outside, other_counts)
 
 
-def _there(catalog: Catalog | None, deepest: int) -> dict[str, dict[Thing, None]]:
+def _list_available(catalog: Catalog | None, deepest: int) -> dict[str, dict[CoveredItem, None]]:
     """What there is of each aspect, in its order."""
-    available: dict[str, Iterable[Thing]] = {
+    available: dict[str, Iterable[CoveredItem]] = {
         "shapes": small_shapes(),
         "depths": range(1, deepest + 1),
         "kinds": [kind for kind in KINDS if kind != "unresolved"],
     }
     if catalog is not None:
-        links = possible(catalog.tools)
+        links = find_possible_links(catalog.tools)
         available["tools"] = [tool.full_name for tool in catalog.tools]
         available["parameters"] = [
             Slot(tool.full_name, parameter.name) for tool in catalog.tools for parameter in tool.parameters
@@ -209,33 +209,35 @@ def _there(catalog: Catalog | None, deepest: int) -> dict[str, dict[Thing, None]
     return {name: dict.fromkeys(things) for name, things in available.items()}
 
 
-def possible(tools: Iterable[Tool]) -> list[Link] | None:
+def find_possible_links(tools: Iterable[Tool]) -> list[Link] | None:
     """Which outputs of tools another tool's parameters may take: by name, however it is spelled, and type.
 
     A tool is not joined to itself, for tools often give back what they were given.
 
     Returns:
-        None where more than :data:`LINKS` have equal names.
+        None where more than :data:`MAX_LINKS` have equal names.
 
     >>> from planner_eval.catalogs.formats import as_catalog
     >>> pay = {"name": "pay", "parameters": {"bill_id": "int"}, "returnParameter": []}
     >>> find = {"name": "find", "parameters": {}, "returnParameter": {"billID": "int"}}
-    >>> [str(link) for link in possible(as_catalog([pay, find], "callnavi").tools) or ()]
+    >>> [str(link) for link in find_possible_links(as_catalog([pay, find], "callnavi").tools) or ()]
     ['find.billID → pay(bill_id)']
     """
     consumers: dict[str, list[tuple[Tool, str, Type]]] = {}
     all_tools = list(tools)
     for tool in all_tools:
         for parameter in tool.parameters:
-            consumers.setdefault(_plain(parameter.name), []).append((tool, parameter.name, parameter.type))
-    outputs = Counter(_plain(output.name) for tool in all_tools for output in tool.returns.fields)
-    if sum(count * len(consumers.get(name, ())) for name, count in outputs.items()) > LINKS:
+            consumers.setdefault(_normalize_name(parameter.name), []).append(
+                (tool, parameter.name, parameter.type)
+            )
+    outputs = Counter(_normalize_name(output.name) for tool in all_tools for output in tool.returns.fields)
+    if sum(count * len(consumers.get(name, ())) for name, count in outputs.items()) > MAX_LINKS:
         return None
     return [
         Link(tool.full_name, output.name, consumer.full_name, parameter)
         for tool in all_tools
         for output in tool.returns.fields
-        for consumer, parameter, kind in consumers.get(_plain(output.name), ())
+        for consumer, parameter, kind in consumers.get(_normalize_name(output.name), ())
         if consumer.full_name != tool.full_name and _may_hold(kind, output.type)
     ]
 
@@ -248,23 +250,23 @@ def _may_hold(parameter_type: Type, output_type: Type) -> bool:
     return not parameter_kinds or not output_kinds or bool(parameter_kinds & output_kinds)
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.replace("_", "").replace("-", "").replace(" ", "").casefold()
 
 
-def _way(path: Path) -> str:
+def _format_path(path: Path) -> str:
     return ".".join(map(str, path))
 
 
 @cache
 def small_shapes() -> tuple[str, ...]:
-    """The shapes of all plans of one to :data:`SMALL` calls, the smallest first.
+    """The shapes of all plans of one to :data:`MAX_SMALL_SHAPE_CALLS` calls, the smallest first.
 
     >>> small_shapes()[:3], len(small_shapes())
     (('()', '(())', '() + ()'), 40)
     """
     shapes: dict[str, None] = {}
-    for size in range(1, SMALL + 1):
+    for size in range(1, MAX_SMALL_SHAPE_CALLS + 1):
         calls = tuple(Call(f"c{index}", "f") for index in range(size))
         all_pairs = list(combinations(range(size), 2))
         for some in range(1 << len(all_pairs)):
@@ -275,7 +277,7 @@ def small_shapes() -> tuple[str, ...]:
     return tuple(sorted(shapes, key=lambda text: (text.count("("), len(text), text)))
 
 
-def _ranked(counts: Counter[Thing]) -> dict[Thing, int]:
+def _rank_counts(counts: Counter[CoveredItem]) -> dict[CoveredItem, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))))
 
 
@@ -283,14 +285,14 @@ def _ranked(counts: Counter[Thing]) -> dict[Thing, int]:
 # What the plans of a data set touch, and what no plan touches.
 SCHEMA = "planeval.to-make/1"
 
-COMMONEST = 10
+MAX_SKELETONS = 10
 """Skeletons of which it is said how many plans have them."""
 
-_SHOWN = 5
+_MAX_SHOWN = 5
 """Plans that cannot be read of which it is said why."""
 
 
-class Covering(NamedTuple):
+class CoveredSet(NamedTuple):
     """One set of plans.
 
     Args:
@@ -334,7 +336,7 @@ class Coverage:
         notes: What may not be what was meant, in words.
     """
 
-    sets: tuple[Covering, ...]
+    sets: tuple[CoveredSet, ...]
     catalog: str | None
     aspects: tuple[Aspect, ...]
     skeletons: tuple[Skeleton, ...]
@@ -366,7 +368,7 @@ class Coverage:
         for aspect in self.aspects:
             if aspect.name != "skeletons":
                 data[aspect.name] = [
-                    _data(thing) for thing in dict.fromkeys((*aspect.missing, *(aspect.never or ())))
+                    _item_data(thing) for thing in dict.fromkeys((*aspect.missing, *(aspect.never or ())))
                 ]
         return data
 
@@ -380,7 +382,7 @@ def coverage(  # noqa: PLR0913 - the options of a public function
     dialect: str | None = None,
     id_field: str | None = None,
     text_field: str | None = None,
-    turn: Which = None,
+    turn: TurnChoice = None,
     cache: str | None = None,
     folder: str | None = None,
     progress: Progress | None = None,
@@ -417,10 +419,10 @@ def coverage(  # noqa: PLR0913 - the options of a public function
     tools = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
     sources = [set_of(s, fields) for s in (data, *(() if against is None else (against,)))]
     titles = short_names([source.name for source in sources])
-    classes = Classes(literals=False)
-    touched = [Touched(tools, classes) for _ in sources]
+    classes = EquivalenceClasses(literals=False)
+    touched = [CoverageCounts(tools, classes) for _ in sources]
     sets = [
-        _counted(source, title, counts, dialect, progress)
+        _count_source(source, title, counts, dialect, progress)
         for source, title, counts in zip(sources, titles, touched, strict=True)
     ]
     first, other = touched[0], touched[1] if len(touched) > 1 else None
@@ -431,15 +433,15 @@ def coverage(  # noqa: PLR0913 - the options of a public function
         None if tools is None else os.path.basename(tools.name),
         all_aspects,
         tuple(Skeleton(count, first.shown[str(name)]) for name, count in ranked[:examples]),
-        sum(count for _, count in ranked[:COMMONEST]),
+        sum(count for _, count in ranked[:MAX_SKELETONS]),
         classes.unproved,
-        tuple(doubt for source in sources for doubt in doubts_of(source)),
+        tuple(doubt for source in sources for doubt in set_warnings(source)),
     )
 
 
-def _counted(
-    source: Source, title: str, touched: Touched, dialect: str | None, progress: Progress | None
-) -> Covering:
+def _count_source(
+    source: Source, title: str, touched: CoverageCounts, dialect: str | None, progress: Progress | None
+) -> CoveredSet:
     records = unread = 0
     reasons: list[str] = []
     for item in items_of(source, dialect, progress):
@@ -448,10 +450,10 @@ def _counted(
             touched.add(item.plan)
         elif item.error is not None:
             unread += 1
-            if len(reasons) < _SHOWN:
+            if len(reasons) < _MAX_SHOWN:
                 reasons.append(f"{item.where}: {item.error}")
-    return Covering(title, records, touched.plans, unread, tuple(reasons))
+    return CoveredSet(title, records, touched.plans, unread, tuple(reasons))
 
 
-def _data(thing: Thing) -> Any:
+def _item_data(thing: CoveredItem) -> Any:
     return thing if isinstance(thing, (str, int)) else thing._asdict()

@@ -13,21 +13,28 @@ from planner_eval.base.arguments import COUNT, FUNCTION, NAME, expect, expect_or
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
-from planner_eval.benchmarks.datasets.questions import question_template, question_words
 from planner_eval.benchmarks.datasets.sources import Source, short_names
 from planner_eval.comparison.evaluate import Progress
-from planner_eval.curation.sets import Questions, doubts_of, fields_of, items_of, refuse_unknown_field, set_of
-from planner_eval.plan.digest import Classes
+from planner_eval.curation.sets import (
+    Questions,
+    fields_of,
+    items_of,
+    set_of,
+    set_warnings,
+    unknown_field_error,
+)
+from planner_eval.plan.digest import EquivalenceClasses
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.notations.plan import to_data
-from planner_eval.reading.dialects.sources import Which
-from planner_eval.reading.files.fields import KNOWN
+from planner_eval.reading.dialects.sources import TurnChoice
+from planner_eval.reading.files.fields import PLAN_FIELDS
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.record import Record
+from planner_eval.reading.question_templates import question_template, question_words
 
 # ----------------------------------------------------------------------
 # Which records of a data set are alike, and which are alike to some of another, in six ways.
-WAYS: Mapping[str, str] = {
+CRITERIA: Mapping[str, str] = {
     "same": "question and plan, values included",
     "template": "question and plan, up to values",
     "words": "question, word for word",
@@ -37,14 +44,14 @@ WAYS: Mapping[str, str] = {
 }
 """In which ways records may be alike, the closest first."""
 
-ASKED = ("same", "template", "words", "query")
+QUESTION_CRITERIA = ("same", "template", "words", "query")
 """Those in which questions are alike."""
 
 Key: TypeAlias = tuple[int, ...]
 """What records that are alike in one way share."""
 
 
-class Item(NamedTuple):
+class ComparedRecord(NamedTuple):
     """One record as it is compared.
 
     Args:
@@ -59,11 +66,11 @@ class Item(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class AlikeCounts:
     """How many records are alike in one way.
 
     Args:
-        way: One of :data:`WAYS`.
+        way: One of :data:`CRITERIA`.
         groups: How many groups of them there are; of two sets, how many that have records of both.
         records: How many records stand in these groups; of two sets, how many of the first.
         largest: How many stand in the largest of them.
@@ -84,7 +91,7 @@ class Alike:
     @property
     def meaning(self) -> str:
         """What is alike, in words."""
-        return WAYS[self.way]
+        return CRITERIA[self.way]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +107,21 @@ class Group:
     others: tuple[int, ...] = ()
 
 
-class Keys:
+class RecordKeys:
     """What tells the records of a set, or of two, apart; a few numbers a record, whatever its size."""
 
     def __init__(self) -> None:
-        self._plans, self._values = Classes(values=False), Classes()
+        self._plans, self._values = EquivalenceClasses(values=False), EquivalenceClasses()
         self._known: dict[bytes, int] = {}
 
     @property
     def unproved(self) -> int:
-        """Plans taken for equal to another unproved, see :class:`planner_eval.plan.digest.Classes`."""
+        """Plans taken for equal to another unproved, see :mod:`planner_eval.plan.digest`."""
         return self._plans.unproved + self._values.unproved
 
-    def read(self, items: Iterable[Item]) -> Side:
+    def read(self, items: Iterable[ComparedRecord]) -> KeyedSet:
         """The records of one set."""
-        records = Side()
+        records = KeyedSet()
         for item in items:
             plan, question = item.plan, item.question
             records.add(
@@ -134,7 +141,7 @@ class Keys:
         return self._known.setdefault(key, len(self._known))
 
 
-class Side:
+class KeyedSet:
     """The keys of the records of one set, in their order."""
 
     __slots__ = ("_columns",)
@@ -155,7 +162,7 @@ class Side:
         return sum(key is not None for key in self.keys(criterion))
 
     def keys(self, criterion: str) -> list[Key | None]:
-        """Each record's key under one of :data:`WAYS`; None where it lacks what is compared."""
+        """Each record's key under one of :data:`CRITERIA`; None where it lacks what is compared."""
         plan, values, query, words, _ = self._columns
         of = {
             "same": (words, values), "template": (query, plan), "words": (words,), "query": (query,),
@@ -169,19 +176,20 @@ class Side:
         return self._columns[4]
 
 
-def alike(records: Side, *, across: bool = False) -> tuple[Alike, ...]:
+def count_alike(records: KeyedSet, *, across: bool = False) -> tuple[AlikeCounts, ...]:
     """How many records of a set are alike, in each way.
 
     Args:
         records: The set.
         across: Whether it is counted which groups are across values of a field.
 
-    >>> side = Keys().read([Item(None, "5 or 6?"), Item(None, "7 or 8?"), Item(None, "Why?")])
-    >>> [(one.way, one.groups, one.records) for one in alike(side) if one.records]
+    >>> side = RecordKeys().read(
+    ...     [ComparedRecord(None, "5 or 6?"), ComparedRecord(None, "7 or 8?"), ComparedRecord(None, "Why?")])
+    >>> [(one.way, one.groups, one.records) for one in count_alike(side) if one.records]
     [('query', 1, 2)]
     """
     results = []
-    for criterion in WAYS:
+    for criterion in CRITERIA:
         keys = records.keys(criterion)
         counts = {key: count for key, count in Counter(keys).items() if key is not None and count > 1}
         spread: dict[Key, set[int]] = {}
@@ -190,26 +198,27 @@ def alike(records: Side, *, across: bool = False) -> tuple[Alike, ...]:
                 spread.setdefault(key, set()).add(value)
         over = sum(len(values) > 1 for values in spread.values()) if across else None
         results.append(
-            Alike(criterion, len(counts), sum(counts.values()), max(counts.values(), default=0), over)
+            AlikeCounts(criterion, len(counts), sum(counts.values()), max(counts.values(), default=0), over)
         )
     return tuple(results)
 
 
-def shared(records: Side, other: Side) -> tuple[Alike, ...]:
+def count_shared(records: KeyedSet, other: KeyedSet) -> tuple[AlikeCounts, ...]:
     """How many records of a set are alike to some of another, in each way.
 
     Args:
         records: The first set.
-        other: The second, read with the same :class:`Keys`.
+        other: The second, read with the same :class:`RecordKeys`.
 
-    >>> keys = Keys()
-    >>> train, test = (keys.read([Item(None, one), Item(None, "Why?")]) for one in ("5?", "6?"))
-    >>> [(one.way, one.groups, one.records, one.others) for one in shared(train, test) if one.groups]
+    >>> keys = RecordKeys()
+    >>> train, test = (
+    ...     keys.read([ComparedRecord(None, one), ComparedRecord(None, "Why?")]) for one in ("5?", "6?"))
+    >>> [(one.way, one.groups, one.records, one.others) for one in count_shared(train, test) if one.groups]
     [('words', 1, 1, 1), ('query', 2, 2, 2)]
     """
     results = []
     matched = [False] * len(records)
-    for criterion in WAYS:
+    for criterion in CRITERIA:
         counts, other_counts = Counter(records.keys(criterion)), Counter(other.keys(criterion))
         shared_counts = {key: counts[key] for key in counts if key is not None and key in other_counts}
         hits = [key in shared_counts for key in records.keys(criterion)]
@@ -218,28 +227,29 @@ def shared(records: Side, other: Side) -> tuple[Alike, ...]:
         other_records = sum(other_counts[key] for key in shared_counts)
         most = max((counts[key] + other_counts[key] for key in shared_counts), default=0)
         results.append(
-            Alike(
+            AlikeCounts(
                 criterion, len(shared_counts), sum(shared_counts.values()), most, None, other_records, nearest
             )
         )
     return tuple(results)
 
 
-def groups(records: Side, criterion: str, other: Side | None = None) -> list[Group]:
+def groups(records: KeyedSet, criterion: str, other: KeyedSet | None = None) -> list[Group]:
     """The records that are alike in one way, the largest groups first.
 
     Args:
         records: The set.
-        criterion: One of :data:`WAYS`.
+        criterion: One of :data:`CRITERIA`.
         other: Another set, of which each group then has records too.
 
-    >>> side = Keys().read([Item(None, "5 or 6?"), Item(None, "Why?"), Item(None, "7 or 8?")])
+    >>> side = RecordKeys().read(
+    ...     [ComparedRecord(None, "5 or 6?"), ComparedRecord(None, "Why?"), ComparedRecord(None, "7 or 8?")])
     >>> groups(side, "query")
     [Group(records=(0, 2), others=())]
     """
     positions, other_positions = (
-        _places(records.keys(criterion)),
-        _places(other.keys(criterion)) if other is not None else {},
+        _positions_by_key(records.keys(criterion)),
+        _positions_by_key(other.keys(criterion)) if other is not None else {},
     )
     matches = [
         Group(tuple(members), tuple(other_positions.get(key, ())))
@@ -249,12 +259,13 @@ def groups(records: Side, criterion: str, other: Side | None = None) -> list[Gro
     return sorted(matches, key=lambda group: (-len(group.records) - len(group.others), group.records[0]))
 
 
-def clusters(records: Side, criterion: str) -> list[int]:
+def clusters(records: KeyedSet, criterion: str) -> list[int]:
     """For each record the number of its cluster, counted from 1: those that are alike share one.
 
     A record that lacks what is compared lies in a cluster of its own.
 
-    >>> clusters(Keys().read([Item(None, "5?"), Item(None, None), Item(None, "6?")]), "query")
+    >>> clusters(RecordKeys().read([ComparedRecord(None, "5?"), ComparedRecord(None, None), ComparedRecord(
+    ...     None, "6?")]), "query")
     [1, 2, 1]
     """
     numbers: dict[Key | int, int] = {}
@@ -264,7 +275,7 @@ def clusters(records: Side, criterion: str) -> list[int]:
     ]
 
 
-def _places(keys: Iterable[Key | None]) -> dict[Key, list[int]]:
+def _positions_by_key(keys: Iterable[Key | None]) -> dict[Key, list[int]]:
     positions: dict[Key, list[int]] = {}
     for index, key in enumerate(keys):
         if key is not None:
@@ -274,11 +285,11 @@ def _places(keys: Iterable[Key | None]) -> dict[Key, list[int]]:
 
 # ----------------------------------------------------------------------
 # Which records of a data set are alike, and which of them stand in another.
-CLUSTER = "group"
+CLUSTER_FIELD = "group"
 """The field that says in which cluster a record lies."""
 
 
-class Counted(NamedTuple):
+class SetCounts(NamedTuple):
     """One set of records.
 
     Args:
@@ -320,7 +331,7 @@ class Duplicates:
 
     Args:
         sets: The set, or the two sets.
-        by: In which way records of `groups` and `clusters` are alike, one of :data:`WAYS`.
+        by: In which way records of `groups` and `clusters` are alike, one of :data:`CRITERIA`.
         ways: How many are alike in each way.
         groups: The largest groups of records that are alike.
         clusters: For each record of the first set the number of its cluster, counted from 1.
@@ -330,9 +341,9 @@ class Duplicates:
             what was meant, in words.
     """
 
-    sets: tuple[Counted, ...]
+    sets: tuple[SetCounts, ...]
     by: str
-    ways: tuple[Alike, ...]
+    ways: tuple[AlikeCounts, ...]
     groups: tuple[AlikeRecords, ...]
     clusters: tuple[int, ...]
     compared: int
@@ -341,7 +352,7 @@ class Duplicates:
     source: Source = field(repr=False, compare=False)
 
     @property
-    def chosen(self) -> Alike:
+    def chosen(self) -> AlikeCounts:
         """How many are alike in the way of `by`."""
         return next(w for w in self.ways if w.way == self.by)
 
@@ -350,7 +361,7 @@ class Duplicates:
         """The records of the first set that are no JSON: nothing of them is known but their ids."""
         if self.source.dataset is not None:
             return ()
-        return tuple(record for record in self.source.records if _is_lost(record))
+        return tuple(record for record in self.source.records if _has_lost_plan(record))
 
     def clustered(self) -> Iterator[dict[str, Any]]:
         """The records of the first set as gold records with one more field, ``group``.
@@ -363,11 +374,11 @@ class Duplicates:
         reader = self.source.reader(None)
         for record, number in zip(self.source.records, self.clusters, strict=True):
             if self.source.dataset is not None:
-                yield _of_sample(record, reader.read(record).plan) | {CLUSTER: number}
+                yield _sample_data(record, reader.read(record).plan) | {CLUSTER_FIELD: number}
                 continue
-            if CLUSTER in record.fields:
-                raise InputError(f"{record.where} has a field {CLUSTER!r} already: rename it first")
-            yield _of_record(record, self.source.file) | {CLUSTER: number}
+            if CLUSTER_FIELD in record.fields:
+                raise InputError(f"{record.where} has a field {CLUSTER_FIELD!r} already: rename it first")
+            yield _record_data(record, self.source.file) | {CLUSTER_FIELD: number}
 
 
 def duplicates(  # noqa: PLR0913 - the options of a public function
@@ -381,7 +392,7 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
     dialect: str | None = None,
     id_field: str | None = None,
     text_field: str | None = None,
-    turn: Which = None,
+    turn: TurnChoice = None,
     cache: str | None = None,
     folder: str | None = None,
     progress: Progress | None = None,
@@ -424,31 +435,35 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
     expect_or_none(NAME, by=by, query=query, across=across)
     expect(COUNT, examples=examples)
     expect_or_none(FUNCTION, progress=progress)
-    if by is not None and by not in WAYS:
-        raise InputError(f"there is no way {by!r} to be alike; {did_you_mean(by, WAYS, ', '.join(WAYS))}")
+    if by is not None and by not in CRITERIA:
+        raise InputError(
+            f"there is no way {by!r} to be alike; {did_you_mean(by, CRITERIA, ', '.join(CRITERIA))}"
+        )
     if across is not None and b is not None:
         raise InputError("groups are counted across a field of one set: leave the other set out")
     fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
     sources = [set_of(s, fields) for s in (a, *(() if b is None else (b,)))]
     titles = short_names([source.name for source in sources])
     question_readers = [Questions(source, query) for source in sources]
-    keys = Keys()
+    keys = RecordKeys()
     read = [
-        _Read(keys, source, questions, dialect, across, progress)
+        _SetReader(keys, source, questions, dialect, across, progress)
         for source, questions in zip(sources, question_readers, strict=True)
     ]
     keyed_sets = [r.side for r in read]
-    criterion, chosen = _way(by, keyed_sets, sources)
+    criterion, chosen = _choose_criterion(by, keyed_sets, sources)
     other = keyed_sets[1] if len(keyed_sets) > 1 else None
     alike_groups = groups(keyed_sets[0], criterion, other)
     alike_counts = (
-        alike(keyed_sets[0], across=across is not None) if other is None else shared(keyed_sets[0], other)
+        count_alike(keyed_sets[0], across=across is not None)
+        if other is None
+        else count_shared(keyed_sets[0], other)
     )
     example_records = [
         AlikeRecords(
-            _names(sources[0], group.records),
-            _names(sources[-1], group.others),
-            *_about(sources[0], question_readers[0], dialect, group.records[0]),
+            _record_names(sources[0], group.records),
+            _record_names(sources[-1], group.others),
+            *_describe_record(sources[0], question_readers[0], dialect, group.records[0]),
         )
         for group in alike_groups[:examples]
     ]
@@ -463,18 +478,18 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
         (
             *(note for questions in question_readers for note in questions.notes),
             *chosen,
-            *(doubt for source in sources for doubt in doubts_of(source)),
+            *(doubt for source in sources for doubt in set_warnings(source)),
         ),
         sources[0],
     )
 
 
-class _Read:
+class _SetReader:
     """One set as it is read: its keys, and how many of its records have what."""
 
     def __init__(
         self,
-        keys: Keys,
+        keys: RecordKeys,
         source: Source,
         questions: Questions,
         dialect: str | None,
@@ -486,42 +501,42 @@ class _Read:
         self._unread, self._reasons, self._within = 0, list[str](), False
         self.side = keys.read(self._items(dialect, progress))
         if across is not None and not self._within:
-            raise refuse_unknown_field("--across", across, self._seen, source.name)
+            raise unknown_field_error("--across", across, self._seen, source.name)
 
-    def counted(self, title: str) -> Counted:
+    def counted(self, title: str) -> SetCounts:
         """The set in figures, under a name of its own."""
         keyed_set = self.side
         counts = (len(keyed_set), keyed_set.count("plan"), keyed_set.count("query"))
-        return Counted(title, *counts, self._unread, tuple(self._reasons))
+        return SetCounts(title, *counts, self._unread, tuple(self._reasons))
 
-    def _items(self, dialect: str | None, progress: Progress | None) -> Iterator[Item]:
+    def _items(self, dialect: str | None, progress: Progress | None) -> Iterator[ComparedRecord]:
         for item in items_of(self._source, dialect, progress):
             if item.error is not None:
                 self._unread += 1
-                if len(self._reasons) < SHOWN:
+                if len(self._reasons) < MAX_SHOWN:
                     self._reasons.append(f"{item.where}: {item.error}")
-            yield Item(item.plan, self._questions.of(item.record), self._value(item.record))
+            yield ComparedRecord(item.plan, self._questions.of(item.record), self._value(item.record))
 
     def _value(self, record: Record) -> str | None:
         if self._across is None:
             return None
         fields = fields_of(record)
-        if len(self._seen) < SHOWN_FIELDS:
+        if len(self._seen) < MAX_SHOWN_FIELDS:
             self._seen.update(dict.fromkeys(fields))
         value = fields.get(self._across)
         self._within = self._within or value is not None
         return None if value is None else str(value)
 
 
-SHOWN = 5
+MAX_SHOWN = 5
 """Plans that cannot be read of which it is said why."""
 
-SHOWN_FIELDS = 50
+MAX_SHOWN_FIELDS = 50
 """Fields that are known where one is asked for that there is not."""
 
 
-def _way(
-    by: str | None, keyed_sets: Iterable[Side], sources: Iterable[Source]
+def _choose_criterion(
+    by: str | None, keyed_sets: Iterable[KeyedSet], sources: Iterable[Source]
 ) -> tuple[str, tuple[str, ...]]:
     """The way that the user names, else the closest that these sets allow, and then why, in words."""
     silent = [
@@ -529,7 +544,7 @@ def _way(
         for keyed_set, source in zip(keyed_sets, sources, strict=True)
         if not keyed_set.count("words")
     ]
-    if by in ASKED and silent:
+    if by in QUESTION_CRITERIA and silent:
         raise InputError(
             f"no record of {' and '.join(silent)} holds a question, which {by!r} compares: name its field "
             "with --query, or compare plans alone (--by plan)"
@@ -538,15 +553,15 @@ def _way(
         return by, ()
     criterion = "plan" if silent else "template"
     why = f"no record of {' or '.join(silent)} asks anything" if silent else "no other way is named"
-    return criterion, (f"alike by {criterion} ({WAYS[criterion]}): {why}",)
+    return criterion, (f"alike by {criterion} ({CRITERIA[criterion]}): {why}",)
 
 
-def _names(source: Source, positions: Iterable[int]) -> tuple[str | int, ...]:
+def _record_names(source: Source, positions: Iterable[int]) -> tuple[str | int, ...]:
     records = source.records
     return tuple(records[position].told for position in positions)
 
 
-def _about(
+def _describe_record(
     source: Source, questions: Questions, dialect: str | None, position: int
 ) -> tuple[str | None, tuple[str, ...]]:
     record = source.records[position]
@@ -556,34 +571,34 @@ def _about(
 
 
 # ---------------------------------------------------------------- gold records with clusters
-def _of_sample(record: Record, plan: Plan | None) -> dict[str, Any]:
+def _sample_data(record: Record, plan: Plan | None) -> dict[str, Any]:
     """A data set's sample as a gold record, its plan in the notation that says all of any."""
-    fields = {key: value for key, value in fields_of(record).items() if key not in KNOWN}
+    fields = {key: value for key, value in fields_of(record).items() if key not in PLAN_FIELDS}
     gold = None if plan is None else to_data(plan)
     return {"id": record.id, "query": record.source.query, **fields, "gold": gold}
 
 
-def _of_record(record: Record, file: PlanFile | None) -> dict[str, Any]:
+def _record_data(record: Record, file: PlanFile | None) -> dict[str, Any]:
     """A record as it stood in its file; one that was no object there with its plan under ``gold``."""
     field, content = (file.id_field, file.content) if file is not None else (None, None)
     data: dict[str, Any] = dict(record.fields) if file is not None and file.many else {}
     if data:
         return data if record.id is None or field is not None else {"id": record.id, **data}
     if record.id is not None:
-        _put(data, field or "id", record.id)
+        _set_field(data, field or "id", record.id)
     if content is not None and record.source is None:  # null would say in some fields that nothing is called
         return data
     plan = record.source
-    _put(data, content or "gold", to_data(plan) if isinstance(plan, Plan) else plan)
+    _set_field(data, content or "gold", to_data(plan) if isinstance(plan, Plan) else plan)
     return data
 
 
-def _is_lost(record: Record) -> bool:
+def _has_lost_plan(record: Record) -> bool:
     error = record.error
     return error is not None and error.code != "parse.empty" and record.source is None and not record.fields
 
 
-def _put(data: dict[str, Any], field: str, value: Any) -> None:
+def _set_field(data: dict[str, Any], field: str, value: Any) -> None:
     """Write a value into a field, or at the end of a way into a record, as they are read."""
     *steps, last = field.split(".")
     for step in steps:

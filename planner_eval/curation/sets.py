@@ -9,17 +9,17 @@ from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import did_you_mean, shortened
-from planner_eval.benchmarks.datasets.questions import question_text
+from planner_eval.base.text import did_you_mean, shorten
 from planner_eval.benchmarks.datasets.sources import Source, open_sources
 from planner_eval.comparison.evaluate import Progress
-from planner_eval.comparison.gold import words_for_gold, words_for_plans
-from planner_eval.curation.audit.question import heard, heard_in
+from planner_eval.comparison.gold_alternatives import describe_prose_gold, describe_prose_plans
+from planner_eval.curation.audit.question import conversation_text, sample_conversation_text
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.conversations.messages import join_messages
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.task_fields import question_field
-from planner_eval.reading.parse import is_empty, no_records, read
+from planner_eval.reading.parse import empty_plan_file, is_empty, read
+from planner_eval.reading.question_templates import question_text
 
 
 class SetItem(NamedTuple):
@@ -53,10 +53,10 @@ def set_of(source: Any, fields: Mapping[str, Any]) -> Source:
             was given is none of these or an empty list.
     """
     if isinstance(source, Source):
-        return _of_records(source)
+        return _open_records(source)
     if source is None or isinstance(source, (bool, int, float, bytes)):
         raise InputError(
-            f"{shortened(repr(source), 40)} is no set of plans, expected the name of a file or of a data "
+            f"{shorten(repr(source), 40)} is no set of plans, expected the name of a file or of a data "
             "set, or records"
         )
     if is_empty(source):
@@ -67,12 +67,12 @@ def set_of(source: Any, fields: Mapping[str, Any]) -> Source:
     if isinstance(source, (str, os.PathLike)):
         sources = open_sources([os.fspath(source)], **fields)
         refuse_several(os.fspath(source), sources)
-        return _of_records(sources[0])
+        return _open_records(sources[0])
     file = read(source, role="alone", **fields)
     return Source(file.name, file.name, file.many, file)
 
 
-def _of_records(source: Source) -> Source:
+def _open_records(source: Source) -> Source:
     """A file that holds nothing is a set of no records; elsewhere it is a plan that was not written."""
     file = source.file
     if file is None or file.many or len(file.records) != 1:
@@ -80,7 +80,7 @@ def _of_records(source: Source) -> Source:
     only = file.records[0]
     if only.error is not None or not isinstance(only.source, str) or only.source.strip():
         return source
-    return replace(source, many=True, file=no_records("alone")._replace(name=file.name))
+    return replace(source, many=True, file=empty_plan_file("alone")._replace(name=file.name))
 
 
 def refuse_several(name: str, sources: list[Source]) -> None:
@@ -106,14 +106,14 @@ def items_of(source: Source, dialect: str | None, progress: Progress | None = No
     for count, record in enumerate(source.records, 1):
         item = reader.read(record)
         plan = item.plan
-        if own and plan is not None and record.dialect is None and words_for_gold(record.source, plan):
+        if own and plan is not None and record.dialect is None and describe_prose_gold(record.source, plan):
             plan = None
         yield SetItem(record, item.record, item.where, plan, item.error)
         if progress is not None:
             progress(count, total)
 
 
-def doubts_of(source: Source) -> Iterator[str]:
+def set_warnings(source: Source) -> Iterator[str]:
     """What the user should know of a set: that it is empty, or that words stand for plans.
 
     Args:
@@ -122,7 +122,7 @@ def doubts_of(source: Source) -> Iterator[str]:
     if not len(source):
         yield f"{source.name} is empty: there is no record in it"
     if source.file is not None and not source.file.published:
-        yield from words_for_plans(source.file, "--text-field")
+        yield from describe_prose_plans(source.file, "--text-field")
 
 
 class Questions:
@@ -165,8 +165,8 @@ class Questions:
     def heard(self, record: Record) -> str | None:
         """All that is said in a record before its plan, by whomever; None where its question is all."""
         if self._field is not None:
-            return heard_in(record.fields.get(self._field))
-        return heard(record.source) if hasattr(record.source, "category") else None
+            return conversation_text(record.fields.get(self._field))
+        return sample_conversation_text(record.source) if hasattr(record.source, "category") else None
 
 
 def fields_of(record: Record) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def fields_of(record: Record) -> dict[str, Any]:
     return {**fields, "category": sample.category} if sample.category else fields
 
 
-def refuse_unknown_field(option: str, field: str, all_fields: Mapping[str, Any], name: str) -> InputError:
+def unknown_field_error(option: str, field: str, all_fields: Mapping[str, Any], name: str) -> InputError:
     """That no record of a set has a field, with the closest that some have."""
     hint = did_you_mean(
         field, all_fields, f"there are {', '.join(all_fields)}" if all_fields else "they have no other"

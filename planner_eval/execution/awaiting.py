@@ -48,14 +48,14 @@ def wait(result: Any, most: int) -> Any:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return _run(result, most)
+        return _run_in_loop(result, most)
     from concurrent.futures import ThreadPoolExecutor  # inline, inside a notebook's or a server's own loop
 
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(_run, result, most).result()
+        return pool.submit(_run_in_loop, result, most).result()
 
 
-def _run(result: Any, most: int) -> Any:
+def _run_in_loop(result: Any, most: int) -> Any:
     loop = _Loop()
     try:
         waiting = _collect(result, most) if hasattr(type(result), "__anext__") else _await(result)

@@ -23,7 +23,7 @@ class CallFailed(Exception):
         self.place = place
 
 
-def call(function: Any, arguments: list[tuple[str, Any]]) -> Any:
+def call_function(function: Any, arguments: list[tuple[str, Any]]) -> Any:
     """What a function returns for arguments by name.
 
     Names of the form ``arg_0``, ``arg_1`` that the function does not have stand for positions.
@@ -31,14 +31,14 @@ def call(function: Any, arguments: list[tuple[str, Any]]) -> Any:
     Raises:
         CallFailed: ``repeated-argument``, ``unknown-argument`` or ``missing-argument``.
 
-    >>> call(pow, [("arg_0", 2), ("arg_1", 3)])
+    >>> call_function(pow, [("arg_0", 2), ("arg_1", 3)])
     8
     """
-    positional, named = _bind(function, arguments)
+    positional, named = _bind_arguments(function, arguments)
     return function(*positional, **named)
 
 
-def _bind(function: Any, arguments: list[tuple[str, Any]]) -> tuple[list[Any], dict[str, Any]]:
+def _bind_arguments(function: Any, arguments: list[tuple[str, Any]]) -> tuple[list[Any], dict[str, Any]]:
     """Positional and named values."""
     named = dict(arguments)
     if len(named) < len(arguments):
@@ -47,13 +47,13 @@ def _bind(function: Any, arguments: list[tuple[str, Any]]) -> tuple[list[Any], d
         )
     code, skipped, defaults = _signature(function)
     if code is None:
-        return (_by_position(named), {}) if _are_positions(named) else ([], named)
+        return (_sort_by_position(named), {}) if _are_positional_names(named) else ([], named)
     positional = list(code.co_varnames[skipped : code.co_argcount])
     keyword = list(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
     unknown = [name for name in named if name not in positional and name not in keyword]
     takes_any_name, takes_any_number = code.co_flags & 0x08, code.co_flags & 0x04
-    if unknown and _are_positions(named) and (takes_any_number or not takes_any_name):
-        return _checked_positions(named, positional, len(defaults), code), {}
+    if unknown and _are_positional_names(named) and (takes_any_number or not takes_any_name):
+        return _check_positions(named, positional, len(defaults), code), {}
     if unknown and not takes_any_name:
         takes = ", ".join(positional + keyword) or "no arguments"
         raise CallFailed("unknown-argument", f"no argument is named {unknown[0]!r}; the tool takes {takes}")
@@ -77,21 +77,21 @@ def _signature(function: Any) -> tuple[Any, int, tuple[Any, ...]]:
     return code, skipped, getattr(function, "__defaults__", None) or ()
 
 
-def takes_one(function: Any) -> bool:
+def takes_one_argument(function: Any) -> bool:
     """Whether a function takes one argument, which has a position, and no other.
 
-    >>> takes_one(lambda state: None), takes_one(lambda device, state: None)
+    >>> takes_one_argument(lambda state: None), takes_one_argument(lambda device, state: None)
     (True, False)
     """
     code, skipped, _ = _signature(function)
     return code is not None and code.co_argcount - skipped == 1 and not code.co_kwonlyargcount
 
 
-def _are_positions(named: dict[str, Any]) -> bool:
+def _are_positional_names(named: dict[str, Any]) -> bool:
     return bool(named) and all(name.startswith("arg_") and name[4:].isdecimal() for name in named)
 
 
-def _by_position(named: dict[str, Any]) -> list[Any]:
+def _sort_by_position(named: dict[str, Any]) -> list[Any]:
     ordered = sorted(named.items(), key=lambda pair: int(pair[0][4:]))
     for expected, (name, _) in enumerate(ordered):
         if int(name[4:]) != expected:
@@ -99,8 +99,8 @@ def _by_position(named: dict[str, Any]) -> list[Any]:
     return [value for _, value in ordered]
 
 
-def _checked_positions(named: dict[str, Any], positional: list[str], defaults: int, code: Any) -> list[Any]:
-    ordered = _by_position(named)
+def _check_positions(named: dict[str, Any], positional: list[str], defaults: int, code: Any) -> list[Any]:
+    ordered = _sort_by_position(named)
     if len(ordered) < len(positional) - defaults:
         lacking = f"the argument 'arg_{len(ordered)}' ({positional[len(ordered)]}) is missing"
         raise CallFailed("missing-argument", lacking)

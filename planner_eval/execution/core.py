@@ -10,8 +10,8 @@ from __future__ import annotations
 from _collections_abc import Mapping
 from time import perf_counter, sleep
 
-from planner_eval.execution.bind import CallFailed, call
-from planner_eval.execution.printed import kind_of, message_of, place_of
+from planner_eval.execution.bind import CallFailed, call_function
+from planner_eval.execution.printed import exception_location, exception_message, exception_name
 from planner_eval.execution.sandbox.job import Program, Row
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeAlias
 
-    from planner_eval.execution.printed import Printed
+    from planner_eval.execution.printed import OutputCapture
     from planner_eval.execution.sandbox.job import Problem, Tree
 
     Take: TypeAlias = Callable[[int, list[str | int]], Any]
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 MAX_ITEMS = 100_000
 """How many items a generator may yield before the call fails."""
 
-MOST_AT_ONCE = 32
+MAX_CONCURRENT_CALLS = 32
 """How many calls run at once in a worker, whose threads are limited."""
 
-SINGLE = frozenset({"result", "output", "output_0"})
+SINGLE_OUTPUT_NAMES = frozenset({"result", "output", "output_0"})
 """Names under which plans speak of a tool's only output."""
 
-SCALARS = frozenset({type(None), bool, int, float, str})
+SCALAR_TYPES = frozenset({type(None), bool, int, float, str})
 """What has no parts that a reference could name."""
 
 _MISSING = object()
@@ -45,7 +45,7 @@ def run(
     program: Program,
     tools: Mapping[str, Any],
     emit: Callable[[Row], object],
-    printed: Printed,
+    printed: OutputCapture,
     *,
     turned: Callable[[int], object] | None = None,
     inline: bool = False,
@@ -64,12 +64,12 @@ def run(
     broken: dict[int, int] = {}
 
     def take(call: int, path: list[str | int]) -> Any:
-        output = follow(values[call], path, program.steps[call].outputs)
-        return output if program.manner.shared else fresh(output)
+        output = follow_path(values[call], path, program.steps[call].outputs)
+        return output if program.manner.shared else copy_containers(output)
 
     def attempt(position: int) -> Row:
         printed.begin()
-        row = _attempt(program, tools, position, take, inline=inline)
+        row = _attempt_call(program, tools, position, take, inline=inline)
         row.printed = printed.end()
         return row
 
@@ -80,14 +80,14 @@ def run(
     for number, group in enumerate(program.groups, 1):
         ready = []
         for position in group:
-            cause = _first_broken(program.steps[position].needs, broken) if broken else None
+            cause = _find_failure_cause(program.steps[position].needs, broken) if broken else None
             if cause is None:
                 ready.append(position)
             else:
                 broken[position] = cause
                 emit(Row(position, "skipped", problem=("producer-failed", str(cause))))
-        at_once = min(program.manner.workers, len(ready), len(ready) if inline else MOST_AT_ONCE)
-        for row in map(attempt, ready) if at_once <= 1 else _at_once(attempt, ready, at_once):
+        at_once = min(program.manner.workers, len(ready), len(ready) if inline else MAX_CONCURRENT_CALLS)
+        for row in map(attempt, ready) if at_once <= 1 else _run_concurrently(attempt, ready, at_once):
             if row.problem is None:
                 values[row.position] = row.value
             else:
@@ -97,18 +97,20 @@ def run(
             turned(ends[number])
 
 
-def _first_broken(needs: list[int], broken: dict[int, int]) -> int | None:
+def _find_failure_cause(needs: list[int], broken: dict[int, int]) -> int | None:
     return next((broken[producer] for producer in needs if producer in broken), None)
 
 
-def _at_once(attempt: Callable[[int], Row], group: list[int], workers: int) -> Iterable[Row]:
+def _run_concurrently(attempt: Callable[[int], Row], group: list[int], workers: int) -> Iterable[Row]:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(workers) as pool:
         yield from pool.map(attempt, group)
 
 
-def _attempt(program: Program, tools: Mapping[str, Any], position: int, take: Take, *, inline: bool) -> Row:
+def _attempt_call(
+    program: Program, tools: Mapping[str, Any], position: int, take: Take, *, inline: bool
+) -> Row:
     started = perf_counter()
     attempts, arguments = 0, None
     problem: Problem | None
@@ -117,8 +119,8 @@ def _attempt(program: Program, tools: Mapping[str, Any], position: int, take: Ta
         attempts += 1
         value, problem = None, None
         try:
-            arguments = [(n, t if type(t) in SCALARS else resolve(t, take)) for n, t in step.arguments]
-            value = _call(program, position, tools, arguments)
+            arguments = [(n, t if type(t) in SCALAR_TYPES else resolve(t, take)) for n, t in step.arguments]
+            value = _call_tool(program, position, tools, arguments)
             break
         except CallFailed as failure:
             problem = (failure.kind, str(failure), failure.place)
@@ -126,7 +128,7 @@ def _attempt(program: Program, tools: Mapping[str, Any], position: int, take: Ta
         except BaseException as error:
             if inline and isinstance(error, KeyboardInterrupt):
                 raise  # the user's own Ctrl-C; in a worker it can only be the tool that raises it
-            problem = (kind_of(error), message_of(error), place_of(error))
+            problem = (exception_name(error), exception_message(error), exception_location(error))
             if attempts > program.manner.retries:
                 break
         sleep(program.manner.backoff * 2 ** (attempts - 1))
@@ -141,13 +143,13 @@ def resolve(tree: Tree, take: Take) -> Any:
     Raises:
         CallFailed: ``unresolved``, or what `take` raises.
     """
-    if type(tree) in SCALARS:
+    if type(tree) in SCALAR_TYPES:
         return tree
     tag, content = tree
     if tag == "ref":
         return take(*content)
     if tag == "value":
-        return fresh(content)
+        return copy_containers(content)
     if tag == "list":
         return [resolve(item, take) for item in content]
     if tag == "dict":
@@ -165,41 +167,43 @@ def _as_text(value: Any) -> str:
     return encode(value) if isinstance(value, (bool, type(None), list, dict)) else str(value)
 
 
-def fresh(value: Any) -> Any:
+def copy_containers(value: Any) -> Any:
     """A copy of lists and dicts, so that a tool that changes its argument changes nobody else's."""
     if type(value) is list:
-        return [fresh(item) for item in value]
+        return [copy_containers(item) for item in value]
     if type(value) is dict:
-        return {key: fresh(item) for key, item in value.items()}
+        return {key: copy_containers(item) for key, item in value.items()}
     return value
 
 
 # ---------------------------------------------------------------- outputs
-def follow(value: Any, path: list[str | int], outputs: list[str]) -> Any:
+def follow_path(value: Any, path: list[str | int], outputs: list[str]) -> Any:
     """What a reference's path leads to: dict keys, fields of objects, list positions.
 
-    The first step may also be the name of the tool's output: of its only one, which `SINGLE` names as well
-    whatever it is called, or of one of several that it returns as a tuple.
+    The first step may also be the name of the tool's output: of its only one, which `SINGLE_OUTPUT_NAMES`
+    names as well whatever it is called, or of one of several that it returns as a tuple.
 
     Raises:
         CallFailed: ``no-such-output``.
 
-    >>> follow({"city": ["Oslo"]}, ["city", 0], []), follow({"city": "Oslo"}, ["result"], [])
+    >>> follow_path({"city": ["Oslo"]}, ["city", 0], []), follow_path({"city": "Oslo"}, ["result"], [])
     ('Oslo', {'city': 'Oslo'})
-    >>> follow((1, 2), ["b"], ["a", "b"])
+    >>> follow_path((1, 2), ["b"], ["a", "b"])
     2
     """
     for depth, step in enumerate(path):
-        output = _step(value, step)
+        output = _follow_step(value, step)
         if output is _MISSING and depth == 0 and isinstance(step, str):
             output = _named_output(value, step, outputs)
         if output is _MISSING:
-            raise CallFailed("no-such-output", f"{type(value).__name__} has no {step!r}{_offered(value)}")
+            raise CallFailed(
+                "no-such-output", f"{type(value).__name__} has no {step!r}{_describe_outputs(value)}"
+            )
         value = output
     return value
 
 
-def _step(value: Any, step: str | int) -> Any:
+def _follow_step(value: Any, step: str | int) -> Any:
     if isinstance(value, Mapping):
         return value.get(step, _MISSING)
     if isinstance(value, (list, tuple)):
@@ -221,21 +225,23 @@ def _is_builtin(value: Any) -> bool:
 def _named_output(value: Any, step: str, outputs: list[str]) -> Any:
     if isinstance(value, tuple) and len(outputs) == len(value) > 1 and step in outputs:
         return value[outputs.index(step)]
-    if step in SINGLE and len(outputs) < 2:
-        only = _step(value, outputs[0]) if outputs else _MISSING
+    if step in SINGLE_OUTPUT_NAMES and len(outputs) < 2:
+        only = _follow_step(value, outputs[0]) if outputs else _MISSING
         return value if only is _MISSING else only
     # An object without a field that its tool declares lacks it: it is not the field's value.
     return value if outputs == [step] and not isinstance(value, Mapping) else _MISSING
 
 
-def _offered(value: Any) -> str:
+def _describe_outputs(value: Any) -> str:
     if isinstance(value, Mapping):
         return ": it has " + ", ".join(repr(key) for key in list(value)[:10]) if value else ": it is empty"
     return f": it has {len(value)} items" if isinstance(value, (list, tuple)) else ""
 
 
 # ---------------------------------------------------------------- calling
-def _call(program: Program, position: int, tools: Mapping[str, Any], arguments: list[tuple[str, Any]]) -> Any:
+def _call_tool(
+    program: Program, position: int, tools: Mapping[str, Any], arguments: list[tuple[str, Any]]
+) -> Any:
     step = program.steps[position]
     if hasattr(tools, "answer"):
         return tools.answer(program, position, arguments)
@@ -243,20 +249,20 @@ def _call(program: Program, position: int, tools: Mapping[str, Any], arguments: 
     if function is None:
         function = tools.get(step.name)
     if function is None:
-        raise CallFailed("unknown-tool", f"no tool is named {step.tool!r}{_nearest(step.tool, tools)}")
+        raise CallFailed("unknown-tool", f"no tool is named {step.tool!r}{_suggest_tool(step.tool, tools)}")
     if program.manner.binding == "position":
-        return settle(function(*[value for _, value in arguments]))
-    return settle(call(function, arguments))
+        return settle_result(function(*[value for _, value in arguments]))
+    return settle_result(call_function(function, arguments))
 
 
-def _nearest(tool: str, tools: Mapping[str, Any]) -> str:
+def _suggest_tool(tool: str, tools: Mapping[str, Any]) -> str:
     from difflib import get_close_matches  # not base.text: a confined worker finds no module of ours any more
 
     suggestions = get_close_matches(tool[:100], list(tools), 1)
     return f"; did the plan mean {suggestions[0]!r}?" if suggestions else f" among {len(tools)} tools"
 
 
-def settle(result: Any) -> Any:
+def settle_result(result: Any) -> Any:
     """The value of a call: an awaitable's result, a generator's items as a list, anything else as it is."""
     kind = type(result)
     if hasattr(kind, "__await__") or hasattr(kind, "__anext__"):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from planner_eval._version import __version__
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution.program import compile_plan
-from planner_eval.execution.sandbox.sandbox import REQUIRED, Sandbox
+from planner_eval.execution.sandbox.sandbox import REQUIRED_LAYERS, Sandbox
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import Layer
 from planner_eval.plan.model import Call, Plan
@@ -38,13 +38,13 @@ class LevelReport:
 
     def required(self, layer: str) -> bool:
         """Whether the level refuses to run without a layer."""
-        return layer in REQUIRED[self.level]
+        return layer in REQUIRED_LAYERS[self.level]
 
 
-def examine(level: str) -> LevelReport:
+def examine_level(level: str) -> LevelReport:
     """Run a small plan at a level and report what held.
 
-    >>> examine("process").available
+    >>> examine_level("process").available
     True
     """
     program = compile_plan(Plan((Call("a", "add", (("arg_0", 1), ("arg_1", 2))),)))
@@ -60,7 +60,7 @@ def examine(level: str) -> LevelReport:
 
 # ----------------------------------------------------------------------
 # What this installation and this machine can do.
-_PACKAGES = {
+_OPTIONAL_PACKAGES = {
     "pygraphviz": "svg, png and pdf without a dot program (extra: draw)",
     "netext": "boxes in the terminal (extra: terminal)",
     "matplotlib": "plots (extra: plot)",
@@ -72,7 +72,7 @@ _PACKAGES = {
 }
 
 
-class Found(NamedTuple):
+class DoctorFinding(NamedTuple):
     """One thing that was looked for.
 
     Args:
@@ -86,40 +86,40 @@ class Found(NamedTuple):
     found: str
 
 
-def doctor() -> tuple[Found, ...]:
+def doctor() -> tuple[DoctorFinding, ...]:
     """Try what depends on the machine: isolation layer by layer, and the packages that are optional.
 
     >>> [found.there for found in doctor() if found.what == "planner_eval"]
     [True]
     """
-    return (*_versions(), *_isolation(), *_packages())
+    return (*_check_versions(), *_check_isolation(), *_check_packages())
 
 
-def _versions() -> Iterator[Found]:
+def _check_versions() -> Iterator[DoctorFinding]:
     python = f"{platform.python_implementation()} {platform.python_version()}"
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
-    yield Found("planner_eval", True, __version__)
-    yield Found("Python", True, f"{python} on {system}")
+    yield DoctorFinding("planner_eval", True, __version__)
+    yield DoctorFinding("Python", True, f"{python} on {system}")
 
 
-_WORKS = {
+_LEVEL_NOTES = {
     "strict": "works",
     "process": "works; plans share one interpreter: none is protected from those before it",
 }
 
 
-def _isolation() -> Iterator[Found]:
+def _check_isolation() -> Iterator[DoctorFinding]:
     for level in ("strict", "process"):
-        report = examine(level)
-        yield Found(f"isolation {level}", report.available, report.reason or _WORKS[level])
+        report = examine_level(level)
+        yield DoctorFinding(f"isolation {level}", report.available, report.reason or _LEVEL_NOTES[level])
         for layer, available, detail in report.layers:
             requirement = "asked for" if report.required(layer) else "used where it is"
-            yield Found(f"  {layer}", available, f"{detail} ({requirement})")
-    yield Found("isolation inline", True, "no isolation: only for tools of your own")
+            yield DoctorFinding(f"  {layer}", available, f"{detail} ({requirement})")
+    yield DoctorFinding("isolation inline", True, "no isolation: only for tools of your own")
 
 
-def _packages() -> Iterator[Found]:
-    for package, use in _PACKAGES.items():
-        yield Found(package, find_spec(package) is not None, use)
+def _check_packages() -> Iterator[DoctorFinding]:
+    for package, use in _OPTIONAL_PACKAGES.items():
+        yield DoctorFinding(package, find_spec(package) is not None, use)
     dot = shutil.which("dot")
-    yield Found("dot", dot is not None, dot or "Graphviz's program; pygraphviz serves as well")
+    yield DoctorFinding("dot", dot is not None, dot or "Graphviz's program; pygraphviz serves as well")

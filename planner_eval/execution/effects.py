@@ -8,13 +8,13 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.arguments import expect_or_none, of
-from planner_eval.base.text import shortened
+from planner_eval.base.arguments import expect_or_none, instance_of
+from planner_eval.base.text import shorten
 from planner_eval.comparison.matching.align import align
 from planner_eval.comparison.matching.rules import Rules
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.execution.program import Options, Start, outcomes, running_order
+from planner_eval.execution.program import Options, PlanWithState, running_order, sink_calls
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.sandbox.wire import Opaque
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------
 # Two plans run side by side: do they come to the same, and where do their values part?
 @dataclass(frozen=True, slots=True)
-class Parting:
+class Divergence:
     """The first place where two runs differ.
 
     Args:
@@ -49,23 +49,23 @@ class Parting:
         if self.pred is None or self.gold is None:
             call, whose = (self.gold, "gold") if self.pred is None else (self.pred, "the prediction")
             assert call is not None
-            return f"{call.id} ({call.tool}) is made by {whose} alone and {_came_to(call)}"
-        pred_text = f"{self.pred.id} ({self.pred.tool}) {_came_to(self.pred)}"
-        return f"{pred_text}, gold's {self.gold.id} ({self.gold.tool}) {_came_to(self.gold)}"
+            return f"{call.id} ({call.tool}) is made by {whose} alone and {_describe_outcome(call)}"
+        pred_text = f"{self.pred.id} ({self.pred.tool}) {_describe_outcome(self.pred)}"
+        return f"{pred_text}, gold's {self.gold.id} ({self.gold.tool}) {_describe_outcome(self.gold)}"
 
 
-def _came_to(call: CallTrace) -> str:
+def _describe_outcome(call: CallTrace) -> str:
     if call.error is not None:
         return f"fails with {call.error}"
-    return f"gives {shortened(repr(call.value), 100)}"
+    return f"gives {shorten(repr(call.value), 100)}"
 
 
-def _value_of(call: CallTrace) -> list[str]:
+def _outcome_texts(call: CallTrace) -> list[str]:
     text = str(call.error) if call.error is not None else repr(call.value)
-    return [call.status, shortened(text, 400)]
+    return [call.status, shorten(text, 400)]
 
 
-_CUT_SHORT = (
+_INCONCLUSIVE_FAILURES = (
     "timeout",
     "worker-died",
     "worker-lied",
@@ -101,7 +101,7 @@ class Effects:
 
     results_same: bool
     state_same: bool | None
-    first: Parting | None
+    first: Divergence | None
     pred: Trace
     gold: Trace
     known: bool = True
@@ -120,7 +120,7 @@ class Effects:
         What else the prediction calls, and which of its calls fail, makes no difference. None where a run
         tells too little: gold's fails, one was cut short, or the tools keep something for the next plan.
         """
-        if self.kept or self.seen is None or _cut_short((self.pred, self.gold)):
+        if self.kept or self.seen is None or _has_inconclusive_failure((self.pred, self.gold)):
             return None
         return self.seen and self.state_same is not False
 
@@ -144,7 +144,10 @@ class Effects:
 
     def values(self) -> dict[str, list[list[str]]]:
         """What each call of either run came to: its status, and its value or failure in words, cut."""
-        return {"pred": [*map(_value_of, self.pred.calls)], "gold": [*map(_value_of, self.gold.calls)]}
+        return {
+            "pred": [*map(_outcome_texts, self.pred.calls)],
+            "gold": [*map(_outcome_texts, self.gold.calls)],
+        }
 
     @property
     def failure(self) -> CallTrace | None:
@@ -154,7 +157,7 @@ class Effects:
     def __str__(self) -> str:
         """The verdict in words: ``the same``, ``different; …`` or ``unknown: …``."""
         if self.kept:
-            return f"unknown: {_KEPT}"
+            return f"unknown: {_KEPT_STATE_MESSAGE}"
         failed = self.failure
         both_fail = self.pred.failed and self.gold.failed
         how = f"both fail at {failed.id} ({failed.tool}) with {failed.error}" if both_fail and failed else ""
@@ -203,14 +206,16 @@ def compare_plan_effects(
     """
     run_options = replace(options or Options(), state=True)
     sandbox = tools if isinstance(tools, Sandbox) else Sandbox(tool_source(tools), level=isolation)
-    starts, own = _starts(sandbox)
-    same = _comparison(policy)
+    starts, own = _fresh_sandboxes(sandbox)
+    same = _value_comparison(policy)
     with ExitStack() as stack:
         for box in starts:
             if box is not tools:
                 stack.enter_context(box)
-        pred_trace, gold_trace = _runs((Start(pred, initial), Start(gold, initial)), starts, run_options)
-        first = _parting(pred, gold, (pred_trace, gold_trace), policy, same)
+        pred_trace, gold_trace = _run_both(
+            (PlanWithState(pred, initial), PlanWithState(gold, initial)), starts, run_options
+        )
+        first = _first_divergence(pred, gold, (pred_trace, gold_trace), policy, same)
         state = (
             None
             if gold_trace.state is None or pred_trace.state is None
@@ -218,10 +223,10 @@ def compare_plan_effects(
         )
         results_same = _results_same((pred, gold), (pred_trace, gold_trace), first, same)
         if not own and not (results_same and state is not False):
-            (repeat,) = execute_many([Start(pred, initial)], starts[0], options=run_options)
-            if _came_out(repeat) != _came_out(pred_trace):
+            (repeat,) = execute_many([PlanWithState(pred, initial)], starts[0], options=run_options)
+            if _outcome_key(repeat) != _outcome_key(pred_trace):
                 return Effects(False, state, first, pred_trace, gold_trace, known=False, kept=True)
-    certain = results_same or state is False or _tells((pred_trace, gold_trace), first)
+    certain = results_same or state is False or _is_conclusive((pred_trace, gold_trace), first)
     return Effects(
         results_same,
         state,
@@ -229,11 +234,11 @@ def compare_plan_effects(
         pred_trace,
         gold_trace,
         certain,
-        seen=_seen(gold, (pred_trace, gold_trace), same),
+        seen=_covers_gold_values(gold, (pred_trace, gold_trace), same),
     )
 
 
-def _seen(gold: Plan, traces: tuple[Trace, Trace], same: Same) -> bool | None:
+def _covers_gold_values(gold: Plan, traces: tuple[Trace, Trace], same: Same) -> bool | None:
     """Whether the prediction's calls gave every value that gold comes to; None where gold did not."""
     pred_trace, gold_trace = traces
     if not gold_trace.ok:
@@ -243,14 +248,16 @@ def _seen(gold: Plan, traces: tuple[Trace, Trace], same: Same) -> bool | None:
     ]
     answer = Call("answer", "answer")
     expected = [(answer, value) for _, value in gold_trace.answer or ()] or [
-        (gold.calls[position], gold_trace.calls[position].value) for position in outcomes(gold)
+        (gold.calls[position], gold_trace.calls[position].value) for position in sink_calls(gold)
     ]
     return all(
         any(same(call, value, expected_value) for value in pred_values) for call, expected_value in expected
     )
 
 
-def _runs(plans: tuple[Start, Start], starts: tuple[Sandbox, Sandbox], options: Options) -> Iterable[Trace]:
+def _run_both(
+    plans: tuple[PlanWithState, PlanWithState], starts: tuple[Sandbox, Sandbox], options: Options
+) -> Iterable[Trace]:
     if starts[0] is starts[1]:
         return execute_many(plans, starts[0], options=options)
     return [
@@ -260,17 +267,17 @@ def _runs(plans: tuple[Start, Start], starts: tuple[Sandbox, Sandbox], options: 
     ]
 
 
-def _came_out(trace: Trace) -> tuple[Any, ...]:
-    return trace.state, *((call.status, _plain(call.value), call.error) for call in trace)
+def _outcome_key(trace: Trace) -> tuple[Any, ...]:
+    return trace.state, *((call.status, _to_plan_value(call.value), call.error) for call in trace)
 
 
-_KEPT = (
+_KEPT_STATE_MESSAGE = (
     "the tools keep something of a plan for the next, so that one of two has no fair start; "
     "give a class or an object, or name the tools' file"
 )
 
 
-def _starts(box: Sandbox) -> tuple[tuple[Sandbox, Sandbox], bool]:
+def _fresh_sandboxes(box: Sandbox) -> tuple[tuple[Sandbox, Sandbox], bool]:
     """Tools for each of two plans, and whether each certainly has their first state."""
     source = box.source
     if box.level == "strict" or not (source.stateful or source.objects):
@@ -289,27 +296,29 @@ def _starts(box: Sandbox) -> tuple[tuple[Sandbox, Sandbox], bool]:
     return (box.anew(replace(source, objects=pred_tools)), box.anew(replace(source, objects=gold_tools))), own
 
 
-def _tells(traces: tuple[Trace, Trace], first: Parting | None) -> bool:
+def _is_conclusive(traces: tuple[Trace, Trace], first: Divergence | None) -> bool:
     """Whether runs that do not agree are known to differ, and not only in how far they came."""
     if all(trace.ok for trace in traces):
         return True
     if first is None:
         return False
     failing = any(call is not None and call.error is not None for call in (first.pred, first.gold))
-    return not (failing and _cut_short(traces))
+    return not (failing and _has_inconclusive_failure(traces))
 
 
-def _cut_short(traces: tuple[Trace, Trace]) -> bool:
+def _has_inconclusive_failure(traces: tuple[Trace, Trace]) -> bool:
     """Whether a call ended for a reason that says nothing of what it would have given."""
-    return any(call.error and call.error.kind in _CUT_SHORT for trace in traces for call in trace.failed)
+    return any(
+        call.error and call.error.kind in _INCONCLUSIVE_FAILURES for trace in traces for call in trace.failed
+    )
 
 
 def _results_same(
-    plans: tuple[Plan, Plan], traces: tuple[Trace, Trace], first: Parting | None, same: Same
+    plans: tuple[Plan, Plan], traces: tuple[Trace, Trace], first: Divergence | None, same: Same
 ) -> bool:
     if not all(trace.ok for trace in traces):
         both_fail = all(trace.failed or trace.ended for trace in traces)
-        return both_fail and first is None and not _cut_short(traces) and same_plan(*plans)
+        return both_fail and first is None and not _has_inconclusive_failure(traces) and same_plan(*plans)
     pred, gold = traces
     if pred.answer is not None and gold.answer is not None:
         answer = Call("answer", "answer")
@@ -317,31 +326,33 @@ def _results_same(
         return pred_answer.keys() == gold_answer.keys() and all(
             same(answer, pred_answer[name], gold_answer[name]) for name in gold_answer
         )
-    pred_values = [pred.calls[position].value for position in outcomes(plans[0])]
-    gold_values = [(plans[1].calls[position], gold.calls[position].value) for position in outcomes(plans[1])]
+    pred_values = [pred.calls[position].value for position in sink_calls(plans[0])]
+    gold_values = [
+        (plans[1].calls[position], gold.calls[position].value) for position in sink_calls(plans[1])
+    ]
     return all(
         any(same(call, value, expected) for value in pred_values) for call, expected in gold_values
     ) and all(any(same(call, value, expected) for call, expected in gold_values) for value in pred_values)
 
 
-def _parting(
+def _first_divergence(
     pred: Plan, gold: Plan, traces: tuple[Trace, Trace], policy: Policy | None, same: Same
-) -> Parting | None:
+) -> Divergence | None:
     pred_trace, gold_trace = traces
     alignment = align(pred, gold, policy or DEFAULT_POLICY)
     partner = {gold_position: pred_position for pred_position, gold_position in alignment.pairs}
-    alone: Parting | None = None
+    alone: Divergence | None = None
     for position in running_order(gold):
         gold_call = gold_trace.calls[position]
         if position not in partner:
-            alone = alone or Parting(None, gold_call)
+            alone = alone or Divergence(None, gold_call)
             continue
         pred_call = pred_trace.calls[partner[position]]
         same_outcome = pred_call.status == gold_call.status and _fail_alike(pred_call, gold_call)
         if not same_outcome or not same(gold.calls[position], pred_call.value, gold_call.value):
-            return Parting(pred_call, gold_call)
+            return Divergence(pred_call, gold_call)
     extra: Sequence[int] = alignment.extra
-    return alone or (Parting(pred_trace.calls[extra[0]], None) if extra else None)
+    return alone or (Divergence(pred_trace.calls[extra[0]], None) if extra else None)
 
 
 def _fail_alike(pred: CallTrace, gold: CallTrace) -> bool:
@@ -353,18 +364,18 @@ def _fail_alike(pred: CallTrace, gold: CallTrace) -> bool:
     return (pred.error and pred.error.kind) == (gold.error and gold.error.kind)
 
 
-def _comparison(policy: Policy | None) -> Same:
+def _value_comparison(policy: Policy | None) -> Same:
     """How two values of one call compare: by the policy's rules for its argument ``result``."""
     rules = Rules(policy or DEFAULT_POLICY)
-    return lambda call, pred, gold: rules.agree(call, "result", _plain(pred), _plain(gold))
+    return lambda call, pred, gold: rules.agree(call, "result", _to_plan_value(pred), _to_plan_value(gold))
 
 
-def _plain(value: Any) -> Any:
+def _to_plan_value(value: Any) -> Any:
     """The value as plans hold values: what JSON lacks as lists and text."""
 
     def leaf(value: Any) -> Any:
         if isinstance(value, (set, frozenset)):
-            return sorted(map(_plain, value), key=repr)
+            return sorted(map(_to_plan_value, value), key=repr)
         if isinstance(value, Opaque):
             return [value.type, value.text]
         return value if value is None or isinstance(value, (str, bool, int, float)) else repr(value)
@@ -406,7 +417,7 @@ def compare_effects(
     >>> str(compare_effects(add, multiply, "nestful"))
     'the same'
     """
-    expect_or_none(of(Options, "Options(…) of planner_eval.execution.program"), options=options)
+    expect_or_none(instance_of(Options, "Options(…) of planner_eval.execution.program"), options=options)
     chosen = None if policy is None else policy_of(policy)
     how: dict[str, Any] = {"policy": chosen, "isolation": isolation, "options": options, "initial": initial}
     return compare_plan_effects(parse(pred), parse(gold), tools, **how)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from planner_eval.base.frozen import quick
-from planner_eval.execution.sandbox.job import Manner, Program, Step
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.execution.sandbox.job import CallSettings, Program, Step
 from planner_eval.execution.sandbox.reply import Reply
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import tool_source
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from planner_eval.execution.sandbox.job import Tree
 
 
-SECONDS = 10.0
+SECONDS_PER_SAMPLE = 10.0
 """The benchmark's own limit for one sample."""
 
 
@@ -32,7 +32,7 @@ class HasTools(Protocol):
         """The tool specs on offer."""
 
 
-@quick
+@fast_frozen
 class Outcome:
     """What an answer came to: its last call's value, or why there is none."""
 
@@ -40,7 +40,7 @@ class Outcome:
     failure: Failure | None = None
 
 
-class _Known(NamedTuple):
+class _Producer(NamedTuple):
     """A label's call, and the one name under which its output may be taken."""
 
     call: int
@@ -66,7 +66,7 @@ def compile_calls(calls: Any, tools: Any, by: str = "position") -> Program:
     """
     if not isinstance(calls, list) or not calls:
         raise ValueError("no list of calls")
-    producers: dict[str, _Known] = {}
+    producers: dict[str, _Producer] = {}
     steps = []
     for position, call in enumerate(calls):
         try:
@@ -74,16 +74,18 @@ def compile_calls(calls: Any, tools: Any, by: str = "position") -> Program:
             tool = next(tool for tool in tools if tool["name"] == name)
             (output,) = tool["output_parameters"]
             needs: set[int] = set()
-            arguments = [(key, _tree(value, producers, needs)) for key, value in call["arguments"].items()]
+            arguments = [
+                (key, _argument_tree(value, producers, needs)) for key, value in call["arguments"].items()
+            ]
         except (KeyError, TypeError, AttributeError, ValueError, StopIteration) as error:
             raise ValueError(f"call {position + 1}: {type(error).__name__}: {error}") from error
         steps.append(Step(str(name), str(name), arguments, sorted(needs), [str(output)]))
-        producers[label] = _Known(position, output)
+        producers[label] = _Producer(position, output)
     groups = [[position] for position in range(len(steps))]
-    return Program(steps, groups, [], "", Manner(by, shared=by == "position"))
+    return Program(steps, groups, [], "", CallSettings(by, shared=by == "position"))
 
 
-def _tree(value: Any, producers: Mapping[str, _Known], needs: set[int]) -> Tree:
+def _argument_tree(value: Any, producers: Mapping[str, _Producer], needs: set[int]) -> Tree:
     """One argument for `core`, its producer added to `needs`; only whole strings can be references."""
     if not isinstance(value, str):
         return ("value", value) if isinstance(value, (list, dict)) else value
@@ -115,7 +117,9 @@ class NestfulRunner:
     3
     """
 
-    def __init__(self, tools: Any = "nestful", *, level: str | None = None, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, tools: Any = "nestful", *, level: str | None = None, seconds: float = SECONDS_PER_SAMPLE
+    ) -> None:
         self.box = Sandbox(tool_source(tools), level=level, limits=Limits(seconds=seconds))
         self._absent: dict[str, bool] = {}
 
@@ -135,8 +139,8 @@ class NestfulRunner:
         try:
             program = compile_calls(calls, sample.tools, by)
         except ValueError as error:
-            return _refused(error)
-        return _outcome(self.box.run(program))
+            return _refused_outcome(error)
+        return _reply_outcome(self.box.run(program))
 
     def absent(self, names: Iterable[str]) -> list[str]:
         """Which of these functions the tools do not have, or cannot load; nothing is run."""
@@ -145,7 +149,7 @@ class NestfulRunner:
             # An argument given twice is refused once the function is found, and before it is called.
             steps = [Step(name, name, [("", 0), ("", 0)], [], []) for name in fresh]
             groups = [[position] for position in range(len(steps))]
-            reply = self.box.run(Program(steps, groups, [], "", Manner()))
+            reply = self.box.run(Program(steps, groups, [], "", CallSettings()))
             absent = dict.fromkeys(fresh, False)
             for row in reply.rows:
                 absent[fresh[row.position]] = (
@@ -163,7 +167,7 @@ class NestfulRunner:
                 try:
                     program = compile_calls(calls, sample.tools, by)
                 except ValueError as error:
-                    refused.append(_refused(error))
+                    refused.append(_refused_outcome(error))
                 else:
                     refused.append(None)
                     yield program
@@ -172,15 +176,15 @@ class NestfulRunner:
             while refused[0] is not None:
                 yield refused.pop(0)  # type: ignore[misc]
             refused.pop(0)
-            yield _outcome(reply)
+            yield _reply_outcome(reply)
         yield from (outcome for outcome in refused if outcome is not None)
 
 
-def _refused(error: ValueError) -> Outcome:
+def _refused_outcome(error: ValueError) -> Outcome:
     return Outcome(failure=Failure("not-executable", str(error)))
 
 
-def _outcome(reply: Reply) -> Outcome:
+def _reply_outcome(reply: Reply) -> Outcome:
     if reply.ended is not None:
         return Outcome(failure=reply.ended)
     for row in reply.rows:

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-OF_CALL, OF_RUN = 2_000, 100_000
+MAX_CALL_CHARACTERS, MAX_RUN_CHARACTERS = 2_000, 100_000
 """How many characters are kept of what one call prints, and all calls of one plan together."""
 
 
-class _Kept:
+class _Capture:
     """The beginning of what one call printed, and how much there was."""
 
     __slots__ = ("left", "parts", "size")
@@ -39,12 +39,12 @@ class _Kept:
         return f"{text}… ({more:,} more characters)" if more else text
 
 
-class Printed(io.TextIOBase):
+class OutputCapture(io.TextIOBase):
     r"""Stands for standard output and standard error, and keeps what each call prints.
 
     What is printed outside of a call, in a thread of its own, goes where it would have gone.
 
-    >>> printed = Printed()
+    >>> printed = OutputCapture()
     >>> with printed:
     ...     printed.begin()
     ...     print("looked up 3 cities")
@@ -58,12 +58,12 @@ class Printed(io.TextIOBase):
 
     def __init__(self) -> None:
         super().__init__()
-        self.calls: dict[int, _Kept] = {}
-        self.left = OF_RUN
+        self.calls: dict[int, _Capture] = {}
+        self.left = MAX_RUN_CHARACTERS
         self.before: tuple[Any, Any] = (None, None)
 
-    def __enter__(self) -> Printed:
-        self.left = OF_RUN
+    def __enter__(self) -> OutputCapture:
+        self.left = MAX_RUN_CHARACTERS
         self.before = sys.stdout, sys.stderr
         sys.stdout = sys.stderr = self
         return self
@@ -73,20 +73,20 @@ class Printed(io.TextIOBase):
 
     def begin(self) -> None:
         """From now on what this thread prints belongs to a call."""
-        self.calls[get_ident()] = _Kept(min(OF_CALL, self.left))
+        self.calls[get_ident()] = _Capture(min(MAX_CALL_CHARACTERS, self.left))
 
     def end(self) -> str:
         """What this thread printed since `begin`, cut."""
         output = self.calls.pop(get_ident(), None)
         if output is None:  # the tool looked for this object, and emptied it
             return ""
-        self.left -= min(OF_CALL, output.size)
+        self.left -= min(MAX_CALL_CHARACTERS, output.size)
         return output.text()
 
     @property
-    def buffer(self) -> _Bytes:
+    def buffer(self) -> _ByteStream:
         """The same for bytes."""
-        return _Bytes(self)
+        return _ByteStream(self)
 
     def writable(self) -> bool:
         """It is."""
@@ -102,10 +102,10 @@ class Printed(io.TextIOBase):
         return len(text)
 
 
-class _Bytes(io.RawIOBase):
+class _ByteStream(io.RawIOBase):
     """What tools take for the bytes below standard output."""
 
-    def __init__(self, text: Printed) -> None:
+    def __init__(self, text: OutputCapture) -> None:
         super().__init__()
         self.printed = text
 
@@ -117,14 +117,14 @@ class _Bytes(io.RawIOBase):
         return len(data)
 
 
-_OURS = __file__.rpartition("/execution/")[0] + "/"
-_LIBRARY = os.__file__.rpartition("/")[0] + "/"
+_PACKAGE_FOLDER = __file__.rpartition("/execution/")[0] + "/"
+_LIBRARY_FOLDER = os.__file__.rpartition("/")[0] + "/"
 
 
-def kind_of(error: BaseException) -> str:
+def exception_name(error: BaseException) -> str:
     """An exception's name, cut; a class of the tool's own may answer for it, or not.
 
-    >>> kind_of(ValueError("x"))
+    >>> exception_name(ValueError("x"))
     'ValueError'
     """
     try:
@@ -135,15 +135,15 @@ def kind_of(error: BaseException) -> str:
         return "an exception without a name"
 
 
-def message_of(error: BaseException) -> str:
+def exception_message(error: BaseException) -> str:
     """What an exception says, cut; the name of what its own methods raise instead."""
     try:
         return str.__str__(str(error))[:500]
     except BaseException as second:
-        return f"(its message raises {kind_of(second)})"
+        return f"(its message raises {exception_name(second)})"
 
 
-def place_of(error: BaseException) -> str:
+def exception_location(error: BaseException) -> str:
     """The deepest line of the tools' own files that an exception came through; "" where there is none.
 
     Lines of Python's library and of installed packages count only where there are no others.
@@ -152,10 +152,10 @@ def place_of(error: BaseException) -> str:
     trace = vars(BaseException)["__traceback__"].__get__(error)  # a class of the tool's own may hide it
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        if not file.startswith((_OURS, "<")):
+        if not file.startswith((_PACKAGE_FOLDER, "<")):
             line = f"{file.rpartition('/')[2]}:{trace.tb_lineno}"
             any_other = any_other or line
-            if not file.startswith(_LIBRARY) and "/site-packages/" not in file:
+            if not file.startswith(_LIBRARY_FOLDER) and "/site-packages/" not in file:
                 own = line
         trace = trace.tb_next
     return own or any_other

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.execution.sandbox.job import Manner, Program, Step
+from planner_eval.execution.sandbox.job import CallSettings, Program, Step
+from planner_eval.plan.graph import blocked_positions
 from planner_eval.plan.graph import generations as topological
-from planner_eval.plan.graph import stuck
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Options:
     outputs: Mapping[str, Sequence[str]] | None = None
 
 
-class Start(NamedTuple):
+class PlanWithState(NamedTuple):
     """A plan and the state in which its tools begin.
 
     Args:
@@ -71,7 +71,7 @@ def compile_plan(plan: Plan, options: Options | None = None, initial: Any = None
     """
     settings = options or Options()
     needs = producers(plan)
-    looped = _looped(needs)
+    looped = _cyclic_calls(needs)
     outputs = settings.outputs or {}
     steps = [
         Step(
@@ -85,14 +85,14 @@ def compile_plan(plan: Plan, options: Options | None = None, initial: Any = None
     ]
     at_once = settings.concurrency > 1
     groups = _generations(needs, looped) if at_once else [[p] for p in _written_order(needs, looped)]
-    groups, turns = _by_turn(plan, needs, groups)
+    groups, turns = _split_by_turn(plan, needs, groups)
     names = ", ".join(plan.calls[position].id for position in looped)
     return Program(
         steps,
         groups,
         looped,
         f"calls depend on one another: {names}",
-        Manner(
+        CallSettings(
             settings.binding,
             settings.concurrency,
             settings.retries,
@@ -105,7 +105,7 @@ def compile_plan(plan: Plan, options: Options | None = None, initial: Any = None
     )
 
 
-def _by_turn(
+def _split_by_turn(
     plan: Plan, needs: list[list[int]], groups: list[list[int]]
 ) -> tuple[list[list[int]], list[tuple[int, int]]]:
     """The groups parted and ordered by turn, and where each turn ends; as they are where there is one turn.
@@ -135,7 +135,7 @@ def producers(plan: Plan) -> list[list[int]]:
     ]
 
 
-def outcomes(plan: Plan) -> list[int]:
+def sink_calls(plan: Plan) -> list[int]:
     """The calls whose values no other call takes."""
     used = {producer for needed in producers(plan) for producer in needed}
     return [position for position in range(len(plan.calls)) if position not in used]
@@ -144,7 +144,7 @@ def outcomes(plan: Plan) -> list[int]:
 def running_order(plan: Plan) -> list[int]:
     """Every call once: producers before consumers, in written order where that is free."""
     needs = producers(plan)
-    looped = _looped(needs)
+    looped = _cyclic_calls(needs)
     return sorted(looped) + _written_order(needs, looped)
 
 
@@ -161,14 +161,14 @@ def tree(value: Value) -> Tree:
         return ("text", [tree(piece) for piece in value.parts])
     if kind is list:
         items = [tree(item) for item in value]
-        return ("value", value) if all(map(_whole, items)) else ("list", items)
+        return ("value", value) if all(map(_is_literal, items)) else ("list", items)
     if kind is dict:
         fields = [(key, tree(item)) for key, item in value.items()]
-        return ("value", value) if all(_whole(item) for _, item in fields) else ("dict", fields)
+        return ("value", value) if all(_is_literal(item) for _, item in fields) else ("dict", fields)
     return ("value", value)
 
 
-def _whole(inner: Tree) -> bool:
+def _is_literal(inner: Tree) -> bool:
     """Whether a tree is the value itself, with nothing in it to resolve."""
     return type(inner) is not tuple or inner[0] == "value"
 
@@ -182,16 +182,18 @@ def _generations(needs: list[list[int]], looped: list[int]) -> list[list[int]]:
     return list(topological(acyclic))
 
 
-def _looped(needs: list[list[int]]) -> list[int]:
+def _cyclic_calls(needs: list[list[int]]) -> list[int]:
     """The calls that lie on a cycle: strongly connected components of more than one call, or self-loops."""
     if all(producer < position for position, producers in enumerate(needs) for producer in producers):
         return []
-    behind = set(stuck(needs))  # what depends on a cycle too; of it, what no cycle depends on is taken away
+    behind = set(
+        blocked_positions(needs)
+    )  # what depends on a cycle too; of it, what no cycle depends on is taken away
     users: list[list[int]] = [[] for _ in needs]
     for position in behind:
         for producer in needs[position]:
             users[producer].append(position)
-    return [position for position in stuck(users) if position in behind]
+    return [position for position in blocked_positions(users) if position in behind]
 
 
 def _written_order(needs: list[list[int]], looped: list[int]) -> list[int]:

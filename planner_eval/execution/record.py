@@ -15,7 +15,7 @@ from typing import Any
 
 from planner_eval.base.errors import ExecutionError, LimitError, ParseError
 from planner_eval.base.json_files import read_json, read_json_lines
-from planner_eval.base.text import shown
+from planner_eval.base.text import one_line_json
 from planner_eval.execution.sandbox.job import Program
 from planner_eval.execution.sandbox.wire import Opaque, decode, encode
 from planner_eval.execution.tool_loading import argument_key, plan_key
@@ -27,11 +27,11 @@ try:
 except ImportError:  # not on every platform
     fcntl = None
 
-_HEAD = b'{"tool":'
+_LINE_START = b'{"tool":'
 _ADVICE = "mend that line or remove it: --record runs its plan again"
 
 
-def cut_end(path: Path) -> int | None:
+def find_cut_line(path: Path) -> int | None:
     """Where the last line of a record file begins, when it was cut as it was written; None where it was not.
 
     A line that begins as none of ours does is somebody's own, and no loss to be mended.
@@ -45,7 +45,7 @@ def cut_end(path: Path) -> int | None:
         return None
     start = data.rfind(b"\n") + 1
     last = data[start:]
-    if not last or not (last.startswith(_HEAD) or _HEAD.startswith(last)):
+    if not last or not (last.startswith(_LINE_START) or _LINE_START.startswith(last)):
         return None
     try:
         read_json(last.decode("utf-8"))
@@ -56,20 +56,20 @@ def cut_end(path: Path) -> int | None:
     return None
 
 
-def mend_end(path: Path) -> None:
+def repair_end(path: Path) -> None:
     """Have a record file end where more lines can be added.
 
     Args:
         path: The file; there may be none.
     """
-    start = cut_end(path)
+    start = find_cut_line(path)
     if start is not None:
         os.truncate(path, start)
     elif path.exists() and (data := path.read_bytes()) and not data.endswith(b"\n"):
         path.write_bytes(data + b"\n")
 
 
-def hold(path: Path) -> Callable[[], object]:
+def lock_record_file(path: Path) -> Callable[[], object]:
     """Keep other runs from recording into a file, and make it where it is not there yet.
 
     Args:
@@ -127,48 +127,54 @@ def read_record(path: Path, size: int | None = None) -> list[dict[str, Any]]:
     for line in read_json_lines(text):
         if line.error is not None:
             raise ExecutionError(f"{path}, {line.error.brief}; {_ADVICE}")
-        entries.append(_entry(line.data, f"{path}, line {line.number}"))
+        entries.append(_read_entry(line.data, f"{path}, line {line.number}"))
     return entries
 
 
-def _entry(raw: Any, location: str) -> dict[str, Any]:
+def _read_entry(raw: Any, location: str) -> dict[str, Any]:
     expected = f"expected an object with tool, arguments and value (or error); {_ADVICE}"
     if not isinstance(raw, dict):
-        raise ExecutionError(f"{location}: no recorded call: found {shown(raw, 60)}; {expected}")
+        raise ExecutionError(f"{location}: no recorded call: found {one_line_json(raw, 60)}; {expected}")
     lacking = [key for key in ("tool", "arguments") if key not in raw]
     if lacking or not {"value", "error"} & raw.keys():
         raise ExecutionError(
             f"{location}: no recorded call: there is no {(*lacking, 'value')[0]!r}; {expected}"
         )
     try:
-        entry = {"tool": raw["tool"], "key": argument_key(_arguments(raw["arguments"])), **_of_plan(raw)}
+        entry = {
+            "tool": raw["tool"],
+            "key": argument_key(_decode_arguments(raw["arguments"])),
+            **_plan_fields(raw),
+        }
         if "error" in raw:
             if not isinstance(raw["error"], list) or len(raw["error"]) not in (2, 3):
-                raise TypeError(f"an error is [kind, message], found {shown(raw['error'], 60)}")
+                raise TypeError(f"an error is [kind, message], found {one_line_json(raw['error'], 60)}")
             return {**entry, "error": [str(field) for field in raw["error"]]}
         return {**entry, "value": decode(raw["value"])}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ExecutionError(f"{location}: no recorded call: {error}; {expected}") from error
 
 
-def _of_plan(raw: dict[str, Any]) -> dict[str, Any]:
+def _plan_fields(raw: dict[str, Any]) -> dict[str, Any]:
     """For which call of which plan an answer holds; nothing where it holds for any."""
     if not {"plan", "call"} & raw.keys():
         return {}
     plan, call = raw.get("plan"), raw.get("call")
     if not isinstance(plan, str) or type(call) is not int:
-        raise TypeError(f"plan is a text and call a number, found {shown(plan, 40)} and {shown(call, 40)}")
+        raise TypeError(
+            f"plan is a text and call a number, found {one_line_json(plan, 40)} and {one_line_json(call, 40)}"
+        )
     return {"plan": plan, "call": call}
 
 
-def _arguments(raw: Any) -> dict[str, Any]:
+def _decode_arguments(raw: Any) -> dict[str, Any]:
     arguments = decode(raw)
     if not isinstance(arguments, dict):
-        raise TypeError(f"arguments are an object, found {shown(raw, 60)}")
+        raise TypeError(f"arguments are an object, found {one_line_json(raw, 60)}")
     return arguments
 
 
-def recordable(trace: Trace) -> bool:
+def is_recordable(trace: Trace) -> bool:
     """Whether answers can stand for the tools: an object that JSON cannot carry has lost its fields.
 
     Args:

@@ -7,8 +7,8 @@ from typing import Any
 
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution.bind import CallFailed
-from planner_eval.execution.core import follow, fresh, resolve
-from planner_eval.execution.program import Options, Start, compile_plan, running_order, tree
+from planner_eval.execution.core import copy_containers, follow_path, resolve
+from planner_eval.execution.program import Options, PlanWithState, compile_plan, running_order, tree
 from planner_eval.execution.sandbox.job import Program, Row
 from planner_eval.execution.sandbox.reply import Reply
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
@@ -48,12 +48,12 @@ def execute(
     >>> execute(plan, "nestful", isolation="inline").result
     2
     """
-    starts = [Start(plan, initial)]
+    starts = [PlanWithState(plan, initial)]
     return next(execute_many(starts, tools, isolation=isolation, timeout=timeout, options=options))
 
 
 def execute_many(
-    plans: Iterable[Plan | Start],
+    plans: Iterable[Plan | PlanWithState],
     tools: Any,
     *,
     isolation: str | None = None,
@@ -70,20 +70,20 @@ def execute_many(
             f"arguments are bound by 'name' or by 'position', not by {run_options.binding!r}"
         )
     if isinstance(tools, Sandbox):
-        yield from _traces(plans, tools, run_options)
+        yield from _run_plans(plans, tools, run_options)
         return
     source = tool_source(tools)
     threads = run_options.concurrency > 1
     with Sandbox(source, level=isolation, limits=Limits(seconds=timeout), threads=threads) as box:
-        yield from _traces(plans, box, run_options)
+        yield from _run_plans(plans, box, run_options)
 
 
-def _traces(plans: Iterable[Plan | Start], box: Sandbox, options: Options) -> Iterator[Trace]:
+def _run_plans(plans: Iterable[Plan | PlanWithState], box: Sandbox, options: Options) -> Iterator[Trace]:
     sent: list[Plan] = []
 
     def programs() -> Iterator[Program]:
         for entry in plans:
-            plan, initial = entry if isinstance(entry, Start) else Start(entry)
+            plan, initial = entry if isinstance(entry, PlanWithState) else PlanWithState(entry)
             sent.append(plan)
             yield compile_plan(plan, options, initial)
 
@@ -99,7 +99,7 @@ def trace_of(plan: Plan, reply: Reply, box: Sandbox) -> Trace:
     blamed = ended
     for position in _run_order(plan, rows):
         if position in rows:
-            calls[position] = _entry(plan, rows[position])
+            calls[position] = _call_trace(plan, rows[position])
         else:
             call = plan.calls[position]
             error = blamed or Failure("not-run", "the run had ended")
@@ -107,7 +107,7 @@ def trace_of(plan: Plan, reply: Reply, box: Sandbox) -> Trace:
             calls[position] = CallTrace(call.id, call.tool, status, error=error)
             blamed = None  # the first call without a row is the one that was running
     entries = tuple(calls[position] for position in range(len(plan.calls)))
-    answer = _answer(plan, entries)
+    answer = _resolve_answer(plan, entries)
     return Trace(entries, ended, answer, reply.state, reply.seconds, box.level, box.layers, reply.turns)
 
 
@@ -117,25 +117,25 @@ def _run_order(plan: Plan, rows: Mapping[int, Row]) -> list[int]:
     return running_order(plan)
 
 
-def _entry(plan: Plan, row: Row) -> CallTrace:
+def _call_trace(plan: Plan, row: Row) -> CallTrace:
     call = plan.calls[row.position]
     arguments = None if row.arguments is None else tuple(row.arguments)
     error = None if row.problem is None else Failure(*row.problem)
     if error is not None and error.kind == "producer-failed":
-        error = Failure(error.kind, _because(plan, error.message))
+        error = Failure(error.kind, _explain_skipped_call(plan, error.message))
     return CallTrace(
         call.id, call.tool, row.status, row.value, error, row.seconds, row.attempts, arguments, row.printed
     )
 
 
-def _because(plan: Plan, cause: str) -> str:
+def _explain_skipped_call(plan: Plan, cause: str) -> str:
     position = int(cause) if cause.isdecimal() else -1
     if not 0 <= position < len(plan.calls):
         return cause
     return f"it needs {plan.calls[position].id} ({plan.calls[position].tool}), which gave no value"
 
 
-def _answer(plan: Plan, entries: tuple[CallTrace, ...]) -> tuple[tuple[str, Any], ...] | None:
+def _resolve_answer(plan: Plan, entries: tuple[CallTrace, ...]) -> tuple[tuple[str, Any], ...] | None:
     """The named values of the plan's answer; None where it has none, or a call that it takes gave none."""
     if plan.answer is None:
         return None
@@ -143,7 +143,7 @@ def _answer(plan: Plan, entries: tuple[CallTrace, ...]) -> tuple[tuple[str, Any]
     def take(call: int, path: list[str | int]) -> Any:
         if entries[call].status != "ok":
             raise CallFailed("producer-failed", str(call))
-        return fresh(follow(entries[call].value, path, list(plan.calls[call].returns)))
+        return copy_containers(follow_path(entries[call].value, path, list(plan.calls[call].returns)))
 
     try:
         return tuple((name, resolve(tree(value), take)) for name, value in plan.answer)

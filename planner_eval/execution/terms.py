@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from planner_eval.base.text import shortened
-from planner_eval.execution.program import outcomes, producers, running_order
-from planner_eval.plan.canonical import Key, Numbered, same
+from planner_eval.base.text import shorten
+from planner_eval.execution.program import producers, running_order, sink_calls
+from planner_eval.plan.canonical import Key, NumberedPlan, same
 from planner_eval.plan.model import Bag, Path, Plan, Ref, Unresolved, Value, references
 from planner_eval.plan.values import fold, leaves
 
-WIDTH = 200
+MAX_TERM_LENGTH = 200
 """The most characters of a term's text; the digest beside it is of the whole term."""
 
 
@@ -39,11 +39,11 @@ class Literal(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Symbolic:
+class SymbolicRun:
     """What a plan comes to, without running it.
 
     Args:
-        terms: Each call's term as text, cut to `WIDTH` characters.
+        terms: Each call's term as text, cut to `MAX_TERM_LENGTH` characters.
         keys: Each call's term as 32 hexadecimal digits: equal terms, equal digits, in any plan. A
             call in a circle has the key "".
         final: The calls whose values come out: those that the plan's answer uses, or its last
@@ -78,7 +78,7 @@ def symbolic(
     answer: str = "sinks",
     acts: Iterable[str] = (),
     independent: Iterable[tuple[str, str]] = (),
-) -> Symbolic:
+) -> SymbolicRun:
     r"""Run a plan symbolically.
 
     Args:
@@ -98,18 +98,18 @@ def symbolic(
     ("h(z=f(x='1').b)", (0, 2), ((0, 1),))
     """
     count = len(plan.calls)
-    acting = [position for position in range(count) if _named(plan, position, frozenset(acts))]
-    numbered = Numbered(_in_order(plan, acting, independent) if acting else plan, _Digests())
+    acting = [position for position in range(count) if _is_call_of(plan, position, frozenset(acts))]
+    numbered = NumberedPlan(_add_run_order(plan, acting, independent) if acting else plan, _Digests())
     keys = ["" if key is None else str(key) for key in numbered.numbers]
     needs = producers(plan)
-    final = sorted({*_outputs(plan, answer), *acting})
+    final = sorted({*_output_calls(plan, answer), *acting})
     alive = _ancestors(needs, final)
     groups: dict[str, list[int]] = {}
     for position in range(count):
         if keys[position] and position not in acting:
             groups.setdefault(keys[position], []).append(position)
-    return Symbolic(
-        _texts(plan, needs),
+    return SymbolicRun(
+        _term_texts(plan, needs),
         tuple(keys[:count]),
         tuple(final),
         tuple(position for position in range(count) if position not in alive),
@@ -120,11 +120,11 @@ def symbolic(
     )
 
 
-_AFTER = "\0after"
+_ORDER_ARGUMENT = "\0after"
 """An argument that no text can name."""
 
 
-def _in_order(plan: Plan, acting: Sequence[int], independent: Iterable[tuple[str, str]]) -> Plan:
+def _add_run_order(plan: Plan, acting: Sequence[int], independent: Iterable[tuple[str, str]]) -> Plan:
     """The plan in which each call also takes the acting calls that ran before it and matter to it."""
     independent_pairs = {frozenset(pair) for pair in independent}
     acts, before = set(acting), list[int]()
@@ -140,7 +140,7 @@ def _in_order(plan: Plan, acting: Sequence[int], independent: Iterable[tuple[str
                 if not independent_pairs:  # the one before takes those before it
                     break
         if after:
-            calls[position] = replace(call, arguments=(*call.arguments, (_AFTER, after)))
+            calls[position] = replace(call, arguments=(*call.arguments, (_ORDER_ARGUMENT, after)))
         if position in acts:
             before.append(position)
     return replace(plan, calls=tuple(calls))
@@ -191,18 +191,18 @@ class _Digests(dict[Key, Any]):
         return blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _named(plan: Plan, position: int, tools: frozenset[str]) -> bool:
+def _is_call_of(plan: Plan, position: int, tools: frozenset[str]) -> bool:
     call = plan.calls[position]
     return call.tool in tools or call.name in tools
 
 
-def _outputs(plan: Plan, answer: str) -> list[int]:
+def _output_calls(plan: Plan, answer: str) -> list[int]:
     if plan.answer:
         refs = (ref for _, value in plan.answer for _, ref in references(value))
         return [ref.call for ref in refs if isinstance(ref, Ref)]
     if answer == "last":
         return [len(plan.calls) - 1] if plan.calls else []
-    return outcomes(plan)
+    return sink_calls(plan)
 
 
 def _ancestors(needs: Sequence[Sequence[int]], final: Iterable[int]) -> set[int]:
@@ -226,7 +226,7 @@ def _literals(plan: Plan, position: int) -> list[Literal]:
 
 
 # ---------------------------------------------------------------- for people
-def _texts(plan: Plan, needs: Sequence[Sequence[int]]) -> tuple[str, ...]:
+def _term_texts(plan: Plan, needs: Sequence[Sequence[int]]) -> tuple[str, ...]:
     """Each call's term as text; every text is cut, so that shared producers cannot blow one up."""
     texts: list[str | None] = [None] * len(plan.calls)
     for start in range(len(plan.calls)):
@@ -242,31 +242,39 @@ def _texts(plan: Plan, needs: Sequence[Sequence[int]]) -> tuple[str, ...]:
                 stack.pop()
                 under_way.discard(position)
                 if texts[position] is None:
-                    texts[position] = _term(plan, position, texts)
+                    texts[position] = _format_term(plan, position, texts)
     return tuple(text or "" for text in texts)
 
 
-def _term(plan: Plan, position: int, texts: Sequence[str | None]) -> str:
+def _format_term(plan: Plan, position: int, texts: Sequence[str | None]) -> str:
     call = plan.calls[position]
-    arguments = ", ".join(f"{name}={_shown(value, texts)}" for name, value in call.arguments)
-    return shortened(f"{call.tool}({arguments})", WIDTH)
+    arguments = ", ".join(f"{name}={_format_value(value, texts)}" for name, value in call.arguments)
+    return shorten(f"{call.tool}({arguments})", MAX_TERM_LENGTH)
 
 
-def _shown(value: Value, texts: Sequence[str | None]) -> str:
+def _format_value(value: Value, texts: Sequence[str | None]) -> str:
     def leaf(value: Value) -> str:
         if isinstance(value, Unresolved):
             return f"?{value.name}"
         if not isinstance(value, Ref):
-            return repr(value)[:WIDTH]
+            return repr(value)[:MAX_TERM_LENGTH]
         steps = "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for step in value.path)
         return (texts[value.call] or "⟲") + steps
 
     def fields(members: dict[str, str]) -> str:
-        return "{" + ", ".join(f"{key!r}: {item}" for key, item in list(members.items())[:WIDTH]) + "}"
+        return (
+            "{" + ", ".join(f"{key!r}: {item}" for key, item in list(members.items())[:MAX_TERM_LENGTH]) + "}"
+        )
 
     def text(pieces: tuple[Value, ...]) -> str:
         return "'" + "".join(p if isinstance(p, str) else "{" + leaf(p) + "}" for p in pieces) + "'"
 
     return str(
-        fold(value, leaf, items=lambda items: f"[{', '.join(items[:WIDTH])}]", fields=fields, text=text)
+        fold(
+            value,
+            leaf,
+            items=lambda items: f"[{', '.join(items[:MAX_TERM_LENGTH])}]",
+            fields=fields,
+            text=text,
+        )
     )

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from _collections_abc import Iterator, Mapping
 
-from planner_eval.execution.bind import takes_one
-from planner_eval.execution.printed import kind_of, message_of, place_of
+from planner_eval.execution.bind import takes_one_argument
+from planner_eval.execution.printed import exception_location, exception_message, exception_name
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 # A tool's owner (a class's instance, an object, a module) is given a state by its function ``set_state`` and
 # tells it by ``state``; neither is a tool. ``_load_scenario``, as in BFCL's classes, stands for
 # ``set_state``.
-_DEEPEST = 60
+_MAX_STATE_DEPTH = 60
 """How deep the fields of objects in a state are told."""
 
 
 class LoadError(Exception):
-    """The tools cannot be loaded; the message says why, and `unloadable` of which tools."""
+    """The tools cannot be loaded; the message says why, and `unloadable_message` of which tools."""
 
 
 class StateError(Exception):
     """The tools cannot begin in a state, or do not say theirs; the message says why."""
 
 
-def collect(target: Any) -> Mapping[str, Any]:
+def collect_tools(target: Any) -> Mapping[str, Any]:
     """Tools from whatever the source points at.
 
     A mapping is taken as it is, its inner mappings and objects as ``outer.inner``; a module gives its
@@ -57,41 +57,43 @@ def collect(target: Any) -> Mapping[str, Any]:
 
 def _tools_of(target: Any) -> Mapping[str, Any]:
     if isinstance(target, Mapping):
-        return _flattened(target)
+        return _flatten_mapping(target)
     if isinstance(target, type(sys)):
-        return _of_module(target)
+        return _tools_of_module(target)
     if isinstance(target, type):
         return _tools_of(target())
     if isinstance(target, (list, tuple)):
-        return _listed(target)
+        return _tools_of_list(target)
     if hasattr(target, "tools") and isinstance(target.tools, Mapping):
-        return Owned(_flattened(target.tools), {"": target})
+        return OwnedTools(_flatten_mapping(target.tools), {"": target})
     if hasattr(target, "__code__") or (callable(target) and hasattr(target, "__name__")):
         return {target.__name__: target}
     methods = {n: getattr(target, n) for n in dir(target) if not n.startswith("_") and n != "state"}
-    return Owned({n: m for n, m in methods.items() if callable(m) and not _sets(n, m)}, {"": target})
+    return OwnedTools(
+        {n: m for n, m in methods.items() if callable(m) and not _is_state_setter(n, m)}, {"": target}
+    )
 
 
-def _of_module(module: Any) -> Mapping[str, Any]:
+def _tools_of_module(module: Any) -> Mapping[str, Any]:
     """A module's tools; one with ``set_state`` owns a state, which its ``state`` tells."""
     functions = {n: f for n, f in vars(module).items() if not n.startswith("_") and callable(f)}
-    owns = any(_sets(name, function) for name, function in functions.items())
+    owns = any(_is_state_setter(name, function) for name, function in functions.items())
     if hasattr(module, "TOOLS"):
         tools = _tools_of(module.TOOLS)
-        return tools if isinstance(tools, Owned) or not owns else Owned(tools, {"": module})
+        return tools if isinstance(tools, OwnedTools) or not owns else OwnedTools(tools, {"": module})
     own = {n: f for n, f in functions.items() if getattr(f, "__module__", None) == module.__name__}
     if owns:
         own = {n: f for n, f in own.items() if n not in ("state", "set_state")}
     tools = {n: f for n, f in own.items() if not isinstance(f, type)}
-    return Owned(tools, {"": module}) if owns else tools
+    return OwnedTools(tools, {"": module}) if owns else tools
 
 
-def _sets(name: str, function: Any) -> bool:
+def _is_state_setter(name: str, function: Any) -> bool:
     """Whether it is what takes a state: a tool of that name takes more, a device and its state, say."""
-    return name == "set_state" and takes_one(function)
+    return name == "set_state" and takes_one_argument(function)
 
 
-def _listed(entries: list[Any] | tuple[Any, ...]) -> Mapping[str, Any]:
+def _tools_of_list(entries: list[Any] | tuple[Any, ...]) -> Mapping[str, Any]:
     """The functions of a list by name, and the methods of its classes and objects, each with its state."""
     tools: dict[str, Any] = {}
     owners: dict[str, Any] = {}
@@ -101,13 +103,13 @@ def _listed(entries: list[Any] | tuple[Any, ...]) -> Mapping[str, Any]:
         for name in more:
             if not named and name in tools:
                 raise LoadError(f"two of the tools listed are named {name!r}: give them other names")
-        if isinstance(more, Owned):
+        if isinstance(more, OwnedTools):
             owners.update({type(owner).__name__: owner for owner in more.owners.values()})
         tools.update(more)
-    return Owned(tools, owners) if owners else tools
+    return OwnedTools(tools, owners) if owners else tools
 
 
-def _flattened(tools: Mapping[str, Any]) -> Mapping[str, Any]:
+def _flatten_mapping(tools: Mapping[str, Any]) -> Mapping[str, Any]:
     flat: dict[str, Any] = {}
     owners: dict[str, Any] = {}
     for name, tool in tools.items():
@@ -116,13 +118,13 @@ def _flattened(tools: Mapping[str, Any]) -> Mapping[str, Any]:
         else:
             inner = _tools_of(tool)
             flat.update({f"{name}.{inner_name}": function for inner_name, function in inner.items()})
-            if isinstance(inner, Owned):
+            if isinstance(inner, OwnedTools):
                 owners[str(name)] = inner.owners[""] if [*inner.owners] == [""] else inner
-    return Owned(flat, owners) if owners else flat
+    return OwnedTools(flat, owners) if owners else flat
 
 
 # ---------------------------------------------------------------- state
-class Owned(dict[str, "Any"]):
+class OwnedTools(dict[str, "Any"]):
     """Tools with those who own their state, by name; the one owner of all of them is named "".
 
     Args:
@@ -135,11 +137,11 @@ class Owned(dict[str, "Any"]):
         self.owners = dict(owners)
 
 
-def begin(tools: Mapping[str, Any], initial: Any) -> None:
+def set_initial_state(tools: Mapping[str, Any], initial: Any) -> None:
     """Have tools begin in a state, which may be theirs to change; None is their own first one.
 
     Args:
-        tools: From `collect`; methods that come by the state are looked up anew.
+        tools: From `collect_tools`; methods that come by the state are looked up anew.
         initial: A JSON object; of several owners each one's state under its name.
 
     Raises:
@@ -147,46 +149,46 @@ def begin(tools: Mapping[str, Any], initial: Any) -> None:
     """
     owners = getattr(tools, "owners", {})
     if initial is not None and not isinstance(initial, Mapping):
-        raise StateError(f"an object is expected, found {_kind(initial)}")
-    if initial is None and not any(map(_scenario, owners.values())):
+        raise StateError(f"an object is expected, found {_describe_value(initial)}")
+    if initial is None and not any(map(_scenario_loader, owners.values())):
         return
     if hasattr(tools, "answer"):
         return  # recorded answers: the state is part of the plan that they are recorded for
     try:
-        _begin(tools, owners, initial)
+        _set_states(tools, owners, initial)
     except StateError:
         raise
     except (Exception, SystemExit) as error:
-        location = place_of(error)
+        location = exception_location(error)
         where = f"{location}: " * bool(location)
-        raise StateError(f"refused: {where}{kind_of(error)}: {message_of(error)}") from error
+        raise StateError(f"refused: {where}{exception_name(error)}: {exception_message(error)}") from error
 
 
-def _begin(tools: Mapping[str, Any], owners: Mapping[str, Any], initial: Any) -> None:
+def _set_states(tools: Mapping[str, Any], owners: Mapping[str, Any], initial: Any) -> None:
     if not owners or [*owners] == [""]:
-        _give(tools, owners.get(""), initial)
+        _set_owner_state(tools, owners.get(""), initial)
         return
     if initial is not None and not isinstance(initial, dict):
         raise StateError(
-            f"expected an object, a state for each of {_owner_list(owners)}; found {_kind(initial)}"
+            f"expected an object, a state for each of {_owner_list(owners)}; found {_describe_value(initial)}"
         )
     for name in initial or ():
         if name not in owners:
             raise StateError(f"it names {name!r}, which is none of {_owner_list(owners)}")
     for name, owner in owners.items():
         if initial is not None and name in initial:
-            _give(tools, owner, initial[name], name)
-        elif _scenario(owner):
-            _give(tools, owner, None, name)
+            _set_owner_state(tools, owner, initial[name], name)
+        elif _scenario_loader(owner):
+            _set_owner_state(tools, owner, None, name)
 
 
-def _give(tools: Mapping[str, Any], owner: Any, state: Any, name: str = "") -> None:
-    if isinstance(owner, Owned):
-        _begin(owner, owner.owners, state)
+def _set_owner_state(tools: Mapping[str, Any], owner: Any, state: Any, name: str = "") -> None:
+    if isinstance(owner, OwnedTools):
+        _set_states(owner, owner.owners, state)
         return
     give = getattr(owner, "set_state", None)
-    if not callable(give) or not _sets("set_state", give):
-        give = _scenario(owner)
+    if not callable(give) or not _is_state_setter("set_state", give):
+        give = _scenario_loader(owner)
     if give is None:
         whose = f"{name} has" if name else "the tools have"
         raise StateError(f"{whose} no set_state(state), which would take it")
@@ -194,10 +196,12 @@ def _give(tools: Mapping[str, Any], owner: Any, state: Any, name: str = "") -> N
     anew = getattr(owner, "tools", None)
     if isinstance(anew, Mapping) and isinstance(tools, dict):
         lead = f"{name}." if name and any(tool.startswith(f"{name}.") for tool in tools) else ""
-        tools.update({f"{lead}{tool_name}": function for tool_name, function in _flattened(anew).items()})
+        tools.update(
+            {f"{lead}{tool_name}": function for tool_name, function in _flatten_mapping(anew).items()}
+        )
 
 
-def _scenario(owner: Any) -> Callable[[Any], object] | None:
+def _scenario_loader(owner: Any) -> Callable[[Any], object] | None:
     """What a class of BFCL takes its state by; such a class has no state before it is called, if with {}."""
     loader = getattr(owner, "_load_scenario", None)
     return loader if callable(loader) and not isinstance(owner, type(sys)) else None
@@ -214,57 +218,59 @@ def state_of(tools: Mapping[str, Any]) -> Any:
     owners = getattr(tools, "owners", {})
     try:
         if [*owners] == [""]:
-            return _fields(_state(owners[""]), 0, ())
-        states = {name: _fields(_state(owner), 0, ()) for name, owner in owners.items()}
+            return _expand_objects(_owner_state(owners[""]), 0, ())
+        states = {name: _expand_objects(_owner_state(owner), 0, ()) for name, owner in owners.items()}
     except (Exception, SystemExit) as error:
-        raise StateError(f"asked for the tools' state: {kind_of(error)}: {message_of(error)}") from error
+        raise StateError(
+            f"asked for the tools' state: {exception_name(error)}: {exception_message(error)}"
+        ) from error
     return {name: state for name, state in states.items() if state is not None} or None
 
 
-def _state(owner: Any) -> Any:
-    if isinstance(owner, Owned):
+def _owner_state(owner: Any) -> Any:
+    if isinstance(owner, OwnedTools):
         return state_of(owner)
     state = getattr(owner, "state", None)
     if callable(state):
         return state()
-    takes = _scenario(owner) or callable(getattr(owner, "set_state", None))
+    takes = _scenario_loader(owner) or callable(getattr(owner, "set_state", None))
     if not takes or isinstance(owner, type(sys)) or not hasattr(owner, "__dict__"):
         return None
     return {name: attribute for name, attribute in vars(owner).items() if not name.startswith("_")}
 
 
-def _fields(value: Any, depth: int, inside: tuple[int, ...]) -> Any:
+def _expand_objects(value: Any, depth: int, inside: tuple[int, ...]) -> Any:
     """A state with the public fields of objects in place of these, which would only be described."""
     kind = type(value)
-    if kind in (str, int, float, bool, type(None)) or depth > _DEEPEST:
+    if kind in (str, int, float, bool, type(None)) or depth > _MAX_STATE_DEPTH:
         return value
     if id(value) in inside:
         return "(what holds it)"
     inner = (*inside, id(value))
     if kind is list or kind is tuple:
-        return kind(_fields(item, depth + 1, inner) for item in value)
+        return kind(_expand_objects(item, depth + 1, inner) for item in value)
     if kind is dict:
-        return {key: _fields(item, depth + 1, inner) for key, item in value.items()}
+        return {key: _expand_objects(item, depth + 1, inner) for key, item in value.items()}
     if kind.__module__ == "builtins" or not isinstance(getattr(value, "__dict__", None), dict):
         return value
     public = {name: attribute for name, attribute in vars(value).items() if not name.startswith("_")}
-    return {kind.__name__: _fields(public, depth + 1, inner)} if public else value
+    return {kind.__name__: _expand_objects(public, depth + 1, inner)} if public else value
 
 
 def _owner_list(owners: Mapping[str, Any]) -> str:
     return ", ".join(owners)
 
 
-def _kind(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     return "an array" if type(value) is list else repr(value)[:40]
 
 
 # ----------------------------------------------------------------------
 # From a tool source (plain data) to tools: name → callable. Runs in the worker, after it is confined.
-def unloadable(name: str, reason: object) -> str:
+def unloadable_message(name: str, reason: object) -> str:
     """What is said of tools that cannot be loaded.
 
-    >>> unloadable("tools.py", "there is no 'f'")
+    >>> unloadable_message("tools.py", "there is no 'f'")
     "the tools of tools.py do not load: there is no 'f'"
     """
     return f"the tools of {name} do not load: {reason}"
@@ -276,61 +282,61 @@ def load(source: dict[str, Any]) -> Mapping[str, Any]:
     Raises:
         LoadError: the code does not import, or there is nothing callable where the source points.
     """
-    _find_in(source)
+    _add_search_paths(source)
     try:
-        return _KINDS[source["kind"]](source)
+        return _LOADERS[source["kind"]](source)
     except LoadError:
         raise
     except (Exception, SystemExit) as error:
-        location = place_of(error)
+        location = exception_location(error)
         raise LoadError(
-            f"{location}: " * bool(location) + f"{kind_of(error)}: {message_of(error)}"
+            f"{location}: " * bool(location) + f"{exception_name(error)}: {exception_message(error)}"
         ) from error
 
 
 def preload(source: dict[str, Any]) -> None:
     """Import, before any fork, what belongs to this package: it need not be imported again for each plan."""
     if source["kind"] == "nestful":
-        _import("planner_eval.execution.tools.nestful_basic")
+        _import_module("planner_eval.execution.tools.nestful_basic")
     if source.get("preload"):
-        _find_in(source)
+        _add_search_paths(source)
     for module in source.get("preload", ()):
-        _import(module)
+        _import_module(module)
 
 
-def _find_in(source: dict[str, Any]) -> None:
+def _add_search_paths(source: dict[str, Any]) -> None:
     """Have modules found where the source says."""
     for folder in reversed(source.get("path", ())):
         if folder not in sys.path:
             sys.path.insert(0, folder)
 
 
-def _import(module: str) -> Any:
+def _import_module(module: str) -> Any:
     __import__(module)
     return sys.modules[module]
 
 
 # ---------------------------------------------------------------- kinds
-def _nestful(source: dict[str, Any]) -> Mapping[str, Any]:
+def _load_nestful(source: dict[str, Any]) -> Mapping[str, Any]:
     from planner_eval.execution.tools import nestful_basic
 
-    return nestful_basic.SANE if source["table"] == "sane" else nestful_basic.OFFICIAL
+    return nestful_basic.SANE_FUNCTIONS if source["table"] == "sane" else nestful_basic.OFFICIAL_FUNCTIONS
 
 
-def _module(source: dict[str, Any]) -> Mapping[str, Any]:
-    return collect(_attribute(_import(source["module"]), source))
+def _load_module(source: dict[str, Any]) -> Mapping[str, Any]:
+    return collect_tools(_find_attribute(_import_module(source["module"]), source))
 
 
-def _file(source: dict[str, Any]) -> Mapping[str, Any]:
-    return collect(_attribute(execute_file(source["file"]), source))
+def _load_file(source: dict[str, Any]) -> Mapping[str, Any]:
+    return collect_tools(_find_attribute(execute_file(source["file"]), source))
 
 
-def _factory(source: dict[str, Any]) -> Mapping[str, Any]:
-    product = _attribute(_import(source["module"]), source)(**source["arguments"])
-    return collect(product)
+def _load_from_factory(source: dict[str, Any]) -> Mapping[str, Any]:
+    product = _find_attribute(_import_module(source["module"]), source)(**source["arguments"])
+    return collect_tools(product)
 
 
-def _attribute(module: Any, source: dict[str, Any]) -> Any:
+def _find_attribute(module: Any, source: dict[str, Any]) -> Any:
     target = module
     for name in filter(None, (source.get("attribute") or "").split(".")):
         if not hasattr(target, name):
@@ -353,7 +359,7 @@ def execute_file(path: str) -> Any:
     return module
 
 
-class OneFileEach(Mapping[str, "Any"]):
+class NestfulFolderTools(Mapping[str, "Any"]):
     """The published NESTful folder: each function in a file of its own, executed anew for each call.
 
     That is what the benchmark's own executor does; no function sees another's module.
@@ -381,11 +387,11 @@ class OneFileEach(Mapping[str, "Any"]):
         return len(self.files)
 
 
-def _nestful_folder(source: dict[str, Any]) -> Mapping[str, Any]:
-    return OneFileEach(source["folder"], source["files"])
+def _load_nestful_folder(source: dict[str, Any]) -> Mapping[str, Any]:
+    return NestfulFolderTools(source["folder"], source["files"])
 
 
-class Recorded(dict[str, "Any"]):
+class RecordedAnswers(dict[str, "Any"]):
     """Answers recorded earlier; a plan gets those of its own calls, and those that hold for any plan.
 
     What a tool answers depends on what was called before, so the same arguments are no ground for an answer.
@@ -460,27 +466,27 @@ def argument_key(arguments: dict[str, Any]) -> str:
 def _canonical_text(value: Any) -> str:
     from planner_eval.execution.sandbox.wire import encode
 
-    return encode(_ordered(value), 1 << 40)
+    return encode(_sort_keys(value), 1 << 40)
 
 
-def _ordered(value: Any) -> Any:
+def _sort_keys(value: Any) -> Any:
     kind = type(value)
     if kind is dict:
-        return {key: _ordered(value[key]) for key in sorted(value, key=repr)}
+        return {key: _sort_keys(value[key]) for key in sorted(value, key=repr)}
     if kind is list or kind is tuple:
-        return kind(map(_ordered, value))
+        return kind(map(_sort_keys, value))
     return int(value) if kind is float and value.is_integer() else value
 
 
-def _recorded(source: dict[str, Any]) -> Mapping[str, Any]:
-    return Recorded(source["entries"])
+def _load_recorded(source: dict[str, Any]) -> Mapping[str, Any]:
+    return RecordedAnswers(source["entries"])
 
 
-_KINDS = {
-    "nestful": _nestful,
-    "nestful-folder": _nestful_folder,
-    "module": _module,
-    "file": _file,
-    "factory": _factory,
-    "recorded": _recorded,
+_LOADERS = {
+    "nestful": _load_nestful,
+    "nestful-folder": _load_nestful_folder,
+    "module": _load_module,
+    "file": _load_file,
+    "factory": _load_from_factory,
+    "recorded": _load_recorded,
 }

@@ -28,9 +28,9 @@ from typing import Any
 from planner_eval.base.errors import ExecutionError, ParseError
 from planner_eval.base.registry import service
 from planner_eval.execution.record import read_record
-from planner_eval.execution.tool_loading import LoadError, collect, unloadable
+from planner_eval.execution.tool_loading import LoadError, collect_tools, unloadable_message
 
-_SYSTEM = (
+_SYSTEM_PATHS = (
     "/lib",
     "/lib64",
     "/usr/lib",
@@ -40,7 +40,7 @@ _SYSTEM = (
     "/dev/null",
     "/dev/urandom",
 )
-_PACKAGE = str(Path(__file__).resolve().parents[1])
+_PACKAGE_FOLDER = str(Path(__file__).resolve().parents[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,51 +88,51 @@ def tool_source(tools: Any) -> ToolSource:
     if isinstance(tools, ToolSource):
         return tools
     if not isinstance(tools, str):
-        return _objects(tools)
+        return _object_source(tools)
     kind, _, target = tools.partition(":")
     if kind == "nestful":
-        return _nestful(target)
+        return _nestful_source(target)
     if kind == "world":
         source: ToolSource = service("world tools")(target)
         return source
     if kind == "recorded":
-        return _recorded(tools, target)
+        return _read_recorded_source(tools, target)
     if kind.endswith(".py"):
-        return _file(tools, Path(kind), target)
-    return _module(tools, kind, target)
+        return _file_source(tools, Path(kind), target)
+    return _module_source(tools, kind, target)
 
 
-def _objects(tools: Any) -> ToolSource:
+def _object_source(tools: Any) -> ToolSource:
     try:
-        objects = collect(tools)
+        objects = collect_tools(tools)
     except LoadError as error:
-        raise ExecutionError(unloadable("Python objects", error)) from error
-    make = partial(collect, tools) if isinstance(tools, type) else None
+        raise ExecutionError(unloadable_message("Python objects", error)) from error
+    make = partial(collect_tools, tools) if isinstance(tools, type) else None
     return ToolSource("Python objects", level="inline", stateful=make is not None, objects=objects, make=make)
 
 
-def _reads(*more: str) -> tuple[str, ...]:
+def _readable_paths(*more: str) -> tuple[str, ...]:
     """What each worker may read: Python, the system's libraries, this package, and what is named."""
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(os.__file__)}
     own = sorted(prefix for prefix in prefixes if os.path.realpath(prefix) != "/")
-    paths = (*own, *_installed(), *_SYSTEM, _PACKAGE, *more)
+    paths = (*own, *_installed_folders(), *_SYSTEM_PATHS, _PACKAGE_FOLDER, *more)
     return tuple(dict.fromkeys(map(os.path.realpath, paths)))
 
 
-def _installed() -> list[str]:
+def _installed_folders() -> list[str]:
     """The folders of installed packages on this process's path."""
     return [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
 
 
-def _shipped(name: str, data: dict[str, Any], level: str, *, stateful: bool = False) -> ToolSource:
-    return ToolSource(name, {"name": name, **data}, level, stateful, stateful, _reads())
+def _shipped_source(name: str, data: dict[str, Any], level: str, *, stateful: bool = False) -> ToolSource:
+    return ToolSource(name, {"name": name, **data}, level, stateful, stateful, _readable_paths())
 
 
 # ---------------------------------------------------------------- what we ship
-def _nestful(target: str) -> ToolSource:
+def _nestful_source(target: str) -> ToolSource:
     if target in ("", "official", "sane"):
         table = target or "official"
-        return _shipped(f"nestful:{table}", {"kind": "nestful", "table": table}, "process")
+        return _shipped_source(f"nestful:{table}", {"kind": "nestful", "table": table}, "process")
     folder = Path(target)
     if not folder.is_dir():
         raise ExecutionError(f"nestful:{target}: no such folder (nor 'official' or 'sane')")
@@ -143,15 +143,15 @@ def _nestful(target: str) -> ToolSource:
         "name": name,
         "folder": str(folder.resolve()),
         "files": files,
-        "path": _installed(),
+        "path": _installed_folders(),
     }
-    return ToolSource(name, data, read=_reads(str(folder.resolve())))
+    return ToolSource(name, data, read=_readable_paths(str(folder.resolve())))
 
 
 def _function_files(folder: Path) -> dict[str, str]:
     """Function name → file; the 40 basic functions go before all others, as in the benchmark's executor."""
     from planner_eval.base.json_files import read_json
-    from planner_eval.execution.tools.nestful_basic import OFFICIAL
+    from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS
 
     path = folder / "func_file_map.json"
     try:
@@ -170,22 +170,26 @@ def _function_files(folder: Path) -> dict[str, str]:
     outside = [name for name, file in files.items() if os.path.basename(file) != file]
     if outside:
         raise ExecutionError(f"{path}: {outside[0]!r} is mapped to a file outside the folder")
-    basic = dict.fromkeys(OFFICIAL, "basic_functions.py") if (folder / "basic_functions.py").is_file() else {}
+    basic = (
+        dict.fromkeys(OFFICIAL_FUNCTIONS, "basic_functions.py")
+        if (folder / "basic_functions.py").is_file()
+        else {}
+    )
     return {**files, **basic}
 
 
-def _recorded(name: str, target: str) -> ToolSource:
-    return recorded(name, read_record(Path(target)))
+def _read_recorded_source(name: str, target: str) -> ToolSource:
+    return recorded_source(name, read_record(Path(target)))
 
 
-def recorded(name: str, entries: list[dict[str, Any]]) -> ToolSource:
+def recorded_source(name: str, entries: list[dict[str, Any]]) -> ToolSource:
     """Answers recorded earlier, of which no call runs anything.
 
     Args:
         name: What the user called it.
         entries: From :func:`planner_eval.execution.record.read_record`.
     """
-    return _shipped(name, {"kind": "recorded", "entries": entries}, "inline")
+    return _shipped_source(name, {"kind": "recorded", "entries": entries}, "inline")
 
 
 def factory_source(name: str, module: str, attribute: str, arguments: dict[str, Any]) -> ToolSource:
@@ -204,9 +208,9 @@ def factory_source(name: str, module: str, attribute: str, arguments: dict[str, 
         "attribute": attribute,
         "arguments": arguments,
         "preload": [module],
-        "path": _installed(),
+        "path": _installed_folders(),
     }
-    return _shipped(name, data, "strict", stateful=True)
+    return _shipped_source(name, data, "strict", stateful=True)
 
 
 # ---------------------------------------------------------------- what users bring
@@ -224,10 +228,10 @@ def _neighbours(folder: Path) -> tuple[str, ...]:
     except OSError:
         return ()
     neighbours = [os.path.join(folder, name) for name in names]
-    return tuple(dict.fromkeys(filter(None, (_importable(path, folder) for path in neighbours))))
+    return tuple(dict.fromkeys(filter(None, (_importable_path(path, folder) for path in neighbours))))
 
 
-def _importable(path: str, folder: Path) -> str:
+def _importable_path(path: str, folder: Path) -> str:
     """The real place of a Python file or a package in the folder; "" for anything else."""
     real = os.path.realpath(path)
     if real.endswith(".py") and os.path.isfile(real):
@@ -237,7 +241,7 @@ def _importable(path: str, folder: Path) -> str:
 
 def own_files(source: ToolSource) -> list[str]:
     """The files that tools of a user's own are made of, as far as workers may read them."""
-    shared, files = set(_reads()), []
+    shared, files = set(_readable_paths()), []
     for path in source.read:
         if path in shared:
             continue
@@ -249,24 +253,24 @@ def own_files(source: ToolSource) -> list[str]:
     return files
 
 
-def _file(name: str, path: Path, attribute: str) -> ToolSource:
+def _file_source(name: str, path: Path, attribute: str) -> ToolSource:
     if not path.is_file():
         raise ExecutionError(f"{path}: no such file")
     path = path.resolve()
     folder = str(path.parent)
     if path.name == "__init__.py" and path.parent.name.isidentifier():
-        return _module(name, path.parent.name, attribute, [str(path.parents[1])])
+        return _module_source(name, path.parent.name, attribute, [str(path.parents[1])])
     data = {
         "kind": "file",
         "name": name,
         "file": str(path),
         "attribute": attribute,
-        "path": [folder, *_installed()],
+        "path": [folder, *_installed_folders()],
     }
-    return ToolSource(name, data, read=_reads(str(path), *_neighbours(path.parent)), names=(folder,))
+    return ToolSource(name, data, read=_readable_paths(str(path), *_neighbours(path.parent)), names=(folder,))
 
 
-def _module(name: str, module: str, attribute: str, search_paths: Sequence[str] = ()) -> ToolSource:
+def _module_source(name: str, module: str, attribute: str, search_paths: Sequence[str] = ()) -> ToolSource:
     top = module.partition(".")[0]
     search_paths = search_paths or [os.getcwd(), *filter(None, sys.path)]
     spec = PathFinder.find_spec(top, search_paths) if top.isidentifier() else None
@@ -285,7 +289,7 @@ def _module(name: str, module: str, attribute: str, search_paths: Sequence[str] 
     neighbours = [
         neighbour
         for folder in folders
-        if folder not in _installed()
+        if folder not in _installed_folders()
         for neighbour in _neighbours(Path(folder))
     ]
     data = {
@@ -293,6 +297,6 @@ def _module(name: str, module: str, attribute: str, search_paths: Sequence[str] 
         "name": name,
         "module": module,
         "attribute": attribute,
-        "path": [*folders, *_installed()],
+        "path": [*folders, *_installed_folders()],
     }
-    return ToolSource(name, data, read=_reads(*locations, *neighbours), names=tuple(folders))
+    return ToolSource(name, data, read=_readable_paths(*locations, *neighbours), names=tuple(folders))

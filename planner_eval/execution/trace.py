@@ -139,16 +139,16 @@ class Trace:
             "ok": self.ok,
             "isolation": self.isolation,
             "seconds": round(self.seconds, 6),
-            "calls": [_call(call) for call in self.calls],
+            "calls": [_call_data(call) for call in self.calls],
         }
         if self.ended is not None:
             data["ended"] = {"kind": self.ended.kind, "message": self.ended.message}
         if self.answer is not None:
-            data["answer"] = {name: _plain(value) for name, value in self.answer}
+            data["answer"] = {name: _json_value(value) for name, value in self.answer}
         if self.state is not None:
-            data["state"] = _plain(self.state)
+            data["state"] = _json_value(self.state)
         if self.turns:
-            data["turns"] = [{"turn": turn, "state": _plain(state)} for turn, state in self.turns]
+            data["turns"] = [{"turn": turn, "state": _json_value(state)} for turn, state in self.turns]
         if self.layers:
             data["layers"] = {
                 layer.name: layer.found if layer.held else f"not in force: {layer.found}"
@@ -157,12 +157,12 @@ class Trace:
         return data
 
 
-def _call(call: CallTrace) -> dict[str, Any]:
+def _call_data(call: CallTrace) -> dict[str, Any]:
     data: dict[str, Any] = {"id": call.id, "tool": call.tool, "status": call.status}
     if call.arguments is not None:
-        data["arguments"] = {name: _plain(value) for name, value in call.arguments}
+        data["arguments"] = {name: _json_value(value) for name, value in call.arguments}
     if call.error is None:
-        data["value"] = _plain(call.value)
+        data["value"] = _json_value(call.value)
     else:
         data["error"] = {"kind": call.error.kind, "message": call.error.message}
         if call.error.place:
@@ -175,7 +175,7 @@ def _call(call: CallTrace) -> dict[str, Any]:
     return data
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     import json
 
     if type(value) is Opaque:

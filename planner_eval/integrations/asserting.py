@@ -7,28 +7,28 @@ from inspect import isawaitable
 from math import isfinite
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.text import counted, printable, shortened
-from planner_eval.comparison.evaluate import Paired, pair, rows_of
-from planner_eval.comparison.gold import sure_gold, words_for_plans
-from planner_eval.comparison.metrics import METRICS, choose
+from planner_eval.base.text import format_count, printable, shorten
+from planner_eval.comparison.evaluate import PairedFiles, pair, rows_of
+from planner_eval.comparison.gold_alternatives import describe_prose_plans, read_gold_strictly
+from planner_eval.comparison.metrics import METRICS, choose_metrics
 from planner_eval.comparison.policy.resolve import AnyPolicy
 from planner_eval.comparison.reading import Reading
 from planner_eval.comparison.rows import STATES, Row
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.parse import Source, gold_record, is_empty, no_text, only_record
+from planner_eval.reading.parse import Source, gold_record, is_empty, only_record, text_as_record
 from planner_eval.results.report import Report
 from planner_eval.results.score import score
-from planner_eval.results.thresholds import reach
+from planner_eval.results.thresholds import check_threshold
 from planner_eval.results.views.rows import explanation
 
-_LINES = 40
+_MAX_LINES = 40
 """Lines of a plan that are shown."""
 
-_PAIRS = 10
+_MAX_PAIRS = 10
 """Pairs that are named where many are scored."""
 
-_WIDTH = 200
+_MAX_WIDTH = 200
 
 
 def assert_same(pred: Source, gold: Source, policy: AnyPolicy = "default") -> None:
@@ -57,9 +57,9 @@ def assert_same(pred: Source, gold: Source, policy: AnyPolicy = "default") -> No
         c1  f  x = "2"
     """
     __tracebackhide__ = True
-    row = compared(pred, gold, policy)
+    row = compare_pair(pred, gold, policy)
     if row.state != "same":
-        raise AssertionError(said_of(row))
+        raise AssertionError(failure_message(row))
 
 
 def assert_scores(
@@ -88,22 +88,24 @@ def assert_scores(
       2: different: g (call 1) is not in gold
     """
     __tracebackhide__ = True
-    _refuse_limits(at_least)
-    metrics = choose([name.partition(".")[0] for name in at_least])
-    paired = pair(_many(preds, "predictions"), _many(golds, "gold"))
+    _refuse_invalid_thresholds(at_least)
+    metrics = choose_metrics([name.partition(".")[0] for name in at_least])
+    paired = pair(_treat_as_many(preds, "predictions"), _treat_as_many(golds, "gold"))
     report = score(paired, policy=policy, metrics=metrics)
     if not report.totals.pairs:
         raise AssertionError("no pairs: there are neither predictions nor gold plans")
-    wrong = [*_words(paired.gold)]
-    wrong += [message for name, least in at_least.items() if (message := _short_of(report, name, least))]
+    wrong = [*_find_prose_gold(paired.gold)]
+    wrong += [
+        message for name, least in at_least.items() if (message := _explain_shortfall(report, name, least))
+    ]
     unjudged = report.totals.pairs - report.judged
     if unjudged or not report.judged:
-        wrong.append(f"{counted(unjudged, 'pair')} of {report.totals.pairs:,} cannot be judged")
+        wrong.append(f"{format_count(unjudged, 'pair')} of {report.totals.pairs:,} cannot be judged")
     if wrong:
-        raise AssertionError("\n".join([*wrong, *_told(report)]))
+        raise AssertionError("\n".join([*wrong, *_summarize_report(report)]))
 
 
-def compared(pred: Source, gold: Source, policy: AnyPolicy = "default", *, repair: bool = False) -> Row:
+def compare_pair(pred: Source, gold: Source, policy: AnyPolicy = "default", *, repair: bool = False) -> Row:
     """One pair, whatever became of it.
 
     Args:
@@ -112,19 +114,19 @@ def compared(pred: Source, gold: Source, policy: AnyPolicy = "default", *, repai
         policy: How values compare.
         repair: Mend small faults of the prediction that strict reading refuses.
 
-    >>> compared("f(", "f()").state
+    >>> compare_pair("f(", "f()").state
     'cut'
     """
     for name, source in (("the prediction", pred), ("gold", gold)):
         _refuse_unawaited(source)
-        _refuse_texts(name, source)
-    left, right = only_record(no_text(pred), "answer"), gold_record(gold)
+        _refuse_several_texts(name, source)
+    left, right = only_record(text_as_record(pred), "answer"), gold_record(gold)
     files = PlanFile(left.file, (left,), False), PlanFile(right.file, (right,), False)
-    paired = Paired(*files, "file", [(left, right)], reading=Reading(repair=repair))
+    paired = PairedFiles(*files, "file", [(left, right)], reading=Reading(repair=repair))
     (row,) = rows_of(paired, policy, None)
     if row.gold is not None:
         try:
-            sure_gold(right)
+            read_gold_strictly(right)
         except (ParseError, InputError) as error:
             message = str(error) if isinstance(error, InputError) else f"{right.where}: {error}"
             return row._replace(state="gold_unreadable", diff=None, gold=None, error=message)
@@ -143,7 +145,7 @@ def _refuse_unawaited(source: object) -> None:
         raise InputError(f"the plan is a {type(source).__name__} that was not awaited: write await before it")
 
 
-def _refuse_texts(name: str, source: object) -> None:
+def _refuse_several_texts(name: str, source: object) -> None:
     """Several texts are one plan to some and many to others; as one, what is no call among them is left out.
 
     Raises:
@@ -157,7 +159,7 @@ def _refuse_texts(name: str, source: object) -> None:
         )
 
 
-def said_of(row: Row) -> str:
+def failure_message(row: Row) -> str:
     """What a failing test says of a pair: the causes, and both plans."""
     plans = [("prediction", row.pred), ("gold", row.gold)]
     return "\n".join([explanation(row), *(listing(name, plan) for name, plan in plans if plan is not None)])
@@ -166,11 +168,11 @@ def said_of(row: Row) -> str:
 def listing(name: str, plan: Plan) -> str:
     """A plan below its name, call by call."""
     lines = printable(str(plan)).splitlines()
-    more = [f"… {len(lines) - _LINES:,} more lines"] if len(lines) > _LINES else []
-    return "\n".join([name, *(f"  {shortened(line, _WIDTH)}" for line in (*lines[:_LINES], *more))])
+    more = [f"… {len(lines) - _MAX_LINES:,} more lines"] if len(lines) > _MAX_LINES else []
+    return "\n".join([name, *(f"  {shorten(line, _MAX_WIDTH)}" for line in (*lines[:_MAX_LINES], *more))])
 
 
-def _refuse_limits(at_least: object) -> None:
+def _refuse_invalid_thresholds(at_least: object) -> None:
     """What figures must reach is numbers by the figures' names.
 
     Raises:
@@ -185,37 +187,37 @@ def _refuse_limits(at_least: object) -> None:
             raise InputError(f"at_least gives {name} {least!r}, expected a number, such as 0.9")
 
 
-def _many(source: Source, name: str) -> Source:
+def _treat_as_many(source: Source, name: str) -> Source:
     """Many plans: a list without any is none of them, and not one plan without calls."""
     return PlanFile(name, (), True) if is_empty(source) else source
 
 
-def _words(golds: PlanFile) -> Iterator[str]:
+def _find_prose_gold(golds: PlanFile) -> Iterator[str]:
     """Gold plans that are words, which were taken for plans without calls."""
-    yield from () if golds.published else words_for_plans(golds)
+    yield from () if golds.published else describe_prose_plans(golds)
 
 
-def _short_of(report: Report, name: str, least: float) -> str | None:
+def _explain_shortfall(report: Report, name: str, least: float) -> str | None:
     """In how far a figure falls short, in words."""
     lower = METRICS[name.partition(".")[0]].lower
     value = report.figure(name)
-    met, message = reach(name, value, least, lower=lower)
+    met, message = check_threshold(name, value, least, lower=lower)
     return None if met else message
 
 
-def _told(report: Report) -> list[str]:
+def _summarize_report(report: Report) -> list[str]:
     """What became of the pairs, and of the first that are not right why."""
     states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
     codes = ", ".join(f"{code} ×{count}" for code, count in report.codes().items())
-    lines = [f"{counted(report.totals.pairs, 'pair')}: {states or 'none'}"]
+    lines = [f"{format_count(report.totals.pairs, 'pair')}: {states or 'none'}"]
     lines[0] += f"; root causes: {codes}" if codes else ""
     wrong = [row for row in report.rows if row.state != "same"]
-    for row in wrong[:_PAIRS]:
+    for row in wrong[:_MAX_PAIRS]:
         reason = (row.reason or STATES[row.state]).splitlines()[0]
-        lines.append(printable(shortened(f"  {row.id}: {row.state.replace('_', ' ')}: {reason}", _WIDTH)))
-    if len(wrong) > _PAIRS:
-        lines.append(f"  … {len(wrong) - _PAIRS:,} more")
+        lines.append(printable(shorten(f"  {row.id}: {row.state.replace('_', ' ')}: {reason}", _MAX_WIDTH)))
+    if len(wrong) > _MAX_PAIRS:
+        lines.append(f"  … {len(wrong) - _MAX_PAIRS:,} more")
     return lines
 
 
-__all__ = ["assert_same", "assert_scores", "compared", "said_of"]
+__all__ = ["assert_same", "assert_scores", "compare_pair", "failure_message"]

@@ -45,7 +45,7 @@ class PlanMetric(BaseMetric):
         """
         self.score = self.reason = self.success = self.score_breakdown = None  # of the last test case
         try:
-            verdict = judge(*_sides(test_case), policy=self.policy, repair=self.repair)
+            verdict = judge(*_read_pair(test_case), policy=self.policy, repair=self.repair)
         except (GoldError, MissingTestCaseParamsError) as error:
             self.error = str(error)
             raise
@@ -68,7 +68,7 @@ class PlanMetric(BaseMetric):
         return "Plan"
 
 
-def _sides(case: LLMTestCase) -> tuple[Any, Any]:
+def _read_pair(case: LLMTestCase) -> tuple[Any, Any]:
     """The prediction and gold of a test case.
 
     Raises:

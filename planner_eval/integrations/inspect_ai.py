@@ -22,8 +22,8 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState
 
-from planner_eval.integrations.verdict import UNJUDGED, GoldError, judge, wanted
-from planner_eval.reading.files.record import BESIDE_GOLD
+from planner_eval.integrations.verdict import UNJUDGED_METADATA, GoldError, expect_gold_record, judge
+from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS
 
 
 @metric
@@ -56,7 +56,9 @@ def plan_same(policy: str = "default", repair: bool = True) -> Scorer:
         try:
             verdict = judge(answer, _gold(list(target)), policy=policy, repair=repair)
         except GoldError as error:
-            return Score.unscored(answer=answer_text, explanation=str(error), metadata=dict(UNJUDGED))
+            return Score.unscored(
+                answer=answer_text, explanation=str(error), metadata=dict(UNJUDGED_METADATA)
+            )
         return Score(
             value=CORRECT if verdict.same else INCORRECT,
             answer=answer_text,
@@ -79,15 +81,15 @@ def _answer(messages: list[dict[str, Any]], completion: str) -> Any:
     return messages if called else completion
 
 
-def _written(gold: Any) -> dict[str, Any]:
+def _gold_fields(gold: Any) -> dict[str, Any]:
     """Gold in fields of which the verbs say what the scorer says: null, and why, where it is no plan."""
     try:
-        record = wanted(gold)
+        record = expect_gold_record(gold)
     except GoldError as error:
         return {"gold": None, "gold_error": str(error)}
     return {
         "gold": record.source,
-        **{name: record.fields[name] for name in BESIDE_GOLD if name in record.fields},
+        **{name: record.fields[name] for name in GOLD_COMPANION_FIELDS if name in record.fields},
     }
 
 
@@ -109,7 +111,7 @@ def predictions(log: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
         gold = [sample.target] if isinstance(sample.target, str) else list(sample.target)
         record = {
             "id": f"{sample.id}/{sample.epoch}" if has_epochs else str(sample.id),
-            **_written(_gold(gold)),
+            **_gold_fields(_gold(gold)),
         }
         if sample.error is not None:
             yield {**record, "prediction": None, "error": sample.error.message}

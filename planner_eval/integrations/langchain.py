@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from planner_eval.integrations.verdict import UNJUDGED, GoldError, judge
+from planner_eval.integrations.verdict import UNJUDGED_METADATA, GoldError, judge
 
 
 def plan_evaluator(*, key: str = "same", policy: Any = "default", repair: bool = True) -> Callable[..., Any]:
@@ -37,7 +37,7 @@ def plan_evaluator(*, key: str = "same", policy: Any = "default", repair: bool =
         try:
             verdict = judge(outputs, reference_outputs, policy=policy, repair=repair)
         except GoldError as error:
-            return {"key": key, "score": None, "comment": str(error), "metadata": dict(UNJUDGED)}
+            return {"key": key, "score": None, "comment": str(error), "metadata": dict(UNJUDGED_METADATA)}
         feedback = {"key": key, "score": verdict.same, "comment": verdict.reason}
         return {**feedback, "metadata": verdict.metadata}
 

@@ -9,7 +9,7 @@ from mlflow.entities import Feedback, Trace
 from mlflow.genai.scorers import Scorer
 
 from planner_eval.integrations.verdict import judge
-from planner_eval.reading.dialects.conversations.spans import tools_run
+from planner_eval.reading.dialects.conversations.spans import has_tool_run
 
 
 class PlanSame(Scorer):
@@ -66,4 +66,4 @@ def calls_of(trace: Trace) -> dict[str, Any] | None:
         trace: As MLflow gives it.
     """
     data: dict[str, Any] = json.loads(trace.to_json())
-    return data if tools_run([data]) else None
+    return data if has_tool_run([data]) else None

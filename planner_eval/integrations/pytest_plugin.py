@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 FLAG = "--planeval-update"
-_WRITTEN = "planeval_golden"
-_NAME = 100
+_WRITTEN_PROPERTY = "planeval_golden"
+_MAX_NAME_BYTES = 100
 """The longest name of a golden file, which some systems' limits need."""
-_HINT = 20
+_MAX_HINT_LINES = 20
 """Lines of the comparison that a hint shows."""
 
 
@@ -68,32 +68,34 @@ class GoldenPlan:
         file = self.file(name)
         if file in self._seen:
             pytest.fail(
-                f"a second plan is compared with {_shown(file)}: give each "
+                f"a second plan is compared with {_relative_path(file)}: give each "
                 f"{'another' if name else 'a'} name, golden_plan(…, name='…')"
             )
         self._seen.add(file)
         if self._update:
             self._keep(pred, file, policy)
         elif not file.is_file():
-            reason = _why_not(pred, policy, file) or f"{self._command} writes it"
-            pytest.fail(f"there is no golden plan yet, {_shown(file)}: {reason}")
+            reason = _refusal_reason(pred, policy, file) or f"{self._command} writes it"
+            pytest.fail(f"there is no golden plan yet, {_relative_path(file)}: {reason}")
         else:
             self._compare(pred, file, policy)
 
     def _compare(self, pred: Source, file: Path, policy: AnyPolicy) -> None:
         __tracebackhide__ = True
         from planner_eval.base.errors import InputError
-        from planner_eval.integrations.asserting import compared
+        from planner_eval.integrations.asserting import compare_pair
 
         try:
             pe.assert_same(pred, file, policy)
         except AssertionError as error:
-            hint = f"golden plan: {_shown(file)}; if the prediction is right, {self._command} keeps it"
+            hint = (
+                f"golden plan: {_relative_path(file)}; if the prediction is right, {self._command} keeps it"
+            )
             raise AssertionError(f"{error}\n{hint}") from None
         except InputError as error:
-            compared(pred, "[]", policy)  # raises where it is no fault of the golden plan's
+            compare_pair(pred, "[]", policy)  # raises where it is no fault of the golden plan's
             raise InputError(
-                f"{error}\ngolden plan: {_shown(file)}; {self._command} writes it anew"
+                f"{error}\ngolden plan: {_relative_path(file)}; {self._command} writes it anew"
             ) from None
 
     def file(self, name: str = "") -> Path:
@@ -115,50 +117,53 @@ class GoldenPlan:
         """Write the golden plan, unless it says the same already."""
         __tracebackhide__ = True
         from planner_eval.base.errors import InputError
-        from planner_eval.base.output_files import refusal, write
-        from planner_eval.integrations.asserting import compared
+        from planner_eval.base.output_files import find_write_problem, write
+        from planner_eval.integrations.asserting import compare_pair
 
-        plan = compared(pred, "[]", policy).pred
+        plan = compare_pair(pred, "[]", policy).pred
         if file.is_dir():
-            raise InputError(f"{_shown(file)} is a directory in the golden plan's place: remove it")
-        if plan is not None and file.is_file() and _is_kept(plan, file, policy):
+            raise InputError(f"{_relative_path(file)} is a directory in the golden plan's place: remove it")
+        if plan is not None and file.is_file() and _is_stored_already(plan, file, policy):
             return
-        reason = _why_not(pred, policy, file)
+        reason = _refusal_reason(pred, policy, file)
         if plan is None or reason is not None:
             raise AssertionError(f"no golden plan was written: {reason}")
         try:
             file.parent.mkdir(exist_ok=True)
         except OSError as error:
             raise InputError(
-                f"the folder {_shown(file.parent)} cannot be made: {error.strerror or error}"
+                f"the folder {_relative_path(file.parent)} cannot be made: {error.strerror or error}"
             ) from None
-        problem = refusal(_shown(file))
+        problem = find_write_problem(_relative_path(file))
         if problem is not None:
             raise InputError(problem)
         write(file, pe.write(plan, "plan"))
-        self._node.user_properties.append((_WRITTEN, _shown(file)))
+        self._node.user_properties.append((_WRITTEN_PROPERTY, _relative_path(file)))
 
 
-def _why_not(pred: Source, policy: AnyPolicy, file: Path) -> str | None:
+def _refusal_reason(pred: Source, policy: AnyPolicy, file: Path) -> str | None:
     """Why a prediction cannot be kept as the golden plan; None where it can."""
-    from planner_eval.comparison.gold import words_for_gold
-    from planner_eval.integrations.asserting import compared, said_of
+    from planner_eval.comparison.gold_alternatives import describe_prose_gold
+    from planner_eval.integrations.asserting import compare_pair, failure_message
 
-    row = compared(pred, "[]", policy)
+    row = compare_pair(pred, "[]", policy)
     if row.pred is None:
-        return said_of(row)
-    if words_for_gold(pred, row.pred) is None:
+        return failure_message(row)
+    if describe_prose_gold(pred, row.pred) is None:
         return None
-    return f"the prediction is words that call nothing; where that is right, write [] into {_shown(file)}"
+    return (
+        "the prediction is words that call nothing; where that is right, write [] into "
+        f"{_relative_path(file)}"
+    )
 
 
-def _is_kept(plan: Any, file: Path, policy: AnyPolicy) -> bool:
+def _is_stored_already(plan: Any, file: Path, policy: AnyPolicy) -> bool:
     """Whether a golden file says the same; what cannot be used as such is written anew."""
     from planner_eval.base.errors import InputError
-    from planner_eval.integrations.asserting import compared
+    from planner_eval.integrations.asserting import compare_pair
 
     try:
-        return compared(plan, file, policy).state == "same"
+        return compare_pair(plan, file, policy).state == "same"
     except InputError:
         return False
 
@@ -173,7 +178,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say which golden plans were written; workers of xdist send theirs with the reports."""
     reports = [report for group in terminalreporter.stats.values() for report in group]
     properties = [item for report in reports for item in getattr(report, "user_properties", ())]
-    files = sorted({str(file) for name, file in properties if name == _WRITTEN})
+    files = sorted({str(file) for name, file in properties if name == _WRITTEN_PROPERTY})
     if files:
         terminalreporter.section("golden plans written")
         for file in files:
@@ -201,10 +206,10 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
             "what plans mean, planner_eval.same(pred, gold) says whether that is the same",
         ]
     lines = str(pe.diff(left, right)).splitlines()
-    more = [f"… {len(lines) - _HINT} more lines"] if len(lines) > _HINT else []
+    more = [f"… {len(lines) - _MAX_HINT_LINES} more lines"] if len(lines) > _MAX_HINT_LINES else []
     return [
         "plans that do not mean the same (right is taken as gold)",
-        *lines[:_HINT],
+        *lines[:_MAX_HINT_LINES],
         *more,
         "planner_eval.assert_same(pred, gold) shows both plans, too",
     ]
@@ -212,19 +217,20 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 
 def _file_name(text: str) -> str:
     """A name that every file system takes, another one for each text."""
-    safe = re.sub(r"[^\w.,=+\[\]-]", _escaped, text)
-    if len(safe.encode()) <= _NAME:
+    safe = re.sub(r"[^\w.,=+\[\]-]", _escape_bytes, text)
+    if len(safe.encode()) <= _MAX_NAME_BYTES:
         return safe
     from hashlib import sha256
 
-    return f"{safe.encode()[: _NAME - 17].decode(errors='ignore')}-{sha256(text.encode()).hexdigest()[:16]}"
+    start = safe.encode()[: _MAX_NAME_BYTES - 17].decode(errors="ignore")
+    return f"{start}-{sha256(text.encode()).hexdigest()[:16]}"
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape_bytes(match: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in match[0].encode(errors="surrogatepass"))
 
 
-def _shown(file: Path) -> str:
+def _relative_path(file: Path) -> str:
     """A file as one types it here."""
     try:
         return os.path.relpath(file)

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
@@ -18,15 +18,15 @@ from planner_eval.comparison.matching.align import Matching, match
 from planner_eval.comparison.metrics.counts import Counts
 from planner_eval.comparison.metrics.facts import Facts
 from planner_eval.plan.canonical import value_key
-from planner_eval.plan.linking import moved, plan_of, with_arguments
+from planner_eval.plan.linking import build_plan, move_references, replace_arguments
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.finding.answer_text import bare
+from planner_eval.reading.dialects.finding.answer_text import blank_thoughts_and_tokens
 from planner_eval.reading.dialects.finding.prose import blank
 from planner_eval.reading.dialects.read import locate, parse
 
 # ----------------------------------------------------------------------
 # What a compared answer is worth, part by part and call by call: pure functions over one comparison.
-WRONG_AT_MOST = 0.95
+MAX_WRONG_REWARD = 0.95
 """What an answer is worth at most that does not mean the same as gold, however little is wrong."""
 
 
@@ -62,7 +62,7 @@ class Verdicts(NamedTuple):
     consequence: float = 0.0
 
 
-VERDICTS = Verdicts()
+DEFAULT_VERDICTS = Verdicts()
 """What they are worth where nothing is said."""
 
 
@@ -84,7 +84,7 @@ class CallReward(NamedTuple):
     said: str = ""
 
 
-def weights_of(weights: Mapping[str, float] | Weights | None) -> Weights:
+def normalize_weights(weights: Mapping[str, float] | Weights | None) -> Weights:
     """Weights as the user gives them, which add up to 1.
 
     Args:
@@ -93,7 +93,7 @@ def weights_of(weights: Mapping[str, float] | Weights | None) -> Weights:
     Raises:
         InputError: there is no such part, or a weight is no number from 0 on, or all are 0.
 
-    >>> weights_of({"format": 0, "references": 0, "structure": 0})
+    >>> normalize_weights({"format": 0, "references": 0, "structure": 0})
     Weights(format=0.0, calls=0.5, arguments=0.5, references=0.0, structure=0.0)
     """
     if not isinstance(weights, (Mapping, Weights, type(None))):
@@ -114,7 +114,7 @@ def weights_of(weights: Mapping[str, float] | Weights | None) -> Weights:
     return Weights(**{name: value / total for name, value in chosen.items()})
 
 
-def parts_of(matching: Matching) -> dict[str, float | None]:
+def score_parts(matching: Matching) -> dict[str, float | None]:
     r"""The parts of an answer but its format, each from 0 to 1; None where neither plan has any of it.
 
     Only calls of gold's own tool earn something. Of equal calls of the prediction as many count as are right,
@@ -125,13 +125,15 @@ def parts_of(matching: Matching) -> dict[str, float | None]:
 
     >>> from planner_eval.comparison.matching.align import match
     >>> from planner_eval.reading.dialects.read import parse
-    >>> parts_of(match(parse("f(#x='1')\ng(#y='2')"), parse("f(#x='1')")))
+    >>> score_parts(match(parse("f(#x='1')\ng(#y='2')"), parse("f(#x='1')")))
     {'calls': 0.6666666666666666, 'arguments': 0.6666666666666666, 'references': None, 'structure': None}
     """
     facts = Facts(matching)
-    surplus = _copies(facts)
+    surplus = _find_repeated_calls(facts)
     if surplus:  # what is said again changes nothing of what the rest is worth, and counts as too much
-        facts = Facts(match(_without(matching.pred, surplus), matching.gold, matching.policy, matching.terms))
+        facts = Facts(
+            match(_remove_copies(matching.pred, surplus), matching.gold, matching.policy, matching.terms)
+        )
     extra = [matching.pred.calls[index] for index in surplus]
     edges = [edge for edge in matching.pred.written.edges if edge.consumer in surplus]
     counted = facts.arguments
@@ -139,13 +141,15 @@ def parts_of(matching: Matching) -> dict[str, float | None]:
     counts = {
         "calls": Counts(len(facts.same_name), len(facts.pred.calls) + len(extra), facts.gold_calls),
         "arguments": Counts(sum(counted.right), arguments, sum(counted.gold)),
-        "references": _references(facts, len(edges)),
-        "structure": _structure(facts, len({(e.producer, e.consumer, e.argument) for e in edges})),
+        "references": _count_references(facts, len(edges)),
+        "structure": _count_structure(facts, len({(e.producer, e.consumer, e.argument) for e in edges})),
     }
     return {name: count.f1 for name, count in counts.items()}
 
 
-def worth(weights: Weights, format: float, part_scores: Mapping[str, float | None], *, same: bool) -> float:
+def total_reward(
+    weights: Weights, format: float, part_scores: Mapping[str, float | None], *, same: bool
+) -> float:
     """One figure from 0 to 1.
 
     Parts that neither plan has say nothing, and the others take their share; the format keeps its own.
@@ -153,20 +157,20 @@ def worth(weights: Weights, format: float, part_scores: Mapping[str, float | Non
     Args:
         weights: What the parts are worth, adding up to 1.
         format: What the format is worth, from 0 to 1.
-        part_scores: What :func:`parts_of` gave.
+        part_scores: What :func:`score_parts` gave.
         same: Whether the answer means the same as gold.
 
-    >>> round(worth(weights_of(None), 1.0, {"calls": 0.5, "arguments": None}, same=False), 3)
+    >>> round(total_reward(normalize_weights(None), 1.0, {"calls": 0.5, "arguments": None}, same=False), 3)
     0.55
     """
     weighted = [(getattr(weights, name), score) for name, score in part_scores.items() if score is not None]
     total = sum(weight for weight, _ in weighted)
     content = 1.0 if same or not total else sum(weight * score for weight, score in weighted) / total
     value = weights.format * format + (1 - weights.format) * content
-    return value if same else min(value, WRONG_AT_MOST)
+    return value if same else min(value, MAX_WRONG_REWARD)
 
 
-def calls_of(comparison: Diff, verdicts: Verdicts) -> tuple[CallReward, ...]:
+def call_rewards(comparison: Diff, verdicts: Verdicts) -> tuple[CallReward, ...]:
     r"""What each call of the prediction is worth by itself.
 
     Args:
@@ -176,13 +180,13 @@ def calls_of(comparison: Diff, verdicts: Verdicts) -> tuple[CallReward, ...]:
     >>> from planner_eval.comparison.diff import diff
     >>> from planner_eval.reading.dialects.read import parse
     >>> both = parse("g(#y='7')\nh(#x='1')"), parse("a = f()\ng(#y=a)\nh(#x='2')")
-    >>> [call.verdict for call in calls_of(diff(*both), Verdicts())]
+    >>> [call.verdict for call in call_rewards(diff(*both), Verdicts())]
     ['consequence', 'wrong']
     """
     outcomes: dict[int, tuple[str, str]] = {}
     for edit in comparison.edits:
         verdict = "wrong" if edit.cause is None else "consequence"
-        root = edit if edit.cause is None else comparison.edits[_root(comparison, edit.cause)]
+        root = edit if edit.cause is None else comparison.edits[_find_root_cause(comparison, edit.cause)]
         for pred, _ in edit.places:
             if pred is None or pred.call is None:
                 continue
@@ -196,19 +200,19 @@ def calls_of(comparison: Diff, verdicts: Verdicts) -> tuple[CallReward, ...]:
     )
 
 
-def _root(comparison: Diff, index: int) -> int:
+def _find_root_cause(comparison: Diff, index: int) -> int:
     while (cause := comparison.edits[index].cause) is not None:
         index = cause
     return index
 
 
-def _copies(facts: Facts) -> dict[int, int]:
+def _find_repeated_calls(facts: Facts) -> dict[int, int]:
     """Calls of the prediction that only say again what another one says, and that one.
 
     Of equal calls as many are none as gold makes of them, and one where that is none.
     """
     groups: dict[int, list[int]] = {}
-    for index, number in enumerate(_equal(facts.pred)):
+    for index, number in enumerate(_number_equal_calls(facts.pred)):
         groups.setdefault(number, []).append(index)
     many = [group for group in groups.values() if len(group) > 1]
     if not many:
@@ -221,7 +225,7 @@ def _copies(facts: Facts) -> dict[int, int]:
     return copies
 
 
-def _equal(plan: Plan) -> list[int]:
+def _number_equal_calls(plan: Plan) -> list[int]:
     """A number for each call of a plan, the same for equal ones: what refers to equal calls is equal."""
     numbers = [*range(len(plan.calls))]
     if len({(call.app, call.name) for call in plan.calls}) == len(plan.calls):
@@ -233,21 +237,22 @@ def _equal(plan: Plan) -> list[int]:
     return numbers
 
 
-def _without(plan: Plan, copies: Mapping[int, int]) -> Plan:
+def _remove_copies(plan: Plan, copies: Mapping[int, int]) -> Plan:
     """A plan without copies; what refers to one refers to the call that it is a copy of."""
     remaining = [index for index in range(len(plan.calls)) if index not in copies]
     new_index = {index: new for new, index in enumerate(remaining)}
     new_index |= {index: new_index[original] for index, original in copies.items()}
     calls = [
-        with_arguments(
-            plan.calls[index], tuple((n, moved(v, new_index)) for n, v in plan.calls[index].arguments)
+        replace_arguments(
+            plan.calls[index],
+            tuple((n, move_references(v, new_index)) for n, v in plan.calls[index].arguments),
         )
         for index in remaining
     ]
-    return plan_of(calls)
+    return build_plan(calls)
 
 
-def _references(facts: Facts, extra: int) -> Counts:
+def _count_references(facts: Facts, extra: int) -> Counts:
     """References of the right call to the right output of the right call."""
     partner, pred_edges, gold_edges = dict(facts.same_name), facts.pred_edges, facts.gold_edges
     gold_references = {(e.producer, e.consumer, e.argument, e.at, e.path) for e in gold_edges}
@@ -259,7 +264,7 @@ def _references(facts: Facts, extra: int) -> Counts:
     return Counts(len(pred_references & gold_references), len(pred_edges) + extra, len(gold_edges))
 
 
-def _structure(facts: Facts, extra: int) -> Counts:
+def _count_structure(facts: Facts, extra: int) -> Counts:
     """Which call's output goes into which argument, whatever the output; not where it is not there yet."""
     partner = dict(facts.same_name)
     pred_edges = {(e.producer, e.consumer, e.argument) for e in facts.pred_edges}
@@ -275,27 +280,29 @@ def _structure(facts: Facts, extra: int) -> Counts:
 
 # ----------------------------------------------------------------------
 # Whether words stand around the calls of a completion, however few, and wherever.
-_STRICT = frozenset(
+_STRICT_NOTATIONS = frozenset(
     {"json", "plan", "hermes", "mistral", "llama-json", "functionary-v3.1", "anthropic-xml", "pythonic"}
 )
 """Notations in which nothing but calls, what names their results, and marks has a place. In others words
 are part of the notation: thoughts of ReAct, plans of ReWOO, comments of programs."""
 
-_MARK = later(r"```\w*+|</?+[\w:|\uff5c\u2581.=+\-]{1,40}+/?+>|\[/?+[A-Z_]{1,40}+\]")
+_MARKUP = lazy_pattern(r"```\w*+|</?+[\w:|\uff5c\u2581.=+\-]{1,40}+/?+>|\[/?+[A-Z_]{1,40}+\]")
 """A fence, a tag or a token: nothing that could be a sentence, for it holds no space."""
 
-_NAMING = later(r"(?m)^[ \t]*+(?:[-*]|\d++[.)])?+[ \t]*+(?:[\w.]++[ \t]*+=[ \t]*+)?+(?:await\b)?+|#[^\n]*+")
+_CALL_PREFIX = lazy_pattern(
+    r"(?m)^[ \t]*+(?:[-*]|\d++[.)])?+[ \t]*+(?:[\w.]++[ \t]*+=[ \t]*+)?+(?:await\b)?+|#[^\n]*+"
+)
 """What stands before a call on its line, and comments."""
 
-_LETTER = later(r"[^\W\d_]")
+_LETTER = lazy_pattern(r"[^\W\d_]")
 
-_ALONE = later(r"(?m)^[ \t;*]*+([^\W\d]\w*+(?:[ \t.,:]++[^\W\d]\w*+)*+)[.,!?:*]*+[ \t]*+$")
+_PROSE_LINE = lazy_pattern(r"(?m)^[ \t;*]*+([^\W\d]\w*+(?:[ \t.,:]++[^\W\d]\w*+)*+)[.,!?:*]*+[ \t]*+$")
 """A line of words, which Python may take for an expression: ``Sure.``, ``Yes, done``; bold ones too."""
 
-_BOUND = later(r"\b([^\W\d]\w*+)[ \t]*+=")
+_ASSIGNED_NAME = lazy_pattern(r"\b([^\W\d]\w*+)[ \t]*+=")
 
 
-def has_words(plan: Plan, source: Any, dialect: str | None, limits: Limits) -> bool:
+def has_prose(plan: Plan, source: Any, dialect: str | None, limits: Limits) -> bool:
     """Whether words stand around the calls, thoughts and chat tokens aside.
 
     What a chat's message says beside the calls that it lists is none: APIs give both.
@@ -306,29 +313,32 @@ def has_words(plan: Plan, source: Any, dialect: str | None, limits: Limits) -> b
         dialect: The notation that is asked for.
         limits: Bounds on what is read.
     """
-    noted = _noted(plan)
+    noted = _has_text_note(plan)
     if not isinstance(source, str):
         return noted
-    text = bare(source)
-    if noted and _ignored(text, source, dialect, limits):
+    text = blank_thoughts_and_tokens(source)
+    if noted and _is_text_ignored(text, source, dialect, limits):
         return True
-    if not plan.calls or plan.dialect not in (*_STRICT, "code"):
+    if not plan.calls or plan.dialect not in (*_STRICT_NOTATIONS, "code"):
         return False
     if plan.dialect == "code":
-        return _alone(_beside(plan, text))
-    return not _is_json(text) and _LETTER.search(_NAMING.sub(" ", _beside(plan, text))) is not None
+        return _has_prose_line(_text_outside_calls(plan, text))
+    return (
+        not _is_json(text)
+        and _LETTER.search(_CALL_PREFIX.sub(" ", _text_outside_calls(plan, text))) is not None
+    )
 
 
-def _ignored(text: str, source: str, dialect: str | None, limits: Limits) -> bool:
+def _is_text_ignored(text: str, source: str, dialect: str | None, limits: Limits) -> bool:
     """Whether text is ignored that is no mark, thought or chat token."""
-    left = _MARK.sub(lambda match: blank(match[0]), text)
+    left = _MARKUP.sub(lambda match: blank(match[0]), text)
     try:
-        return left == source or _noted(parse(left, dialect=dialect, limits=limits))
+        return left == source or _has_text_note(parse(left, dialect=dialect, limits=limits))
     except ParseError:
         return True
 
 
-def _noted(plan: Plan) -> bool:
+def _has_text_note(plan: Plan) -> bool:
     return any(note.code == "find.text" for note in plan.diagnostics)
 
 
@@ -343,7 +353,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _beside(plan: Plan, text: str) -> str:
+def _text_outside_calls(plan: Plan, text: str) -> str:
     """What stands outside of the calls, without marks; nothing where it is not known where they stand."""
     spans = [call.span for call in plan.calls]
     if None in spans:
@@ -355,13 +365,13 @@ def _beside(plan: Plan, text: str) -> str:
     for start, end in known_spans:
         segments.append(text[position:start])
         position = max(position, end)
-    return _MARK.sub(" ", ";".join([*segments, text[position:]]))
+    return _MARKUP.sub(" ", ";".join([*segments, text[position:]]))
 
 
-def _alone(text: str) -> bool:
+def _has_prose_line(text: str) -> bool:
     """Whether a line of a program is nothing but words, none of them Python's or the name of a result."""
-    bound = set(_BOUND.findall(text))
-    lines = ([word.rstrip(".,:") for word in match[1].split()] for match in _ALONE.finditer(text))
+    bound = set(_ASSIGNED_NAME.findall(text))
+    lines = ([word.rstrip(".,:") for word in match[1].split()] for match in _PROSE_LINE.finditer(text))
     return any(
         not any(keyword.iskeyword(word) or word.partition(".")[0] in bound for word in words)
         for words in lines

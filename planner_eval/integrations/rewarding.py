@@ -12,27 +12,27 @@ from planner_eval.base.errors import InputError, LimitError, ParseError, Planeva
 from planner_eval.base.limits import Limits
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.diff import diff_any
-from planner_eval.comparison.gold import Gold, read_gold, sure_gold
+from planner_eval.comparison.gold_alternatives import Gold, read_gold, read_gold_strictly
 from planner_eval.comparison.matching.align import match
-from planner_eval.comparison.metrics.basic import exact
+from planner_eval.comparison.metrics.calls import exact
 from planner_eval.comparison.metrics.facts import Facts
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import unread_state
 from planner_eval.integrations.reward_parts import (
-    VERDICTS,
+    DEFAULT_VERDICTS,
     CallReward,
     Verdicts,
     Weights,
-    calls_of,
-    has_words,
-    parts_of,
-    weights_of,
-    worth,
+    call_rewards,
+    has_prose,
+    normalize_weights,
+    score_parts,
+    total_reward,
 )
 from planner_eval.plan.model import Plan
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.finding.answer_text import lists_nothing
+from planner_eval.reading.dialects.finding.answer_text import is_empty_call_list
 from planner_eval.reading.dialects.read import locate, parse
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.parse import gold_record
@@ -43,12 +43,12 @@ from planner_eval.results.runs.run import run
 LIMITS = Limits(chars=64_000, depth=64, calls=256, explained=False)
 """What a completion may hold at most: a larger one is unreadable, so that none takes long."""
 
-_GOLDS = 1024
-_ECHO = 20
+_GOLD_CACHE_SIZE = 1024
+_MIN_ECHO_LENGTH = 20
 """Characters from which on a copy of the prompt's words at the start of a completion is taken out."""
 
 
-class Judged(NamedTuple):
+class Judgement(NamedTuple):
     """What one completion is worth, and why.
 
     Args:
@@ -74,7 +74,7 @@ class Judged(NamedTuple):
         return self.state in ("same", "different")
 
 
-class How(NamedTuple):
+class RewardSettings(NamedTuple):
     """How completions are judged; see :func:`reward`."""
 
     weights: Weights
@@ -87,7 +87,7 @@ class How(NamedTuple):
     limits: Limits
 
 
-def judged(pair: tuple[Record, Record], settings: How, *, per_call: bool = False) -> Judged:
+def judge_pair(pair: tuple[Record, Record], settings: RewardSettings, *, per_call: bool = False) -> Judgement:
     """What a completion is worth beside its gold plan.
 
     Args:
@@ -96,21 +96,23 @@ def judged(pair: tuple[Record, Record], settings: How, *, per_call: bool = False
         per_call: Say what each call is worth, and why.
     """
     pred, gold_record = pair
-    gold = _gold(gold_record)
+    gold = _read_gold_plans(gold_record)
     if isinstance(gold, str):
-        return Judged(nan, "gold_unreadable", said=gold)
+        return Judgement(nan, "gold_unreadable", said=gold)
     try:
-        plan, format = _read(pred, settings)
-        words = not plan.calls and isinstance(pred.source, str) and not lists_nothing(pred.source)
+        plan, format = _read_completion(pred, settings)
+        words = not plan.calls and isinstance(pred.source, str) and not is_empty_call_list(pred.source)
     except ParseError as error:
         state = "too_large" if isinstance(error, LimitError) else unread_state(error)
-        return Judged(settings.unreadable, state, said=str(error).partition("\n")[0])
+        return Judgement(settings.unreadable, state, said=str(error).partition("\n")[0])
     except Exception as error:  # whatever a completion is, training goes on
-        return Judged(settings.unreadable, "unreadable", said=f"{type(error).__name__}: {error}")
-    return _compared(plan, gold, format, settings, words=words, per_call=per_call)
+        return Judgement(settings.unreadable, "unreadable", said=f"{type(error).__name__}: {error}")
+    return _judge_plans(plan, gold, format, settings, words=words, per_call=per_call)
 
 
-def _compared(plan: Plan, gold: Gold, format: float, settings: How, *, words: bool, per_call: bool) -> Judged:
+def _judge_plans(
+    plan: Plan, gold: Gold, format: float, settings: RewardSettings, *, words: bool, per_call: bool
+) -> Judgement:
     if len(gold.plans) == 1 and not per_call:
         gold_plan, terms = gold.plans[0]
         matching = match(plan, gold_plan, settings.policy, terms)
@@ -124,18 +126,18 @@ def _compared(plan: Plan, gold: Gold, format: float, settings: How, *, words: bo
         # As figures count, not as the differences are told.
         matching = comparison.matching.by_name or comparison.matching
         same, missing = comparison.same, len(matching.alignment.missing)
-        calls = calls_of(comparison, settings.verdicts) if per_call else ()
+        calls = call_rewards(comparison, settings.verdicts) if per_call else ()
         message = "; ".join(edit.message for edit in comparison.roots) if per_call else ""
-    part_scores = parts_of(matching)
+    part_scores = score_parts(matching)
     if words and matching.gold.calls:
         format = 0.0  # to answer in words is no plan, where one is wanted
-    value = worth(settings.weights, format, part_scores, same=same)
-    return Judged(
+    value = total_reward(settings.weights, format, part_scores, same=same)
+    return Judgement(
         value, "same" if same else "different", {"format": format, **part_scores}, calls, missing, message
     )
 
 
-def _read(record: Record, settings: How) -> tuple[Plan, float]:
+def _read_completion(record: Record, settings: RewardSettings) -> tuple[Plan, float]:
     """The plan of a completion, and what its format is worth."""
     if record.error is not None:  # it took too long, or ended its process
         raise record.error
@@ -146,7 +148,7 @@ def _read(record: Record, settings: How) -> tuple[Plan, float]:
         if not settings.repair:
             raise
         return parse(source, dialect=settings.dialect, limits=settings.limits, repair=True), 0.0
-    return plan, float(settings.prose or not has_words(plan, source, settings.dialect, settings.limits))
+    return plan, float(settings.prose or not has_prose(plan, source, settings.dialect, settings.limits))
 
 
 def pair_of(index: int, completion: Any, gold: Any, prompt: Any = None) -> tuple[Record, Record]:
@@ -158,13 +160,13 @@ def pair_of(index: int, completion: Any, gold: Any, prompt: Any = None) -> tuple
         gold: The gold plan.
         prompt: The prompt, whose copy at the start of the completion is taken out.
     """
-    source = _words(completion)
+    source = _message_text(completion)
     if isinstance(source, str) and prompt is not None:
-        source = _without_echo(source, prompt)
+        source = _remove_echo(source, prompt)
     return Record("completion", index, None, source), Record("gold", index, None, gold)
 
 
-def _words(completion: Any) -> Any:
+def _message_text(completion: Any) -> Any:
     """The text of a chat's one message, where it lists no calls; anything else as it is."""
     match completion:
         case [{"content": str() | None as text, **fields}] if not fields.get("tool_calls") and not fields.get(
@@ -174,27 +176,31 @@ def _words(completion: Any) -> Any:
     return completion
 
 
-def _without_echo(text: str, prompt: Any) -> str:
+def _remove_echo(text: str, prompt: Any) -> str:
     """A completion without a copy of the prompt at its start; places stay those of the completion."""
-    prompt_texts = [prompt] if isinstance(prompt, str) else [_content(message) for message in _items(prompt)]
+    prompt_texts = (
+        [prompt]
+        if isinstance(prompt, str)
+        else [_message_content(message) for message in _prompt_messages(prompt)]
+    )
     offset = 0
     for words in (t.strip() for t in prompt_texts):
         start = offset + len(text[offset:]) - len(text[offset:].lstrip())
-        if len(words) >= _ECHO and text.startswith(words, start):
+        if len(words) >= _MIN_ECHO_LENGTH and text.startswith(words, start):
             offset = start + len(words)
     return " " * offset + text[offset:]
 
 
-def _items(prompt: Any) -> Sequence[Any]:
+def _prompt_messages(prompt: Any) -> Sequence[Any]:
     return prompt if isinstance(prompt, (list, tuple)) else ()
 
 
-def _content(message: Any) -> str:
+def _message_content(message: Any) -> str:
     content = message.get("content") if isinstance(message, Mapping) else None
     return content if isinstance(content, str) else ""
 
 
-def _gold(record: Record) -> Gold | str:
+def _read_gold_plans(record: Record) -> Gold | str:
     """The gold plans of a record, or why they cannot be read."""
     source = record.source
     if record.error is not None:
@@ -202,16 +208,20 @@ def _gold(record: Record) -> Gold | str:
     if isinstance(source, Plan):
         return read_gold(record)
     try:
-        return _gold_of(source) if isinstance(source, str) else _gold_of(json.dumps(source), data=True)
+        return (
+            _read_cached_gold(source)
+            if isinstance(source, str)
+            else _read_cached_gold(json.dumps(source), data=True)
+        )
     except (TypeError, ValueError) as error:
         return f"the gold plan is no text and no JSON data: {error}"
 
 
-@lru_cache(maxsize=_GOLDS)
-def _gold_of(text: str, *, data: bool = False) -> Gold | str:
+@lru_cache(maxsize=_GOLD_CACHE_SIZE)
+def _read_cached_gold(text: str, *, data: bool = False) -> Gold | str:
     """The gold plans of a text, or of JSON data; the completions of one group share them."""
     try:
-        return sure_gold(gold_record(json.loads(text) if data else text))
+        return read_gold_strictly(gold_record(json.loads(text) if data else text))
     except (PlanevalError, RecursionError) as error:
         return str(error).partition("\n")[0]
 
@@ -222,7 +232,7 @@ def reward(  # noqa: PLR0913 - what a trainer may want to say
     *,
     gold: str = "gold",
     weights: Mapping[str, float] | Weights | None = None,
-    per_call: Verdicts = VERDICTS,
+    per_call: Verdicts = DEFAULT_VERDICTS,
     policy: AnyPolicy = "default",
     dialect: str | None = None,
     repair: bool = False,
@@ -278,8 +288,15 @@ def reward(  # noqa: PLR0913 - what a trainer may want to say
         isinstance(deadline, (int, float)) and not isinstance(deadline, bool) and 0 < deadline < inf
     ):
         raise InputError(f"deadline is {deadline!r}, expected seconds, more than 0")
-    settings = How(
-        weights_of(weights), per_call, policy_of(policy), dialect, repair, prose, float(unreadable), limits
+    settings = RewardSettings(
+        normalize_weights(weights),
+        per_call,
+        policy_of(policy),
+        dialect,
+        repair,
+        prose,
+        float(unreadable),
+        limits,
     )
     return Reward(settings, gold, jobs, deadline, name)
 
@@ -297,7 +314,9 @@ class Reward:
         name: What trainers call it.
     """
 
-    def __init__(self, settings: How, gold: str, jobs: int, deadline: float | None, name: str) -> None:
+    def __init__(
+        self, settings: RewardSettings, gold: str, jobs: int, deadline: float | None, name: str
+    ) -> None:
         self.how, self.gold, self.jobs, self.deadline, self.__name__ = settings, gold, jobs, deadline, name
 
     def __call__(
@@ -338,7 +357,7 @@ class Reward:
         _log(columns.get("log_metric"), self.__name__, results)
         return [result.reward for result in results]
 
-    def judge(self, completion: Any, gold: Any, prompt: Any = None) -> Judged:
+    def judge(self, completion: Any, gold: Any, prompt: Any = None) -> Judgement:
         r"""What one completion is worth, part by part and call by call, and why.
 
         Args:
@@ -350,7 +369,7 @@ class Reward:
         >>> [(call.tool, call.verdict, call.reward) for call in found.calls]
         [('g', 'consequence', 0.0), ('h', 'wrong', -1.0)]
         """
-        return judged(pair_of(0, completion, gold, prompt), self.how, per_call=True)
+        return judge_pair(pair_of(0, completion, gold, prompt), self.how, per_call=True)
 
     def compute_score(
         self, data_source: Any, solution_str: Any, ground_truth: Any, extra_info: Any = None, **_more: Any
@@ -368,7 +387,7 @@ class Reward:
             Where there is no gold plan that can be read the score is 0 for all completions of a group, which
             teaches nothing, and the state says so.
         """
-        result = judged(pair_of(0, solution_str, ground_truth), self.how)
+        result = judge_pair(pair_of(0, solution_str, ground_truth), self.how)
         score = result.reward if isfinite(result.reward) else 0.0
         return {
             "score": score,
@@ -377,21 +396,21 @@ class Reward:
             "state": result.state,
         }
 
-    def _many(self, pairs: list[tuple[Record, Record]]) -> list[Judged]:
+    def _many(self, pairs: list[tuple[Record, Record]]) -> list[Judgement]:
         if self.jobs == 1 and self.deadline is None:
-            return [judged(pair, self.how) for pair in pairs]
+            return [judge_pair(pair, self.how) for pair in pairs]
         job = _RewardJob(self.how)
         try:
             with run(job, pairs, jobs=self.jobs, deadline=self.deadline) as output, open(output.rows) as rows:
-                return [Judged(*json.loads(line)) for line in rows]
+                return [Judgement(*json.loads(line)) for line in rows]
         except (PlanevalError, OSError, RuntimeError):  # no process can be started, or no file be written
-            return [judged(pair, self.how) for pair in pairs]
+            return [judge_pair(pair, self.how) for pair in pairs]
 
 
 class _RewardJob(NamedTuple):
     """Judges pairs in processes."""
 
-    how: How
+    how: RewardSettings
     kind: str = "reward"
 
     def options(self) -> dict[str, Any]:
@@ -405,7 +424,7 @@ class _RewardJob(NamedTuple):
     def rows(self, pairs: Iterable[Any], fold: Any) -> Iterator[str]:
         """A line of JSON a pair."""
         for pair in pairs:
-            yield json.dumps(judged(pair, self.how)[:3])
+            yield json.dumps(judge_pair(pair, self.how)[:3])
 
 
 class _NoSums:
@@ -417,7 +436,7 @@ class _NoSums:
         return []
 
 
-def _log(log_metric: Any, name: str, results: Sequence[Judged]) -> None:
+def _log(log_metric: Any, name: str, results: Sequence[Judgement]) -> None:
     """Tell a trainer that logs figures which share could be read, and which is right."""
     if not callable(log_metric) or not results:
         return

@@ -7,17 +7,17 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import counted
-from planner_eval.comparison.gold import sure_gold
-from planner_eval.integrations.asserting import compared
+from planner_eval.base.text import format_count
+from planner_eval.comparison.gold_alternatives import read_gold_strictly
+from planner_eval.integrations.asserting import compare_pair
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.parse import gold_record, no_text, only_record
+from planner_eval.reading.parse import gold_record, only_record, text_as_record
 
-_SHOWN = 10
+_MAX_CAUSES = 10
 """Root causes that a reason tells."""
 
 
-UNJUDGED: Mapping[str, Any] = {"state": "gold_unreadable", "causes": []}
+UNJUDGED_METADATA: Mapping[str, Any] = {"state": "gold_unreadable", "causes": []}
 """What stands beside the figure that is none, where a package has a way to say so."""
 
 
@@ -69,23 +69,23 @@ def judge(pred: Any, gold: Any, *, policy: Any = "default", repair: bool = True)
     >>> judge("f(#x='1')", "f(#x='1')").same, judge("f(#x=", "f(#x='1')").state
     (True, 'unreadable')
     """
-    record = _record(gold)
-    answer = _answer(pred)
-    row = compared(answer, record, policy, repair=repair)
+    record = _read_gold_record(gold)
+    answer = _read_answer(pred)
+    row = compare_pair(answer, record, policy, repair=repair)
     if row.state == "gold_unreadable":
-        raise GoldError(f"the gold plan cannot be read: {_said(row.error, record)}")
+        raise GoldError(f"the gold plan cannot be read: {_strip_location(row.error, record)}")
     if row.diff is None:
-        return Verdict("unreadable", f"unreadable: {_said(row.error, answer)}")
+        return Verdict("unreadable", f"unreadable: {_strip_location(row.error, answer)}")
     if row.diff.same:
-        return Verdict("same", f"the same plan: {counted(len(row.diff.gold), 'call')}")
+        return Verdict("same", f"the same plan: {format_count(len(row.diff.gold), 'call')}")
     roots = row.diff.roots
-    lines = [f"{edit.code}: {edit.message}" for edit in roots[:_SHOWN]]
-    more = [f"… and {len(roots) - _SHOWN:,} more"] if len(roots) > _SHOWN else []
-    heads = [f"{counted(len(roots), 'root cause')}:"]
+    lines = [f"{edit.code}: {edit.message}" for edit in roots[:_MAX_CAUSES]]
+    more = [f"… and {len(roots) - _MAX_CAUSES:,} more"] if len(roots) > _MAX_CAUSES else []
+    heads = [f"{format_count(len(roots), 'root cause')}:"]
     return Verdict("different", "\n".join([*heads, *lines, *more]), tuple(edit.code for edit in roots))
 
 
-def wanted(gold: Any) -> Record:
+def expect_gold_record(gold: Any) -> Record:
     """The gold record of what a framework has as gold, with a plan that can be read.
 
     Args:
@@ -94,18 +94,18 @@ def wanted(gold: Any) -> Record:
     Raises:
         GoldError: there is none.
 
-    >>> wanted('{"gold": "f()", "alternatives": ["g()"]}').source
+    >>> expect_gold_record('{"gold": "f()", "alternatives": ["g()"]}').source
     'f()'
     """
-    record = _record(gold)
+    record = _read_gold_record(gold)
     try:
-        sure_gold(record)
+        read_gold_strictly(record)
     except (ParseError, InputError) as error:
-        raise GoldError(f"the gold plan cannot be read: {_said(str(error), record)}") from None
+        raise GoldError(f"the gold plan cannot be read: {_strip_location(str(error), record)}") from None
     return record
 
 
-def _record(gold: Any) -> Record:
+def _read_gold_record(gold: Any) -> Record:
     """The record of gold, be its plan what it may."""
     if gold is None or gold == {}:  # a framework's sample without gold
         raise GoldError("there is no gold plan; one without calls is written []")
@@ -117,16 +117,16 @@ def _record(gold: Any) -> Record:
         raise GoldError(f"the gold plan cannot be read: {error}") from None
 
 
-def _answer(value: Any) -> Record:
+def _read_answer(value: Any) -> Record:
     """The record of an answer; of what is no plan at all, with the reason: a model may write anything."""
     if isinstance(value, (list, tuple)):
         return Record("answer", 0, None, value)
     try:
-        return only_record(no_text("" if value is None else value), "answer")
+        return only_record(text_as_record("" if value is None else value), "answer")
     except InputError as error:
         return Record("answer", 0, None, "", error=ParseError(str(error)))
 
 
-def _said(problem: str | None, record: Record) -> str:
+def _strip_location(problem: str | None, record: Record) -> str:
     """Why a record cannot be read, without its place: there is only the one."""
     return (problem or "").removeprefix(f"{record.where}: ")

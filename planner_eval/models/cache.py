@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError, ModelError
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest, Usage, request_key
-from planner_eval.models.replies import Model, Reply, as_data, of_data
+from planner_eval.models.replies import Model, Reply, read_reply_data, reply_data
 
 # ----------------------------------------------------------------------
 # The file that keeps answers: SQLite, for several threads and processes at a time.
 _APPLICATION_ID = 0x504C4A31  # "PLJ1": tells a cache of ours from any other SQLite file
-_TABLES = """
+_SCHEMA = """
 CREATE TABLE replies (
     key TEXT PRIMARY KEY, task TEXT NOT NULL, model TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL
 ) WITHOUT ROWID;
@@ -129,14 +129,14 @@ def _prepare(connection: sqlite3.Connection, *, writable: bool) -> None:
             return
         if not writable or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise sqlite3.DatabaseError("it holds something else")
-        for statement in _TABLES.split(";"):
+        for statement in _SCHEMA.split(";"):
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
 
 
 # ----------------------------------------------------------------------
 # Answers kept in SQLite, keyed by the whole request: nothing is paid twice, and runs can be repeated.
-class Spent(NamedTuple):
+class TaskUsage(NamedTuple):
     """What one task took, over the whole life of a cache.
 
     Args:
@@ -243,7 +243,7 @@ class Cache:
         )
         return [Exchange(*row) for row in rows]
 
-    def spent(self) -> list[Spent]:
+    def spent(self) -> list[TaskUsage]:
         """What each task took so far, by name."""
         outcomes: dict[str, dict[str, int]] = {}
         for task, outcome, count in self._store.read(
@@ -253,7 +253,7 @@ class Cache:
         usages: dict[str, list[Usage]] = {}
         for task, text in self._store.read("SELECT task, reply FROM replies ORDER BY key"):
             usages.setdefault(task, []).append(Usage(**json.loads(text)["usage"]))
-        return [_spent(task, counts, usages.get(task, [])) for task, counts in outcomes.items()]
+        return [_task_usage(task, counts, usages.get(task, [])) for task, counts in outcomes.items()]
 
     def close(self) -> None:
         """Close the file; it opens again by itself."""
@@ -280,7 +280,7 @@ class Cache:
         if self.judge is None:
             return
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        row = (key, request.task, now, time.perf_counter() - started, outcome, _ascii(detail))
+        row = (key, request.task, now, time.perf_counter() - started, outcome, _escape_surrogates(detail))
         insert = (
             "INSERT INTO exchanges (key, task, asked, seconds, outcome, detail) VALUES (?, ?, ?, ?, ?, ?)"
         )
@@ -293,9 +293,9 @@ class Cache:
         )
 
 
-def _spent(task: str, counts: dict[str, int], usages: list[Usage]) -> Spent:
+def _task_usage(task: str, counts: dict[str, int], usages: list[Usage]) -> TaskUsage:
     costs = [usage.cost for usage in usages if usage.cost is not None]
-    return Spent(
+    return TaskUsage(
         task,
         answered=counts.get("answered", 0),
         replayed=counts.get("replayed", 0),
@@ -306,7 +306,7 @@ def _spent(task: str, counts: dict[str, int], usages: list[Usage]) -> Spent:
     )
 
 
-def _ascii(text: str) -> str:
+def _escape_surrogates(text: str) -> str:
     """The text without what SQLite cannot hold (half a surrogate pair)."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
@@ -316,7 +316,7 @@ def _ascii(text: str) -> str:
 _TASK = "predict"
 
 
-class Kept:
+class CachedModel:
     """A model that answers from a file, and asks another one only for what the file does not hold.
 
     The file is one of :mod:`.store`; a judge's may be the same.
@@ -332,7 +332,7 @@ class Kept:
     ...     async def complete(self, messages, tools=None, **sampling):
     ...         return Reply(messages[-1]["content"])
     >>> async def twice(path):
-    ...     kept = Kept(path, Echo(), name="echo")
+    ...     kept = CachedModel(path, Echo(), name="echo")
     ...     said = [await kept.complete([{"role": "user", "content": "a"}]) for _ in range(2)]
     ...     kept.close()
     ...     return [(reply.text, reply.cached) for reply in said]
@@ -345,7 +345,7 @@ class Kept:
         self.model = model
         self.name = name
         self.repetition = repetition
-        self._store = Store(path, writable=model is not None, wrong=_missing)
+        self._store = Store(path, writable=model is not None, wrong=_missing_error)
 
     async def complete(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | None = None, **sampling: Any
@@ -362,7 +362,7 @@ class Kept:
         text = self._store.find(key)
         if text is not None:
             try:
-                return replace(of_data(json.loads(text)), cached=True)
+                return replace(read_reply_data(json.loads(text)), cached=True)
             except (ValueError, TypeError, KeyError):
                 raise self._store.damaged(key) from None
         if self.model is None:
@@ -372,7 +372,7 @@ class Kept:
                 code="missing",
             )
         reply = await self.model.complete(messages, tools, **sampling)
-        row = (key, _TASK, self.name, _plain(request), json.dumps(as_data(reply)))
+        row = (key, _TASK, self.name, _escape_request(request), json.dumps(reply_data(reply)))
         await asyncio.to_thread(self._store.keep, row)
         return reply
 
@@ -400,10 +400,10 @@ def request_text(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | N
     return json.dumps(request, sort_keys=True, ensure_ascii=False)
 
 
-def _plain(text: str) -> str:
+def _escape_request(text: str) -> str:
     """The text without what SQLite cannot hold (half a surrogate pair)."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _missing(reason: str) -> ModelError:
+def _missing_error(reason: str) -> ModelError:
     return ModelError(reason, code="missing")

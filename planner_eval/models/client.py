@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from planner_eval.base.errors import ModelError
 from planner_eval.models.replies import NO_TEXT, Prices, Reply, read_completion
 from planner_eval.models.server import (
-    LONGEST_PAUSE,
-    Body,
-    Elsewhere,
-    opened,
+    MAX_PAUSE,
+    BodyRefused,
+    RedirectElsewhere,
+    open_client,
+    redact_message,
+    replace_surrogates,
     retry_after,
-    shown,
-    without_halves,
 )
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # A model behind an OpenAI-compatible chat endpoint; needs the ``llm`` extra (package ``openai``).
-_WORTH_ANOTHER_TRY = frozenset({408, 409, 429})
-_MEANT_FOR_ALL = frozenset({401, 403, 404})
+_RETRY_STATUSES = frozenset({408, 409, 429})
+_FATAL_STATUSES = frozenset({401, 403, 404})
 """Refusals that say nothing of the one request: a wrong key, no such model, no such address."""
-_TOO_LONG = ("context_length", "context length", "context window", "context size", "too many tokens")
+_CONTEXT_ERRORS = ("context_length", "context length", "context window", "context size", "too many tokens")
 """How servers say that a request does not fit the model's window."""
 
 
@@ -82,7 +82,7 @@ class _Retry(Exception):
 
 
 @dataclass(slots=True)
-class _Heard:
+class _AnswerHistory:
     """Whether a model ever answered, and how many requests in a row it then left without an answer."""
 
     ever: bool = False
@@ -93,7 +93,7 @@ class _Heard:
         return self.failed >= (patience if self.ever else first)
 
 
-def _jitter(pause: float) -> float:
+def _add_jitter(pause: float) -> float:
     """The pause, or up to half of it more, so that requests that failed together do not return together."""
     return pause * (1 + random.random() / 2)  # no secret depends on it
 
@@ -150,10 +150,10 @@ class Client:
     max_bytes: int = field(default=8 * 2**20, repr=False)
     prices: Prices | None = field(default=None, repr=False)
     who: str = field(default="the model", repr=False)
-    jitter: Callable[[float], float] = field(default=_jitter, repr=False)
+    jitter: Callable[[float], float] = field(default=_add_jitter, repr=False)
     sleep: Callable[[float], Awaitable[None]] = field(default=_sleep, repr=False)
     paused: Callable[[Pause], None] | None = field(default=None, repr=False)
-    _heard: _Heard = field(default_factory=_Heard, init=False, repr=False, compare=False)
+    _heard: _AnswerHistory = field(default_factory=_AnswerHistory, init=False, repr=False, compare=False)
     _opened: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     async def complete(
@@ -180,7 +180,7 @@ class Client:
         waits: list[Pause] = []
         try:
             async with asyncio.timeout(self.deadline):
-                return await self._tries(client, without_halves(body), name, waits)
+                return await self._tries(client, replace_surrogates(body), name, waits)
         except TimeoutError:
             self._heard.failed += 1
             self._heard.reason = f"no answer within {self.deadline:g} seconds in all"
@@ -223,7 +223,7 @@ class Client:
                 if self.paused is not None:
                     self.paused(waits[-1])
                 await self.sleep(seconds)
-                pause = min(2 * pause, LONGEST_PAUSE)
+                pause = min(2 * pause, MAX_PAUSE)
             else:
                 self._heard.ever, self._heard.failed = True, 0
                 return reply
@@ -242,18 +242,18 @@ class Client:
         try:
             text = await client.post("/chat/completions", cast_to=str, body=body)
             completion = json.loads(text)
-        except Body as problem:
+        except BodyRefused as problem:
             raise _Retry(str(problem)) from None
-        except Elsewhere as problem:
+        except RedirectElsewhere as problem:
             raise self._elsewhere(problem, name, client) from None
         except openai.APIStatusError as problem:
             raise self._refusal(problem, name, client) from None
         except openai.APITimeoutError:
             raise _Retry(f"no answer within {self.timeout:g} seconds", silent=True) from None
         except openai.APIConnectionError as problem:
-            if isinstance(problem.__cause__, Body):
+            if isinstance(problem.__cause__, BodyRefused):
                 raise _Retry(str(problem.__cause__)) from None
-            if isinstance(problem.__cause__, Elsewhere):
+            if isinstance(problem.__cause__, RedirectElsewhere):
                 raise self._elsewhere(problem.__cause__, name, client) from None
             message = (
                 f"no connection to {self._hidden(client.base_url, client)} ({self._hidden(problem, client)})"
@@ -264,7 +264,9 @@ class Client:
         except (ValueError, RecursionError) as problem:  # a body that is not the JSON it claims to be
             raise _Retry(f"no readable answer ({type(problem).__name__})") from None
         if isinstance(completion, Mapping) and completion.get("error") and not completion.get("choices"):
-            raise _Retry(f"status 200, with an error: {self._hidden(_words(completion['error']), client)}")
+            raise _Retry(
+                f"status 200, with an error: {self._hidden(_error_text(completion['error']), client)}"
+            )
         reply = read_completion(completion, self.prices, tries, str(body["model"]), words=self.words)
         if isinstance(reply, str):
             raise _Retry(reply, lost=reply != NO_TEXT)
@@ -272,23 +274,23 @@ class Client:
 
     def _refusal(self, problem: Any, name: str, client: Any) -> Exception:
         status = problem.status_code
-        if status in _WORTH_ANOTHER_TRY or status >= 500:
+        if status in _RETRY_STATUSES or status >= 500:
             pause = retry_after(problem.response.headers.get("retry-after"))
             return _Retry(f"status {status}", pause, limited=status == 429)
         message = self._hidden(problem.message, client).removeprefix(f"Error code: {status} - ")
-        if status in _MEANT_FOR_ALL:
+        if status in _FATAL_STATUSES:
             self._heard.failed += 1
             self._heard.reason = f"it refused with status {status}: {message}"
-        code = "context" if any(sign in message.lower() for sign in _TOO_LONG) else "refused"
+        code = "context" if any(sign in message.lower() for sign in _CONTEXT_ERRORS) else "refused"
         return ModelError(f"{name} refused with status {status}: {message}", code=code)
 
-    def _elsewhere(self, problem: Elsewhere, name: str, client: Any) -> ModelError:
+    def _elsewhere(self, problem: RedirectElsewhere, name: str, client: Any) -> ModelError:
         self._heard.failed += 1
         self._heard.reason = self._hidden(problem, client)
         return ModelError(f"{name} was not asked: {self._heard.reason}", code="refused")
 
     def _hidden(self, message: object, client: Any) -> str:
-        return shown(str(message), secrets=(self.api_key, getattr(client, "api_key", None)))
+        return redact_message(str(message), secrets=(self.api_key, getattr(client, "api_key", None)))
 
     # ------------------------------------------------------------ the package
     def _client(self) -> Any:
@@ -297,11 +299,13 @@ class Client:
 
         loop = asyncio.get_running_loop()
         if loop not in self._opened:
-            self._opened[loop] = opened(self.base_url, self.api_key, self.timeout, self.max_bytes, self.who)
+            self._opened[loop] = open_client(
+                self.base_url, self.api_key, self.timeout, self.max_bytes, self.who
+            )
         return self._opened[loop]
 
 
-def _words(error: Any) -> str:
+def _error_text(error: Any) -> str:
     """What a body says of an error, in the server's words where it has some."""
     message = error.get("message") if isinstance(error, Mapping) else error
     return message if isinstance(message, str) and message else json.dumps(error, ensure_ascii=False)
@@ -310,7 +314,7 @@ def _words(error: Any) -> str:
 # ----------------------------------------------------------------------
 # An event loop in a thread of its own, for callers that wait: from threads, or from inside another loop.
 _T = TypeVar("_T")
-_PATIENCE = 5.0
+_STOP_TIMEOUT = 5.0
 """Seconds that closing may take."""
 
 
@@ -351,19 +355,19 @@ class Bridge:
         with self._lock:
             if self._held is None or self._held[0] != os.getpid():
                 loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=_turn, args=(loop,), daemon=True)
+                thread = threading.Thread(target=_run_loop, args=(loop,), daemon=True)
                 thread.start()
-                weakref.finalize(self, _stop, loop, thread, self._close, os.getpid())
+                weakref.finalize(self, _stop_loop, loop, thread, self._close, os.getpid())
                 self._held = (os.getpid(), loop)
             return self._held[1]
 
 
-def _turn(loop: AbstractEventLoop) -> None:
+def _run_loop(loop: AbstractEventLoop) -> None:
     loop.run_forever()
     loop.close()
 
 
-def _stop(
+def _stop_loop(
     loop: AbstractEventLoop, thread: threading.Thread, close: Callable[[], Awaitable[None]], process: int
 ) -> None:
     if process != os.getpid() or loop.is_closed():
@@ -377,4 +381,4 @@ def _stop(
 
     loop.call_soon_threadsafe(lambda: loop.create_task(end()))
     if thread is not threading.current_thread():
-        thread.join(_PATIENCE)
+        thread.join(_STOP_TIMEOUT)

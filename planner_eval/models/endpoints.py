@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.models.cache import Kept
+from planner_eval.models.cache import CachedModel
 from planner_eval.models.client import Client, Pause
 from planner_eval.models.predict.folder import Rates
 from planner_eval.models.prices import price_of, read_prices
@@ -53,24 +53,24 @@ class Endpoint(NamedTuple):
         return Rates(price_of(name_of(model), prices, where), routing)
 
 
-def refuse_unkept(model: Model) -> None:
+def refuse_uncached(model: Model) -> None:
     """Refuse a model whose answers are to come from a cache that is not there."""
-    if isinstance(model, Kept):
+    if isinstance(model, CachedModel):
         model.check()
 
 
 def refuse_unready(model: Model) -> None:
     """Refuse a model that cannot be asked at all."""
-    refuse_unkept(model)
-    if isinstance(model, Kept):
+    refuse_uncached(model)
+    if isinstance(model, CachedModel):
         model = model.model or model
     if isinstance(model, Client):
         model.ready()
 
 
-async def close(model: Model) -> None:
+async def close_model(model: Model) -> None:
     """Close what a model has open."""
-    if isinstance(model, Kept):
+    if isinstance(model, CachedModel):
         model.close()
         model = model.model or model
     if isinstance(model, Client):
@@ -90,7 +90,7 @@ def model_of(model: str | Model, endpoint: Endpoint) -> Callable[[int], Model]:
         only: Model = backend
         return lambda repetition: only
     name = name_of(model)
-    return remembered(lambda number: Kept(Path(path), backend, name=name, repetition=number))
+    return remembered(lambda number: CachedModel(Path(path), backend, name=name, repetition=number))
 
 
 def name_of(model: str | Model) -> str:

@@ -65,9 +65,9 @@ def open_judge(  # noqa: PLR0913 - what a user may say of a server
     if replay:
         if cache is None:
             raise InputError("a replay needs the cache whose answers it replays")
-        return _checked(Cache(cache, model=model))
+        return _check_cache(Cache(cache, model=model))
 
-    endpoint = Endpoint(
+    endpoint = EndpointJudge(
         model,
         base_url=base_url,
         timeout=timeout,
@@ -75,24 +75,24 @@ def open_judge(  # noqa: PLR0913 - what a user may say of a server
         prices=Prices(*prices) if prices else None,
         deadline=DEADLINE if deadline is None else deadline,
     )
-    return _checked(Cache(cache, endpoint, model=model)) if cache else endpoint
+    return _check_cache(Cache(cache, endpoint, model=model)) if cache else endpoint
 
 
-def _checked(cache: Cache) -> Cache:
+def _check_cache(cache: Cache) -> Cache:
     cache.check()
     return cache
 
 
 # ----------------------------------------------------------------------
 # A judge that counts what it was asked, for whoever has to say what could not be had.
-class Counted:
+class CountedJudge:
     """Another judge, counted.
 
     Args:
         judge: Who answers.
 
     >>> from planner_eval.benchmarks.judging import ScriptedJudge
-    >>> judge = Counted(ScriptedJudge(lambda request: "pass"))
+    >>> judge = CountedJudge(ScriptedJudge(lambda request: "pass"))
     >>> judge.ask(JudgeRequest("t", (("user", "ok?"),))).text, judge.asked, judge.failed
     ('pass', 1, 0)
     """
@@ -123,14 +123,14 @@ class Counted:
 
 # ----------------------------------------------------------------------
 # A judge behind an OpenAI-compatible chat endpoint: :class:`.client.Client`, for callers that wait.
-_PATIENCE = 3
+_MAX_UNANSWERED = 3
 """So many questions in a row without an answer are the end of a judge."""
 DEADLINE = 900.0
 """Seconds for one question in all; a judge may be asked to wait for a minute several times."""
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class EndpointJudge:
     """An OpenAI-compatible chat endpoint.
 
     One that says nothing to its first question, however often it is asked, is asked no other; nor is one
@@ -204,8 +204,8 @@ class Endpoint:
             self.deadline,
             self.retries,
             self.backoff,
-            patience=_PATIENCE,
-            first_patience=_PATIENCE,
+            patience=_MAX_UNANSWERED,
+            first_patience=_MAX_UNANSWERED,
             silence_ends=True,
             words=True,
             prices=self.prices,

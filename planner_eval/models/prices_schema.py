@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from planner_eval.base.schema_models import Described, expecting
+from planner_eval.base.schema_models import Described, describe_expected
 
 _Price = Annotated[
-    Annotated[float, Field(ge=0, allow_inf_nan=False)], expecting("a price, a number of at least 0")
+    Annotated[float, Field(ge=0, allow_inf_nan=False)], describe_expected("a price, a number of at least 0")
 ]
 
 

@@ -9,15 +9,15 @@ from typing import Any, Protocol, runtime_checkable
 
 from planner_eval.benchmarks.judging import Usage
 
-_COUNTS = ("prompt_tokens", "completion_tokens")
-_UNKNOWN = Usage()
-_MOST_TOKENS = 2**53
+_TOKEN_COUNTS = ("prompt_tokens", "completion_tokens")
+_UNKNOWN_USAGE = Usage()
+_MAX_TOKENS = 2**53
 """A server that counts more, or fewer than none, counts wrong."""
 
 NO_TEXT = "the answer holds no text"
 """What is said of a completion whose content is no words, where words were asked for."""
 
-MOST_CALLS = 1_000
+MAX_CALLS = 1_000
 """Calls of one reply that are kept; a reply with more is cut."""
 
 
@@ -77,7 +77,7 @@ class Reply:
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
-    usage: Usage = _UNKNOWN
+    usage: Usage = _UNKNOWN_USAGE
     finish_reason: str = ""
     model: str = ""
     tries: int = 1
@@ -126,8 +126,8 @@ def read_completion(
         return NO_TEXT
     model, finish_reason = completion.get("model"), first.get("finish_reason")
     return Reply(
-        _text(content),
-        tuple(_calls(message)),
+        _content_text(content),
+        tuple(_read_calls(message)),
         _usage(completion.get("usage"), prices),
         finish_reason if isinstance(finish_reason, str) else "",
         model if isinstance(model, str) else requested_model,
@@ -137,8 +137,8 @@ def read_completion(
 
 
 def _usage(usage: Any, prices: Prices | None) -> Usage:
-    counts = [usage.get(name) if isinstance(usage, Mapping) else None for name in _COUNTS]
-    checked = [count if type(count) is int and 0 <= count < _MOST_TOKENS else None for count in counts]
+    counts = [usage.get(name) if isinstance(usage, Mapping) else None for name in _TOKEN_COUNTS]
+    checked = [count if type(count) is int and 0 <= count < _MAX_TOKENS else None for count in counts]
     input_tokens, output_tokens = (count or 0 for count in checked)
     counted = None not in checked
     return Usage(
@@ -149,7 +149,7 @@ def _usage(usage: Any, prices: Prices | None) -> Usage:
     )
 
 
-def _text(content: Any) -> str:
+def _content_text(content: Any) -> str:
     """The words of a message: a text, or parts of which some are texts."""
     if isinstance(content, str):
         return content
@@ -166,15 +166,15 @@ def _refusal(message: Mapping[str, Any]) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _calls(message: Mapping[str, Any]) -> list[ToolCall]:
+def _read_calls(message: Mapping[str, Any]) -> list[ToolCall]:
     """The message's calls; ``function_call`` is the older form for one."""
     listed, older = message.get("tool_calls"), message.get("function_call")
     if not isinstance(listed, list):
         listed = [{"function": older}] if isinstance(older, Mapping) else []
-    return [_call(entry) for entry in listed[:MOST_CALLS] if isinstance(entry, Mapping)]
+    return [_read_call(entry) for entry in listed[:MAX_CALLS] if isinstance(entry, Mapping)]
 
 
-def _call(entry: Mapping[str, Any]) -> ToolCall:
+def _read_call(entry: Mapping[str, Any]) -> ToolCall:
     inner = entry.get("function")
     inner = inner if isinstance(inner, Mapping) else entry
     name, args, call_id = inner.get("name"), inner.get("arguments"), entry.get("id")
@@ -182,15 +182,15 @@ def _call(entry: Mapping[str, Any]) -> ToolCall:
     return ToolCall(call_id if isinstance(call_id, str) else "", name if isinstance(name, str) else "", text)
 
 
-def as_data(reply: Reply) -> dict[str, Any]:
+def reply_data(reply: Reply) -> dict[str, Any]:
     """A reply as JSON data."""
     return asdict(reply)
 
 
-def of_data(data: Mapping[str, Any]) -> Reply:
-    """The reply that :func:`as_data` wrote.
+def read_reply_data(data: Mapping[str, Any]) -> Reply:
+    """The reply that :func:`reply_data` wrote.
 
-    >>> of_data(as_data(Reply("a", (ToolCall("1", "f", "{}"),)))).tool_calls[0].name
+    >>> read_reply_data(reply_data(Reply("a", (ToolCall("1", "f", "{}"),)))).tool_calls[0].name
     'f'
     """
     calls = tuple(ToolCall(**call) for call in data["tool_calls"])

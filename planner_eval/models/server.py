@@ -12,18 +12,18 @@ from planner_eval.base.errors import InputError, ModelError
 
 # ----------------------------------------------------------------------
 # What leaves for a server, and what of its words may be shown.
-LONGEST_PAUSE = 60.0
+MAX_PAUSE = 60.0
 """Seconds; a server that asks for more is asked again then."""
 
-_LIKE = "http://localhost:8000/v1"
-_MOST_SHOWN = 500
-_NAMED = re.compile(r"(?<=://)[^/@\s]+@")
+_EXAMPLE_URL = "http://localhost:8000/v1"
+_MAX_SHOWN = 500
+_URL_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 
 
-def without_halves(value: Any) -> Any:
+def replace_surrogates(value: Any) -> Any:
     r"""The data with a replacement character for each half of a surrogate pair, which UTF-8 cannot hold.
 
-    >>> without_halves({"text": ["a\ud800"]})
+    >>> replace_surrogates({"text": ["a\ud800"]})
     {'text': ['a�']}
     """
     if isinstance(value, str):
@@ -31,23 +31,23 @@ def without_halves(value: Any) -> Any:
             value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         )
     if isinstance(value, dict):
-        return {key: without_halves(item) for key, item in value.items()}
+        return {key: replace_surrogates(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [without_halves(item) for item in value]
+        return [replace_surrogates(item) for item in value]
     return value
 
 
-def shown(message: str, *, secrets: Iterable[str | None] = ()) -> str:
+def redact_message(message: str, *, secrets: Iterable[str | None] = ()) -> str:
     """What a server or its client said: short, in one line, without keys.
 
-    >>> shown("no  key abcd here", secrets=("abcd",))
+    >>> redact_message("no  key abcd here", secrets=("abcd",))
     'no key *** here'
     """
     for secret in secrets:
         message = message.replace(secret, "***") if secret and len(secret) > 3 else message
-    message = " ".join(_NAMED.sub("***@", message).split())
+    message = " ".join(_URL_CREDENTIALS.sub("***@", message).split())
     text = "".join(character if character.isprintable() else "\ufffd" for character in message)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
 
 
 def refuse_address(url: str | None) -> None:
@@ -66,7 +66,9 @@ def refuse_address(url: str | None) -> None:
     except ValueError:  # a port that is no number, half an IPv6 address
         good = False
     if not good or not url.isprintable() or " " in url:
-        raise InputError(f"{shown(repr(url))} is no address of a server: expected one like {_LIKE}")
+        raise InputError(
+            f"{redact_message(repr(url))} is no address of a server: expected one like {_EXAMPLE_URL}"
+        )
 
 
 def retry_after(header: str | None) -> float | None:
@@ -78,11 +80,11 @@ def retry_after(header: str | None) -> float | None:
     try:
         pause = float(header) if header else None
     except ValueError:
-        pause = _until(str(header))
-    return min(pause, LONGEST_PAUSE) if pause is not None and pause >= 0 else None
+        pause = _seconds_until(str(header))
+    return min(pause, MAX_PAUSE) if pause is not None and pause >= 0 else None
 
 
-def _until(date: str) -> float | None:
+def _seconds_until(date: str) -> float | None:
     from email.utils import parsedate_to_datetime
 
     try:
@@ -93,18 +95,20 @@ def _until(date: str) -> float | None:
 
 # ----------------------------------------------------------------------
 # The openai package's client, which reads no body without an end and follows nobody to another server.
-_REDIRECTS = 3
+_MAX_REDIRECTS = 3
 
 
-class Body(Exception):
+class BodyRefused(Exception):
     """A body that is not read: it is too long, or packed."""
 
 
-class Elsewhere(Exception):
+class RedirectElsewhere(Exception):
     """A server that sends its callers, with what they ask and their key, to another one."""
 
 
-def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes: int, model_name: str) -> Any:
+def open_client(
+    base_url: str | None, api_key: str | None, timeout: float, max_bytes: int, model_name: str
+) -> Any:
     """A client of the package.
 
     Args:
@@ -128,7 +132,7 @@ def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes:
         """Have the body end where it becomes too long; a packed one could be of any length."""
         packed = response.headers.get("content-encoding", "identity").lower()
         if packed != "identity":
-            raise Body(f"the answer is packed with {packed[:20]}, which was not asked for")
+            raise BodyRefused(f"the answer is packed with {packed[:20]}, which was not asked for")
         streams = (base for base in type(response.stream).__mro__ if base.__name__ == "AsyncByteStream")
         response.stream = _bounded_stream(next(streams))(response.stream, max_bytes)
 
@@ -140,7 +144,7 @@ def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes:
             max_retries=0,
             default_headers={"Accept-Encoding": "identity"},
             http_client=openai.DefaultAsyncHttpxClient(
-                max_redirects=_REDIRECTS, event_hooks={"response": [_stay, bounded]}
+                max_redirects=_MAX_REDIRECTS, event_hooks={"response": [_follow_redirect, bounded]}
             ),
         )
     except openai.OpenAIError as problem:
@@ -150,11 +154,11 @@ def opened(base_url: str | None, api_key: str | None, timeout: float, max_bytes:
                 "name a server of your own, which may want none",
                 code="missing",
             ) from None
-        message = shown(str(problem), secrets=(api_key,))
+        message = redact_message(str(problem), secrets=(api_key,))
         raise ModelError(f"{model_name}'s endpoint cannot be used: {message}", code="missing") from None
 
 
-async def _stay(response: Any) -> None:
+async def _follow_redirect(response: Any) -> None:
     """Follow a redirect only to the origin that was asked: it takes the key and the question along."""
     if not response.has_redirect_location:
         return
@@ -162,7 +166,7 @@ async def _stay(response: Any) -> None:
     target = origin.join(response.headers["location"])
     if (target.scheme, target.host, target.port) != (origin.scheme, origin.host, origin.port):
         shown_url = target.copy_with(username=None, password=None, query=None, fragment=None)
-        raise Elsewhere(
+        raise RedirectElsewhere(
             f"its server redirects to {shown_url}, which is another one; name that if you trust it"
         )
 
@@ -179,7 +183,7 @@ def _bounded_stream(base: type) -> Callable[[Any, int], Any]:
             async for chunk in self.stream:
                 left -= len(chunk)
                 if left < 0:
-                    raise Body(f"the answer is longer than {self.most:,} bytes")
+                    raise BodyRefused(f"the answer is longer than {self.most:,} bytes")
                 yield chunk
 
         async def aclose(self) -> None:

@@ -7,11 +7,11 @@ import operator
 import re
 from collections.abc import Callable
 
-CHARS = 1_000
+MAX_EXPRESSION_CHARS = 1_000
 """Longer expressions are not computed."""
-DEPTH = 50
+MAX_EXPRESSION_DEPTH = 50
 """How deep parentheses, signs and powers may nest."""
-BITS = 1_024
+MAX_NUMBER_BITS = 1_024
 """How large a number may become on the way; about as large as a float can be."""
 
 _TOKEN = re.compile(
@@ -40,7 +40,7 @@ def compute(text: str) -> int | float | None:
     >>> compute("1/6"), compute("2 * (3 + 4) ** 2"), compute("ord('a')"), compute("9**9**9")
     (0.16666666666666666, 98, None, None)
     """
-    if len(text) > CHARS:
+    if len(text) > MAX_EXPRESSION_CHARS:
         return None
     tokens: list[str] = []
     position, end = 0, len(text.rstrip())
@@ -50,7 +50,7 @@ def compute(text: str) -> int | float | None:
             return None
         tokens.append(match[1] or match[2])
         position = match.end()
-    reader = _Reader(tokens)
+    reader = _Evaluator(tokens)
     try:
         value = reader.operation(_SUMS, 0)
         return value if reader.at == len(tokens) else None
@@ -58,7 +58,7 @@ def compute(text: str) -> int | float | None:
         return None
 
 
-class _Reader:
+class _Evaluator:
     """Reads the tokens of an expression from the left, computing on the way."""
 
     def __init__(self, tokens: list[str]) -> None:
@@ -75,7 +75,7 @@ class _Reader:
         while self.next() in operators:
             apply = operators[self.next()]
             self.at += 1
-            value = _bounded(apply(value, self._operand(operators, depth)))
+            value = _check_bounds(apply(value, self._operand(operators, depth)))
         return value
 
     def _operand(self, operators: dict[str, Callable[[float, float], float]], depth: int) -> float:
@@ -83,7 +83,7 @@ class _Reader:
 
     def signed(self, depth: int) -> float:
         """A power with the signs before it."""
-        if depth > DEPTH:
+        if depth > MAX_EXPRESSION_DEPTH:
             raise _NotComputed
         if self.next() in ("+", "-"):
             sign = self.next()
@@ -108,25 +108,29 @@ class _Reader:
             return value
         plain = token.replace("_", "")
         if _INTEGER.fullmatch(plain):
-            return _bounded(int(plain))
+            return _check_bounds(int(plain))
         if plain.isdigit() or not (plain[:1].isdigit() or plain[:1] == "."):
             raise _NotComputed
-        return _bounded(float(plain))
+        return _check_bounds(float(plain))
 
 
 def _power(base: float, exponent: float) -> float:
     """A power, where it is a real number within the bounds."""
-    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > 2 * BITS:
+    if (
+        isinstance(base, int)
+        and isinstance(exponent, int)
+        and base.bit_length() * abs(exponent) > 2 * MAX_NUMBER_BITS
+    ):
         raise _NotComputed
     value = base**exponent
     if not isinstance(value, (int, float)):  # a root of a negative number
         raise _NotComputed
-    return _bounded(value)
+    return _check_bounds(value)
 
 
-def _bounded(value: float) -> float:
+def _check_bounds(value: float) -> float:
     if isinstance(value, int):
-        if value.bit_length() > BITS:
+        if value.bit_length() > MAX_NUMBER_BITS:
             raise _NotComputed
     elif not math.isfinite(value):
         raise _NotComputed

@@ -15,8 +15,8 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from planner_eval.plan.graph import circles, generations
-from planner_eval.plan.isomorphism import DIFFERENT, Coloured, Verdict, find_mapping
-from planner_eval.plan.linking import SMALL
+from planner_eval.plan.isomorphism import DIFFERENT, ColouredGraph, Verdict, find_mapping
+from planner_eval.plan.linking import SMALL_INTEGER
 from planner_eval.plan.model import (
     Arguments,
     Bag,
@@ -46,16 +46,16 @@ LEFT_OUT = object()
 BUDGET = 1_000_000
 """How many steps a search among equal calls may take (about a second) before it stops and says so."""
 
-_first = itemgetter(0)
+_first_item = itemgetter(0)
 _TRUE, _FALSE, _NAN = ("true",), ("false",), ("nan",)
 _SCALARS = (str, int, type(None))
 
 
-class _Later(Exception):
+class _UnnumberedCallError(Exception):
     """A reference to a call that has no number yet."""
 
 
-OWN = range(1 << 62)
+OWN_POSITIONS = range(1 << 62)
 """In place of numbers: each call's own position, so that a reference is the call that it names."""
 
 
@@ -82,7 +82,7 @@ def value_key(  # noqa: PLR0911 - one return a kind is the shortest dispatch, an
     if kind is Ref:
         number = numbers[value.call]
         if number is None:
-            raise _Later
+            raise _UnnumberedCallError
         return "ref", number, value.path
     if kind is bool:
         return _TRUE if value else _FALSE
@@ -91,7 +91,7 @@ def value_key(  # noqa: PLR0911 - one return a kind is the shortest dispatch, an
     if kind is list:
         return "list", *(value_key(item, numbers) for item in value)
     if kind is dict:
-        items = sorted(value.items(), key=_first)
+        items = sorted(value.items(), key=_first_item)
         return "dict", *((key, value_key(item, numbers)) for key, item in items)
     if kind is Bag:
         return "bag", *sorted([value_key(item, numbers) for item in value], key=repr)
@@ -102,7 +102,7 @@ def value_key(  # noqa: PLR0911 - one return a kind is the shortest dispatch, an
     return "other", kind.__qualname__, repr(value)
 
 
-class Numbered:
+class NumberedPlan:
     """A plan with a number for each call, and one more for its answer where it names one.
 
     ``numbers`` holds None for what is part of a circle or needs one; ``forward`` says that some
@@ -131,7 +131,7 @@ class Numbered:
             return
         try:
             self._number(range(len(self.arguments)), table)
-        except _Later:
+        except _UnnumberedCallError:
             self.forward = True
             self._number(self._producers_first(), table)
 
@@ -154,7 +154,7 @@ class Numbered:
             for name, value in self.arguments[position]
         ]
         if len(keyed) > 1:
-            keyed.sort(key=_first)
+            keyed.sort(key=_first_item)
         if position == len(self.plan.calls):
             return ("answer", *keyed)
         call = self.plan.calls[position]
@@ -162,7 +162,7 @@ class Numbered:
 
     def producers(self, position: int) -> list[int]:
         """The calls that one call refers to, in an order that depends on nothing but its key."""
-        named = sorted(self.arguments[position], key=_first)
+        named = sorted(self.arguments[position], key=_first_item)
         return [producer for _, value in named for producer in producers_of(value, self.numbers)]
 
     def early(self, *, circling: bool = False) -> Iterator[tuple[int, int]]:
@@ -180,7 +180,7 @@ class Numbered:
                 if producer > position and circling is bool(circle and circle[producer] == circle[position]):
                     yield position, producer
 
-    def coloured(self, table: dict[Key, int]) -> Coloured:
+    def coloured(self, table: dict[Key, int]) -> ColouredGraph:
         """The plan as the search for a mapping sees it."""
         numbers = [-1 if number is None else number for number in self.numbers]
         blank: list[int | None] = [*numbers]
@@ -188,7 +188,7 @@ class Numbered:
             table.setdefault(("circle", self.key(position, blank)), len(table)) if number is None else number
             for position, number in enumerate(self.numbers)
         ]
-        return Coloured(colours, [self.producers(position) for position in range(len(colours))])
+        return ColouredGraph(colours, [self.producers(position) for position in range(len(colours))])
 
     def _number(self, positions: Iterable[int], table: dict[Key, int]) -> None:
         for position in positions:
@@ -238,12 +238,12 @@ def compare(
         return DIFFERENT
     if normalise is None:
         unlike = None if pred is gold else _first_unlike(pred, gold)
-        if unlike is None and (pred is gold or _written_alike(pred, gold)):
+        if unlike is None and (pred is gold or _is_written_alike(pred, gold)):
             return Verdict(True, mapping=tuple(range(len(gold.calls))))
-        if unlike is not None and not any(_may_equal(unlike, other) for other in gold.calls):
+        if unlike is not None and not any(_can_equal(unlike, other) for other in gold.calls):
             return DIFFERENT
     table: dict[Key, int] = {}
-    numbered_pred, numbered_gold = Numbered(pred, table, normalise), Numbered(gold, table, normalise)
+    numbered_pred, numbered_gold = NumberedPlan(pred, table, normalise), NumberedPlan(gold, table, normalise)
     return compare_numbered(numbered_pred, numbered_gold, table, ordered=ordered, budget=budget)
 
 
@@ -255,7 +255,7 @@ def _first_unlike(pred: Plan, gold: Plan) -> Call | None:
     return None
 
 
-def _may_equal(call: Call, other: Call) -> bool:
+def _can_equal(call: Call, other: Call) -> bool:
     """Whether a call may be another's equal, told without numbers; most calls with a mistake are no call's.
 
     A fifth of what the numbers of a pair take says so, where a text, a whole number or none is another.
@@ -265,7 +265,7 @@ def _may_equal(call: Call, other: Call) -> bool:
     return all(type(pair[1]) not in _SCALARS or pair in other.arguments for pair in call.arguments)
 
 
-def _written_alike(pred: Plan, gold: Plan) -> bool:
+def _is_written_alike(pred: Plan, gold: Plan) -> bool:
     """Whether plans of which no call is written unlike are the same; False may be either.
 
     Most right answers are written as gold is, and this takes a third to a half of what their numbers take.
@@ -274,22 +274,22 @@ def _written_alike(pred: Plan, gold: Plan) -> bool:
         return False
     # To Python 1 is True, and no two NaN are alike: of values of other types the numbers say more. What
     # equals a text, none or a reference is of its type.
-    kinds = _kinds(pred)
-    return kinds <= _PLAIN and (int not in kinds or _kinds(gold) <= _PLAIN)
+    kinds = _value_types(pred)
+    return kinds <= _PLAIN_TYPES and (int not in kinds or _value_types(gold) <= _PLAIN_TYPES)
 
 
-def _kinds(plan: Plan) -> set[type]:
+def _value_types(plan: Plan) -> set[type]:
     """The types of a plan's arguments and of its answer's."""
     kinds = {type(value) for call in plan.calls for _, value in call.arguments}
     return kinds.union(type(value) for _, value in plan.answer) if plan.answer else kinds
 
 
-_PLAIN = frozenset({str, int, Ref, type(None)})
+_PLAIN_TYPES = frozenset({str, int, Ref, type(None)})
 
 
 def compare_numbered(
-    pred: Numbered,
-    gold: Numbered,
+    pred: NumberedPlan,
+    gold: NumberedPlan,
     table: dict[Key, int],
     *,
     ordered: bool = True,
@@ -309,19 +309,19 @@ def compare_numbered(
         if not candidates:
             return DIFFERENT
         mapping.append(candidates.pop())
-    if tied and not _fits(pred, gold, mapping):
+    if tied and not _keeps_references(pred, gold, mapping):
         search = find_mapping(pred.coloured(table), gold.coloured(table), budget=budget)
         if search.mapping is None:
             return search
         mapping = [*search.mapping]
-        if not _fits(pred, gold, mapping):
+        if not _keeps_references(pred, gold, mapping):
             return Verdict(False, proved=False)
     if ordered and pred.forward and not _keeps_order(pred, gold, mapping):
         return DIFFERENT
     return Verdict(True, mapping=tuple(mapping[:count]))
 
 
-def _fits(pred: Numbered, gold: Numbered, mapping: list[int]) -> bool:
+def _keeps_references(pred: NumberedPlan, gold: NumberedPlan, mapping: list[int]) -> bool:
     """Whether every reference of pred, its producer mapped, is the one of gold."""
     images: list[int | None] = [*mapping]
     own: list[int | None] = [*range(len(mapping))]
@@ -332,7 +332,7 @@ def _fits(pred: Numbered, gold: Numbered, mapping: list[int]) -> bool:
     )
 
 
-def _keeps_order(pred: Numbered, gold: Numbered, mapping: list[int]) -> bool:
+def _keeps_order(pred: NumberedPlan, gold: NumberedPlan, mapping: list[int]) -> bool:
     """Whether gold, too, writes each call before its producer that pred writes so; circles aside."""
     return all(mapping[producer] > mapping[position] for position, producer in pred.early())
 
@@ -349,7 +349,7 @@ def producers_of(value: Value, numbers: Sequence[int | None] = ()) -> Iterator[i
         for item in value:
             yield from producers_of(item, numbers)
     elif kind is dict:
-        for _, item in sorted(value.items(), key=_first):
+        for _, item in sorted(value.items(), key=_first_item):
             yield from producers_of(item, numbers)
     elif kind is Template:
         for piece in value.parts:
@@ -380,20 +380,20 @@ def outline(raw: RawPlan) -> dict[Hashable, int] | None:
     """
     counts: dict[Hashable, int] = {}
     for call in raw.calls:
-        outlined = _outlined(call.arguments)
+        outlined = _outline_arguments(call.arguments)
         if outlined is None:
             return None
         key = (call.app, call.name, *outlined)
         counts[key] = counts.get(key, 0) + 1
     if raw.answer:
-        outlined = _outlined(raw.answer)
+        outlined = _outline_arguments(raw.answer)
         if outlined is None:
             return None
         counts["answer", *outlined] = 1
     return counts
 
 
-def _outlined(arguments: Arguments) -> list[Any] | None:
+def _outline_arguments(arguments: Arguments) -> list[Any] | None:
     items: list[Any] = []
     for item in arguments:
         value = item[1]
@@ -402,16 +402,16 @@ def _outlined(arguments: Arguments) -> list[Any] | None:
             items.append(item)
         elif kind is RawRef:
             items.append((item[0], _REFERENCE))
-        elif kind is int and -SMALL < value < SMALL:
+        elif kind is int and -SMALL_INTEGER < value < SMALL_INTEGER:
             items.append(item)
         elif kind is bool:
             items.append((item[0], _BOOLS[value]))
         else:
             return None
     if len(items) > 1:
-        items.sort(key=_name)
+        items.sort(key=_argument_name)
     return items
 
 
-def _name(item: tuple[str, Any]) -> str:
+def _argument_name(item: tuple[str, Any]) -> str:
     return item[0]

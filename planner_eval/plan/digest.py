@@ -5,15 +5,15 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Any
 
-from planner_eval.plan.canonical import LEFT_OUT, Key, Numbered, compare
+from planner_eval.plan.canonical import LEFT_OUT, Key, NumberedPlan, compare
 from planner_eval.plan.isomorphism import consumers
 from planner_eval.plan.model import Arguments, Plan, Ref, Value
-from planner_eval.plan.values import fold, holds
+from planner_eval.plan.values import contains_kind, fold
 
 BUDGET = 100_000
 """How many steps a search among equal calls may take (about a tenth of a second) where plans are classed."""
 
-MOST = 32
+MAX_CLASS_NUMBER = 32
 """The number of the last class that plans of one digest are told apart into."""
 
 
@@ -31,10 +31,10 @@ def digest(plan: Plan, *, values: bool = True) -> str:
     >>> digest(Plan((Call("a", "f", (("x", 7),)),))) == digest(Plan((Call("b", "f", (("x", 7.0),)),)))
     True
     """
-    return _digested(Numbered(plan, _Digests(), None if values else _blank))
+    return _digest_numbered(NumberedPlan(plan, _Digests(), None if values else _blank_arguments))
 
 
-class Classes:
+class EquivalenceClasses:
     """Plans that mean the same share a class: exactly so, where :func:`digest` is only nearly right.
 
     Args:
@@ -44,7 +44,7 @@ class Classes:
 
     >>> from planner_eval.plan.model import Call, Plan
     >>> rome, oslo, other = (Plan((Call("a", tool, (("x", at),)),)) for tool, at in zip("ffg", "rom"))
-    >>> up_to_values = Classes(values=False)
+    >>> up_to_values = EquivalenceClasses(values=False)
     >>> [up_to_values.of(plan) == up_to_values.of(rome) for plan in (rome, oslo, other)]
     [True, True, False]
     """
@@ -52,7 +52,7 @@ class Classes:
     __slots__ = ("_known", "_normalise", "unproved")
 
     def __init__(self, *, values: bool = True, literals: bool = True) -> None:
-        self._normalise = _bare if not literals else None if values else _blank
+        self._normalise = _drop_literals if not literals else None if values else _blank_arguments
         self._known: dict[str, list[Plan]] = {}
         """One plan of each class of which the digest does not settle it, for some calls are alike."""
         self.unproved = 0
@@ -60,21 +60,21 @@ class Classes:
 
     def of(self, plan: Plan) -> str:
         """The name of a plan's class: its digest, and where several share that, a number behind it."""
-        numbered = Numbered(plan, _Digests(), self._normalise)
-        name = _digested(numbered)
+        numbered = NumberedPlan(plan, _Digests(), self._normalise)
+        name = _digest_numbered(numbered)
         if None not in numbered.numbers and len({*numbered.numbers}) == len(numbered.numbers):
             return name
         class_plans = self._known.setdefault(name, [])
         for index, other in enumerate(class_plans):
             verdict = compare(plan, other, normalise=self._normalise, ordered=False, budget=BUDGET)
-            if verdict.same or not verdict.proved or index == MOST:
+            if verdict.same or not verdict.proved or index == MAX_CLASS_NUMBER:
                 self.unproved += not verdict.same
                 return f"{name}.{index}" if index else name
         class_plans.append(plan)
         return f"{name}.{len(class_plans) - 1}" if len(class_plans) > 1 else name
 
 
-def _digested(numbered: Numbered) -> str:
+def _digest_numbered(numbered: NumberedPlan) -> str:
     coloured = numbered.coloured(_Digests())
     used = consumers(coloured)
     ends = sorted(
@@ -95,29 +95,29 @@ def _hash(value: object) -> str:
     return blake2b(repr(value).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _blank(_plan: Plan, _position: int, arguments: Arguments) -> Arguments:
-    return tuple((name, _blanked(value)) for name, value in arguments)
+def _blank_arguments(_plan: Plan, _position: int, arguments: Arguments) -> Arguments:
+    return tuple((name, _blank_value(value)) for name, value in arguments)
 
 
-def _bare(plan: Plan, position: int, arguments: Arguments) -> Arguments:
-    blanked = _blank(plan, position, arguments)
-    return tuple((name, value if holds(value, Ref) else LEFT_OUT) for name, value in blanked)
+def _drop_literals(plan: Plan, position: int, arguments: Arguments) -> Arguments:
+    blanked = _blank_arguments(plan, position, arguments)
+    return tuple((name, value if contains_kind(value, Ref) else LEFT_OUT) for name, value in blanked)
 
 
-def _blanked(value: Value) -> Value:
+def _blank_value(value: Value) -> Value:
     """A value whose literals are all alike: references and the containers that hold them remain."""
     return fold(
         value,
-        _reference,
+        _keep_reference,
         items=lambda blanked_items: (
             blanked_items if any(item is not None for item in blanked_items) else None
         ),
         fields=lambda blanked_fields: (
             blanked_fields if any(item is not None for item in blanked_fields.values()) else None
         ),
-        text=lambda pieces: [_reference(piece) for piece in pieces],
+        text=lambda pieces: [_keep_reference(piece) for piece in pieces],
     )
 
 
-def _reference(leaf: Value) -> Ref | None:
+def _keep_reference(leaf: Value) -> Ref | None:
     return leaf if type(leaf) is Ref else None

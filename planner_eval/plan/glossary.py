@@ -63,7 +63,7 @@ SCOPES = {
 }
 """AppBench's words for plans whose calls name their apps."""
 
-_PLAIN = {"parallel scale": "independent parts", "sequential scale": "calls in the largest part"}
+_PLAIN_NAMES = {"parallel scale": "independent parts", "sequential scale": "calls in the largest part"}
 """Plain names for figures that a paper has named."""
 
 SHAPES = {
@@ -74,16 +74,16 @@ SHAPES = {
 }
 """How the shape of a plan is written, by examples; the first is always explained."""
 
-_SIGNS = {"() + ()": "+", "(a:()) (a)": ":", "(()×2)": "×"}
+_SHAPE_SIGNS = {"() + ()": "+", "(a:()) (a)": ":", "(()×2)": "×"}
 
 
-def plain(figure: str) -> str:
+def plain_figure(figure: str) -> str:
     """A figure's name for people: beside a paper's word the plain one.
 
-    >>> plain("parallel scale"), plain("depth")
+    >>> plain_figure("parallel scale"), plain_figure("depth")
     ('parallel scale (independent parts)', 'depth')
     """
-    return f"{figure} ({_PLAIN[figure]})" if figure in _PLAIN else figure
+    return f"{figure} ({_PLAIN_NAMES[figure]})" if figure in _PLAIN_NAMES else figure
 
 
 def plain_scope(scope: str) -> str:
@@ -95,10 +95,10 @@ def plain_scope(scope: str) -> str:
     return f"{scope} ({SCOPES[scope]})" if scope in SCOPES else scope
 
 
-def form(pattern: str) -> str:
+def pattern_form(pattern: str) -> str:
     """The key of :data:`PATTERNS` that says what a pattern means.
 
-    >>> form("{A,B,C}→D"), form("A→{7 calls}"), form("A")
+    >>> pattern_form("{A,B,C}→D"), pattern_form("A→{7 calls}"), pattern_form("A")
     ('{A,B}→C', 'A→{B,C}', 'A')
     """
     if pattern in PATTERNS:
@@ -106,7 +106,7 @@ def form(pattern: str) -> str:
     return "{A,B}→C" if pattern.startswith("{") else "A→{B,C}"
 
 
-def explained(
+def explain_words(
     figures: Iterable[str],
     kinds: Iterable[str],
     patterns: Iterable[str],
@@ -126,12 +126,14 @@ def explained(
     Raises:
         KeyError: a word has no sentence.
 
-    >>> explained(["depth"], [], ["{A,B,C}→D"], shapes=[])["{A,B}→C"]
+    >>> explain_words(["depth"], [], ["{A,B,C}→D"], shapes=[])["{A,B}→C"]
     'a call that takes the output of several, one a letter'
     """
     words = {name: FIGURES[name] for name in figures} | {name: KINDS[name] for name in kinds}
-    forms = {form(pattern) for pattern in patterns}
+    forms = {pattern_form(pattern) for pattern in patterns}
     words |= {name: sentence for name, sentence in PATTERNS.items() if name in forms}
     drawn = "".join(shapes)
-    words |= {name: sentence for name, sentence in SHAPES.items() if drawn and _SIGNS.get(name, "") in drawn}
+    words |= {
+        name: sentence for name, sentence in SHAPES.items() if drawn and _SHAPE_SIGNS.get(name, "") in drawn
+    }
     return words | {name: sentence for name, sentence in SCOPES.items() if name in set(scopes)}

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 #
 # :func:`generations` lets the caller choose among those that can come next, and where to enter a circle;
 # :func:`circles` takes a circle for one position.
-Enter: TypeAlias = Callable[[list[int]], list[int]]
+CircleEntry: TypeAlias = Callable[[list[int]], list[int]]
 """Where to enter a circle: from how many each position still waits for (-1 where it is placed) to the
 positions, in ascending order, that come next although they wait."""
 
 
 def generations(
-    needs: Sequence[Collection[int]], *, singly: bool = False, enter: Enter | None = None
+    needs: Sequence[Collection[int]], *, singly: bool = False, enter: CircleEntry | None = None
 ) -> Iterator[list[int]]:
     """Positions in generations: each needs only those of earlier ones; in ascending order within one.
 
@@ -67,10 +67,10 @@ def generations(
         ready = following if singly else sorted(following)
 
 
-def stuck(needs: Sequence[Collection[int]]) -> list[int]:
+def blocked_positions(needs: Sequence[Collection[int]]) -> list[int]:
     """The positions that lie in or behind a circle, in ascending order.
 
-    >>> stuck([[], [2], [1], [2]])
+    >>> blocked_positions([[], [2], [1], [2]])
     [1, 2, 3]
     """
     free = {position for generation in generations(needs) for position in generation}
@@ -108,11 +108,11 @@ def circles(needs: Sequence[Collection[int]]) -> list[list[int]]:
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[call])
                 if low[call] == seen[call]:
-                    groups.append(_cut(path, call, low, len(needs)))
+                    groups.append(_pop_circle(path, call, low, len(needs)))
     return groups
 
 
-def _cut(path: list[int], first: int, low: list[int], finished: int) -> list[int]:
+def _pop_circle(path: list[int], first: int, low: list[int], finished: int) -> list[int]:
     """Take a circle off the end of the path; nothing comes back to it any more."""
     group: list[int] = []
     while not group or group[-1] != first:
@@ -123,7 +123,7 @@ def _cut(path: list[int], first: int, low: list[int], finished: int) -> list[int
 
 # ----------------------------------------------------------------------
 # Graphs as plain lists, where every pair of a file pays: for each call the calls that it needs.
-Needs: TypeAlias = Sequence[Sequence[int]]
+ProducerLists: TypeAlias = Sequence[Sequence[int]]
 """For each call the other calls whose output it uses, each once, in ascending order."""
 
 BLOCK = 4096
@@ -144,10 +144,10 @@ def producers(plan: Plan) -> list[list[int]]:
     return [sorted(s) for s in needs]
 
 
-def leaders(needs: Needs) -> list[int]:
+def component_leaders(needs: ProducerLists) -> list[int]:
     """For each call the first call of its weakly connected component.
 
-    >>> leaders([[], [], [1], [0]])
+    >>> component_leaders([[], [], [1], [0]])
     [0, 1, 1, 0]
     """
     parent = list(range(len(needs)))
@@ -165,7 +165,7 @@ def _root(parent: list[int], call: int) -> int:
     return call
 
 
-def levels(needs: Needs) -> list[int]:
+def levels(needs: ProducerLists) -> list[int]:
     """For each call the number of its topological generation, from 0: all that it needs has lower ones.
 
     >>> levels([[], [0], [], [1, 2]])
@@ -176,14 +176,14 @@ def levels(needs: Needs) -> list[int]:
         level = 0
         for producer in needed:
             if producer >= call:
-                return _levels(needs)
+                return _levels_with_circles(needs)
             if numbers[producer] >= level:
                 level = numbers[producer] + 1
         numbers.append(level)
     return numbers
 
 
-def levels_in_steps(needs: Needs, steps: Sequence[int]) -> list[int]:
+def levels_in_steps(needs: ProducerLists, steps: Sequence[int]) -> list[int]:
     """:func:`levels` where calls were written in steps: those of a step come after all of earlier ones.
 
     Args:
@@ -209,10 +209,10 @@ def levels_in_steps(needs: Needs, steps: Sequence[int]) -> list[int]:
     return numbers
 
 
-def in_levels(number: Sequence[int]) -> list[list[int]]:
+def group_by_level(number: Sequence[int]) -> list[list[int]]:
     """The calls of each level, in ascending order.
 
-    >>> in_levels([0, 1, 0, 2])
+    >>> group_by_level([0, 1, 0, 2])
     [[0, 2], [1], [3]]
     """
     by_level: list[list[int]] = [[] for _ in range(max(number, default=-1) + 1)]
@@ -221,7 +221,7 @@ def in_levels(number: Sequence[int]) -> list[list[int]]:
     return by_level
 
 
-def _levels(needs: Needs) -> list[int]:
+def _levels_with_circles(needs: ProducerLists) -> list[int]:
     """:func:`levels` where calls are written before what they need, or stand in circles."""
     numbers = [-1] * len(needs)
     for group in circles(needs):
@@ -231,7 +231,7 @@ def _levels(needs: Needs) -> list[int]:
     return numbers
 
 
-def longest_chain(needs: Needs) -> list[int]:
+def longest_chain(needs: ProducerLists) -> list[int]:
     """One longest chain of calls each of which needs the one before; the earliest where several tie.
 
     A circle is one link, and its first call stands for it.
@@ -253,14 +253,14 @@ def longest_chain(needs: Needs) -> list[int]:
     return path[::-1]
 
 
-def needed(needs: Needs, marks: Sequence[int]) -> list[int]:
+def needed_marks(needs: ProducerLists, marks: Sequence[int]) -> list[int]:
     """For each call the marks of all calls that it needs, by way of others too, in one number.
 
     Args:
         needs: The graph.
         marks: A number for each call, of one bit that no other call has; 0 for a call that is passed over.
 
-    >>> needed([[], [0], [1]], [1, 2, 4])
+    >>> needed_marks([[], [0], [1]], [1, 2, 4])
     [0, 1, 3]
     """
     totals: list[int] = []
@@ -268,28 +268,28 @@ def needed(needs: Needs, marks: Sequence[int]) -> list[int]:
         bits = 0
         for producer in producers:
             if producer >= call:
-                return _needed(needs, marks)
+                return _needed_marks_with_circles(needs, marks)
             bits |= totals[producer] | marks[producer]
         totals.append(bits)
     return totals
 
 
-def closure(needs: Needs) -> int:
+def closure_size(needs: ProducerLists) -> int:
     """How many pairs of calls there are of which one needs the other, by way of others too.
 
-    >>> closure([[], [0], [1]])
+    >>> closure_size([[], [0], [1]])
     3
     """
     size = len(needs)
     pairs = 0
     for first in range(0, size, BLOCK):
         marks = [1 << call - first if first <= call < first + BLOCK else 0 for call in range(size)]
-        pairs += sum(map(int.bit_count, needed(needs, marks)))
+        pairs += sum(map(int.bit_count, needed_marks(needs, marks)))
     return pairs
 
 
-def _needed(needs: Needs, marks: Sequence[int]) -> list[int]:
-    """:func:`needed` where calls are written before what they need, or stand in circles."""
+def _needed_marks_with_circles(needs: ProducerLists, marks: Sequence[int]) -> list[int]:
+    """:func:`needed_marks` where calls are written before what they need, or stand in circles."""
     totals = [0] * len(needs)
     for group in circles(needs):
         bits = 0

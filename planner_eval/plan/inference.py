@@ -14,20 +14,20 @@ from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.plan.model import Call, Edge, Path, Plan, Value
 
-SHORT = 2
+MIN_CHARS = 2
 """Texts of fewer characters, and numbers of one digit, occur everywhere and say nothing."""
 
-COMMON = re.compile(r"-?\d{1,4}|-?\d\.\d{1,3}|[^\W\d_]+|\d{4}-\d\d-\d\d|\d\d?:\d\d(?::\d\d)?")
+COMMON_VALUE = re.compile(r"-?\d{1,4}|-?\d\.\d{1,3}|[^\W\d_]+|\d{4}-\d\d-\d\d|\d\d?:\d\d(?::\d\d)?")
 """Values that several things may have by chance: small numbers, single words, days, times of day."""
 
-CHANGING = ("date", "time", "status")
+CHANGING_NAMES = ("date", "time", "status")
 """Names of what a call often sets anew: that an earlier one returns it does not say that it stays."""
 
 _WORD = re.compile(r"[^\W\d_]+")
-_SPLIT = re.compile(r"[^\w.:\-]+")
-_DEEP = 100
+_WORD_BREAK = re.compile(r"[^\w.:\-]+")
+_MAX_DEPTH = 100
 
-Place: TypeAlias = tuple[int, Path]
+OutputPath: TypeAlias = tuple[int, Path]
 """A call, and the way into its result."""
 
 
@@ -50,9 +50,9 @@ def infer_edges(plan: Plan, signatures: Signatures | None = None, question: str 
 
     An argument takes from the first result that holds its value, unless the user, or an earlier call's
     argument, named the value before; calls of one turn do not see one another's results. A value of
-    :data:`COMMON` form counts only under a name that fits the argument's. A number and its text are one
+    :data:`COMMON_VALUE` form counts only under a name that fits the argument's. A number and its text are one
     value, for results hold numbers where calls pass texts. A hole is filled by the only earlier call that
-    returns its name and type and does not itself take it; holes of names in :data:`CHANGING` stay open.
+    returns its name and type and does not itself take it; holes of names in :data:`CHANGING_NAMES` stay open.
 
     Args:
         plan: The plan.
@@ -64,25 +64,25 @@ def infer_edges(plan: Plan, signatures: Signatures | None = None, question: str 
     >>> infer_edges(Plan((producer, Call("c2", "book", (("to", "SYD"),))))).edges
     (Edge(producer=0, consumer=1, argument='to', at=(), path=('id',), inferred=True),)
     """
-    edges = _Values(plan, question).edges() if any(call.has_result for call in plan.calls) else []
+    edges = _ValueOrigins(plan, question).edges() if any(call.has_result for call in plan.calls) else []
     if signatures is not None and signatures.holes:
-        edges += _filled(plan, signatures)
+        edges += _fill_holes(plan, signatures)
         edges.sort(key=lambda edge: edge.consumer)
     turns = [call.turn or 0 for call in plan.calls]
     steps = tuple(turns) if len(set(turns)) > 1 else ()
     return replace(plan, edges=(*plan.edges, *edges), steps=steps) if edges or steps else plan
 
 
-class _Values:
+class _ValueOrigins:
     """The values met so far: who named them first, a result or somebody else."""
 
     def __init__(self, plan: Plan, question: str | None) -> None:
         self.plan = plan
         self.talk = question is not None
-        self.said = frozenset(word.strip(".:-") for word in _SPLIT.split(question or ""))
+        self.said = frozenset(word.strip(".:-") for word in _WORD_BREAK.split(question or ""))
         self.given: set[str] = set()
-        self.first: dict[str, Place] = {}
-        self.named: dict[tuple[str, str], Place] = {}
+        self.first: dict[str, OutputPath] = {}
+        self.named: dict[tuple[str, str], OutputPath] = {}
 
     def edges(self) -> list[Edge]:
         edges: list[Edge] = []
@@ -104,28 +104,28 @@ class _Values:
         """The edges to one call."""
         for argument, value in call.arguments:
             for path, text in _leaves(value):
-                origin = self.place(text, _name(path) or argument)
+                origin = self.place(text, _last_name(path) or argument)
                 if origin is not None:
                     yield Edge(origin[0], consumer, argument, path, origin[1], inferred=True)
                     continue
                 if text not in self.first:
                     self.given.add(text)
                 for number, item in enumerate(text.split(",")) if "," in text else ():
-                    item_origin = self.place(item.strip(), _name(path) or argument)
+                    item_origin = self.place(item.strip(), _last_name(path) or argument)
                     if item_origin is not None:
                         yield Edge(
                             item_origin[0], consumer, argument, (*path, number), item_origin[1], inferred=True
                         )
 
-    def place(self, text: str, argument: str) -> Place | None:
+    def place(self, text: str, argument: str) -> OutputPath | None:
         """Where a value comes from; None where nothing says so for certain."""
         first = self.first.get(text)
         if first is None or all(word in self.said for word in text.split()):
             return None
-        same = self.named.get((text, _plain(argument)))
-        if same is not None or not COMMON.fullmatch(text):
+        same = self.named.get((text, _normalise_name(argument)))
+        if same is not None or not COMMON_VALUE.fullmatch(text):
             return same or first
-        key, name = _plain(_name(first[1])), _plain(argument)
+        key, name = _normalise_name(_last_name(first[1])), _normalise_name(argument)
         fits = key and (name.endswith(key) or (key.endswith("id") and _WORD.fullmatch(text)))
         return first if fits else None
 
@@ -133,43 +133,45 @@ class _Values:
         for path, text in _leaves(result):
             if text not in self.given:
                 self.first.setdefault(text, (producer, path))
-                self.named.setdefault((text, _plain(_name(path))), (producer, path))
+                self.named.setdefault((text, _normalise_name(_last_name(path))), (producer, path))
 
 
-def _filled(plan: Plan, signatures: Signatures) -> Iterator[Edge]:
+def _fill_holes(plan: Plan, signatures: Signatures) -> Iterator[Edge]:
     """The edges to holes."""
-    offers: dict[str, tuple[Place, str] | None] = {}
+    offers: dict[str, tuple[OutputPath, str] | None] = {}
     for position, call in enumerate(plan.calls):
         types = signatures.takes.get(call.tool, {})
         for argument, value in call.arguments:
             for value_path, text in _leaves(value):
                 offer = (
-                    offers.get(_plain(_name(value_path) or argument)) if text in signatures.holes else None
+                    offers.get(_normalise_name(_last_name(value_path) or argument))
+                    if text in signatures.holes
+                    else None
                 )
                 kinds = {offer[1], "" if value_path else types.get(argument, "")} - {""} if offer else set()
                 if offer is not None and len(kinds) < 2:
                     (producer, path), _ = offer
                     yield Edge(producer, position, argument, value_path, path, inferred=True)
-        own_arguments = {_plain(argument) for argument, _ in call.arguments}
+        own_arguments = {_normalise_name(argument) for argument, _ in call.arguments}
         for name, kind in signatures.returns.get(call.tool, {}).items():
-            plain = _plain(name)
-            if plain not in own_arguments and not plain.endswith(CHANGING):
+            plain = _normalise_name(name)
+            if plain not in own_arguments and not plain.endswith(CHANGING_NAMES):
                 offers[plain] = None if plain in offers else ((position, (name,)), kind)
 
 
-def _name(path: Path) -> str:
+def _last_name(path: Path) -> str:
     """The last name on a way into a value; "" where it has none."""
     return next((step for step in reversed(path) if isinstance(step, str)), "")
 
 
-def _plain(name: str) -> str:
+def _normalise_name(name: str) -> str:
     """A name without its spelling: ``accountID``, ``AccountId`` and ``account_id`` are one."""
     return name.replace("_", "").replace("-", "").casefold()
 
 
 def _leaves(value: Value, path: Path = (), depth: int = 0) -> Iterator[tuple[Path, str]]:
     """The texts and numbers in a value that say something, as texts, with the way to each."""
-    if depth > _DEEP:
+    if depth > _MAX_DEPTH:
         return
     if isinstance(value, dict):
         for key, item in value.items():
@@ -178,15 +180,15 @@ def _leaves(value: Value, path: Path = (), depth: int = 0) -> Iterator[tuple[Pat
         for position, item in enumerate(value):
             yield from _leaves(item, (*path, position), depth + 1)
     else:
-        text = _text(value)
+        text = _value_text(value)
         if text is not None:
             yield path, text
 
 
-def _text(value: Any) -> str | None:
+def _value_text(value: Any) -> str | None:
     if isinstance(value, str):
-        return value if len(value) >= SHORT else None
+        return value if len(value) >= MIN_CHARS else None
     if type(value) in (int, float):
         text = repr(value)
-        return text if len(text.lstrip("-")) >= SHORT else None
+        return text if len(text.lstrip("-")) >= MIN_CHARS else None
     return None

@@ -15,11 +15,11 @@ from sys import maxsize
 
 from planner_eval.base.named_tuple import NamedTuple
 
-ROUNDS = 16
+MAX_ROUNDS = 16
 """Rounds of colour refinement; they only prune, so a limit costs nothing but time."""
 
 
-_END = (maxsize, 0)  # so that of calls whose first users are alike the one with more users comes first
+_LIST_END = (maxsize, 0)  # so that of calls whose first users are alike the one with more users comes first
 
 
 class Verdict(NamedTuple):
@@ -39,7 +39,7 @@ class Verdict(NamedTuple):
 DIFFERENT = Verdict(False)
 
 
-class Coloured(NamedTuple):
+class ColouredGraph(NamedTuple):
     """A plan as the search sees it.
 
     Args:
@@ -51,7 +51,7 @@ class Coloured(NamedTuple):
     producers: list[list[int]]
 
 
-def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> Verdict:
+def find_mapping(left: ColouredGraph, right: ColouredGraph, *, budget: int) -> Verdict:
     """Map each call of `left` to one of `right`, keeping colours and references.
 
     Args:
@@ -59,18 +59,18 @@ def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> Verdict:
         right: The other, coloured from the same table.
         budget: How many pairs of calls to try.
 
-    >>> dice = Coloured([0, 0, 1], [[], [], [0, 1]])
-    >>> find_mapping(dice, Coloured([0, 1, 0], [[], [2, 0], []]), budget=100)
+    >>> dice = ColouredGraph([0, 0, 1], [[], [], [0, 1]])
+    >>> find_mapping(dice, ColouredGraph([0, 1, 0], [[], [2, 0], []]), budget=100)
     Verdict(same=True, proved=True, mapping=(2, 0, 1))
     """
-    refine(left, right, rounds=min(ROUNDS, 1 + budget // (1 + len(left.colours))))
+    refine_colours(left, right, rounds=min(MAX_ROUNDS, 1 + budget // (1 + len(left.colours))))
     if sorted(left.colours) != sorted(right.colours):
         return DIFFERENT
     search = _Search(left, right, budget)
     partners: dict[tuple[int, ...], list[list[int]]] = {}
-    for component in _parts(right):
+    for component in _components(right):
         partners.setdefault(_signature(right, component), []).append(component)
-    for component in _parts(left):
+    for component in _components(left):
         candidates = partners.get(_signature(left, component), [])
         for index, candidate in enumerate(candidates):
             if search.match_part(component, candidate):
@@ -83,7 +83,7 @@ def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> Verdict:
     return Verdict(True, mapping=tuple(search.image))
 
 
-def refine(*graphs: Coloured, rounds: int = ROUNDS) -> None:
+def refine_colours(*graphs: ColouredGraph, rounds: int = MAX_ROUNDS) -> None:
     """Split colours by the colours of producers and consumers, until nothing splits (in place).
 
     The new colours are ordered as the old ones, and what was of one colour by what is around it: never by
@@ -97,7 +97,7 @@ def refine(*graphs: Coloured, rounds: int = ROUNDS) -> None:
                 (
                     graph.colours[call],
                     tuple([graph.colours[producer] for producer in graph.producers[call]]),
-                    (*sorted([(graph.colours[consumer], slot) for consumer, slot in used[call]]), _END),
+                    (*sorted([(graph.colours[consumer], slot) for consumer, slot in used[call]]), _LIST_END),
                 )
                 for call in range(len(graph.colours))
             ]
@@ -113,7 +113,7 @@ def refine(*graphs: Coloured, rounds: int = ROUNDS) -> None:
         count = len(table)
 
 
-def consumers(graph: Coloured) -> list[list[tuple[int, int]]]:
+def consumers(graph: ColouredGraph) -> list[list[tuple[int, int]]]:
     """For each call who refers to it: (consumer, which of the consumer's references it is)."""
     users: list[list[tuple[int, int]]] = [[] for _ in graph.colours]
     for consumer, producers in enumerate(graph.producers):
@@ -122,7 +122,7 @@ def consumers(graph: Coloured) -> list[list[tuple[int, int]]]:
     return users
 
 
-def _parts(graph: Coloured) -> Iterator[list[int]]:
+def _components(graph: ColouredGraph) -> Iterator[list[int]]:
     """The weakly connected parts, each in written order."""
     used = consumers(graph)
     seen = [False] * len(graph.colours)
@@ -139,14 +139,14 @@ def _parts(graph: Coloured) -> Iterator[list[int]]:
         yield sorted(component)
 
 
-def _signature(graph: Coloured, component: Sequence[int]) -> tuple[int, ...]:
+def _signature(graph: ColouredGraph, component: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(graph.colours[call] for call in component))
 
 
 class _Search:
     """The state of one search: images both ways, and what is left of the budget."""
 
-    def __init__(self, left: Coloured, right: Coloured, budget: int) -> None:
+    def __init__(self, left: ColouredGraph, right: ColouredGraph, budget: int) -> None:
         self.left, self.right, self.budget = left, right, budget
         self.left_users, self.right_users = consumers(left), consumers(right)
         self.image = [-1] * len(left.colours)

@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.limits import MAX_DIGITS, Span
-from planner_eval.base.text import shortened
-from planner_eval.plan.graph import stuck
+from planner_eval.base.text import shorten
+from planner_eval.plan.graph import blocked_positions
 from planner_eval.plan.model import (
     Arguments,
     Call,
@@ -40,15 +40,15 @@ from planner_eval.plan.values import map_leaves
 MAX_DEPTH = 200
 """How deep lists and objects in an argument may nest unless a caller says otherwise."""
 
-_PAST = 10**MAX_DIGITS
-SMALL = 10**9
+_INTEGER_BOUND = 10**MAX_DIGITS
+SMALL_INTEGER = 10**9
 """Whole numbers nearer to zero are kept without a further look."""
-_LEAVES = frozenset({str, bool, type(None)})
+_LEAF_TYPES = frozenset({str, bool, type(None)})
 
-_IDS = tuple(f"c{i + 1}" for i in range(16))
+_UNLABELLED_IDS = tuple(f"c{i + 1}" for i in range(16))
 """Of calls without labels; most plans have no more."""
-_edge = tuple.__new__  # as Edge(…) does itself, in half the time: one is made for each reference
-_ENDLESS = (float("inf"), float("-inf"))
+_make_edge = tuple.__new__  # as Edge(…) does itself, in half the time: one is made for each reference
+_INFINITIES = (float("inf"), float("-inf"))
 
 
 def link(
@@ -79,7 +79,7 @@ def link(
     (Edge(producer=0, consumer=1, argument='id', at=(), path=('id',), inferred=False),)
     """
     linker = _Linker(raw, depth, compute)
-    ids = _ids(raw.calls, linker.notes)
+    ids = _assign_ids(raw.calls, linker.notes)
     linked = []
     for i, call in enumerate(raw.calls):
         arguments = linker.arguments(i, call.arguments, call.spans)
@@ -95,18 +95,21 @@ def link(
         answer = linker.arguments(len(raw.calls), raw.answer, ())
         linker.edges = [e for e in linker.edges if e.consumer < len(calls)]
     if linker.missing:
-        calls = tuple(map(_apart, calls, raw.calls, _others(ids, linker.missing)))
+        calls = tuple(map(_replace_id, calls, raw.calls, _choose_other_ids(ids, linker.missing)))
     if linker.backward_only is False:
         linker.note_cycle(len(calls))
     notes = (*raw.notes, *linker.notes)
     return Plan(calls, tuple(linker.edges), answer, notes, dialect, text, reason=raw.reason)
 
 
-def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
+def _assign_ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
     """One unique id a call: its label, or c1, c2 …; a repeated label gets a suffix and a note."""
     labels_written = [call.label for call in calls]
     if labels_written.count(None) == len(labels_written):
-        return [*_IDS[: len(labels_written)], *[f"c{i + 1}" for i in range(len(_IDS), len(labels_written))]]
+        return [
+            *_UNLABELLED_IDS[: len(labels_written)],
+            *[f"c{i + 1}" for i in range(len(_UNLABELLED_IDS), len(labels_written))],
+        ]
     labels = {*labels_written}
     if len(labels) == len(calls) and None not in labels:
         return [*map(str, labels_written)]
@@ -130,7 +133,7 @@ def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
     return ids
 
 
-def _others(ids: list[str], missing: set[str]) -> list[str]:
+def _choose_other_ids(ids: list[str], missing: set[str]) -> list[str]:
     """Ids that no unresolved reference names: a call under such a name would mend the plan."""
     used = {*ids, *missing}
     replacements = []
@@ -144,7 +147,7 @@ def _others(ids: list[str], missing: set[str]) -> list[str]:
     return replacements
 
 
-def _apart(call: Call, raw: RawCall, other: str) -> Call:
+def _replace_id(call: Call, raw: RawCall, other: str) -> Call:
     return call if raw.label is not None else replace(call, id=other)
 
 
@@ -152,7 +155,7 @@ _Binders: TypeAlias = dict[str, list[tuple[int, Path]]]
 """For each name the calls that bind it, in order, and its way into their results."""
 
 
-def _bind(binders: _Binders, calls: tuple[RawCall, ...], first: int, end: int) -> None:
+def _add_binders(binders: _Binders, calls: tuple[RawCall, ...], first: int, end: int) -> None:
     for i in range(first, end):
         for name, path in calls[i].binds:
             if name in binders:
@@ -194,7 +197,7 @@ class _Linker:
                 seen.add(argument)
             elif kind is str:  # as most are
                 continue
-            if kind in _LEAVES or (kind is int and -SMALL < value < SMALL):
+            if kind in _LEAF_TYPES or (kind is int and -SMALL_INTEGER < value < SMALL_INTEGER):
                 continue
             span = spans[k] if spans else None
             linked = (self.resolve if kind is RawRef else self.value)(value, i, argument, (), span)
@@ -215,15 +218,15 @@ class _Linker:
         self, value: Value, i: int, argument: str, path: Path, span: Span | None
     ) -> Value:
         kind = type(value)
-        if kind in _LEAVES:
+        if kind in _LEAF_TYPES:
             return value
         if kind is float:
-            if value not in _ENDLESS:
+            if value not in _INFINITIES:
                 return value
             past = "a number past 1.8e308, the largest that is kept, and equals any other that is"
             raise LimitError(f"argument {argument!r} of {self.where(i)} is {past}")
         if kind is int:
-            if -_PAST < value < _PAST:
+            if -_INTEGER_BOUND < value < _INTEGER_BOUND:
                 return value
             long = f"an integer of more than {MAX_DIGITS:,} digits, which is the limit"
             raise LimitError(f"argument {argument!r} of call {i + 1} is {long}")
@@ -254,7 +257,7 @@ class _Linker:
     def computed(self, text: str, i: int, argument: str, span: Span | None) -> Value:
         """The value of an expression, or its source text, and a note that says which."""
         value = self.compute(text) if self.compute is not None else None
-        beginning = f"{argument!r} of call {i + 1} is the expression {shortened(text, 60)}"
+        beginning = f"{argument!r} of call {i + 1} is the expression {shorten(text, 60)}"
         outcome = "; its text stands for it" if value is None else f", computed as {value!r}"
         severity = "warning" if value is None else "info"
         self.notes.append(
@@ -266,7 +269,7 @@ class _Linker:
         self, ref: RawRef, i: int, argument: str, location: Path, span: Span | None
     ) -> Ref | Unresolved:
         if self.known < i:  # call by call, and only where something refers: what is bound so far is earlier
-            _bind(self.bound, self.calls, self.known, i)
+            _add_binders(self.bound, self.calls, self.known, i)
             self.known = i
         earlier = self.bound.get(ref.name)
         if earlier is None:
@@ -281,14 +284,14 @@ class _Linker:
                 Diagnostic("reference.ambiguous", message, "info", self._place(i), argument, ref_span)
             )
         full = path + ref.path
-        self.edges.append(_edge(Edge, (producer, i, argument, location, full, False)))
+        self.edges.append(_make_edge(Edge, (producer, i, argument, location, full, False)))
         return Ref(producer, full, ref.span)
 
     def late(self, ref: RawRef, i: int, argument: str, location: Path, span: Span | None) -> Ref | Unresolved:
         """:meth:`resolve` where no earlier call binds the name."""
         if self.every is None:
             self.every = {}
-            _bind(self.every, self.calls, 0, len(self.calls))
+            _add_binders(self.every, self.calls, 0, len(self.calls))
         binders = self.every.get(ref.name)
         if binders is None:
             message = f"{self._shown(i, argument)} refers to {ref.name!r}, which no call returns"
@@ -320,7 +323,7 @@ class _Linker:
         for edge in self.edges:
             if edge.producer != edge.consumer:
                 needs[edge.consumer].append(edge.producer)
-        circle = stuck(needs)
+        circle = blocked_positions(needs)
         if circle:
             listed = ", ".join(str(i + 1) for i in circle[:10]) + (" …" if len(circle) > 10 else "")
             message = f"calls {listed} depend on one another in a circle, or on calls that do"
@@ -329,7 +332,9 @@ class _Linker:
 
 # ----------------------------------------------------------------------
 # Building a plan from another one's calls, references following their producers.
-def moved(value: Value, positions: Mapping[int, int], lost_names: Mapping[int, str] | None = None) -> Value:
+def move_references(
+    value: Value, positions: Mapping[int, int], lost_names: Mapping[int, str] | None = None
+) -> Value:
     """A value whose references point to the new places of their producers.
 
     Args:
@@ -337,7 +342,7 @@ def moved(value: Value, positions: Mapping[int, int], lost_names: Mapping[int, s
         positions: Old position → new position.
         lost_names: Names for producers that have no new place; a reference to one is unresolved.
 
-    >>> moved([Ref(3), "text"], {3: 0})
+    >>> move_references([Ref(3), "text"], {3: 0})
     [Ref(call=0, path=()), 'text']
     """
 
@@ -351,7 +356,7 @@ def moved(value: Value, positions: Mapping[int, int], lost_names: Mapping[int, s
     return map_leaves(change, value)
 
 
-def plan_of(calls: Iterable[Call], answer: Arguments | None = None) -> Plan:
+def build_plan(calls: Iterable[Call], answer: Arguments | None = None) -> Plan:
     """The plan of linked calls, its edges read off their references."""
     calls = tuple(calls)
     edges = tuple(
@@ -364,6 +369,6 @@ def plan_of(calls: Iterable[Call], answer: Arguments | None = None) -> Plan:
     return Plan(calls, edges, answer)
 
 
-def with_arguments(call: Call, arguments: Arguments) -> Call:
+def replace_arguments(call: Call, arguments: Arguments) -> Call:
     """The call with other arguments; their places in the text are lost."""
     return Call(call.id, call.name, arguments, call.app, call.returns, call.span)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.registry import service
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Path: TypeAlias = tuple[str | int, ...]
 """A way into a value: field names and list positions, outermost first; () is the whole value."""
 
-WHOLE_RESULT = ("result", "output", "output_0")
+WHOLE_RESULT_NAMES = ("result", "output", "output_0")
 """Names under which plans speak of a tool's only output, whatever it is called."""
 
 Value: TypeAlias = Any
@@ -40,8 +40,8 @@ Arguments: TypeAlias = tuple[tuple[str, Value], ...]
 
 
 # ---------------------------------------------------------------- as written
-@quick
-class _Named:
+@fast_frozen
+class _NamedReference:
     """A name and the way into what it names. Making a dataclass takes 0.3 ms of every start: one for two."""
 
     name: str
@@ -49,14 +49,14 @@ class _Named:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@quick
-class _Text:
+@fast_frozen
+class _TextWithReferences:
     """Text around references, likewise."""
 
     parts: tuple[Any, ...]
 
 
-class RawRef(_Named):
+class RawRef(_NamedReference):
     """A reference as written: a name that some call binds, and a path into what it names.
 
     Args:
@@ -68,20 +68,20 @@ class RawRef(_Named):
     __slots__ = ()
 
 
-class RawTemplate(_Text):
+class RawTemplate(_TextWithReferences):
     """Text around references: strings and RawRefs in written order."""
 
     __slots__ = ()
 
 
-@quick
+@fast_frozen
 class RawComputed:
     """The source text of an expression that stands where a value should, as `1/6` in a Python call."""
 
     text: str
 
 
-@quick
+@fast_frozen
 class RawCall:
     """One call as written.
 
@@ -126,7 +126,7 @@ class RawPlan(NamedTuple):
 
 
 # ---------------------------------------------------------------- as meant
-@quick
+@fast_frozen
 class Ref:
     r"""A reference to another call's output.
 
@@ -145,7 +145,7 @@ class Ref:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-class Unresolved(_Named):
+class Unresolved(_NamedReference):
     """A reference to nothing: no call of the plan binds `name`.
 
     Args:
@@ -157,7 +157,7 @@ class Unresolved(_Named):
     __slots__ = ()
 
 
-class Template(_Text):
+class Template(_TextWithReferences):
     """Text around references: strings, Refs and Unresolveds in written order."""
 
     __slots__ = ()
@@ -183,7 +183,7 @@ class Diagnostic(NamedTuple):
     span: Span | None = None
 
 
-@quick
+@fast_frozen
 class Call:
     """One call of a plan: a node of the graph.
 
@@ -242,7 +242,7 @@ class Edge(NamedTuple):
     inferred: bool = False
 
 
-@quick
+@fast_frozen
 class Plan:
     r"""A typed call DAG: nodes are calls, edges are references.
 

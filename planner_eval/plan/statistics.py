@@ -112,8 +112,8 @@ FIGURES = (
 INFERRED = "inferred"
 """One more of them, where edges were inferred."""
 
-_EVERY = (*FIGURES, INFERRED)
-_COUNTED = ("patterns", "argument_kinds", "shapes", "scopes")
+_ALL_FIGURES = (*FIGURES, INFERRED)
+_COUNTER_NAMES = ("patterns", "argument_kinds", "shapes", "scopes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,16 +179,16 @@ class Sums:
         figures: Mapping[str, Any] = data or {}
         self.plans: int = figures.get("plans", 0)
         self.unread: int = figures.get("unread", 0)
-        spread = figures.get("figures") or [()] * len(_EVERY)
+        spread = figures.get("figures") or [()] * len(_ALL_FIGURES)
         self.figures = [Counter[int](dict(pairs)) for pairs in spread]
         self.fan_in = Counter[int](dict(figures.get("fan_in", ())))
         self.fan_out = Counter[int](dict(figures.get("fan_out", ())))
-        self.counts = {name: Counter[str](figures.get(name)) for name in _COUNTED}
+        self.counts = {name: Counter[str](figures.get(name)) for name in _COUNTER_NAMES}
 
     def add(self, stats: Stats) -> None:
         """Add the figures of a plan."""
         self.plans += 1
-        for name, counts in zip(_EVERY, self.figures, strict=True):
+        for name, counts in zip(_ALL_FIGURES, self.figures, strict=True):
             counts[getattr(stats, name)] += 1
         self.fan_in.update(stats.fan_in)
         self.fan_out.update(stats.fan_out)
@@ -222,18 +222,18 @@ class Sums:
 
     def summary(self, *, inferred: bool = False) -> Summary:
         """The figures, as :func:`summarise` gives them."""
-        names = _EVERY if inferred else FIGURES
+        names = _ALL_FIGURES if inferred else FIGURES
         kinds = self.counts["argument_kinds"]
         return Summary(
             self.plans,
             self.unread,
-            tuple(_figure(name, counts) for name, counts in zip(names, self.figures, strict=False)),
+            tuple(_distribution(name, counts) for name, counts in zip(names, self.figures, strict=False)),
             dict(sorted(self.fan_in.items())),
             dict(sorted(self.fan_out.items())),
             {kind: kinds[kind] for kind in KINDS if kinds[kind]},
-            _ranked(self.counts["patterns"]),
-            _ranked(self.counts["shapes"]),
-            _ranked(self.counts["scopes"]),
+            _sort_by_count(self.counts["patterns"]),
+            _sort_by_count(self.counts["shapes"]),
+            _sort_by_count(self.counts["scopes"]),
         )
 
 
@@ -258,21 +258,21 @@ def summarise(stats: Iterable[Stats], *, unread: int = 0, inferred: bool = False
     return sums.summary(inferred=inferred)
 
 
-def _figure(name: str, counts: Counter[int]) -> Distribution:
+def _distribution(name: str, counts: Counter[int]) -> Distribution:
     spread = dict(sorted(counts.items()))
     plans, total = counts.total(), sum(value * count for value, count in spread.items())
     if not plans:
         return Distribution(name, 0, None, None, None, spread)
     mean = total / plans if total % plans else total // plans
-    low, high = _place(spread, (plans - 1) // 2), _place(spread, plans // 2)
+    low, high = _value_at_rank(spread, (plans - 1) // 2), _value_at_rank(spread, plans // 2)
     median = low if plans % 2 else (low + high) / 2
     return Distribution(name, total, mean, median, max(spread), spread)
 
 
-def _place(spread: Mapping[int, int], rank: int) -> int:
+def _value_at_rank(spread: Mapping[int, int], rank: int) -> int:
     """The value that stands at a place, counted from 0, when all are in order."""
     return next(value for value, end in zip(spread, accumulate(spread.values()), strict=True) if rank < end)
 
 
-def _ranked(counts: Counter[str]) -> dict[str, int]:
+def _sort_by_count(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

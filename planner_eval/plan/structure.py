@@ -15,15 +15,15 @@ from typing import TypeAlias
 
 from planner_eval.plan.graph import (
     circles,
-    in_levels,
-    leaders,
+    component_leaders,
+    group_by_level,
     levels,
     levels_in_steps,
     longest_chain,
     producers,
 )
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.values import holds
+from planner_eval.plan.values import contains_kind
 
 
 # ----------------------------------------------------------------------
@@ -45,7 +45,7 @@ def components(plan: Plan) -> list[list[int]]:
     [[0, 1], [2]]
     """
     groups: dict[int, list[int]] = {}
-    for call, leader in enumerate(leaders(producers(plan))):
+    for call, leader in enumerate(component_leaders(producers(plan))):
         groups.setdefault(leader, []).append(call)
     return list(groups.values())
 
@@ -81,7 +81,7 @@ def topological_generations(plan: Plan) -> list[list[int]]:
     [[0, 2], [1]]
     """
     needs = producers(plan)
-    return in_levels(levels_in_steps(needs, plan.steps) if plan.steps else levels(needs))
+    return group_by_level(levels_in_steps(needs, plan.steps) if plan.steps else levels(needs))
 
 
 def topological_order(plan: Plan) -> list[int]:
@@ -182,7 +182,7 @@ KINDS = (
 )  # fmt: skip
 """The kinds of arguments: what refers to other calls, then the types of JSON."""
 
-_JSON = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+_JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
 
 def argument_kinds(plan: Plan) -> dict[str, int]:
@@ -196,22 +196,22 @@ def argument_kinds(plan: Plan) -> dict[str, int]:
     """
     own = {(edge.consumer, edge.argument) for edge in plan.edges if edge.producer == edge.consumer}
     counts = Counter(
-        "unresolved" if (position, name) in own else _kind(value)
+        "unresolved" if (position, name) in own else _argument_kind(value)
         for position, call in enumerate(plan.calls)
         for name, value in call.arguments
     )
     return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
 
-def _kind(value: Value) -> str:
+def _argument_kind(value: Value) -> str:
     kind = type(value)
-    if kind in _JSON:
-        return _JSON[kind]
-    if holds(value, Unresolved):
+    if kind in _JSON_TYPES:
+        return _JSON_TYPES[kind]
+    if contains_kind(value, Unresolved):
         return "unresolved"
     if kind is Ref:
         return "reference"
-    inside = holds(value, Ref)
+    inside = contains_kind(value, Ref)
     if kind is Template:
         return "ref in text" if inside else "string"
     return "ref in values" if inside else "array" if kind is list else "object"
@@ -219,13 +219,13 @@ def _kind(value: Value) -> str:
 
 # ----------------------------------------------------------------------
 # The shape of a plan in one line: which call needs which, whatever the calls are named.
-EXACT = 16
+MAX_EXACT_CALLS = 16
 """Calls of a piece up to which its text tells it from every other."""
 
-_LONG = 400
+_MAX_CALL_CHARS = 400
 """Characters up to which the text of a call holds those of its producers."""
 
-Needs: TypeAlias = tuple[tuple[int, ...], ...]
+ProducerTuples: TypeAlias = tuple[tuple[int, ...], ...]
 
 
 def shape(plan: Plan) -> str:
@@ -246,42 +246,48 @@ def shape(plan: Plan) -> str:
     '(a:()) (a)'
     """
     needed, users = producers(plan), consumers(plan)
-    text, circular = _texts(plan, needed, users)
+    text, circular = _call_texts(plan, needed, users)
     if not circular and all(len(those) < 2 for those in users):
-        return _joined([text[i] for i, those in enumerate(users) if not those])
+        return _join_pieces([text[i] for i, those in enumerate(users) if not those])
     rings = [group for group in circles(needed) if len(group) > 1] if circular else []
     in_ring = {i for group in rings for i in group}
     pieces: dict[int, list[int]] = {}
-    for call, leader in enumerate(leaders(needed)):
+    for call, leader in enumerate(component_leaders(needed)):
         pieces.setdefault(leader, []).append(call)
     texts = []
     for piece in pieces.values():
-        if len(piece) <= EXACT and in_ring.isdisjoint(piece) and any(len(users[i]) > 1 for i in piece):
+        if (
+            len(piece) <= MAX_EXACT_CALLS
+            and in_ring.isdisjoint(piece)
+            and any(len(users[i]) > 1 for i in piece)
+        ):
             index_in_piece = {call: index for index, call in enumerate(piece)}
-            texts.append(_exact(tuple(tuple(index_in_piece[p] for p in needed[call]) for call in piece)))
+            texts.append(
+                _canonical_text(tuple(tuple(index_in_piece[p] for p in needed[call]) for call in piece))
+            )
             continue
         members = set(piece)
         ends = [text[i] for i in piece if not users[i]]
         for group in rings:
             if group[0] in members and all(user in group for i in group for user in users[i]):
-                ends.append(max((text[i] for i in group), key=_size))
-        texts.append(" ".join(sorted(ends, key=_longest)))
-    return _joined(texts)
+                ends.append(max((text[i] for i in group), key=_length_key))
+        texts.append(" ".join(sorted(ends, key=_longest_first_key)))
+    return _join_pieces(texts)
 
 
-def _joined(pieces: list[str]) -> str:
-    return " + ".join(sorted(pieces, key=_longest))
+def _join_pieces(pieces: list[str]) -> str:
+    return " + ".join(sorted(pieces, key=_longest_first_key))
 
 
-def _longest(text: str) -> tuple[int, str]:
+def _longest_first_key(text: str) -> tuple[int, str]:
     return -len(text), text
 
 
-def _size(text: str) -> tuple[int, str]:
+def _length_key(text: str) -> tuple[int, str]:
     return len(text), text
 
 
-def _texts(
+def _call_texts(
     plan: Plan, needed: Sequence[Sequence[int]], users: Sequence[Sequence[int]]
 ) -> tuple[dict[int, str], bool]:
     """For each call its brackets around those of its producers, and whether some need one another."""
@@ -293,23 +299,23 @@ def _texts(
             (text.get(p, "*") if len(users[p]) == 1 else f"{text.get(p, '*')}×{len(users[p])}")
             for p in needed[i]
         )
-        text[i] = f"({''.join(inner)})" if sum(map(len, inner)) < _LONG else f"(…{len(inner)})"
+        text[i] = f"({''.join(inner)})" if sum(map(len, inner)) < _MAX_CALL_CHARS else f"(…{len(inner)})"
     return text, circular
 
 
 # ---------------------------------------------------------------- canonical texts of small pieces
 @lru_cache(maxsize=4096)
-def _exact(needs: Needs) -> str:
+def _canonical_text(needs: ProducerTuples) -> str:
     """The text of a piece without circles, in its canonical order.
 
     Calls are told apart by what stands around them, again and again; where that leaves calls alike, each is
     tried as the first of them, unless one that was tried before gave the same graph: then the piece looks the
     same from either. Of the graphs that are left, calls numbered in their order, the least counts.
     """
-    return _written(min(_search(needs, _users(needs), [0] * len(needs))))
+    return _write_piece(min(_find_numberings(needs, _consumers(needs), [0] * len(needs))))
 
 
-def _users(needs: Needs) -> list[list[int]]:
+def _consumers(needs: ProducerTuples) -> list[list[int]]:
     users: list[list[int]] = [[] for _ in needs]
     for call, needed in enumerate(needs):
         for producer in needed:
@@ -317,46 +323,50 @@ def _users(needs: Needs) -> list[list[int]]:
     return users
 
 
-def _search(needs: Needs, users: Sequence[Sequence[int]], colors: list[int]) -> set[Needs]:
+def _find_numberings(
+    needs: ProducerTuples, users: Sequence[Sequence[int]], colors: list[int]
+) -> set[ProducerTuples]:
     """The graph, numbered in all orders that agree with the colours, but for those equal by symmetry."""
-    colors = _refined(needs, users, colors)
-    tied = _alike(colors)
+    colors = _refine_colors(needs, users, colors)
+    tied = _find_tied_calls(colors)
     if not tied:
-        return {_numbered(needs, colors)}
-    numberings: set[Needs] = set()
+        return {_renumber(needs, colors)}
+    numberings: set[ProducerTuples] = set()
     for call in tied:
-        first = _first(colors, call)
-        if not numberings or _any(needs, users, first) not in numberings:
-            numberings |= _search(needs, users, first)
+        first = _individualize(colors, call)
+        if not numberings or _find_one_numbering(needs, users, first) not in numberings:
+            numberings |= _find_numberings(needs, users, first)
     return numberings
 
 
-def _any(needs: Needs, users: Sequence[Sequence[int]], colors: list[int]) -> Needs:
+def _find_one_numbering(
+    needs: ProducerTuples, users: Sequence[Sequence[int]], colors: list[int]
+) -> ProducerTuples:
     """The graph, numbered in one order that agrees with the colours."""
-    while tied := _alike(colors := _refined(needs, users, colors)):
-        colors = _first(colors, tied[0])
-    return _numbered(needs, colors)
+    while tied := _find_tied_calls(colors := _refine_colors(needs, users, colors)):
+        colors = _individualize(colors, tied[0])
+    return _renumber(needs, colors)
 
 
-def _alike(colors: Sequence[int]) -> list[int]:
+def _find_tied_calls(colors: Sequence[int]) -> list[int]:
     """The calls of the first colour that several have."""
     counts = Counter(colors)
     color = min((c for c, count in counts.items() if count > 1), default=None)
     return [call for call, c in enumerate(colors) if c == color]
 
 
-def _first(colors: Sequence[int], call: int) -> list[int]:
+def _individualize(colors: Sequence[int], call: int) -> list[int]:
     """The colours, one call before all others of its own."""
     return [2 * c + (c == colors[call] and other != call) for other, c in enumerate(colors)]
 
 
-def _numbered(needs: Needs, order: Sequence[int]) -> Needs:
+def _renumber(needs: ProducerTuples, order: Sequence[int]) -> ProducerTuples:
     """The graph with calls as their places in an order."""
     calls_in_order = sorted(range(len(needs)), key=order.__getitem__)
     return tuple(tuple(sorted([order[p] for p in needs[call]])) for call in calls_in_order)
 
 
-def _refined(needs: Needs, users: Sequence[Sequence[int]], colors: list[int]) -> list[int]:
+def _refine_colors(needs: ProducerTuples, users: Sequence[Sequence[int]], colors: list[int]) -> list[int]:
     """The colours, told apart by those of producers and consumers until nothing changes."""
     count = 0
     while True:
@@ -371,9 +381,9 @@ def _refined(needs: Needs, users: Sequence[Sequence[int]], colors: list[int]) ->
         count = len(ranked)
 
 
-def _written(needs: Needs) -> str:
+def _write_piece(needs: ProducerTuples) -> str:
     """The text of a piece: it says the whole graph."""
-    users = _users(needs)
+    users = _consumers(needs)
     letters: dict[int, str] = {}
 
     def of(call: int) -> str:

@@ -3,7 +3,7 @@
 A value is JSON data with references in it (:mod:`planner_eval.plan.model`): lists, objects and texts
 around references hold values, everything else is a leaf. What only looks, asks :func:`leaves`; what
 changes leaves and keeps the rest, :func:`map_leaves`; what makes something else of a value,
-:func:`fold`; what only wants to know whether some kind is in it, :func:`holds`. Loops measured to be
+:func:`fold`; what only wants to know whether some kind is in it, :func:`contains_kind`. Loops measured to be
 hot keep a walk of their own, and ``tests/test_link.py`` holds them equal to these.
 """
 
@@ -13,31 +13,31 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from planner_eval.base.json_text import rebuilt
+from planner_eval.base.json_text import map_object_values
 from planner_eval.plan.model import Path, RawRef, RawTemplate, Ref, Template, Unresolved, Value
 
-_LEAVES = frozenset({str, int, float, bool, type(None), Ref, Unresolved, RawRef})
+_LEAF_TYPES = frozenset({str, int, float, bool, type(None), Ref, Unresolved, RawRef})
 """What nearly every value is; asked first, for that is the quickest."""
 
 
-def holds(value: Value, kinds: type | tuple[type, ...]) -> bool:
+def contains_kind(value: Value, kinds: type | tuple[type, ...]) -> bool:
     """Whether a value, or anything in it, is of one of some kinds.
 
     Args:
         value: The value.
         kinds: The kinds: of references, of texts around references, of scalars, ``list`` or ``dict``.
 
-    >>> holds({"to": ["Rome", 7]}, int), holds({"to": ["Rome", 7]}, Template)
+    >>> contains_kind({"to": ["Rome", 7]}, int), contains_kind({"to": ["Rome", 7]}, Template)
     (True, False)
     """
     if isinstance(value, kinds):
         return True
-    if type(value) in _LEAVES:
+    if type(value) in _LEAF_TYPES:
         return False
     if isinstance(value, dict):
-        return any(holds(item, kinds) for item in value.values())
+        return any(contains_kind(item, kinds) for item in value.values())
     if isinstance(value, (list, tuple)):
-        return any(holds(item, kinds) for item in value)
+        return any(contains_kind(item, kinds) for item in value)
     return isinstance(value, (Template, RawTemplate)) and any(isinstance(p, kinds) for p in value.parts)
 
 
@@ -55,7 +55,7 @@ def leaves(value: Value, path: Path = ()) -> Iterator[tuple[Path, Value]]:
     >>> list(leaves({"to": ["Rome", 7]}))
     [(('to', 0), 'Rome'), (('to', 1), 7)]
     """
-    if type(value) in _LEAVES:
+    if type(value) in _LEAF_TYPES:
         yield path, value
     elif isinstance(value, dict):
         for key, item in value.items():
@@ -82,12 +82,12 @@ def map_leaves(change: Callable[[Value], Value], value: Value) -> Value:
     {'to': ['ROME', 7]}
     """
     kind = type(value)
-    if kind in _LEAVES:
+    if kind in _LEAF_TYPES:
         return change(value)
     if kind is dict:
         return {key: map_leaves(change, item) for key, item in value.items()}
     if isinstance(value, dict):  # keys that a text repeats are link()'s to report
-        return rebuilt(value, partial(map_leaves, change))
+        return map_object_values(value, partial(map_leaves, change))
     if isinstance(value, (list, tuple)):
         return [map_leaves(change, item) for item in value]
     if isinstance(value, (Template, RawTemplate)):
@@ -116,7 +116,7 @@ def fold(
     >>> fold({"to": ["Rome", 7]}, repr, items=" ".join, fields=lambda made: f"<{made['to']}>")
     "<'Rome' 7>"
     """
-    if type(value) in _LEAVES:
+    if type(value) in _LEAF_TYPES:
         return leaf(value)
     if isinstance(value, dict):
         return fields(

@@ -6,7 +6,7 @@ from typing import Any
 
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import write
-from planner_eval.reading.dialects.round_trip import Simplified, write_lossy
+from planner_eval.reading.dialects.round_trip import ConvertedText, write_lossy
 from planner_eval.reading.parse import Source, parse, types_of
 
 
@@ -19,7 +19,7 @@ def convert(
     repair: bool = False,
     compute: str | None = None,
     tools: Any = None,
-) -> Simplified:
+) -> ConvertedText:
     """Write a plan in another notation.
 
     Args:
@@ -48,4 +48,4 @@ def convert(
     plan = parse(source, dialect=dialect, repair=repair, compute=compute, tools=types)
     if loss:
         return write_lossy(plan, to, write, tools=types)
-    return Simplified(write(plan, to, tools=types), ())
+    return ConvertedText(write(plan, to, tools=types), ())

@@ -7,24 +7,24 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.base.arguments import FLAG, NAME, expect, expect_or_none, of, one_of
+from planner_eval.base.arguments import FLAG, NAME, expect, expect_or_none, instance_of, one_of
 from planner_eval.base.errors import InputError, LimitError, ParseError
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.registry import service
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects import read as door
-from planner_eval.reading.dialects.sources import Which, data_of, refuse_turn
-from planner_eval.reading.files.fields import KNOWN, Role
+from planner_eval.reading.dialects.sources import TurnChoice, check_turn, to_json_data
+from planner_eval.reading.files.fields import PLAN_FIELDS, Role
 from planner_eval.reading.files.files import PlanFile, read_data
-from planner_eval.reading.files.frames import is_table, rows_of
-from planner_eval.reading.files.items import structured
+from planner_eval.reading.files.frames import is_table, table_rows
+from planner_eval.reading.files.items import split_json_value
 from planner_eval.reading.files.plans import read_plan
-from planner_eval.reading.files.record import BESIDE_GOLD, Record
+from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record
 from planner_eval.reading.files.several import read_path
 from planner_eval.reading.files.shapes import shape_of
-from planner_eval.reading.files.storing import AS_USUAL, Store
-from planner_eval.reading.files.warnings import repeated_ids
+from planner_eval.reading.files.storing import DEFAULT_STORE, Store
+from planner_eval.reading.files.warnings import format_repeated_ids
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures
@@ -36,7 +36,12 @@ Source: TypeAlias = Any
 _SUFFIXES = (
     ".json", ".jsonl", ".ndjson", ".txt", ".csv", ".tsv", ".parquet", ".gz", ".bz2", ".xz", ".zst",
 )  # fmt: skip
-_NAMES: Mapping[Role, str] = {"answer": "predictions", "gold": "gold", "plan": "plans", "alone": "plans"}
+_NAMES_BY_ROLE: Mapping[Role, str] = {
+    "answer": "predictions",
+    "gold": "gold",
+    "plan": "plans",
+    "alone": "plans",
+}
 
 
 def read(  # noqa: PLR0913 - the options of a public function
@@ -47,8 +52,8 @@ def read(  # noqa: PLR0913 - the options of a public function
     text_field: str | None = None,
     cache: str | None = None,
     folder: str | None = None,
-    turn: Which = None,
-    store: Store = AS_USUAL,
+    turn: TurnChoice = None,
+    store: Store = DEFAULT_STORE,
 ) -> PlanFile:
     """Read a file of plans, or the same in memory: one plan, or records of which each holds one.
 
@@ -76,8 +81,8 @@ def read(  # noqa: PLR0913 - the options of a public function
     >>> [record.id for record in found.records], parse(found.records[0]).calls[0].name
     (['q1', 'q2'], 'f')
     """
-    refuse_turn(turn)
-    expect(one_of(_NAMES), role=role)
+    check_turn(turn)
+    expect(one_of(_NAMES_BY_ROLE), role=role)
     file = read_as(source, role, id_field, text_field, folders=(cache, folder), store=store)
     return file.of_turn(turn)
 
@@ -89,15 +94,15 @@ def read_as(
     text_field: str | None,
     spare: tuple[str | None, str | None] = (None, None),
     folders: tuple[str | None, str | None] = (None, None),
-    store: Store = AS_USUAL,
+    store: Store = DEFAULT_STORE,
 ) -> PlanFile:
     """Read a file of plans as :func:`read` does, beside another whose fields are `spare`."""
     expect_or_none(NAME, id_field=id_field, text_field=text_field)
-    expect(of(Store, "Store(…) of planner_eval.reading.files.storing"), store=store)
+    expect(instance_of(Store, "Store(…) of planner_eval.reading.files.storing"), store=store)
     if not isinstance(source, (str, os.PathLike, Plan, Record, PlanFile)):
-        original, source = source, rows_of(source)
+        original, source = source, table_rows(source)
         if source == [] and source is not original:  # a table without rows is no plan without calls
-            return no_records(role)
+            return empty_plan_file(role)
     if isinstance(source, PlanFile):
         return source
     if isinstance(source, Record):
@@ -106,16 +111,16 @@ def read_as(
     if isinstance(source, (str, os.PathLike)):
         return _read_named(os.fspath(source), {**named, "store": store}, folders)
     if isinstance(source, Plan):
-        return PlanFile(_NAMES[role], (Record(_NAMES[role], 0, None, source),), False)
+        return PlanFile(_NAMES_BY_ROLE[role], (Record(_NAMES_BY_ROLE[role], 0, None, source),), False)
     if isinstance(source, (list, tuple)) and source and all(isinstance(item, Record) for item in source):
-        return PlanFile(_NAMES[role], tuple(source), True)
+        return PlanFile(_NAMES_BY_ROLE[role], tuple(source), True)
     data = list(source) if isinstance(source, tuple) else source
-    return _with_repeats(read_data(data, _NAMES[role], **named))
+    return _note_repeated_ids(read_data(data, _NAMES_BY_ROLE[role], **named))
 
 
-def no_records(role: Role) -> PlanFile:
+def empty_plan_file(role: Role) -> PlanFile:
     """Of many plans none."""
-    return PlanFile(_NAMES[role], (), True)
+    return PlanFile(_NAMES_BY_ROLE[role], (), True)
 
 
 def is_empty(source: Source) -> bool:
@@ -130,14 +135,14 @@ def _read_named(name: str, fields: dict[str, Any], folders: tuple[str | None, st
     if name != "-" and not any(mark in name for mark in "./\\*?["):
         dataset = service("dataset plans")(name, *folders)
         if dataset is not None:
-            return _with_repeats(dataset)
+            return _note_repeated_ids(dataset)
         hidden = service("hidden dataset")(name)
-    file = _with_repeats(read_path(name, **fields))
+    file = _note_repeated_ids(read_path(name, **fields))
     return file if hidden is None else file._replace(notes=(*file.notes, hidden))
 
 
-def _with_repeats(file: PlanFile) -> PlanFile:
-    return file._replace(notes=(*file.notes, *repeated_ids(file.records)))
+def _note_repeated_ids(file: PlanFile) -> PlanFile:
+    return file._replace(notes=(*file.notes, *format_repeated_ids(file.records)))
 
 
 def parse(  # noqa: PLR0913 - the options of a public function
@@ -149,7 +154,7 @@ def parse(  # noqa: PLR0913 - the options of a public function
     infer: bool = False,
     compute: str | None = None,
     reader: str = "fast",
-    turn: Which = None,
+    turn: TurnChoice = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Plan:
     """Read a plan.
@@ -214,7 +219,7 @@ stands for the file: pe.parse(Path('gold.json')) reads it
         )  # fmt: skip
         return plan
     except ParseError:
-        if isinstance(source, (list, tuple)) and _are_several(source):
+        if isinstance(source, (list, tuple)) and _holds_many_plans(source):
             raise InputError(
                 f"a list of {len(source):,} records or plans, expected one plan: pe.read gives the records "
                 "of a list, and pe.parse takes each of .records; pe.stats and pe.score take them all"
@@ -222,12 +227,12 @@ stands for the file: pe.parse(Path('gold.json')) reads it
         raise
 
 
-def inferring(file: PlanFile) -> PlanFile:
+def enable_inference(file: PlanFile) -> PlanFile:
     """The same file, with whose plans edges are inferred, by what their data set says of tools."""
-    return file.each(partial(_inferring, service("signatures of released tools")()))
+    return file.each(partial(_set_signatures, service("signatures of released tools")()))
 
 
-def _inferring(signatures: Any, record: Record) -> Record:
+def _set_signatures(signatures: Any, record: Record) -> Record:
     return record._replace(infer=signatures.of(record.tools))
 
 
@@ -240,23 +245,23 @@ def signatures_of(catalog: Any) -> Signatures:
     return signatures
 
 
-def _are_several(items: Sequence[Any]) -> bool:
+def _holds_many_plans(items: Sequence[Any]) -> bool:
     """Whether a list holds plans, records, or objects that hold a plan in a field: many, and not one."""
     return bool(items) and all(
         isinstance(item, (Plan, Record))
-        or (isinstance(item, dict) and shape_of(item).holds and not KNOWN.isdisjoint(item))
+        or (isinstance(item, dict) and shape_of(item).holds and not PLAN_FIELDS.isdisjoint(item))
         for item in items
     )
 
 
-def is_one(source: Source) -> bool:
+def is_one_plan(source: Source) -> bool:
     """Whether a source is one plan, and neither a file nor a list of records."""
     if isinstance(source, (str, Plan)):
         return True
-    return isinstance(source, (list, dict)) and not structured(source).many
+    return isinstance(source, (list, dict)) and not split_json_value(source).many
 
 
-def is_many(source: Source) -> bool:
+def may_hold_many_plans(source: Source) -> bool:
     """Whether a source is a file, a table or a list of records, which may hold many plans."""
     if isinstance(source, (list, tuple)) and source and all(isinstance(item, Record) for item in source):
         return True
@@ -264,7 +269,7 @@ def is_many(source: Source) -> bool:
 
 
 def _is_list_of_records(source: Source) -> bool:
-    return isinstance(source, (list, tuple)) and structured(list(source)).many
+    return isinstance(source, (list, tuple)) and split_json_value(list(source)).many
 
 
 def only_record(source: Source, role: Role = "plan") -> Record:
@@ -274,9 +279,9 @@ def only_record(source: Source, role: Role = "plan") -> Record:
         InputError: it holds many.
     """
     try:
-        file = read_as(_plain(no_text(source)), role, None, None)
+        file = read_as(_convert_foreign_data(text_as_record(source)), role, None, None)
     except ParseError as error:  # out of an object of another package
-        return Record(_NAMES[role], 0, None, "", error=error)
+        return Record(_NAMES_BY_ROLE[role], 0, None, "", error=error)
     if len(file.records) == 1:
         return file.records[0]
     raise InputError(
@@ -285,14 +290,14 @@ def only_record(source: Source, role: Role = "plan") -> Record:
     )
 
 
-def _plain(source: Source) -> Source:
+def _convert_foreign_data(source: Source) -> Source:
     """Data out of messages and answers of other packages; anything else as it is."""
     own_types = (str, os.PathLike, Plan, Record, PlanFile)
     if isinstance(source, own_types) or is_table(source):
         return source
     if isinstance(source, (list, tuple)) and any(isinstance(item, own_types[2:]) for item in source):
         return source
-    return data_of(source)
+    return to_json_data(source)
 
 
 def gold_record(source: Source) -> Record:
@@ -309,24 +314,24 @@ def gold_record(source: Source) -> Record:
     ['g()']
     """
     if isinstance(source, str):
-        fields = _record_in(source)
-        source = no_text(source) if fields is None else fields
+        fields = _parse_gold_record(source)
+        source = text_as_record(source) if fields is None else fields
     record = only_record(source, "gold")
-    inner = _inner(record)
+    inner = _inner_gold_record(record)
     return record if inner is None else only_record(inner, "gold")
 
 
-def _inner(record: Record) -> dict[str, Any] | None:
+def _inner_gold_record(record: Record) -> dict[str, Any] | None:
     """The gold record that stands in a field of another, which says itself nothing of what is right."""
-    if not record.fields or any(name in record.fields for name in BESIDE_GOLD):
+    if not record.fields or any(name in record.fields for name in GOLD_COMPANION_FIELDS):
         return None
     content = record.source
     if isinstance(content, str):
-        return _record_in(content)
+        return _parse_gold_record(content)
     return content if isinstance(content, dict) and "gold" in content else None
 
 
-def _record_in(text: str) -> dict[str, Any] | None:
+def _parse_gold_record(text: str) -> dict[str, Any] | None:
     """The gold record that a text is; None where it is a plan, or anything else."""
     if not text.lstrip().startswith("{"):
         return None
@@ -339,7 +344,7 @@ def _record_in(text: str) -> dict[str, Any] | None:
     return values[0] if "gold" in values[0] else None
 
 
-def no_text(source: Source) -> Source:
+def text_as_record(source: Source) -> Source:
     """A source for :func:`read`, to which a text is a path: a plan's text becomes a record.
 
     Raises:

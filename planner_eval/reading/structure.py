@@ -11,7 +11,7 @@ from planner_eval.plan.statistics import Stats, Sums
 from planner_eval.plan.statistics import stats as stats_of
 from planner_eval.reading.files.plans import read_plan
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.parse import Source, inferring, is_many, parse, read
+from planner_eval.reading.parse import Source, enable_inference, may_hold_many_plans, parse, read
 
 
 @overload
@@ -47,9 +47,9 @@ def stats(plan: Source, *, infer: bool = False) -> Any:
     (1, 1)
     """
     expect(FLAG, infer=infer)
-    if not is_many(plan):
+    if not may_hold_many_plans(plan):
         return stats_of(parse(plan, infer=infer))
-    file = inferring(read(plan)) if infer else read(plan)
+    file = enable_inference(read(plan)) if infer else read(plan)
     if not file.many:
         return stats_of(read_plan(file.records[0]))
     sums = Sums()

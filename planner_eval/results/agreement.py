@@ -14,10 +14,10 @@ from operator import mul
 from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError
-from planner_eval.base.text import counted, did_you_mean
+from planner_eval.base.text import did_you_mean, format_count
 from planner_eval.results.intervals import Interval, interval, proportion
 from planner_eval.results.paired_tests import holm, sign_test
-from planner_eval.results.selftest import NO, YES
+from planner_eval.results.selftest import NO_WORDS, YES_WORDS
 
 # ----------------------------------------------------------------------
 # What verdicts are, and what an agreement of two sets of them says.
@@ -55,7 +55,7 @@ class Verdicts(NamedTuple):
     said: str = ""
 
 
-class Agreed(NamedTuple):
+class AgreementRow(NamedTuple):
     """One record under both.
 
     Args:
@@ -74,7 +74,7 @@ class Agreed(NamedTuple):
     error: str = ""
 
 
-class Share(NamedTuple):
+class AgreementFigure(NamedTuple):
     """A figure of an agreement.
 
     Args:
@@ -131,9 +131,9 @@ class Agreement:
     by: str
     classes: tuple[str, ...]
     cells: tuple[tuple[int, ...], ...]
-    figures: tuple[Share, ...]
+    figures: tuple[AgreementFigure, ...]
     shifts: tuple[Shift, ...]
-    rows: tuple[Agreed, ...]
+    rows: tuple[AgreementRow, ...]
     made: str
 
     @property
@@ -161,9 +161,9 @@ class Agreement:
 
 # ----------------------------------------------------------------------
 # Two sets of verdicts on the same records: how far they agree, beyond chance, and where they part.
-_SAYING = {"yes": frozenset((*YES, "y")), "no": frozenset((*NO, "n"))}
+_CLASS_WORDS = {"yes": frozenset((*YES_WORDS, "y")), "no": frozenset((*NO_WORDS, "n"))}
 
-MOST_CLASSES = 100
+MAX_CLASSES = 100
 """More classes are no verdicts but free text."""
 
 
@@ -197,10 +197,11 @@ def agreement(
         if any(verdict.id is not None for source in (first, second) for verdict in source.found)
         else "position"
     )
-    left, right = (_keyed(verdicts, by) for verdicts in (first, second))
+    left, right = (_index_verdicts(verdicts, by) for verdicts in (first, second))
     if by == "position" and len(left) != len(right):
         raise InputError(
-            f"{first.name} has {counted(len(left), 'verdict')} and {second.name} {len(right):,}, none with "
+            f"{first.name} has {format_count(len(left), 'verdict')} and {second.name} "
+            f"{len(right):,}, none with "
             "an id: give them ids, or as many on both sides"
         )
     if not any(key in right for key in left):
@@ -208,8 +209,8 @@ def agreement(
     words = {
         verdict.value for keyed in (left, right) for verdict in keyed.values() if verdict.value is not None
     }
-    named = _classes(words, positive)
-    rows = (*_rows(left, right, named), *_spare(first, left), *_spare(second, right))
+    named = _map_words_to_classes(words, positive)
+    rows = (*_rows(left, right, named), *_unpaired_rows(first, left), *_unpaired_rows(second, right))
     binary = set(named.values()) <= {"yes", "no"}
     classes = ("yes", "no") if binary else tuple(sorted(set(named.values())))
     counts = Counter((row.first, row.second) for row in rows if row.state in ("same", "different"))
@@ -221,7 +222,7 @@ def agreement(
     )
 
 
-def _keyed(verdicts: Verdicts, by: str) -> dict[str, Verdict]:
+def _index_verdicts(verdicts: Verdicts, by: str) -> dict[str, Verdict]:
     """The verdicts by id, or by their number; of two with one id the first."""
     keyed: dict[str, Verdict] = {}
     for number, verdict in enumerate(verdicts.found, 1):
@@ -231,12 +232,12 @@ def _keyed(verdicts: Verdicts, by: str) -> dict[str, Verdict]:
     return keyed
 
 
-def _classes(words: set[str], positive: str | None) -> dict[str, str]:
+def _map_words_to_classes(words: set[str], positive: str | None) -> dict[str, str]:
     """What each word that was written stands for."""
     if not words:
         raise PairingError("neither side has a verdict: nothing can be compared")
     plain = {word: " ".join(word.split()).casefold() for word in words}
-    class_of = _alike(set(plain.values()))
+    class_of = _group_synonyms(set(plain.values()))
     if positive is not None:
         positive_name = " ".join(positive.split()).casefold()
         names = sorted(set(plain.values()))
@@ -248,23 +249,23 @@ def _classes(words: set[str], positive: str | None) -> dict[str, str]:
             word: "yes" if class_of.get(name, name) == positive_name else "no" for word, name in plain.items()
         }
     plain = {word: class_of.get(name, name) for word, name in plain.items()}
-    if len(set(plain.values())) > MOST_CLASSES:
+    if len(set(plain.values())) > MAX_CLASSES:
         raise InputError(
-            f"there are {len(set(plain.values())):,} different verdicts, at most {MOST_CLASSES} are classes: "
+            f"there are {len(set(plain.values())):,} different verdicts, at most {MAX_CLASSES} are classes: "
             "is it the field of the verdicts? --verdict-field names it"
         )
     return plain
 
 
-def _alike(names: set[str]) -> dict[str, str]:
+def _group_synonyms(names: set[str]) -> dict[str, str]:
     """The words that are one class: all where all say yes or no, else those of which several say the same.
 
     A judge's ``pass`` is a person's ``yes`` where somebody says ``unclear``; ratings 0, 1 and 2 stay.
 
-    >>> sorted(_alike({"pass", "yes", "no", "unclear"}).items()), _alike({"0", "1", "2"})
+    >>> sorted(_group_synonyms({"pass", "yes", "no", "unclear"}).items()), _group_synonyms({"0", "1", "2"})
     ([('pass', 'yes'), ('yes', 'yes')], {})
     """
-    present = {kind: names & words for kind, words in _SAYING.items()}
+    present = {kind: names & words for kind, words in _CLASS_WORDS.items()}
     all_binary = names == present["yes"] | present["no"]
     return {
         name: kind for kind, members in present.items() if all_binary or len(members) > 1 for name in members
@@ -273,7 +274,7 @@ def _alike(names: set[str]) -> dict[str, str]:
 
 def _rows(
     left: Mapping[str, Verdict], right: Mapping[str, Verdict], named: Mapping[str, str]
-) -> list[Agreed]:
+) -> list[AgreementRow]:
     """A row a record of either side; none is left out."""
     rows = []
     for key in dict.fromkeys((*left, *right)):
@@ -290,11 +291,11 @@ def _rows(
             state = "no verdict"
         else:
             state = "same" if first == second else "different"
-        rows.append(Agreed(key, first, second, state, error))
+        rows.append(AgreementRow(key, first, second, state, error))
     return rows
 
 
-def _spare(verdicts: Verdicts, keyed: Mapping[str, Verdict]) -> list[Agreed]:
+def _unpaired_rows(verdicts: Verdicts, keyed: Mapping[str, Verdict]) -> list[AgreementRow]:
     """A row a record that has no id where others have, or one that is taken."""
     keyed_ids = set(map(id, keyed.values()))
     rows = []
@@ -303,19 +304,19 @@ def _spare(verdicts: Verdicts, keyed: Mapping[str, Verdict]) -> list[Agreed]:
             "an earlier record has its id" if verdict.id is not None else "it has no id"
         )
         state = "repeated" if verdict.id is not None else "unreadable"
-        rows.append(Agreed(verdict.id or verdict.where, None, None, state, f"{verdict.where}: {error}"))
+        rows.append(AgreementRow(verdict.id or verdict.where, None, None, state, f"{verdict.where}: {error}"))
     return rows
 
 
-def _figures(cells: Cells) -> list[Share]:
+def _figures(cells: Cells) -> list[AgreementFigure]:
     total = sum(map(sum, cells))
     same = sum(row[index] for index, row in enumerate(cells))
     value = kappa(cells)
-    span = None if value is None else _span(cells)
+    span = None if value is None else _kappa_interval(cells)
     alone = "both give one class alone: chance does as well"
     note = alone if value is None and total else "agreement beyond chance"
     return [
-        Share(
+        AgreementFigure(
             "agreement",
             same / total if total else None,
             same,
@@ -323,17 +324,17 @@ def _figures(cells: Cells) -> list[Share]:
             proportion(same, total),
             "of all records",
         ),
-        Share("kappa", value, None, total, span, note),
+        AgreementFigure("kappa", value, None, total, span, note),
     ]
 
 
-def _errors(cells: Cells) -> list[Share]:
+def _errors(cells: Cells) -> list[AgreementFigure]:
     """The first's errors where the second is right, of all records and of those that can have them."""
     (right, over), (under, wrong) = cells
     of = right + over + under + wrong
 
-    def share(name: str, hits: int, of: int, note: str) -> Share:
-        return Share(name, hits / of if of else None, hits, of, proportion(hits, of), note)
+    def share(name: str, hits: int, of: int, note: str) -> AgreementFigure:
+        return AgreementFigure(name, hits / of if of else None, hits, of, proportion(hits, of), note)
 
     return [
         share("false positives", over, of, "yes where the reference says no, of all records"),
@@ -365,7 +366,7 @@ def kappa(cells: Cells) -> float | None:
     return (total * same - chance) / (total * total - chance) if total * total != chance else None
 
 
-def _span(cells: Cells) -> Interval:
+def _kappa_interval(cells: Cells) -> Interval:
     """The interval of kappa, which is 1 less a multiple of how many records differ.
 
     It is that of every figure (:func:`planner_eval.results.intervals.intervals`) of the share that differs:

@@ -10,11 +10,11 @@ from typing import Any
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import Edit
-from planner_eval.comparison.explanation.fixes import Mending
+from planner_eval.comparison.explanation.fixes import Fixes
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics import measure, measure_none
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
-from planner_eval.comparison.rows import NO_ANSWER, Row
+from planner_eval.comparison.rows import NO_ANSWER_STATES, Row
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import topological_generations
 
@@ -106,11 +106,11 @@ COLUMNS = {
 
 # ----------------------------------------------------------------------
 # What each root cause costs one pair: undo it, compare again, and credit it with what is gained.
-MOST = 8
+MAX_SHAPLEY_CAUSES = 8
 """Root causes up to which every set of them is mended."""
 
-_MOST_ALONE = 64
-_MOST_CALLS = 40_000
+_MAX_ALONE_CAUSES = 64
+_MAX_CALLS = 40_000
 """Calls of mended plans that one pair may take: some seconds' worth."""
 
 _DIGITS = 9
@@ -141,22 +141,24 @@ def credits_of(row: Row, policy: Policy = DEFAULT_POLICY) -> Credits | None:
     >>> found.right
     (('code', 'argument.value'), ('tool', 'f'), ('depth', '1'))
     """
-    if row.state in NO_ANSWER and row.gold is not None:
-        losses = _lost_without(row.gold, policy)
+    if row.state in NO_ANSWER_STATES and row.gold is not None:
+        losses = _losses_without_answer(row.gold, policy)
         return Credits((Cause(row.state, exact=losses[0], similarity=losses[1]),), (("code", row.state),))
     diff = row.diff
     if diff is None or diff.same or diff.matching is None:
         return None
-    causes = _places(diff)
-    how = _how(diff, len(causes))
+    causes = _locate_causes(diff)
+    how = _choose_method(diff, len(causes))
     if how == EVEN:
-        games: Sequence[Sequence[float]] = [_even(len(causes), loss) for loss in _lost(_scores(diff))]
-        rights = _right(causes, None)
+        games: Sequence[Sequence[float]] = [
+            _even_shares(len(causes), loss) for loss in _losses(_scores(diff))
+        ]
+        rights = _sufficient_groups(causes, None)
     else:
-        worth = _worth(diff)
-        of_game = _shapley if how == SHAPLEY else _alone
+        worth = _make_value_function(diff)
+        of_game = _shapley_values if how == SHAPLEY else _first_last_means
         games = [of_game(len(causes), lambda some, index=index: worth(some)[index]) for index in (0, 1)]  # type: ignore[misc]
-        rights = _right(causes, worth if how == SHAPLEY else None)
+        rights = _sufficient_groups(causes, worth if how == SHAPLEY else None)
     credited = tuple(
         cause._replace(exact=round(exact, _DIGITS), similarity=round(similar, _DIGITS))
         for cause, exact, similar in zip(causes, *games, strict=True)
@@ -164,12 +166,12 @@ def credits_of(row: Row, policy: Policy = DEFAULT_POLICY) -> Credits | None:
     return Credits(credited, rights, how)
 
 
-def _how(diff: Diff, roots: int) -> str:
+def _choose_method(diff: Diff, roots: int) -> str:
     """How credits can be found in reasonable time."""
     calls = len(diff.pred.calls) + len(diff.gold.calls)
-    if roots <= MOST and calls * (1 << roots) <= _MOST_CALLS:
+    if roots <= MAX_SHAPLEY_CAUSES and calls * (1 << roots) <= _MAX_CALLS:
         return SHAPLEY
-    return ALONE if roots <= _MOST_ALONE and calls * 2 * roots <= _MOST_CALLS else EVEN
+    return ALONE if roots <= _MAX_ALONE_CAUSES and calls * 2 * roots <= _MAX_CALLS else EVEN
 
 
 Scores = tuple[float, float]
@@ -186,20 +188,20 @@ def _value(tally: Any) -> float:
     return 1.0 if tally is None or tally.value is None else float(tally.value)
 
 
-def _lost(scores: Scores) -> Scores:
+def _losses(scores: Scores) -> Scores:
     return 1 - scores[0], 1 - scores[1]
 
 
-def _lost_without(gold: Plan, policy: Policy) -> Scores:
+def _losses_without_answer(gold: Plan, policy: Policy) -> Scores:
     """What is lost where nothing was answered, as a score counts it."""
     if not gold.calls:  # to answer nothing would be right
         return 1.0, 1.0
     return 1.0, 1 - _value(measure_none(gold, ("similarity",), policy)["similarity"])
 
 
-def _worth(diff: Diff) -> Callable[[int], Scores]:
+def _make_value_function(diff: Diff) -> Callable[[int], Scores]:
     """The scores once some of the root causes, a bit each, are mended."""
-    mending, matching = Mending(diff), diff.matching
+    mending, matching = Fixes(diff), diff.matching
     assert matching is not None
     all_bits = (1 << len(mending.mends)) - 1
 
@@ -224,10 +226,10 @@ def _worth(diff: Diff) -> Callable[[int], Scores]:
     return worth
 
 
-def _shapley(count: int, worth: Callable[[int], float]) -> list[float]:
+def _shapley_values(count: int, worth: Callable[[int], float]) -> list[float]:
     """The Shapley values of a game, for whose players a bit each stands.
 
-    >>> _shapley(2, lambda some: float(some == 3))
+    >>> _shapley_values(2, lambda some: float(some == 3))
     [0.5, 0.5]
     """
     values = [worth(some) for some in range(1 << count)]
@@ -241,7 +243,7 @@ def _shapley(count: int, worth: Callable[[int], float]) -> list[float]:
     return shapley_values
 
 
-def _alone(count: int, worth: Callable[[int], float]) -> list[float]:
+def _first_last_means(count: int, worth: Callable[[int], float]) -> list[float]:
     """What each player gains as the mean of coming first and last, what is over or lacks shared.
 
     Where players meet in twos alone, that is the Shapley value.
@@ -255,11 +257,13 @@ def _alone(count: int, worth: Callable[[int], float]) -> list[float]:
     return [gain + over for gain in gains]
 
 
-def _even(count: int, loss: float) -> list[float]:
+def _even_shares(count: int, loss: float) -> list[float]:
     return [loss / count] * count
 
 
-def _right(causes: Sequence[Cause], worth: Callable[[int], Scores] | None) -> tuple[tuple[str, ...], ...]:
+def _sufficient_groups(
+    causes: Sequence[Cause], worth: Callable[[int], Scores] | None
+) -> tuple[tuple[str, ...], ...]:
     """The groups of causes that, mended alone, make the pair right.
 
     Without `worth` only those that hold all causes: each of these is there when all others are mended.
@@ -273,13 +277,13 @@ def _right(causes: Sequence[Cause], worth: Callable[[int], Scores] | None) -> tu
     return tuple(group for group, some in groups.items() if right(some))
 
 
-def _places(diff: Diff) -> list[Cause]:
+def _locate_causes(diff: Diff) -> list[Cause]:
     """The root causes and where they are."""
-    levels = _Levels(diff.pred), _Levels(diff.gold)
-    return [_place(diff, edit, levels) for edit in diff.roots]
+    levels = _CallGenerations(diff.pred), _CallGenerations(diff.gold)
+    return [_locate_cause(diff, edit, levels) for edit in diff.roots]
 
 
-class _Levels:
+class _CallGenerations:
     """The generations of a plan's calls, worked out when they are first asked for."""
 
     def __init__(self, plan: Plan) -> None:
@@ -293,7 +297,7 @@ class _Levels:
         return self._known.get(call)
 
 
-def _place(diff: Diff, edit: Edit, levels: tuple[_Levels, _Levels]) -> Cause:
+def _locate_cause(diff: Diff, edit: Edit, levels: tuple[_CallGenerations, _CallGenerations]) -> Cause:
     for location, call_levels in ((edit.gold, levels[1]), (edit.pred, levels[0])):
         if location is None or location.call is None:
             continue

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from planner_eval.base.arguments import SEVERAL, expect, of
-from planner_eval.base.frozen import quick
+from planner_eval.base.arguments import LIST, expect, instance_of
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.registry import service
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.rows import JUDGED, Row
+from planner_eval.comparison.rows import JUDGED_STATES, Row
 from planner_eval.results.attribution import ALONE, EVEN, SHAPLEY, Credits, credits_of
 
 # ----------------------------------------------------------------------
@@ -19,7 +19,7 @@ from planner_eval.results.attribution import ALONE, EVEN, SHAPLEY, Credits, cred
 KINDS = ("code", "tool", "argument", "call", "depth")
 """What root causes are summed by: ``argument`` is a tool's argument, ``call`` what a tool's calls suffer."""
 
-FIXES = 3
+MAX_FIXES = 3
 """How many groups are named whose mending would gain most."""
 
 _UNIT = 10**15
@@ -48,7 +48,7 @@ class CauseSum(NamedTuple):
     parts: tuple[str, ...]
 
 
-@quick
+@fast_frozen
 class Causes:
     """What went wrong in many pairs, and what mending it would gain.
 
@@ -96,7 +96,7 @@ class CauseSums:
 
     def add(self, state: str, credits: Credits | None) -> None:
         """Add the next pair."""
-        if state not in JUDGED:
+        if state not in JUDGED_STATES:
             return
         self.pairs += 1
         if credits is None:
@@ -140,11 +140,11 @@ class CauseSums:
     def causes(self) -> Causes:
         """What the sums say."""
         n = self.pairs
-        rows = sorted((self._row(group) for group in self.groups), key=_dearest)
+        rows = sorted((self._row(group) for group in self.groups), key=_cost_sort_key)
         able = [row for row in rows if row.kind in ("argument", "call") or _is_state(row)]
         fixes = sorted(able, key=lambda row: (-row.gain, -row.exact, -row.similarity, row.kind, row.name))
         exact, similarity = ((n * _UNIT - loss) / (n * _UNIT) if n else None for loss in self.lost)
-        return Causes(n, exact, similarity, tuple(rows), tuple(fixes[:FIXES]), dict(self.data()["how"]))
+        return Causes(n, exact, similarity, tuple(rows), tuple(fixes[:MAX_FIXES]), dict(self.data()["how"]))
 
     def _row(self, group: tuple[str, ...]) -> CauseSum:
         kind, *fields = group
@@ -152,11 +152,11 @@ class CauseSums:
         scale = self.pairs * _UNIT
         gain = right / self.pairs
         return CauseSum(
-            kind, _name(kind, fields), pairs, exact / scale, similarity / scale, gain, tuple(fields)
+            kind, _group_name(kind, fields), pairs, exact / scale, similarity / scale, gain, tuple(fields)
         )
 
 
-def _dearest(row: CauseSum) -> tuple[Any, ...]:
+def _cost_sort_key(row: CauseSum) -> tuple[Any, ...]:
     if row.kind == "depth":  # in their order
         return KINDS.index(row.kind), int(row.name)
     return KINDS.index(row.kind), -row.exact, -row.similarity, row.name
@@ -164,13 +164,13 @@ def _dearest(row: CauseSum) -> tuple[Any, ...]:
 
 def _is_state(row: CauseSum) -> bool:
     """Whether a cause is a pair's state, or lies in no call alone: in the answer, in the order."""
-    return row.kind == "code" and row.parts[0].partition(".")[0] not in _OF_CALLS
+    return row.kind == "code" and row.parts[0].partition(".")[0] not in _CALL_CODE_PREFIXES
 
 
-_OF_CALLS = ("call", "app", "name", "argument", "arguments", "reference")
+_CALL_CODE_PREFIXES = ("call", "app", "name", "argument", "arguments", "reference")
 
 
-def _name(kind: str, fields: Sequence[str]) -> str:
+def _group_name(kind: str, fields: Sequence[str]) -> str:
     if kind == "argument":
         return f"{fields[0]}({fields[1]})"
     return ": ".join(fields)
@@ -201,8 +201,8 @@ def attribute(rows: Iterable[Row], *, policy: AnyPolicy = "default") -> Causes:
     [('g(x)', 1, 0.5, 0.5), ('f(x)', 1, 0.25, 0.0), ('f(y)', 1, 0.25, 0.0)]
     """
     sums, chosen = CauseSums(), policy_of(policy)
-    expect(SEVERAL, rows=rows)
+    expect(LIST, rows=rows)
     for row in rows:
-        expect(of(Row, "a row that evaluate() gave"), row=row)
+        expect(instance_of(Row, "a row that evaluate() gave"), row=row)
         sums.add(row.state, credits_of(row, chosen))
     return sums.causes

@@ -84,11 +84,11 @@ class Column:
         elif kind is Share:
             code = self._known.get((tally.part, tally.whole, tally.part.__class__))
         else:
-            code = self._known.get(_key(tally))
+            code = self._known.get(_tally_key(tally))
         return self._new(tally) if code is None else code
 
     def _new(self, tally: Any) -> int:
-        code = self._known[_key(tally)] = len(self.values)
+        code = self._known[_tally_key(tally)] = len(self.values)
         self.values.append(tally)
         self.counts.append(0)
         return code
@@ -123,10 +123,13 @@ class Column:
         Each is the numerator and the denominator of its figure, of F1 for counts and nothing of nothing for
         None; of pairs those of both systems. Clusters are what their samples add up to.
         """
-        numbers = [(*parts(v[0]), *parts(v[1])) if v.__class__ is tuple else parts(v) for v in self.values]
+        numbers = [
+            (*ratio_terms(v[0]), *ratio_terms(v[1])) if v.__class__ is tuple else ratio_terms(v)
+            for v in self.values
+        ]
         if not self.clusters:
             return list(map(Unit, numbers, self.counts))
-        return [Unit(_summed(numbers, codes), 1) for codes in self.clusters.values()]
+        return [Unit(_cluster_sums(numbers, codes), 1) for codes in self.clusters.values()]
 
     def data(self) -> dict[str, Any]:
         """The column as JSON data: numbers of a tally, how often, and in which clusters."""
@@ -174,14 +177,14 @@ def add_rows(
         column.add_all([row.get(name) for row in distinct], indices, clusters)
 
 
-def parts(tally: Tally | None) -> tuple[float, float]:
+def ratio_terms(tally: Tally | None) -> tuple[float, float]:
     """Numerator and denominator of one sample's figure."""
     if isinstance(tally, Counts):
         return f1_parts(tally.hit, tally.pred, tally.gold)
     return (tally.part, tally.whole) if tally is not None else (0.0, 0.0)
 
 
-def _summed(numbers: Sequence[tuple[float, ...]], codes: Counter[int]) -> tuple[float, ...]:
+def _cluster_sums(numbers: Sequence[tuple[float, ...]], codes: Counter[int]) -> tuple[float, ...]:
     """What the samples of a cluster add up to."""
     columns = zip(*(numbers[code] for code in codes), strict=True)
     return tuple(exact_sum(zip(column, codes.values(), strict=True)) for column in columns)
@@ -207,7 +210,7 @@ def exact_sum(terms: Iterable[tuple[float, int]]) -> float:
     return sum(top * (denominator // bottom) * count for (top, bottom), count in ratios) / denominator
 
 
-def _key(tally: Any) -> Any:
+def _tally_key(tally: Any) -> Any:
     """What tells tallies apart, 1 and 1.0 too, for a sum of them is written as the one or the other."""
     if tally is None:
         return None
@@ -215,7 +218,7 @@ def _key(tally: Any) -> Any:
         return (tally.hit, tally.pred, tally.gold)
     if tally.__class__ is Share:
         return (tally.part, tally.whole, tally.part.__class__)
-    return (_key(tally[0]), _key(tally[1]))
+    return (_tally_key(tally[0]), _tally_key(tally[1]))
 
 
 def _numbers(tally: Tally | None) -> list[float] | None:

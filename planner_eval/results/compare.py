@@ -8,25 +8,32 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from planner_eval.comparison.metrics import METRICS
-from planner_eval.comparison.rows import JUDGED, NO_ANSWER
+from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES
 from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
 from planner_eval.results.drawing.labels import name_text
 from planner_eval.results.drawing.scene import Arrow, Box, Scene
-from planner_eval.results.joining import Joined, Pairs, joined
+from planner_eval.results.joining import JoinedSums, PairedColumns, join_rows
 from planner_eval.results.paired_tests import differences, holm
 from planner_eval.results.record_counts import count_records
-from planner_eval.results.report import About, clusters_of, figures, in_order, signature, sureness
-from planner_eval.results.scored import Scored
+from planner_eval.results.report import (
+    Provenance,
+    count_clusters,
+    figures,
+    interval_note,
+    signature,
+    sort_values,
+)
+from planner_eval.results.scored import ScoredRow
 from planner_eval.results.totals import Totals, totals_of
 
 Key = TypeVar("Key", str, tuple[str, str])
 
-LOWER = frozenset(name for name, metric in METRICS.items() if metric.lower)
+LOWER_IS_BETTER = frozenset(name for name, metric in METRICS.items() if metric.lower)
 """Metrics of which less is better."""
 
 
 def make_comparison(
-    runs: Sequence[Sequence[Scored]],
+    runs: Sequence[Sequence[ScoredRow]],
     metrics: Sequence[str],
     *,
     names: Sequence[str],
@@ -53,16 +60,18 @@ def make_comparison(
         _contrast((runs[0], other), metrics, (names[0], name), made, by, seed, cluster)
         for other, name in zip(runs[1:], names[1:], strict=True)
     ]
-    return Comparison(_corrected(contrasts))
+    return Comparison(_correct_contrasts(contrasts))
 
 
-def make_contrast(first: Sequence[Scored], second: Sequence[Scored], *args: Any, **options: Any) -> Contrast:
+def make_contrast(
+    first: Sequence[ScoredRow], second: Sequence[ScoredRow], *args: Any, **options: Any
+) -> Contrast:
     """Compare two systems, as :func:`make_comparison` does several."""
     return make_comparison((first, second), *args, **options).contrasts[0]
 
 
 def _contrast(
-    runs: tuple[Sequence[Scored], Sequence[Scored]],
+    runs: tuple[Sequence[ScoredRow], Sequence[ScoredRow]],
     metrics: Sequence[str],
     names: tuple[str, str],
     origin: str,
@@ -70,44 +79,44 @@ def _contrast(
     seed: int,
     cluster: str | None,
 ) -> Contrast:
-    joined_pairs = Joined(metrics, by, cluster)
+    joined_pairs = JoinedSums(metrics, by, cluster)
     side_totals = Totals(()), Totals(())
-    for first_row, second_row in joined(*runs, side_totals):
+    for first_row, second_row in join_rows(*runs, side_totals):
         joined_pairs.add(first_row, second_row)
     columns = joined_pairs.columns
     return Contrast(
         names,
         (count_records(side_totals[0]), count_records(side_totals[1])),
-        (_unanswered(joined_pairs.states[0]), _unanswered(joined_pairs.states[1])),
+        (_count_unanswered(joined_pairs.states[0]), _count_unanswered(joined_pairs.states[1])),
         _lines(columns, seed),
         joined_pairs.n,
         tuple(joined_pairs.lost),
         tuple(joined_pairs.won),
         {
-            key: {value: _lines(groups[value], seed) for value in in_order(groups)}
+            key: {value: _lines(groups[value], seed) for value in sort_values(groups)}
             for key, groups in joined_pairs.groups.items()
         },
-        (_ranked(joined_pairs.mistaken[0]), _ranked(joined_pairs.mistaken[1])),
+        (_sort_by_count(joined_pairs.mistaken[0]), _sort_by_count(joined_pairs.mistaken[1])),
         runs,
-        f"{origin}, {sureness(cluster, clusters_of(columns))}, seed {seed}",
-        causes=(_ranked(joined_pairs.causes[0]), _ranked(joined_pairs.causes[1])),
+        f"{origin}, {interval_note(cluster, count_clusters(columns))}, seed {seed}",
+        causes=(_sort_by_count(joined_pairs.causes[0]), _sort_by_count(joined_pairs.causes[1])),
         both_read=None if joined_pairs.both_read == joined_pairs.n else _both_read(joined_pairs, seed),
     )
 
 
-def _unanswered(states: Counter[str]) -> int:
-    return sum(states[state] for state in NO_ANSWER)
+def _count_unanswered(states: Counter[str]) -> int:
+    return sum(states[state] for state in NO_ANSWER_STATES)
 
 
-def _both_read(joined_pairs: Joined, seed: int) -> BothRead:
+def _both_read(joined_pairs: JoinedSums, seed: int) -> BothRead:
     states = joined_pairs.states
     return BothRead(
         joined_pairs.both_read,
         _lines(joined_pairs.read, seed),
-        (_ranked(joined_pairs.causes_read[0]), _ranked(joined_pairs.causes_read[1])),
+        (_sort_by_count(joined_pairs.causes_read[0]), _sort_by_count(joined_pairs.causes_read[1])),
         (
-            {s: states[0][s] for s in NO_ANSWER if states[0][s]},
-            {s: states[1][s] for s in NO_ANSWER if states[1][s]},
+            {s: states[0][s] for s in NO_ANSWER_STATES if states[0][s]},
+            {s: states[1][s] for s in NO_ANSWER_STATES if states[1][s]},
         ),
         joined_pairs.unread_lead,
     )
@@ -123,9 +132,9 @@ class System(NamedTuple):
         tried: It is known whether repair reads what strict reading refuses.
     """
 
-    rows: Sequence[Scored]
+    rows: Sequence[ScoredRow]
     totals: Totals
-    about: About
+    about: Provenance
     tried: bool = True
 
 
@@ -185,14 +194,14 @@ def comparison_of(
     return Comparison(tuple(contrasts))
 
 
-def _corrected(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
+def _correct_contrasts(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
     """The probabilities after Holm's correction.
 
     Over all figures; over those of what both answered readably; over all of each breakdown.
     """
-    figures = _holm([contrast.lines for contrast in contrasts])
+    figures = _correct_blocks([contrast.lines for contrast in contrasts])
     family = sum(line.p is not None for lines in figures for line in lines)
-    of_read = _holm(
+    of_read = _correct_blocks(
         [() if contrast.both_read is None else contrast.both_read.lines for contrast in contrasts]
     )
     breakdowns: list[dict[str, dict[str, tuple[Line, ...]]]] = [{} for _ in contrasts]
@@ -200,7 +209,7 @@ def _corrected(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
         groups = [
             (index, value) for index, contrast in enumerate(contrasts) for value in contrast.breakdown[key]
         ]
-        corrected = _holm([contrasts[index].breakdown[key][value] for index, value in groups])
+        corrected = _correct_blocks([contrasts[index].breakdown[key][value] for index, value in groups])
         for (index, value), lines in zip(groups, corrected, strict=True):
             breakdowns[index].setdefault(key, {})[value] = lines
     return tuple(
@@ -209,29 +218,31 @@ def _corrected(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
             lines=lines,
             breakdown=breakdown,
             family=family,
-            both_read=_with(contrast.both_read, read),
+            both_read=_replace_lines(contrast.both_read, read),
         )
         for contrast, lines, breakdown, read in zip(contrasts, figures, breakdowns, of_read, strict=True)
     )
 
 
-def _with(both_read: BothRead | None, lines: tuple[Line, ...]) -> BothRead | None:
+def _replace_lines(both_read: BothRead | None, lines: tuple[Line, ...]) -> BothRead | None:
     return None if both_read is None else replace(both_read, lines=lines)
 
 
-def _holm(blocks: Sequence[Sequence[Line]]) -> list[tuple[Line, ...]]:
+def _correct_blocks(blocks: Sequence[Sequence[Line]]) -> list[tuple[Line, ...]]:
     """Blocks of lines that are one family of tests, with corrected probabilities."""
     corrected = iter(holm([line.difference.p for lines in blocks for line in lines]))
     return [tuple(replace(line, p=next(corrected)) for line in lines) for lines in blocks]
 
 
-def _lines(columns: Pairs, seed: int) -> tuple[Line, ...]:
+def _lines(columns: PairedColumns, seed: int) -> tuple[Line, ...]:
     tests = differences(columns, seed=seed)
     estimates = (figures({n: c.side(side_index) for n, c in columns.items()}) for side_index in (0, 1))
-    return tuple(Line(a, b, tests[a.name], lower=a.name in LOWER) for a, b in zip(*estimates, strict=True))
+    return tuple(
+        Line(a, b, tests[a.name], lower=a.name in LOWER_IS_BETTER) for a, b in zip(*estimates, strict=True)
+    )
 
 
-def _ranked(counter: Counter[Key]) -> dict[Key, int]:
+def _sort_by_count(counter: Counter[Key]) -> dict[Key, int]:
     """What was counted, the commonest first."""
     return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
 
@@ -274,8 +285,8 @@ def cause_counts(comparison: Comparison) -> dict[str, list[int]]:
     )
 
 
-def unjudged(comparison: Comparison) -> Totals:
+def unjudged_totals(comparison: Comparison) -> Totals:
     """Sums over the pairs without a gold plan to be judged by, each once, of whichever systems."""
     runs = (run for contrast in comparison.contrasts for run in contrast.rows)
-    unjudged_rows = {row.id: row for run in runs for row in run if row.state not in JUDGED}
+    unjudged_rows = {row.id: row for run in runs for row in run if row.state not in JUDGED_STATES}
     return totals_of(unjudged_rows.values(), ())

@@ -8,17 +8,23 @@ from typing import Any, TypeAlias, overload
 from planner_eval.base.arguments import FUNCTION, NAME, NAMES, expect, expect_or_none
 from planner_eval.base.errors import InputError
 from planner_eval.base.registry import service
-from planner_eval.comparison.evaluate import Paired, Progress, golds_of_several, pair
-from planner_eval.comparison.metrics import DEFAULT_METRICS, choose
+from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, read_shared_gold
+from planner_eval.comparison.metrics import DEFAULT_METRICS, choose_metrics
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.policy.unused_rules import Names
-from planner_eval.comparison.reading import AS_IT_COMES, Reading, refuse_reading
+from planner_eval.comparison.policy.unused_rules import KnownNames
+from planner_eval.comparison.reading import DEFAULT_READING, Reading, check_reading
 from planner_eval.reading.parse import Source
 from planner_eval.results.compare import System, comparison_of
 from planner_eval.results.contrast import Comparison, Contrast
-from planner_eval.results.score import mending, refuse_seed, refuse_unknown_keys, scored_rows, scoring_job
-from planner_eval.results.scored import FIELDS, STRUCTURE
+from planner_eval.results.score import (
+    refuse_seed,
+    refuse_unknown_keys,
+    repair_predictions,
+    scored_rows,
+    scoring_job,
+)
+from planner_eval.results.scored import BREAKDOWN_FIELDS, STRUCTURE_KEYS
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.compare import system_names
 
@@ -69,7 +75,7 @@ def compare(  # noqa: PLR0913 - the options of a public function
     by: Sequence[str] = (),
     seed: int = 0,
     cluster: str | None = None,
-    reading: Reading = AS_IT_COMES,
+    reading: Reading = DEFAULT_READING,
     names: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Contrast | Comparison:
@@ -108,7 +114,7 @@ def compare(  # noqa: PLR0913 - the options of a public function
     >>> compare({"base": ["f()"], "tuned": ["f()"]}, ["f()"], metrics=["exact"]).verdicts
     ('base and tuned have the same figures: n = 1, exact 1',)
     """
-    refuse_reading(reading)
+    check_reading(reading)
     refuse_seed(seed)
     expect(NAMES, by=by)
     expect_or_none(NAME, cluster=cluster)
@@ -119,26 +125,26 @@ def compare(  # noqa: PLR0913 - the options of a public function
         names, systems = (tuple(systems) if names is None else names), list(systems.values())
     called = system_names(systems, names)
     if gold is None and second is None:
-        from planner_eval.results.score_runs import compare_kept, under_benchmark
+        from planner_eval.results.score_runs import compare_stored_runs, is_benchmark_run
 
-        if any(map(under_benchmark, systems)):
+        if any(map(is_benchmark_run, systems)):
             if by:
                 raise InputError(f"by is {by!r}: figures of a benchmark are not broken down")
             runs: Comparison | Contrast = service("benchmark runs compared")(
                 systems, called, seed=seed, cluster=cluster
             )
             return runs
-        return compare_kept(systems, called, by=by, seed=seed, cluster=cluster)
-    right = golds_of_several(second if gold is None else gold, reading)
-    pairings = [mending(pair(system, right, reading=reading)) for system in systems]
-    comparison = _compared(
-        pairings, policy_of(policy), choose(metrics), by, called, progress, seed=seed, cluster=cluster
+        return compare_stored_runs(systems, called, by=by, seed=seed, cluster=cluster)
+    right = read_shared_gold(second if gold is None else gold, reading)
+    pairings = [repair_predictions(pair(system, right, reading=reading)) for system in systems]
+    comparison = _compare_pairings(
+        pairings, policy_of(policy), choose_metrics(metrics), by, called, progress, seed=seed, cluster=cluster
     )
     return comparison if gold is None else comparison.contrasts[0]
 
 
-def _compared(  # noqa: PLR0913 - the options of a public function
-    pairings: Sequence[Paired],
+def _compare_pairings(  # noqa: PLR0913 - the options of a public function
+    pairings: Sequence[PairedFiles],
     policy: Policy,
     metrics: tuple[str, ...],
     by: Sequence[str],
@@ -148,9 +154,9 @@ def _compared(  # noqa: PLR0913 - the options of a public function
     seed: int,
     cluster: str | None,
 ) -> Comparison:
-    keys = by or (*STRUCTURE, *FIELDS)
+    keys = by or (*STRUCTURE_KEYS, *BREAKDOWN_FIELDS)
     jobs = [scoring_job(paired, metrics, policy, keys, cluster, mends=True) for paired in pairings]
-    used_names = Names()
+    used_names = KnownNames()
     systems = []
     for job, paired in zip(jobs, pairings, strict=True):
         totals = Totals((), keys)  # the figures are of pairs of samples

@@ -9,10 +9,10 @@ from planner_eval.base.ratios import ratio_text
 from planner_eval.results.paired_tests import Difference
 from planner_eval.results.record_counts import Records, unreadable_text
 from planner_eval.results.report import Estimate
-from planner_eval.results.scored import Scored
+from planner_eval.results.scored import ScoredRow
 
-_NAMED = 5
-SURE = 0.05
+_MAX_NAMED = 5
+SIGNIFICANCE_LEVEL = 0.05
 """A difference is sure whose corrected probability is no greater."""
 
 
@@ -49,7 +49,7 @@ class Line:
     @property
     def sure(self) -> bool:
         """Whether the two differ for sure."""
-        return bool(self.gain) and self.p is not None and self.p <= SURE
+        return bool(self.gain) and self.p is not None and self.p <= SIGNIFICANCE_LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Contrast:
     won: tuple[str, ...]
     breakdown: Mapping[str, Mapping[str, tuple[Line, ...]]]
     mistaken: tuple[Mapping[tuple[str, str], int], Mapping[tuple[str, str], int]]
-    rows: tuple[Sequence[Scored], Sequence[Scored]]
+    rows: tuple[Sequence[ScoredRow], Sequence[ScoredRow]]
     signature: str
     read: Mapping[str, str] = field(default_factory=dict)
     family: int = 0
@@ -154,7 +154,7 @@ class Comparison:
         return tuple(contrast.verdict for contrast in self.contrasts)
 
 
-_UNREAD = {
+_UNREAD_PHRASES = {
     "unreadable": "is unreadable in {}",
     "cut": "cut off in {}",
     "refused": "refused in {}",
@@ -179,27 +179,29 @@ def _verdict(contrast: Contrast) -> str:
             else "no sample was judged under both"
         )
     main = next((line for line in lines if line.name == "exact"), lines[0])
-    return f"{_compared(contrast, main, lines)}{_of_unread(contrast, main)}"
+    return f"{_comparison_sentence(contrast, main, lines)}{_unread_sentence(contrast, main)}"
 
 
-def _compared(contrast: Contrast, main: Line, lines: Sequence[Line]) -> str:
+def _comparison_sentence(contrast: Contrast, main: Line, lines: Sequence[Line]) -> str:
     first, second = contrast.names
     if not (contrast.lost or contrast.won or any(line.gain for line in lines)):
         value = ratio_text(main.first.value or 0.0)
         return f"{first} and {second} have the same figures: n = {contrast.n}, {main.name} {value}"
     over = f"after Holm's correction over {contrast.family} figure{'s' * (contrast.family != 1)}"
     other_sure = [line for line in lines if line.sure and line is not main]
-    figures = f"{values_text(main)}, {_p(main)} {over}"
+    figures = f"{values_text(main)}, {_p_text(main)} {over}"
     if main.sure:
-        how = _better(main)
-        return f"{second} is {how} than {first} in {main.name}: {figures}" + _others(other_sure, "also ")
+        how = _direction_word(main)
+        return f"{second} is {how} than {first} in {main.name}: {figures}" + _other_figures_text(
+            other_sure, "also "
+        )
     if other_sure:
-        lead = f"{second} is{_others(other_sure, '')[1:]} than {first}"
+        lead = f"{second} is{_other_figures_text(other_sure, '')[1:]} than {first}"
         return f"{lead}; in {main.name} no difference is sure: {figures}"
     return f"no difference between {second} and {first} is sure: n = {contrast.n}, {main.name} {figures}"
 
 
-def _of_unread(contrast: Contrast, main: Line) -> str:
+def _unread_sentence(contrast: Contrast, main: Line) -> str:
     """How much was not read, whether that makes the difference, and what is so where both were read."""
     read = contrast.both_read
     if read is None:
@@ -210,10 +212,10 @@ def _of_unread(contrast: Contrast, main: Line) -> str:
             f"{count} of {contrast.n}" if not index else f"{count}"
             for index, count in enumerate(states.values())
         ]
-        reasons = [_UNREAD[state].format(count) for state, count in zip(states, counts, strict=True)]
+        reasons = [_UNREAD_PHRASES[state].format(count) for state, count in zip(states, counts, strict=True)]
         if reasons:
             clauses.append(f"{name} {'' if reasons[0].startswith('is ') else 'is '}{', '.join(reasons)}")
-    why = "for the most part because " if _of_reading_alone(contrast, main, read) else ""
+    why = "for the most part because " if _is_lead_from_unread(contrast, main, read) else ""
     over_both = f"over the {read.n} that both answered readably"
     line = next((candidate for candidate in read.lines if candidate.name == main.name), None)
     if not read.n:
@@ -221,12 +223,12 @@ def _of_unread(contrast: Contrast, main: Line) -> str:
     elif line is None or line.gain is None:
         over_both += f" {main.name} does not exist"
     else:
-        how = f"{contrast.names[1]} is {_better(line)}" if line.sure else "no difference is sure"
-        over_both += f" {how}: {values_text(line)}, {_p(line)}"
+        how = f"{contrast.names[1]} is {_direction_word(line)}" if line.sure else "no difference is sure"
+        over_both += f" {how}: {values_text(line)}, {_p_text(line)}"
     return f"; {why}{' and '.join(clauses)}; {over_both}"
 
 
-def _of_reading_alone(contrast: Contrast, main: Line, read: BothRead) -> bool:
+def _is_lead_from_unread(contrast: Contrast, main: Line, read: BothRead) -> bool:
     """Whether more than half of a sure lead lies in samples that the worse system has no readable answer to.
 
     Counted, not guessed: a sample is right or wrong, and the lead is the sum over samples.
@@ -242,21 +244,21 @@ def values_text(line: Line) -> str:
     return f"{other:.{digits}f} against {first:.{digits}f}"
 
 
-def _p(line: Line) -> str:
+def _p_text(line: Line) -> str:
     if line.p is None:
         return "no test"
     return "p < 0.0001" if line.p < 0.0001 else f"p = {line.p:.2g}"
 
 
-def _better(line: Line) -> str:
+def _direction_word(line: Line) -> str:
     return "better" if (line.gain or 0) > 0 else "worse"
 
 
-def _others(lines: Sequence[Line], lead: str) -> str:
+def _other_figures_text(lines: Sequence[Line], lead: str) -> str:
     """Further figures that are sure: ``; also better in calls, apps; worse in order_tau``."""
     clauses = []
     for how in ("better", "worse"):
-        names = [line.name for line in lines if _better(line) == how]
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        clauses += [f"{how} in {', '.join(names[:_NAMED])}{more}"] if names else []
+        names = [line.name for line in lines if _direction_word(line) == how]
+        more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+        clauses += [f"{how} in {', '.join(names[:_MAX_NAMED])}{more}"] if names else []
     return f"; {lead}{' and '.join(clauses)}" if clauses else ""

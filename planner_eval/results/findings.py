@@ -14,10 +14,10 @@ from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.rows import STATES, Row, Spans
 from planner_eval.plan.model import Call, Plan
-from planner_eval.reading.files.ids import place_of
+from planner_eval.reading.files.ids import parse_position_name
 from planner_eval.reading.files.record import Record
-from planner_eval.results.pair_sums import differs
-from planner_eval.results.views.junit import NO_FILES, Case
+from planner_eval.results.pair_sums import has_different_effects
+from planner_eval.results.views.junit import NON_FILE_NAMES, Case
 
 # ----------------------------------------------------------------------
 # A finding about gold: what may be wrong in one record, and how sure that is.
@@ -92,7 +92,7 @@ class Finding(NamedTuple):
         return f"{self.record}: {self.message}" if self.record else self.message
 
 
-class Group(NamedTuple):
+class FindingGroup(NamedTuple):
     """Findings that are one and the same mistake.
 
     Args:
@@ -123,26 +123,28 @@ def findings_of(row: Row, record: Record | None, *, many: bool) -> list[Finding]
     """
     name = row.id if many else ""
     own = record is not None and row.id == record.id
-    placed = row.id.isdecimal() or place_of(row.id) is not None
+    placed = row.id.isdecimal() or parse_position_name(row.id) is not None
     unnamed = many and not own and placed  # records paired by position may have gold's id
-    return [finding._replace(unnamed=unnamed) for finding in _found_of(row, record, name, many=many)]
+    return [finding._replace(unnamed=unnamed) for finding in _find_root_causes(row, record, name, many=many)]
 
 
-def _found_of(row: Row, record: Record | None, name: str, *, many: bool) -> list[Finding]:
+def _find_root_causes(row: Row, record: Record | None, name: str, *, many: bool) -> list[Finding]:
     if row.diff is None:
         message = (row.error or STATES[row.state]).splitlines()[0]
         finding = Finding(row.state, "", f"{row.state.replace('_', ' ')}: {message}", record=name)
-        return [_placed(finding._replace(of_state=True), record)]
-    if differs(row):
-        return [_placed(Finding("effect", "", row.in_effect, record=name), record)]
-    counts = _followers(row.diff)
+        return [_locate_finding(finding._replace(of_state=True), record)]
+    if has_different_effects(row):
+        return [_locate_finding(Finding("effect", "", row.in_effect, record=name), record)]
+    counts = _count_consequences(row.diff)
     spans = None if many else Spans(row.diff.pred)
     findings = []
     for index, edit in enumerate(row.diff.edits):
         if edit.cause is None:
             position = spans.line_of(edit.pred) if spans is not None and edit.pred is not None else None
-            about, message = _about(row.diff, edit), printable(edit.message)
-            finding = _placed(Finding(edit.code, about, message, record=name, follows=counts[index]), record)
+            about, message = _describe_location(row.diff, edit), printable(edit.message)
+            finding = _locate_finding(
+                Finding(edit.code, about, message, record=name, follows=counts[index]), record
+            )
             if position is not None:
                 finding = finding._replace(line=position[0], column=position[1])
             findings.append(finding)
@@ -157,7 +159,7 @@ def findings_of_case(case: Case, *, level: str = "error") -> Iterator[Finding]:
         level: How serious it is.
     """
     if case.outcome in ("failure", "error"):
-        file = None if case.file in NO_FILES else case.file
+        file = None if case.file in NON_FILE_NAMES else case.file
         yield Finding(case.code, "", case.message, level, case.name, file, case.line)
 
 
@@ -179,7 +181,7 @@ def finding_of_check(row: Mapping[str, Any], record: Record, *, many: bool) -> F
     finding = Finding(
         row["code"], about, printable(row["message"]), level, name, of_state=unread, unnamed=unnamed
     )
-    finding = _placed(finding, record)
+    finding = _locate_finding(finding, record)
     return (
         finding if many or row["line"] is None else finding._replace(line=row["line"], column=row["column"])
     )
@@ -207,17 +209,17 @@ def finding_of_gold(
     finding = finding._replace(of_state=bool(doubt.related))  # in the order of the file
     if hasattr(record.source, "category"):  # a data set's sample, which stands in no file of the user's
         return finding
-    finding = _placed(finding, record)
+    finding = _locate_finding(finding, record)
     if many or plan is None or plan.text is None or doubt.call is None:
         return finding
-    start = _start(plan.calls[doubt.call], doubt.argument)
+    start = _start_offset(plan.calls[doubt.call], doubt.argument)
     if start is None:
         return finding
     column = start - plan.text.rfind("\n", 0, start)
     return finding._replace(line=plan.text.count("\n", 0, start) + 1, column=column)
 
 
-def _start(call: Call, argument: str | None) -> int | None:
+def _start_offset(call: Call, argument: str | None) -> int | None:
     """Where a call's argument, else the call, begins in the text that was read."""
     if argument is not None and len(call.spans) == len(call.arguments):
         spans = [span for (name, _), span in zip(call.arguments, call.spans, strict=True) if name == argument]
@@ -247,21 +249,21 @@ def digests(findings: Sequence[Finding]) -> Iterator[str]:
         yield blake2b(json.dumps(distinct_key).encode(), digest_size=16).hexdigest()
 
 
-def _placed(finding: Finding, record: Record | None) -> Finding:
+def _locate_finding(finding: Finding, record: Record | None) -> Finding:
     """A finding with the file and line of its record; without a file where that comes from none."""
-    if record is None or record.file in NO_FILES:
+    if record is None or record.file in NON_FILE_NAMES:
         return finding
     return finding._replace(file=record.file, line=record.line)
 
 
-def grouped(findings: Iterable[Finding]) -> list[Group]:
+def group_findings(findings: Iterable[Finding]) -> list[FindingGroup]:
     """Findings put together where they are one mistake: the worst first, then those of most records.
 
     Args:
         findings: The findings, in the order of the records.
 
     >>> wrong = [Finding("call.missing", "f", "f is missing", record=name) for name in "ab"]
-    >>> groups = grouped([Finding("cut", "", "cut off", record="c"), *wrong])
+    >>> groups = group_findings([Finding("cut", "", "cut off", record="c"), *wrong])
     >>> [(group.name, group.records) for group in groups]
     [('call.missing in f', ('a', 'b')), ('cut', ('c',))]
     """
@@ -269,7 +271,7 @@ def grouped(findings: Iterable[Finding]) -> list[Group]:
     for finding in findings:
         groups.setdefault((finding.level, finding.code, finding.about), []).append(finding)
     merged = [
-        Group(
+        FindingGroup(
             many[0],
             tuple(dict.fromkeys(finding.record for finding in many)),
             len(many),
@@ -282,7 +284,7 @@ def grouped(findings: Iterable[Finding]) -> list[Group]:
     )
 
 
-def _followers(diff: Diff) -> list[int]:
+def _count_consequences(diff: Diff) -> list[int]:
     """For each root cause how many differences follow from it."""
     counts, roots = [0] * len(diff.edits), [0] * len(diff.edits)
     for index, edit in enumerate(diff.edits):  # causes stand before consequences
@@ -291,7 +293,7 @@ def _followers(diff: Diff) -> list[int]:
     return counts
 
 
-def _about(diff: Diff, edit: Edit) -> str:
+def _describe_location(diff: Diff, edit: Edit) -> str:
     for plan, location in ((diff.gold, edit.gold), (diff.pred, edit.pred)):
         if location is not None and location.call is not None:
             tool = plan.calls[location.call].tool

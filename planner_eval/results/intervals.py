@@ -12,7 +12,7 @@ from planner_eval.results.columns import Column, Unit
 
 # ----------------------------------------------------------------------
 # Quantiles of the beta distribution: ``scipy.special`` has them, and takes half a second to be imported.
-_CLOSE = 1e-15
+_TOLERANCE = 1e-15
 _TINY = 1e-300
 
 
@@ -36,33 +36,33 @@ def quantile(chance: float, first: float, second: float) -> float:
     away = sqrt(mean * (1 - mean) / (first + second + 1))
     point = min(max(mean - 2 * away if chance < 0.5 else mean + 2 * away, mean / 9), 1 - (1 - mean) / 9)
     for _ in range(200):
-        over = _below(point, first, second) - chance
+        over = _beta_cdf(point, first, second) - chance
         low, high = (low, point) if over > 0 else (point, high)
-        steep = exp(_height(point, first, second)) / (point * (1 - point))
+        steep = exp(_log_beta_term(point, first, second)) / (point * (1 - point))
         step = point - over / steep if steep else low
         last, point = point, step if low < step < high else (low + high) / 2
-        if abs(point - last) <= _CLOSE * point or high - low <= _CLOSE * high:
+        if abs(point - last) <= _TOLERANCE * point or high - low <= _TOLERANCE * high:
             break
     return point
 
 
-def _height(point: float, first: float, second: float) -> float:
+def _log_beta_term(point: float, first: float, second: float) -> float:
     """The logarithm of ``x**a * (1 - x)**b / B(a, b)``."""
     log_beta = lgamma(first + second) - lgamma(first) - lgamma(second)
     return log_beta + first * log(point) + second * log1p(-point)
 
 
-def _below(point: float, first: float, second: float) -> float:
+def _beta_cdf(point: float, first: float, second: float) -> float:
     """The probability of a smaller number."""
     if point > (first + 1) / (first + second + 2):  # the fraction converges fast on the other side
-        return 1 - _below(1 - point, second, first) if point < 1 else 1.0
+        return 1 - _beta_cdf(1 - point, second, first) if point < 1 else 1.0
     if point <= 0:
         return 0.0
-    return exp(_height(point, first, second)) * _fraction(point, first, second) / first
+    return exp(_log_beta_term(point, first, second)) * _continued_fraction(point, first, second) / first
 
 
-def _fraction(point: float, first: float, second: float) -> float:
-    lower = 1 / _apart(1 - (first + second) * point / (first + 1))
+def _continued_fraction(point: float, first: float, second: float) -> float:
+    lower = 1 / _avoid_zero(1 - (first + second) * point / (first + 1))
     upper, fraction = 1.0, lower
     for m in range(1, 100_000):
         double = first + 2 * m
@@ -70,22 +70,22 @@ def _fraction(point: float, first: float, second: float) -> float:
             m * (second - m) * point / ((double - 1) * double),
             -(first + m) * (first + second + m) * point / (double * (double + 1)),
         ):
-            lower = 1 / _apart(1 + term * lower)
-            upper = _apart(1 + term / upper)
+            lower = 1 / _avoid_zero(1 + term * lower)
+            upper = _avoid_zero(1 + term / upper)
             fraction *= lower * upper
-        if abs(lower * upper - 1) < _CLOSE:
+        if abs(lower * upper - 1) < _TOLERANCE:
             break
     return fraction
 
 
-def _apart(number: float) -> float:
+def _avoid_zero(number: float) -> float:
     """Not 0, by which is divided."""
     return number if abs(number) > _TINY else _TINY
 
 
 # ----------------------------------------------------------------------
 # How sure a figure is: one closed form for every interval, which no seed and no order of samples moves.
-_EACH = 0.025
+_TAIL_PROBABILITY = 0.025
 """The probability on either side of an interval of 95 %."""
 
 
@@ -106,7 +106,7 @@ def proportion(hits: float, of: float) -> Interval | None:
     >>> [round(x, 4) for x in proportion(8, 10)[:2]]
     [0.4439, 0.9748]
     """
-    return Interval(*_clopper(hits / of, of), _method(of)) if of else None
+    return Interval(*_clopper_pearson(hits / of, of), _method_name(of)) if of else None
 
 
 def intervals(columns: Mapping[str, Column]) -> dict[str, Interval | None]:
@@ -132,10 +132,10 @@ def intervals(columns: Mapping[str, Column]) -> dict[str, Interval | None]:
     >>> round(found.low, 2), round(found.high, 2), found.method
     (0.25, 1.0, 'clopper-pearson, effective n 3.2')
     """
-    return {name: _interval(column, least(name)) for name, column in columns.items()}
+    return {name: _interval(column, lowest_value(name)) for name, column in columns.items()}
 
 
-def least(name: str) -> int:
+def lowest_value(name: str) -> int:
     """The least that a figure can be."""
     return METRICS[name].least if name in METRICS else 0
 
@@ -176,14 +176,14 @@ def interval(mean: float, off: float, share: float, count: int) -> Interval:
     """
     supposed = share / count  # one sample more, of usual weight, off by the whole range
     number = (mean * (1 - mean) * share + supposed) / (off + supposed) / share
-    return Interval(*_clopper(mean, number), _method(number))
+    return Interval(*_clopper_pearson(mean, number), _method_name(number))
 
 
-def _clopper(mean: float, number: float) -> tuple[float, float]:
+def _clopper_pearson(mean: float, number: float) -> tuple[float, float]:
     hits, misses = mean * number, (1 - mean) * number
-    low = quantile(_EACH, hits, misses + 1) if mean > 0 else 0.0
-    return low, 1 - quantile(_EACH, misses, hits + 1) if mean < 1 else 1.0
+    low = quantile(_TAIL_PROBABILITY, hits, misses + 1) if mean > 0 else 0.0
+    return low, 1 - quantile(_TAIL_PROBABILITY, misses, hits + 1) if mean < 1 else 1.0
 
 
-def _method(number: float) -> str:
+def _method_name(number: float) -> str:
     return f"clopper-pearson, effective n {number:.{1 if number < 1000 else 0}f}".removesuffix(".0")

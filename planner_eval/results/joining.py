@@ -7,20 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TypeAlias
 
-from planner_eval.comparison.rows import JUDGED, NO_ANSWER
+from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES
 from planner_eval.results.columns import Column
-from planner_eval.results.report import in_no_cluster
-from planner_eval.results.scored import Scored
+from planner_eval.results.report import no_cluster_error
+from planner_eval.results.scored import ScoredRow
 from planner_eval.results.totals import Totals
 
-NOTHING = "nothing"
+NO_CALL = "nothing"
 """Stands for no call: on gold's side for a call too much, on the prediction's for one left out."""
 
-Pairs: TypeAlias = dict[str, Column]
+PairedColumns: TypeAlias = dict[str, Column]
 """For each metric the two systems' counts, a pair a sample."""
 
 
-class Joined:
+class JoinedSums:
     """What is kept of the samples that two systems were both judged on.
 
     Args:
@@ -31,11 +31,11 @@ class Joined:
 
     def __init__(self, metrics: Sequence[str], by: Sequence[str], cluster: str | None = None) -> None:
         self.metrics, self.cluster, self.n = metrics, cluster, 0
-        self.read: Pairs = {name: Column() for name in metrics}
+        self.read: PairedColumns = {name: Column() for name in metrics}
         """Of samples that both systems answered readably."""
-        self.unread: Pairs = {name: Column() for name in metrics}
+        self.unread: PairedColumns = {name: Column() for name in metrics}
         """Of the other samples."""
-        self.groups: dict[str, dict[str, Pairs]] = {key: {} for key in by}
+        self.groups: dict[str, dict[str, PairedColumns]] = {key: {} for key in by}
         self.lost: list[str] = []
         self.won: list[str] = []
         self.both_read = 0
@@ -46,11 +46,11 @@ class Joined:
         self.causes: tuple[Counter[str], ...] = (Counter(), Counter())
         self.causes_read: tuple[Counter[str], ...] = (Counter(), Counter())
 
-    def add(self, *pair: Scored) -> None:
+    def add(self, *pair: ScoredRow) -> None:
         """Add the next sample: the first system's row and the second's."""
         first, second = pair
         self.n += 1
-        read = first.state not in NO_ANSWER and second.state not in NO_ANSWER
+        read = first.state not in NO_ANSWER_STATES and second.state not in NO_ANSWER_STATES
         self.both_read += read
         self._count(self.read if read else self.unread, first, second)
         for key, groups in self.groups.items():
@@ -66,11 +66,11 @@ class Joined:
             self.causes[index].update(row.codes)
             if read:
                 self.causes_read[index].update(row.codes)
-            if row.state not in NO_ANSWER:  # what cannot be read takes no tool for another
-                self.mistaken[index].update((gold or NOTHING, pred or NOTHING) for gold, pred in row.mistaken)
+            if row.state not in NO_ANSWER_STATES:  # what cannot be read takes no tool for another
+                self.mistaken[index].update((gold or NO_CALL, pred or NO_CALL) for gold, pred in row.mistaken)
 
     @property
-    def columns(self) -> Pairs:
+    def columns(self) -> PairedColumns:
         """What was counted of all samples."""
         if self.both_read == self.n:
             return self.read
@@ -80,17 +80,17 @@ class Joined:
             column.extend(self.unread[name])
         return columns
 
-    def _count(self, columns: Mapping[str, Column], first: Scored, second: Scored) -> None:
+    def _count(self, columns: Mapping[str, Column], first: ScoredRow, second: ScoredRow) -> None:
         cluster = None if self.cluster is None else first.keys.get(self.cluster)
         if self.cluster is not None and cluster is None:
-            raise in_no_cluster(self.cluster, first.id)
+            raise no_cluster_error(self.cluster, first.id)
         for name, column in columns.items():
             column.add((first.tallies.get(name), second.tallies.get(name)), cluster)
 
 
-def joined(
-    first: Iterable[Scored], second: Iterable[Scored], side_totals: tuple[Totals, Totals]
-) -> Iterator[tuple[Scored, Scored]]:
+def join_rows(
+    first: Iterable[ScoredRow], second: Iterable[ScoredRow], side_totals: tuple[Totals, Totals]
+) -> Iterator[tuple[ScoredRow, ScoredRow]]:
     """The samples that both were judged on, in the first's order; adds up the rows of each side.
 
     Both stand in gold's order as a rule, so that each has its partner beside it and none needs to be kept.
@@ -101,7 +101,7 @@ def joined(
         side_totals: What the rows of each are added to.
     """
     first_rows, second_rows = (
-        _judged(rows, totals) for rows, totals in zip((first, second), side_totals, strict=True)
+        _select_judged(rows, totals) for rows, totals in zip((first, second), side_totals, strict=True)
     )
     for first_row, second_row in zip_longest(first_rows, second_rows):
         if first_row is None or second_row is None or first_row.id != second_row.id:
@@ -115,8 +115,8 @@ def joined(
             yield row, remaining[row.id]
 
 
-def _judged(rows: Iterable[Scored], totals: Totals) -> Iterator[Scored]:
+def _select_judged(rows: Iterable[ScoredRow], totals: Totals) -> Iterator[ScoredRow]:
     for row in rows:
         totals.add(row)
-        if row.state in JUDGED:
+        if row.state in JUDGED_STATES:
             yield row

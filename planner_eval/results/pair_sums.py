@@ -8,13 +8,13 @@ from typing import Any
 
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.policy.policy import Policy
-from planner_eval.comparison.policy.unused_rules import Names
-from planner_eval.comparison.rows import JUDGED, STATES, Row
-from planner_eval.plan.model import WHOLE_RESULT, Plan, Ref
+from planner_eval.comparison.policy.unused_rules import KnownNames
+from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row
+from planner_eval.plan.model import WHOLE_RESULT_NAMES, Plan, Ref
 from planner_eval.results.views.junit import outcome
 
 SIDES = ("pred", "gold")
-_WHOLE = ((), *((name,) for name in WHOLE_RESULT))
+_WHOLE_RESULT_PATHS = ((), *((name,) for name in WHOLE_RESULT_NAMES))
 
 
 class DiffSums:
@@ -45,7 +45,7 @@ class DiffSums:
         self.effects = Counter[str]()
         """Of pairs that were run: how many come to the same, and how many are known to reach gold's goal."""
         self.named = any(rule.where for rule in policy.rules)
-        self.names = Names()
+        self.names = KnownNames()
         self.names.seen.update((app, tool, name) for app, tool, name in stored.get("names", ()))
 
     def add(self, row: Row, *, shown: bool = True) -> None:
@@ -56,7 +56,7 @@ class DiffSums:
             self.width = max(self.width, len(row.id))
         if row.effects is not None:
             self.effects.update([row.effects["verdict"], f"reached {row.effects.get('reached')}"])
-            self.effects["alone"] += differs(row)
+            self.effects["alone"] += has_different_effects(row)
         for role, plan in zip(SIDES, (row.pred, row.gold), strict=True):
             if plan is not None:
                 self._read(role, plan)
@@ -65,7 +65,7 @@ class DiffSums:
         if row.diff is not None:
             self.unproved += not row.diff.proved
             for edit in row.diff.edits:
-                if _may_be_whole(edit):
+                if _can_be_whole_result(edit):
                     tool = row.diff.gold.calls[edit.gold_value.call].tool
                     if tool not in self.policy.tools:
                         self.wholes[tool] = self.wholes.get(tool, 0) + 1
@@ -97,8 +97,8 @@ class DiffSums:
     def data(self) -> dict[str, Any]:
         """The sums as JSON data."""
         return {
-            "states": _in_order(self.states),
-            "shown": _in_order(self.shown),
+            "states": _order_states(self.states),
+            "shown": _order_states(self.shown),
             "unproved": self.unproved,
             "width": self.width,
             "counts": sorted([role, what, n] for (role, what), n in self.counts.items()),
@@ -118,7 +118,7 @@ class DiffSums:
     @property
     def said(self) -> str:
         """How many pairs are in which state: ``3 pairs: 1 same, 2 different``."""
-        named = ", ".join(f"{n} {state.replace('_', ' ')}" for state, n in _in_order(self.states).items())
+        named = ", ".join(f"{n} {state.replace('_', ' ')}" for state, n in _order_states(self.states).items())
         more = f" ({self.unproved} not proved: the search was bounded)" if self.unproved else ""
         ran = f"\n{self.in_effect}" if self.effects else ""
         return f"{self.pairs} pair{'s' * (self.pairs != 1)}: {named or 'none'}{more}{ran}"
@@ -142,7 +142,7 @@ class DiffSums:
         """The same as JSON data: what is said of a run."""
         return {
             "pairs": self.pairs,
-            "states": _in_order(self.states),
+            "states": _order_states(self.states),
             "unproved": self.unproved,
             **{role: sorted(name for of, name in self.dialects if of == role) for role in SIDES},
         }
@@ -159,23 +159,25 @@ class DiffSums:
     @property
     def code(self) -> int:
         """The exit code: 0 all are the same, 1 some are not, 3 nothing could be compared."""
-        if not any(self.states[state] for state in JUDGED):
+        if not any(self.states[state] for state in JUDGED_STATES):
             return 3
         return int(self.states["same"] != self.pairs or bool(self.effects["different"]))
 
 
-def differs(row: Row) -> bool:
+def has_different_effects(row: Row) -> bool:
     """Whether plans that are the same come to something else when they are run."""
     return row.state == "same" and row.effects is not None and row.effects["verdict"] == "different"
 
 
-def _in_order(states: Counter[str]) -> dict[str, int]:
+def _order_states(states: Counter[str]) -> dict[str, int]:
     return {state: states[state] for state in STATES if states[state]}
 
 
-def _may_be_whole(edit: Edit) -> bool:
+def _can_be_whole_result(edit: Edit) -> bool:
     """Whether a tool's whole result stands on one side and an output of it on the other: they may be one."""
     values = (edit.pred_value, edit.gold_value)
     if not edit.code.endswith(".output") or not all(isinstance(value, Ref) for value in values):
         return False
-    return all(len(value.path) < 2 for value in values) and any(value.path[:1] in _WHOLE for value in values)
+    return all(len(value.path) < 2 for value in values) and any(
+        value.path[:1] in _WHOLE_RESULT_PATHS for value in values
+    )

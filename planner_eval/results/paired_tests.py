@@ -12,21 +12,21 @@ from math import comb, erfc, exp, fsum, lgamma, log, log1p, pi, prod, sqrt
 from typing import Any, NamedTuple
 
 from planner_eval.results.columns import Column, Unit
-from planner_eval.results.intervals import bounds, interval, least
+from planner_eval.results.intervals import bounds, interval, lowest_value
 
 # ----------------------------------------------------------------------
 # How likely chance alone makes a difference: paired tests of two systems on the same samples.
-SWAPS = 10_000
+PERMUTATIONS = 10_000
 """So many ways of exchanging the two systems' samples are drawn where they are not all counted."""
 
-DRAWN = 2_000
+MAX_SAMPLED_CHANGES = 2_000
 """Samples that differ up to which they are drawn; the normal distribution is nearer to all ways beyond."""
 
-_WORK = 50_000
+_MAX_EXACT_SUMS = 50_000
 """So many sums are made of all ways, which takes less than to load NumPy."""
 
-_SMALL = 1_000
-_NEAR = 1e-12
+_MAX_EXACT_TOSSES = 1_000
+_TOLERANCE = 1e-12
 """Figures that differ by no more are the same, summed in another order."""
 
 
@@ -53,9 +53,9 @@ def sign_test(first: int, second: int) -> float:
     changed, fewer = first + second, min(first, second)
     if first == second:
         return 1.0
-    if changed < _SMALL:
+    if changed < _MAX_EXACT_TOSSES:
         return float(min(1.0, 2 * sum(comb(changed, k) for k in range(fewer + 1)) / 2**changed))
-    terms, term = [], _heads(fewer, changed)
+    terms, term = [], _binomial_probability(fewer, changed)
     for heads in range(fewer, -1, -1):
         terms.append(term)
         term *= heads / (changed - heads + 1)
@@ -64,7 +64,7 @@ def sign_test(first: int, second: int) -> float:
     return min(1.0, 2 * fsum(terms))
 
 
-def _heads(heads: int, tosses: int) -> float:
+def _binomial_probability(heads: int, tosses: int) -> float:
     """The probability of so many heads of a fair coin, to the last digits of a float.
 
     Source: Loader, Fast and accurate computation of binomial probabilities (2000): the logarithms of
@@ -75,11 +75,11 @@ def _heads(heads: int, tosses: int) -> float:
     tails = tosses - heads
     uneven = (tails - heads) / tosses
     far = tosses * ((1 + uneven) * log1p(uneven) + (1 - uneven) * log1p(-uneven)) / 2
-    left = _stirling(tosses) - _stirling(heads) - _stirling(tails)
+    left = _stirling_error(tosses) - _stirling_error(heads) - _stirling_error(tails)
     return exp(left - far) * sqrt(tosses / (2 * pi * heads * tails))
 
 
-def _stirling(number: int) -> float:
+def _stirling_error(number: int) -> float:
     """By how much Stirling's formula misses the logarithm of a factorial."""
     if number < 16:
         return lgamma(number + 1) - (number + 0.5) * log(number) + number - log(2 * pi) / 2
@@ -102,19 +102,19 @@ def exchange_tests(columns: Mapping[str, Sequence[Unit]], seed: int = 0) -> dict
         seed: Where the random numbers start.
     """
     tests: dict[str, Test] = {}
-    drawn: dict[str, _Gap] = {}
+    drawn: dict[str, _ExchangeDifference] = {}
     for name, pairs in columns.items():
-        gap = _Gap(pairs)
+        gap = _ExchangeDifference(pairs)
         if (counted := gap.counted()) is not None:
             tests[name] = counted
-        elif gap.changed > DRAWN:
+        elif gap.changed > MAX_SAMPLED_CHANGES:
             tests[name] = Test(gap.normal(), "normal")
         else:
             drawn[name] = gap
-    return tests | (_drawn(drawn, seed) if drawn else {})
+    return tests | (_sample_tests(drawn, seed) if drawn else {})
 
 
-class _Gap:
+class _ExchangeDifference:
     """How a difference changes as samples are exchanged."""
 
     def __init__(self, pairs: Sequence[Unit]) -> None:
@@ -136,17 +136,17 @@ class _Gap:
     def _extreme(self, numerator: float, denominator: float) -> bool:
         if not (self.first[1] + denominator and self.second[1] - denominator):
             return False
-        return bool(abs(self.between(numerator, denominator)) >= abs(self.value) - _NEAR)
+        return bool(abs(self.between(numerator, denominator)) >= abs(self.value) - _TOLERANCE)
 
     def counted(self) -> Test | None:
         """The probability from all ways; None where they are too many."""
-        if self._sums() > _WORK:
+        if self._sums() > _MAX_EXACT_SUMS:
             return None
         sums: dict[tuple[float, float], float] = {(0.0, 0.0): 1.0}
         work = 0
         for (numerator, denominator), count in self.moves:
             work += len(sums) * (count + 1)
-            if work > _WORK:
+            if work > _MAX_EXACT_SUMS:
                 return None
             chances = [comb(count, k) / 2**count for k in range(count + 1)]
             more: dict[tuple[float, float], float] = {}
@@ -183,15 +183,15 @@ class _Gap:
         return erfc(abs(fsum(count * move for move, count in moves)) / error / sqrt(2)) if error else 1.0
 
 
-def _drawn(gaps: Mapping[str, _Gap], seed: int) -> dict[str, Test]:
+def _sample_tests(gaps: Mapping[str, _ExchangeDifference], seed: int) -> dict[str, Test]:
     """The probabilities from drawn ways, batch by batch; which sample is drawn is known by its rank alone."""
     import numpy as np
 
     generator = np.random.default_rng(seed)
     moves = {n: np.array([move for move, k in gap.moves for _ in range(k)]) for n, gap in gaps.items()}
-    moved = {name: np.zeros((2, SWAPS)) for name in gaps}
+    moved = {name: np.zeros((2, PERMUTATIONS)) for name in gaps}
     for start in range(0, max(map(len, moves.values())), _BATCH):
-        bits = np.frombuffer(generator.bytes(_BATCH * SWAPS // 8), dtype=np.uint8)
+        bits = np.frombuffer(generator.bytes(_BATCH * PERMUTATIONS // 8), dtype=np.uint8)
         chosen = np.unpackbits(bits.reshape(_BATCH, -1), axis=1).astype(float)
         for name, figure_moves in moves.items():
             some = figure_moves[start : start + _BATCH]
@@ -200,8 +200,8 @@ def _drawn(gaps: Mapping[str, _Gap], seed: int) -> dict[str, Test]:
     for name, gap in gaps.items():
         with np.errstate(divide="ignore", invalid="ignore"):
             shuffled = np.abs(gap.between(*moved[name]))
-        more = int((shuffled >= abs(gap.value) - _NEAR).sum())
-        tests[name] = Test((more + 1) / (SWAPS + 1), f"permutation {SWAPS} seed {seed}")
+        more = int((shuffled >= abs(gap.value) - _TOLERANCE).sum())
+        tests[name] = Test((more + 1) / (PERMUTATIONS + 1), f"permutation {PERMUTATIONS} seed {seed}")
     return tests
 
 
@@ -269,15 +269,17 @@ def differences(columns: Mapping[str, Column], *, seed: int = 0) -> dict[str, Di
             units_by_figure[name] = units
     few = {name for name in units_by_figure if columns[name].clusters and len(units_by_figure[name]) < 2}
     for name in units_by_figure.keys() - few:
-        if (split := _split(units_by_figure[name])) is not None:
+        if (split := _count_discordant(units_by_figure[name])) is not None:
             tests[name] = Test(sign_test(*split), "sign test")
     tests |= exchange_tests(
         {n: units_by_figure[n] for n in units_by_figure if n not in tests and n not in few}, seed
     )
-    return {name: _difference(units_by_figure.get(name), least(name), tests.get(name)) for name in columns}
+    return {
+        name: _difference(units_by_figure.get(name), lowest_value(name), tests.get(name)) for name in columns
+    }
 
 
-def _split(units: Sequence[Unit]) -> tuple[int, int] | None:
+def _count_discordant(units: Sequence[Unit]) -> tuple[int, int] | None:
     """How many samples only the first gets right, and only the second; None where some are no yes or no."""
     losses = wins = 0
     for (numerator, denominator, other_numerator, other_denominator), count in units:
@@ -291,11 +293,11 @@ def _split(units: Sequence[Unit]) -> tuple[int, int] | None:
 def _difference(units: Sequence[Unit] | None, lowest: int, test: Test | None) -> Difference:
     if units is None:
         return Difference(None, None, None, None, "")
-    value, low, high = gap(units, lowest)
+    value, low, high = difference_interval(units, lowest)
     return Difference(value, low, high, *test) if test else Difference(value, None, None, None, "")
 
 
-def gap(units: Sequence[Unit], lowest: int) -> tuple[float, float, float]:
+def difference_interval(units: Sequence[Unit], lowest: int) -> tuple[float, float, float]:
     """The second system's figure less the first's, and its interval.
 
     Args:

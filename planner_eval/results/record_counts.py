@@ -63,9 +63,9 @@ class Records(NamedTuple):
 def count_records(totals: Totals) -> Records:
     """Count what became of the records of one system; of records that were left out nothing is known.
 
-    >>> from planner_eval.results.scored import Scored
+    >>> from planner_eval.results.scored import ScoredRow
     >>> from planner_eval.results.totals import totals_of
-    >>> count_records(totals_of([Scored("a", "same"), Scored("b", "unreadable")], ()))[:6]
+    >>> count_records(totals_of([ScoredRow("a", "same"), ScoredRow("b", "unreadable")], ()))[:6]
     (2, 1, 0, 1, 1, 1)
     """
     states = totals.states

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.metrics.counts import Counts, Tally
 from planner_eval.comparison.rows import STATES
 from planner_eval.results.columns import Column, exact_sum
 from planner_eval.results.intervals import Interval, intervals
-from planner_eval.results.scored import STRUCTURE, Scored
+from planner_eval.results.scored import STRUCTURE_KEYS, ScoredRow
 from planner_eval.results.totals import Totals
 
 if TYPE_CHECKING:
     from planner_eval.results.causes import Causes
 
 
-@quick
+@fast_frozen
 class Estimate:
     """One metric over many pairs.
 
@@ -45,7 +45,7 @@ class Estimate:
         return self.tally.value if self.tally is not None else None
 
 
-class LeftOut(NamedTuple):
+class DuplicateRecord(NamedTuple):
     """A record that was left out, for an earlier one has its id.
 
     Args:
@@ -59,7 +59,7 @@ class LeftOut(NamedTuple):
     line: int | None
 
 
-class About(NamedTuple):
+class Provenance(NamedTuple):
     """How scored pairs came about.
 
     Args:
@@ -79,7 +79,7 @@ class About(NamedTuple):
     reading: str = "strict"
     read: Mapping[str, str] = {}
     file: str = ""
-    repeated: tuple[LeftOut, ...] = ()
+    repeated: tuple[DuplicateRecord, ...] = ()
     notes: tuple[str, ...] = ()
     counted: Mapping[str, str] = {}
     mark: str = ""
@@ -95,17 +95,17 @@ class About(NamedTuple):
         }
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> About:
+    def of(cls, data: Mapping[str, Any]) -> Provenance:
         """The same from JSON data."""
-        repeated = tuple(LeftOut(*repeat) for repeat in data["repeated"])
+        repeated = tuple(DuplicateRecord(*repeat) for repeat in data["repeated"])
         return cls(**data)._replace(repeated=repeated, notes=tuple(data["notes"]))
 
 
-UNSAID = About()
+UNKNOWN_PROVENANCE = Provenance()
 """Nothing is known of how pairs came about."""
 
 
-@quick
+@fast_frozen
 class Report:
     """The figures of one set of predictions.
 
@@ -119,11 +119,11 @@ class Report:
     """
 
     figures: tuple[Estimate, ...]
-    rows: Sequence[Scored]
+    rows: Sequence[ScoredRow]
     breakdown: Mapping[str, Mapping[str, tuple[Estimate, ...]]]
     signature: str
     totals: Totals = field(repr=False)
-    about: About = UNSAID
+    about: Provenance = UNKNOWN_PROVENANCE
 
     @property
     def read(self) -> Mapping[str, str]:
@@ -132,7 +132,7 @@ class Report:
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """What no gold plan has, of :data:`planner_eval.results.totals.HAS`."""
+        """What no gold plan has, of :data:`planner_eval.results.totals.GOLD_FEATURES`."""
         return self.totals.lacking
 
     @property
@@ -183,14 +183,14 @@ def signature(policy: str, *, version: str = __version__, **fields: str) -> str:
     return " | ".join([f"planeval {version}", *named, "micro from summed counts"])
 
 
-def sureness(cluster: str | None, count: int) -> str:
+def interval_note(cluster: str | None, count: int) -> str:
     """What is said of the intervals: over how many clusters they are, where samples lie in some.
 
     Args:
         cluster: The key by whose values they do.
         count: How many these are.
 
-    >>> sureness(None, 0), sureness("domain", 12)
+    >>> interval_note(None, 0), interval_note("domain", 12)
     ('95 % intervals', '95 % intervals over 12 clusters of domain')
     """
     if cluster is None:
@@ -200,25 +200,25 @@ def sureness(cluster: str | None, count: int) -> str:
     return f"95 % intervals over {count:,} clusters of {cluster}"
 
 
-def clusters_of(columns: Mapping[str, Column]) -> int:
+def count_clusters(columns: Mapping[str, Column]) -> int:
     """In how many clusters the samples lie that were counted."""
     return max((len(column.clusters) for column in columns.values()), default=0)
 
 
-def in_no_cluster(key: str, name: str) -> InputError:
+def no_cluster_error(key: str, name: str) -> InputError:
     """That a sample lies in no cluster: left out of them all it would count in no interval."""
     return InputError(
         f"--cluster {key!r}: the gold record of {name!r} has no field {key!r}, and it is none of "
-        f"{', '.join(STRUCTURE)}; every sample has to lie in a cluster"
+        f"{', '.join(STRUCTURE_KEYS)}; every sample has to lie in a cluster"
     )
 
 
 def make_report(
     totals: Totals,
-    rows: Sequence[Scored],
+    rows: Sequence[ScoredRow],
     *,
     made: str,
-    about: About = UNSAID,
+    about: Provenance = UNKNOWN_PROVENANCE,
 ) -> Report:
     """The report of scored pairs.
 
@@ -229,13 +229,15 @@ def make_report(
         about: How the pairs came about.
     """
     breakdown = {
-        key: {value: figures(groups[value]) for value in in_order(groups)}
+        key: {value: figures(groups[value]) for value in sort_values(groups)}
         for key, groups in totals.groups.items()
     }
     return Report(figures(totals.columns), rows, breakdown, made, totals, about)
 
 
-def report_of(totals: Totals, rows: Sequence[Scored], about: About, *, policy: str, **version: str) -> Report:
+def report_of(
+    totals: Totals, rows: Sequence[ScoredRow], about: Provenance, *, policy: str, **version: str
+) -> Report:
     """The report of scored pairs.
 
     Args:
@@ -249,20 +251,20 @@ def report_of(totals: Totals, rows: Sequence[Scored], about: About, *, policy: s
         InputError: a sample lies in no cluster, and they are asked for.
     """
     if totals.cluster is not None and totals.alone is not None:
-        raise in_no_cluster(totals.cluster, totals.alone)
+        raise no_cluster_error(totals.cluster, totals.alone)
     fields = {"answers": about.answers, "pairing": about.pairing, "notation": totals.read}
-    sure = sureness(totals.cluster, clusters_of(totals.columns))
+    sure = interval_note(totals.cluster, count_clusters(totals.columns))
     signature_text = signature(policy, **version, **fields, reading=about.reading, **about.counted)
     marked = f" | {about.mark}" if about.mark else ""
     return make_report(totals, rows, made=f"{signature_text}, {sure}{marked}", about=about)
 
 
-def in_order(values: Iterable[str]) -> list[str]:
+def sort_values(values: Iterable[str]) -> list[str]:
     """What a key is in some rows, numbers in their order."""
-    return sorted(values, key=_natural)
+    return sorted(values, key=_natural_sort_key)
 
 
-def _natural(text: str) -> tuple[int, int, str]:
+def _natural_sort_key(text: str) -> tuple[int, int, str]:
     return (0, int(text), "") if text.isascii() and text.isdigit() else (1, 0, text)
 
 

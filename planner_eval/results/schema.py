@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from planner_eval.base.schema_models import Described, OneOf, key
+from planner_eval.base.schema_models import Described, OneOf, optional_key
 from planner_eval.comparison.rows import STATES
 
 
@@ -51,16 +51,16 @@ class FigureData(_Written):
     counts: _Tally
     precision: float | None = None
     recall: float | None = None
-    interval: IntervalData = key("95 %, of the figure from summed counts.")
+    interval: IntervalData = optional_key("95 %, of the figure from summed counts.")
 
 
 class CauseData(_Written):
     """A root cause of one pair, and what it costs."""
 
     code: str = Field(description="Its code, or the state of a pair without a prediction to compare.")
-    tool: str = key("The tool concerned: gold's where gold has the place.")
-    argument: str = key("The argument concerned.")
-    depth: int = key("The topological generation of the call concerned, from 1.")
+    tool: str = optional_key("The tool concerned: gold's where gold has the place.")
+    argument: str = optional_key("The argument concerned.")
+    depth: int = optional_key("The topological generation of the call concerned, from 1.")
     exact: float = Field(description="What of the pair's loss in exact it is to blame for.")
     similarity: float = Field(description="Likewise in similarity.")
 
@@ -110,11 +110,11 @@ class RowData(_Written):
     codes: list[str] = Field(description="Root causes, as dotted codes.")
     reason: str
     proved: bool = Field(description="Whether the pairing of calls is proved optimal.")
-    keys: dict[str, str] = key("What the figures can be broken down by.")
-    repaired: bool = key("Whether the prediction was readable only after repair.")
-    choices: bool = key("Whether its record held several choices, of which the first was read.")
-    unread: bool = key("Whether no call was read in the prediction, and something in it may be one.")
-    credits: CreditsData = key("What its root causes cost, with --causes.")
+    keys: dict[str, str] = optional_key("What the figures can be broken down by.")
+    repaired: bool = optional_key("Whether the prediction was readable only after repair.")
+    choices: bool = optional_key("Whether its record held several choices, of which the first was read.")
+    unread: bool = optional_key("Whether no call was read in the prediction, and something in it may be one.")
+    credits: CreditsData = optional_key("What its root causes cost, with --causes.")
 
 
 class EffectsData(_Written):
@@ -135,20 +135,20 @@ class ReportData(_Written):
 
     format: Literal["planeval.report/1"] = Field(alias="schema")
     signature: str = Field(description="How the figures were made, in one line.")
-    answers: str = key("Which field was read as the answers.")
-    gold: str = key("Which field was read as gold.")
+    answers: str = optional_key("Which field was read as the answers.")
+    gold: str = optional_key("Which field was read as gold.")
     pairs: int
     judged: int = Field(description="The pairs that every denominator counts.")
     states: dict[str, int]
     strictly_same: int = Field(description="Pairs that are the same, read without repair.")
     figures: dict[str, FigureData]
     breakdown: dict[str, dict[str, dict[str, FigureData]]] = Field(description="Key, value, figures.")
-    without: dict[str, int] = key(
+    without: dict[str, int] = optional_key(
         "Key, how many judged pairs have no value of it; keys that all have are left out."
     )
     causes: dict[str, int] = Field(description="How often each code is a root cause.")
-    attribution: CausesData = key("What root causes cost, with --causes.")
-    rows: list[RowData] = key("One a pair; of the report of a run they stand in its rows.jsonl.")
+    attribution: CausesData = optional_key("What root causes cost, with --causes.")
+    rows: list[RowData] = optional_key("One a pair; of the report of a run they stand in its rows.jsonl.")
 
 
 class RecordsData(_Written):
@@ -265,7 +265,9 @@ class ContrastData(_Written):
     mistaken: list[dict[str, Any]] = Field(
         description="Which tool was taken for which, with counts, in predictions that were read."
     )
-    both_read: BothReadData = key("The same over what both answered readably, where that is not all.")
+    both_read: BothReadData = optional_key(
+        "The same over what both answered readably, where that is not all."
+    )
 
 
 class ComparisonData(_Written):

@@ -13,31 +13,31 @@ from planner_eval.base.arguments import (
     FUNCTION,
     NAME,
     NAMES,
-    NUMBER,
     PATH,
+    POSITIVE_COUNT,
     SECONDS,
     expect,
     expect_or_none,
-    of,
+    instance_of,
 )
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.evaluate import Paired, Progress, counted, pair, refuse_nothing
-from planner_eval.comparison.metrics import DEFAULT_METRICS, choose
+from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, refuse_empty_lists, report_progress
+from planner_eval.comparison.metrics import DEFAULT_METRICS, choose_metrics
 from planner_eval.comparison.metrics import score as score_plans
 from planner_eval.comparison.metrics.counts import Tally
-from planner_eval.comparison.metrics.published import tools_counted
+from planner_eval.comparison.metrics.published import describe_counted_tools
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.reading import AS_IT_COMES, Reading
+from planner_eval.comparison.reading import DEFAULT_READING, Reading
 from planner_eval.plan.model import Plan
-from planner_eval.reading.parse import Source, is_one, parse
-from planner_eval.results.report import About, LeftOut, Report, report_of
+from planner_eval.reading.parse import Source, is_one_plan, parse
+from planner_eval.results.report import DuplicateRecord, Provenance, Report, report_of
 from planner_eval.results.runs.score import ScoreJob
-from planner_eval.results.scored import STRUCTURE, Scored
+from planner_eval.results.scored import STRUCTURE_KEYS, ScoredRow
 from planner_eval.results.totals import Totals
 
 if TYPE_CHECKING:
-    from planner_eval.results.runs.ray import OnRay
+    from planner_eval.results.runs.ray import RayRunner
 
 
 AnyPath: TypeAlias = "str | os.PathLike[str]"
@@ -56,7 +56,7 @@ def score(
 
 @overload
 def score(
-    pred: Paired | os.PathLike[str],
+    pred: PairedFiles | os.PathLike[str],
     gold: None = None,
     policy: AnyPolicy = ...,
     *,
@@ -70,7 +70,7 @@ def score(
     deadline: float = ...,
     part: int | None = ...,
     store: str = ...,
-    engine: OnRay | None = ...,
+    engine: RayRunner | None = ...,
 ) -> Report: ...
 
 
@@ -92,7 +92,7 @@ def score(
     deadline: float = ...,
     part: int | None = ...,
     store: str = ...,
-    engine: OnRay | None = ...,
+    engine: RayRunner | None = ...,
 ) -> Any: ...
 
 
@@ -106,14 +106,14 @@ def score(  # noqa: PLR0913 - the options of a public function
     by: Sequence[str] = (),
     cluster: str | None = None,
     causes: bool = False,
-    reading: Reading = AS_IT_COMES,
+    reading: Reading = DEFAULT_READING,
     progress: Callable[..., None] | None = None,
     jobs: int | None = None,
     folder: AnyPath | None = None,
     deadline: float = 60.0,
     part: int | None = None,
     store: str = "jsonl",
-    engine: OnRay | None = None,
+    engine: RayRunner | None = None,
 ) -> Any:
     r"""Score a plan against gold, or many against many.
 
@@ -158,28 +158,30 @@ def score(  # noqa: PLR0913 - the options of a public function
     (0.5, {'same': 1, 'cut': 1})
     """
     expect(NAMES, by=by)
-    expect(of(Terms, "Terms(…) of planner_eval.comparison.policy.policy"), terms=terms)
+    expect(instance_of(Terms, "Terms(…) of planner_eval.comparison.policy.policy"), terms=terms)
     expect(SECONDS, deadline=deadline)
     expect_or_none(NAME, cluster=cluster)
     expect_or_none(FUNCTION, progress=progress)
     expect_or_none(COUNT, jobs=jobs)
-    expect_or_none(NUMBER, part=part)
+    expect_or_none(POSITIVE_COUNT, part=part)
     expect_or_none(PATH, folder=folder)
-    refuse_nothing(pred, gold)
-    if not isinstance(pred, Paired) and is_one(pred) and is_one(gold):
+    refuse_empty_lists(pred, gold)
+    if not isinstance(pred, PairedFiles) and is_one_plan(pred) and is_one_plan(gold):
         return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
     if terms is not NO_TERMS:
         raise InputError("terms are those of one pair; of many each gold record says its own")
     if gold is None and isinstance(pred, os.PathLike):
-        from planner_eval.results.score_runs import kept_score
+        from planner_eval.results.score_runs import read_stored_score
 
-        return kept_score(os.fspath(pred), cluster)
+        return read_stored_score(os.fspath(pred), cluster)
     by = (by,) if isinstance(by, str) else by
-    paired = mending(pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading))
+    paired = repair_predictions(pred if isinstance(pred, PairedFiles) else pair(pred, gold, reading=reading))
     chosen = policy_of(policy)
-    job = scoring_job(paired, choose(metrics), chosen, by, cluster, kept=folder is not None, causes=causes)
+    job = scoring_job(
+        paired, choose_metrics(metrics), chosen, by, cluster, kept=folder is not None, causes=causes
+    )
 
-    def make_report(totals: Totals, rows: Sequence[Scored]) -> Report:
+    def make_report(totals: Totals, rows: Sequence[ScoredRow]) -> Report:
         totals.names.check(chosen)
         refuse_unknown_keys(by, totals)
         return report_of(totals, rows, job.about, policy=chosen.name)
@@ -195,7 +197,7 @@ def score(  # noqa: PLR0913 - the options of a public function
 
 
 def scoring_job(  # noqa: PLR0913 - the options of a public function
-    paired: Paired,
+    paired: PairedFiles,
     metrics: tuple[str, ...],
     policy: Policy,
     by: Sequence[str],
@@ -210,15 +212,15 @@ def scoring_job(  # noqa: PLR0913 - the options of a public function
     With `mends` it is known of what strict reading refuses whether repair would read it, with `causes` what
     root causes cost.
     """
-    about = About(
+    about = Provenance(
         paired.pred.content or "records",
         paired.by,
         reading_name(paired.reading),
         {"answers": paired.pred.said, "gold": paired.gold.said},
         paired.pred.name,
-        tuple(LeftOut(r.id, r.file, r.line) for r in paired.repeated),
+        tuple(DuplicateRecord(r.id, r.file, r.line) for r in paired.repeated),
         paired.reading.notes_of([paired.pred], paired.gold) if kept else (),
-        tools_counted(metrics, policy),
+        describe_counted_tools(metrics, policy),
         paired.pred.mark,
     )
     portable_policy = replace(policy, unknown=None)  # a function of this process alone
@@ -228,11 +230,11 @@ def scoring_job(  # noqa: PLR0913 - the options of a public function
 
 
 def scored_rows(
-    job: ScoreJob, paired: Paired, totals: Totals, progress: Progress | None
-) -> tuple[Scored, ...]:
+    job: ScoreJob, paired: PairedFiles, totals: Totals, progress: Progress | None
+) -> tuple[ScoredRow, ...]:
     """The scored pairs, which are added to the sums."""
     rows = job.scored(paired.pairs, totals)
-    return tuple(rows if progress is None else counted(rows, len(paired.pairs), progress))
+    return tuple(rows if progress is None else report_progress(rows, len(paired.pairs), progress))
 
 
 def refuse_seed(seed: Any) -> None:
@@ -245,7 +247,7 @@ def refuse_seed(seed: Any) -> None:
         raise InputError(f"the seed is {seed!r}, expected a whole number from 0 on")
 
 
-def mending(paired: Paired) -> Paired:
+def repair_predictions(paired: PairedFiles) -> PairedFiles:
     """The same pairs, predictions that strict reading refuses mended, unless the user said otherwise.
 
     A model that writes ``'x'`` for ``"x"`` calls the right tool; an official decoder would not refuse it, and
@@ -272,5 +274,5 @@ def refuse_unknown_keys(by: Iterable[str], totals: Totals) -> None:
         if totals.judged and not totals.groups[key]:
             if key == "scope":
                 raise InputError("--by 'scope': no gold plan names an app, so none has a scope")
-            names = ", ".join(STRUCTURE)
+            names = ", ".join(STRUCTURE_KEYS)
             raise InputError(f"--by {key!r}: no gold record has that field, and it is none of {names}")

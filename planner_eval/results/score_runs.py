@@ -8,34 +8,34 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.evaluate import Paired
+from planner_eval.comparison.evaluate import PairedFiles
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.results.compare import System, comparison_of
 from planner_eval.results.contrast import Comparison
-from planner_eval.results.report import About, Report, report_of
-from planner_eval.results.runs.folder import worded
+from planner_eval.results.report import Provenance, Report, report_of
+from planner_eval.results.runs.folder import option_texts
 from planner_eval.results.runs.inputs import inputs_of
-from planner_eval.results.runs.pairs import unchanged
+from planner_eval.results.runs.pairs import make_change_check
 from planner_eval.results.runs.row_files import read_rows
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.score import ScoreJob
-from planner_eval.results.runs.stored import Kept, kept
-from planner_eval.results.scored import Scored, StoredRows, row_of_columns
+from planner_eval.results.runs.stored import StoredRun, read_stored_run
+from planner_eval.results.scored import ScoredRow, StoredRows, row_of_columns
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.report import report_data
 
 if TYPE_CHECKING:
-    from planner_eval.results.runs.ray import OnRay
+    from planner_eval.results.runs.ray import RayRunner
 
 
-Make = Callable[[Totals, Sequence[Scored]], Report]
+ReportMaker = Callable[[Totals, Sequence[ScoredRow]], Report]
 """Makes the report of sums and rows."""
 
 
 def run_score(  # noqa: PLR0913 - the options of a public function
     job: ScoreJob,
-    paired: Paired,
-    make: Make,
+    paired: PairedFiles,
+    make: ReportMaker,
     *,
     jobs: int | None,
     folder: str | os.PathLike[str] | None,
@@ -43,7 +43,7 @@ def run_score(  # noqa: PLR0913 - the options of a public function
     part: int | None,
     store: str,
     progress: Callable[[int, int, int], None] | None,
-    engine: OnRay | None,
+    engine: RayRunner | None,
 ) -> Report:
     """Score pairs in parts, by processes; the report's rows are read when they are asked for.
 
@@ -71,13 +71,13 @@ def run_score(  # noqa: PLR0913 - the options of a public function
         store=store,
         progress=progress,
         engine=engine,
-        unchanged=unchanged(paired.pred, paired.gold),
+        unchanged=make_change_check(paired.pred, paired.gold),
         report=lambda totals: _report_text(make(totals, ())),
     )
-    return make(outcome.sums, _stored(outcome.rows, outcome.pairs, outcome))
+    return make(outcome.sums, _stored_rows(outcome.rows, outcome.pairs, outcome))
 
 
-def _stored(rows: str, count: int, keeps: object = None) -> StoredRows:
+def _stored_rows(rows: str, count: int, keeps: object = None) -> StoredRows:
     """The rows of a run, in either store."""
     if rows.endswith(".parquet"):
         return StoredRows(rows, count, keeps, lambda path: map(row_of_columns, read_rows(os.fspath(path))))
@@ -91,10 +91,10 @@ def _report_text(report: Report) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1)
 
 
-class _Score(NamedTuple):
+class _StoredScore(NamedTuple):
     """What a folder keeps of a run that was scored."""
 
-    run: Kept
+    run: StoredRun
     metrics: tuple[str, ...]
     keys: tuple[str, ...]
     cluster: str | None
@@ -114,7 +114,7 @@ class _Score(NamedTuple):
         return requested or self.cluster
 
 
-def kept_score(path: str, cluster: str | None = None) -> Report:
+def read_stored_score(path: str, cluster: str | None = None) -> Report:
     """The report of a run that was scored.
 
     Args:
@@ -124,20 +124,20 @@ def kept_score(path: str, cluster: str | None = None) -> Report:
     Raises:
         InputError: it is no such run, not done, or was not scored with such clusters.
     """
-    stored = _kept(path)
+    stored = _read_score(path)
     rows, totals, about, _ = stored.system
     if stored.clustered(cluster) != stored.cluster:
         totals.recluster(rows, cluster)
     return report_of(totals, rows, about, policy=stored.policy, version=stored.run.version)
 
 
-def _kept(path: str) -> _Score:
-    stored = kept(path, "score")
+def _read_score(path: str) -> _StoredScore:
+    stored = read_stored_run(path, "score")
     try:
         options: Any = stored.options
         metrics, keys = tuple(options["metrics"]), tuple(options["keys"])
         cluster = options.get("cluster")
-        about = About.of(options["about"])
+        about = Provenance.of(options["about"])
         causes = bool(options.get("causes"))
         totals = stored.sums(lambda data: Totals(metrics, keys, data, cluster, causes=causes))
         policy = str(options["policy"])
@@ -145,11 +145,11 @@ def _kept(path: str) -> _Score:
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
-    system = System(_stored(stored.rows, stored.pairs), totals, about, bool(options.get("repair")))
-    return _Score(stored, metrics, keys, cluster, policy, system)
+    system = System(_stored_rows(stored.rows, stored.pairs), totals, about, bool(options.get("repair")))
+    return _StoredScore(stored, metrics, keys, cluster, policy, system)
 
 
-def under_benchmark(path: str | os.PathLike[str]) -> bool:
+def is_benchmark_run(path: str | os.PathLike[str]) -> bool:
     """Whether a folder keeps a run that was scored under a benchmark.
 
     Args:
@@ -158,10 +158,10 @@ def under_benchmark(path: str | os.PathLike[str]) -> bool:
     Raises:
         InputError: it holds no run of score.
     """
-    return "benchmark" in kept(os.fspath(path), "score").options
+    return "benchmark" in read_stored_run(os.fspath(path), "score").options
 
 
-def compare_kept(
+def compare_stored_runs(
     paths: Sequence[str | os.PathLike[str]],
     names: Sequence[str],
     *,
@@ -181,7 +181,7 @@ def compare_kept(
     Raises:
         InputError: a folder holds no such run, or the runs were not scored alike.
     """
-    stored = [_kept(os.fspath(path)) for path in paths]
+    stored = [_read_score(os.fspath(path)) for path in paths]
     first = stored[0]
     for other in stored[1:]:
         _refuse_unlike(first, other)
@@ -200,7 +200,7 @@ def compare_kept(
     )
 
 
-def _refuse_unlike(first: _Score, other: _Score) -> None:
+def _refuse_unlike(first: _StoredScore, other: _StoredScore) -> None:
     """Refuse two runs whose rows do not say the same of the same gold plans.
 
     Raises:
@@ -221,5 +221,5 @@ def _refuse_unlike(first: _Score, other: _Score) -> None:
     )
     for name in dict.fromkeys([*first_options, *other_options]):
         if (value := first_options.get(name)) != (other_value := other_options.get(name)):
-            values = "{} is {} and {}".format(*worded(name, value, other_value, "score"))
+            values = "{} is {} and {}".format(*option_texts(name, value, other_value, "score"))
             raise InputError(f"{prefix}: they were not scored alike, {values}")

@@ -9,13 +9,13 @@ from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, measure, measure_none
 from planner_eval.comparison.metrics.counts import Counts, Share, Tally
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
-from planner_eval.comparison.rows import JUDGED, STATES, Row, is_cut
+from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row, is_cut
 from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns, scope
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # From compared pairs to counts: one scored row a pair, whatever became of it.
-FIELDS = ("difficulty", "domain", "category")
+BREAKDOWN_FIELDS = ("difficulty", "domain", "category")
 """Fields of gold records by which figures are broken down where the records have them."""
 
-STRUCTURE = ("calls", "depth", "pattern", "scope")
+STRUCTURE_KEYS = ("calls", "depth", "pattern", "scope")
 """What gold's structure can be broken down by; a plan without apps has no scope."""
 
 
-@quick
-class Scored:
+@fast_frozen
+class ScoredRow:
     """The counts of one pair.
 
     Args:
@@ -72,7 +72,7 @@ class Scored:
     unread: bool = False
 
 
-_UNREAD = Plan((Call("?", "?"),))
+_UNREAD_PLAN = Plan((Call("?", "?"),))
 """Stands for a prediction that is absent or unreadable where gold calls nothing."""
 
 
@@ -82,7 +82,7 @@ def scored_row(
     policy: Policy = DEFAULT_POLICY,
     by: Sequence[str] = (),
     source: tuple[str | None, int | None] = (None, None),
-) -> Scored:
+) -> ScoredRow:
     """Count what metrics count in one pair.
 
     A prediction that is absent or unreadable counts as a plan without calls; where gold calls nothing
@@ -93,25 +93,25 @@ def scored_row(
         row: The compared pair.
         metrics: Names of :data:`planner_eval.comparison.metrics.METRICS`.
         policy: The policy that the pair was compared under.
-        by: What to break figures down by: names of :data:`STRUCTURE` or of fields of gold records.
+        by: What to break figures down by: names of :data:`STRUCTURE_KEYS` or of fields of gold records.
         source: The file and the line of the record that the pair is known by.
     """
     name, state, diff, gold, error = row.id, row.state, row.diff, row.gold, row.error
-    if state not in JUDGED or gold is None:
-        return Scored(name, state, reason=error or STATES[state], file=source[0], line=source[1])
+    if state not in JUDGED_STATES or gold is None:
+        return ScoredRow(name, state, reason=error or STATES[state], file=source[0], line=source[1])
     keys = {name: key for name in by if (key := key_of(name, row)) is not None} if by else {}
     if diff is None or diff.matching is None:
         if gold.calls:
             tallies = measure_none(gold, metrics, policy)
         else:
-            tallies = measure(match(_UNREAD, gold, policy), metrics)
+            tallies = measure(match(_UNREAD_PLAN, gold, policy), metrics)
         missed: tuple[tuple[str | None, str | None], ...] = tuple((c.tool, None) for c in gold.calls)
         why = error or STATES[state]
         helped = row.mended is not None and not is_cut(row.mended)
-        return Scored(name, state, tallies, (), why, keys, True, False, False, missed, *source, helped)
+        return ScoredRow(name, state, tallies, (), why, keys, True, False, False, missed, *source, helped)
     roots = diff.roots
     codes = {note.code for note in row.pred.diagnostics} if row.pred is not None else ()
-    return Scored(
+    return ScoredRow(
         name,
         state,
         measure(diff.matching, metrics),
@@ -121,13 +121,13 @@ def scored_row(
         diff.proved,
         any(code.startswith("repair.") for code in codes),
         "find.choices" in codes,
-        _mistaken(diff) if roots else (),
+        _mistaken_tools(diff) if roots else (),
         *source,
         unread="find.unread" in codes,
     )
 
 
-def _mistaken(diff: Diff) -> tuple[tuple[str | None, str | None], ...]:
+def _mistaken_tools(diff: Diff) -> tuple[tuple[str | None, str | None], ...]:
     """Which tool was taken for which, from the edits that say so."""
     pred, gold = diff.pred, diff.gold
     confusions: list[tuple[str | None, str | None]] = []
@@ -157,11 +157,11 @@ def key_of(name: str, row: Row) -> str | None:
 
 # ----------------------------------------------------------------------
 # Scored pairs as JSON: as reports write them, and as a run keeps them, to be read again.
-_encoded = json.JSONEncoder(ensure_ascii=False).encode
-_text: Callable[[str], str] = json.encoder.encode_basestring
+_encode_json = json.JSONEncoder(ensure_ascii=False).encode
+_encode_text: Callable[[str], str] = json.encoder.encode_basestring
 
 
-def row_data(row: Scored) -> dict[str, Any]:
+def row_data(row: ScoredRow) -> dict[str, Any]:
     """A scored pair as JSON data."""
     return {
         "id": row.id,
@@ -187,27 +187,29 @@ def tally_data(tally: Tally | None) -> dict[str, Any] | None:
     return {"part": tally.part, "whole": tally.whole, "value": tally.value}
 
 
-def line_of(row: Scored) -> str:
+def line_of(row: ScoredRow) -> str:
     """A scored pair as a line of a run: what :func:`row_data` says of it, its place, and mistaken tools."""
-    return Lines().line(row)
+    return RowLineWriter().line(row)
 
 
-class Lines:
+class RowLineWriter:
     """Scored pairs as lines of a run; the text of counts that pairs have in common is made once."""
 
     def __init__(self) -> None:
         self._counts: dict[Any, str] = {}
         self._rows: dict[int, tuple[Mapping[str, Tally | None], str]] = {}
 
-    def line(self, row: Scored) -> str:
+    def line(self, row: ScoredRow) -> str:
         """What :func:`line_of` gives, written piece by piece: an encoder of all of it takes twice as long."""
         fields = [
-            f'{{"id": {_text(row.id)}, "state": {_text(row.state)}, "metrics": {self._metrics(row.tallies)}',
-            f'"codes": [{", ".join([_text(code) for code in row.codes])}], "reason": {_text(row.reason)}',
+            f'{{"id": {_encode_text(row.id)}, "state": {_encode_text(row.state)}',
+            f'"metrics": {self._metrics(row.tallies)}',
+            f'"codes": [{", ".join([_encode_text(code) for code in row.codes])}]',
+            f'"reason": {_encode_text(row.reason)}',
             '"proved": true' if row.proved else '"proved": false',
         ]
         if row.keys:
-            fields.append(f'"keys": {_encoded(dict(row.keys))}')
+            fields.append(f'"keys": {_encode_json(dict(row.keys))}')
         if row.repaired:
             fields.append('"repaired": true')
         if row.choices:
@@ -215,22 +217,22 @@ class Lines:
         if row.unread:
             fields.append('"unread": true')
         if row.file:
-            fields.append(f'"file": {_text(row.file)}')
+            fields.append(f'"file": {_encode_text(row.file)}')
         if row.line:
             fields.append(f'"line": {row.line}')
         if row.mistaken:
-            fields.append(f'"mistaken": {_encoded(row.mistaken)}')
+            fields.append(f'"mistaken": {_encode_json(row.mistaken)}')
         if row.credits is not None:
-            fields.append(f'"credits": {_encoded(row.credits.data())}')
+            fields.append(f'"credits": {_encode_json(row.credits.data())}')
         return f"{', '.join(fields)}}}"
 
     def _metrics(self, tallies: Mapping[str, Tally | None]) -> str:
         cached = self._rows.get(id(tallies))
         if cached is not None and cached[0] is tallies:
             return cached[1]
-        if len(self._counts) > _MOST:
+        if len(self._counts) > _MAX_CACHED:
             self._counts.clear()
-        if len(self._rows) > _MOST:
+        if len(self._rows) > _MAX_CACHED:
             self._rows.clear()
         texts = self._counts
         items = []
@@ -242,27 +244,27 @@ class Lines:
                 key = (name, tally.part, tally.whole, tally.part.__class__)
             text = texts.get(key)
             if text is None:
-                text = texts[key] = f"{_encoded(name)}: {_encoded(tally_data(tally))}"
+                text = texts[key] = f"{_encode_json(name)}: {_encode_json(tally_data(tally))}"
             items.append(text)
         encoded = f"{{{', '.join(items)}}}"
         self._rows[id(tallies)] = (tallies, encoded)
         return encoded
 
 
-_MOST = 4096
+_MAX_CACHED = 4096
 """Texts that are kept."""
 
 
-def row_of(line: str | bytes) -> Scored:
+def row_of(line: str | bytes) -> ScoredRow:
     """A scored pair as it was, from its line.
 
-    >>> row_of(line_of(Scored("a", "same", {"exact": Share(1, 1)}))).tallies
+    >>> row_of(line_of(ScoredRow("a", "same", {"exact": Share(1, 1)}))).tallies
     {'exact': Share(part=1, whole=1)}
     """
     return scored_of(json.loads(line))
 
 
-def read_lines(path: str | PathLike[str]) -> Iterator[Scored]:
+def read_lines(path: str | PathLike[str]) -> Iterator[ScoredRow]:
     """The scored pairs of a file, a line each."""
     with open(path, "rb") as lines:
         yield from map(row_of, lines)
@@ -297,23 +299,23 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
     }
 
 
-def row_of_columns(data: Mapping[str, Any]) -> Scored:
+def row_of_columns(data: Mapping[str, Any]) -> ScoredRow:
     """A scored pair as it was, from its columns, where null stands for what is not there."""
     present: dict[str, Any] = {name: value for name, value in data.items() if value is not None}
     present["keys"] = {name: value for name, value in present.get("keys", {}).items() if value is not None}
-    if data["state"] not in JUDGED:
+    if data["state"] not in JUDGED_STATES:
         present["metrics"] = {}
     return scored_of(present)
 
 
-def scored_of(data: Mapping[str, Any]) -> Scored:
+def scored_of(data: Mapping[str, Any]) -> ScoredRow:
     """A scored pair from what :func:`line_of` wrote of it."""
     credits = None
     if data.get("credits") is not None:
         from planner_eval.results.attribution import Credits
 
         credits = Credits.of(data["credits"])
-    return Scored(
+    return ScoredRow(
         data["id"],
         data["state"],
         {name: _tally(numbers) for name, numbers in data["metrics"].items()},
@@ -339,7 +341,7 @@ def _tally(data: Mapping[str, Any] | None) -> Tally | None:
     return Share(data["part"], data["whole"])
 
 
-class StoredRows(Sequence[Scored]):
+class StoredRows(Sequence[ScoredRow]):
     """The scored pairs of a run, read from its rows when they are asked for.
 
     Args:
@@ -354,23 +356,23 @@ class StoredRows(Sequence[Scored]):
         path: str | PathLike[str],
         count: int,
         keeps: object = None,
-        read: Callable[[str | PathLike[str]], Iterator[Scored]] = read_lines,
+        read: Callable[[str | PathLike[str]], Iterator[ScoredRow]] = read_lines,
     ) -> None:
         self.path, self.size, self.keeps, self.read = path, count, keeps, read
 
     def __len__(self) -> int:
         return self.size
 
-    def __iter__(self) -> Iterator[Scored]:
+    def __iter__(self) -> Iterator[ScoredRow]:
         return self.read(self.path)
 
     @overload
-    def __getitem__(self, index: int) -> Scored: ...
+    def __getitem__(self, index: int) -> ScoredRow: ...
 
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Scored]: ...
+    def __getitem__(self, index: slice) -> Sequence[ScoredRow]: ...
 
-    def __getitem__(self, index: int | slice) -> Scored | Sequence[Scored]:
+    def __getitem__(self, index: int | slice) -> ScoredRow | Sequence[ScoredRow]:
         """A pair by its number, counted from 0, for which those before it are passed over."""
         if not isinstance(index, slice):
             return next(islice(self, range(self.size)[index], None))

@@ -20,8 +20,8 @@ from planner_eval.reading.dialects.read import parse
 
 # ----------------------------------------------------------------------
 # What a plan scorer must answer: 38 pairs, for ours or any other that reads two plans and says yes or no.
-YES = ("same", "equal", "equivalent", "true", "yes", "pass", "1", "1.0")
-NO = ("different", "unequal", "not equal", "false", "no", "fail", "0", "0.0")
+YES_WORDS = ("same", "equal", "equivalent", "true", "yes", "pass", "1", "1.0")
+NO_WORDS = ("different", "unequal", "not equal", "false", "no", "fail", "0", "0.0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,10 @@ class PairVerdict:
         return self.answer is self.same
 
 
-def ask_ourselves(policy: Policy = DEFAULT_POLICY) -> Iterator[PairVerdict]:
+def compare_pairs(policy: Policy = DEFAULT_POLICY) -> Iterator[PairVerdict]:
     """Put our own comparison to the pairs.
 
-    >>> sum(answer.right for answer in ask_ourselves() if not answer.disputed)
+    >>> sum(answer.right for answer in compare_pairs() if not answer.disputed)
     30
     """
     for pair in pairs():
@@ -61,13 +61,14 @@ def ask_ourselves(policy: Policy = DEFAULT_POLICY) -> Iterator[PairVerdict]:
         yield PairVerdict(pair["id"], pair["what"], pair["same"], pair["policy_dependent"], verdict)
 
 
-def ask_command(command: Sequence[str], *, timeout: float = 60.0) -> Iterator[PairVerdict]:
+def run_scorer(command: Sequence[str], *, timeout: float = 60.0) -> Iterator[PairVerdict]:
     """Put another scorer to the pairs.
 
     Args:
         command: A program and its arguments; ``{pred}`` and ``{gold}`` are replaced by the names of two
             JSON files, which are added at the end where neither is there. Its verdict is the first
-            word or the last line that it prints, one of :data:`YES` or :data:`NO`; where neither is,
+            word or the last line that it prints, one of :data:`YES_WORDS` or :data:`NO_WORDS`; where neither
+            is,
             its exit code: 0 for the same, 1 for different.
         timeout: Seconds for one pair.
     """
@@ -78,20 +79,20 @@ def ask_command(command: Sequence[str], *, timeout: float = 60.0) -> Iterator[Pa
             for role, file in files.items():
                 file.write_text(json.dumps(pair[role]), encoding="utf-8")
             replacements = {f"{{{role}}}": str(file) for role, file in files.items()}
-            filled = [_filled(argument, replacements) for argument in command]
-            verdict, error = _verdict(filled if named else [*filled, *replacements.values()], timeout)
+            filled = [_fill_placeholders(argument, replacements) for argument in command]
+            verdict, error = _read_verdict(filled if named else [*filled, *replacements.values()], timeout)
             yield PairVerdict(
                 pair["id"], pair["what"], pair["same"], pair["policy_dependent"], verdict, error
             )
 
 
-def _filled(argument: str, replacements: dict[str, str]) -> str:
+def _fill_placeholders(argument: str, replacements: dict[str, str]) -> str:
     for mark, name in replacements.items():
         argument = argument.replace(mark, name)
     return argument
 
 
-def _verdict(command: Sequence[str], timeout: float) -> tuple[bool | None, str]:
+def _read_verdict(command: Sequence[str], timeout: float) -> tuple[bool | None, str]:
     try:
         process = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
@@ -103,8 +104,8 @@ def _verdict(command: Sequence[str], timeout: float) -> tuple[bool | None, str]:
     printed = process.stdout.decode("utf-8", "replace").strip().casefold()
     for line in (printed.rpartition("\n")[2], printed.partition("\n")[0].partition(" ")[0]):
         word = line.strip(" .:!,\"'")
-        if word in YES or word in NO:
-            return word in YES, ""
+        if word in YES_WORDS or word in NO_WORDS:
+            return word in YES_WORDS, ""
     if process.returncode in (0, 1):
         return process.returncode == 0, ""
     tail = process.stderr.decode("utf-8", "replace").strip().splitlines()
@@ -126,7 +127,7 @@ def selftest(
 
     Args:
         command: Another scorer's program and its arguments, see
-            :func:`planner_eval.results.selftest.ask_command`; our own comparison when left out.
+            :func:`planner_eval.results.selftest.run_scorer`; our own comparison when left out.
         policy: How values compare in ours.
         timeout: Seconds for one pair of the other's.
 
@@ -141,5 +142,5 @@ def selftest(
     expect_or_none(NAMES, command=command)
     expect(SECONDS, timeout=timeout)
     if command is None:
-        return tuple(ask_ourselves(policy_of(policy)))
-    return tuple(ask_command(command, timeout=timeout))
+        return tuple(compare_pairs(policy_of(policy)))
+    return tuple(run_scorer(command, timeout=timeout))

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 from planner_eval.comparison.metrics.counts import Tally
 from planner_eval.results.columns import Column
-from planner_eval.results.contrast import SURE
+from planner_eval.results.contrast import SIGNIFICANCE_LEVEL
 from planner_eval.results.intervals import intervals
 from planner_eval.results.paired_tests import differences, holm
 
 
-class Head(NamedTuple):
+class ColumnHead(NamedTuple):
     """What a column shows.
 
     Args:
@@ -38,7 +38,7 @@ class Head(NamedTuple):
         return " ".join(filter(None, (self.group, self.name)))
 
 
-class Measured(NamedTuple):
+class MeasuredFigure(NamedTuple):
     """One figure of one system.
 
     Args:
@@ -86,7 +86,7 @@ class Cell(NamedTuple):
     @property
     def worse(self) -> bool:
         """Whether it is surely worse than the best of its column."""
-        return self.p is not None and self.p <= SURE
+        return self.p is not None and self.p <= SIGNIFICANCE_LEVEL
 
 
 class Row(NamedTuple):
@@ -108,7 +108,7 @@ class Table(NamedTuple):
     """
 
     title: str
-    heads: tuple[Head, ...]
+    heads: tuple[ColumnHead, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
     apart: bool
@@ -119,16 +119,16 @@ class Table(NamedTuple):
         return sum(cell.value is not None for row in self.rows for cell in row.cells)
 
 
-def number(value: float, head: Head) -> str:
+def number_text(value: float, head: ColumnHead) -> str:
     """A figure as its column shows it."""
     return f"{value:.{head.digits}f}"
 
 
 def make_table(
     title: str,
-    heads: Sequence[Head],
+    heads: Sequence[ColumnHead],
     names: Sequence[str],
-    measured_rows: Sequence[Sequence[Measured]],
+    measured_rows: Sequence[Sequence[MeasuredFigure]],
     *,
     notes: Sequence[str] = (),
     seed: int = 0,
@@ -148,13 +148,13 @@ def make_table(
 
     >>> from planner_eval.comparison.metrics.counts import Share
     >>> right = {str(n): Share(1, 1) for n in range(8)}
-    >>> sides = [Measured(sum(n < k for n in range(8)) / 8, {
+    >>> sides = [MeasuredFigure(sum(n < k for n in range(8)) / 8, {
     ...     i: Share(int(int(i) < k), 1) for i in right}, frozenset(right)) for k in (8, 1)]
-    >>> table = make_table("", [Head("", "exact", "exact")], ["a", "b"], [[one] for one in sides])
+    >>> table = make_table("", [ColumnHead("", "exact", "exact")], ["a", "b"], [[one] for one in sides])
     >>> [(row.cells[0].best, row.cells[0].worse) for row in table.rows]
     [(True, False), (False, True)]
     """
-    measured_rows = [*zip(*map(_alike, zip(*measured_rows, strict=True)), strict=True)]
+    measured_rows = [*zip(*map(_drop_partial_tallies, zip(*measured_rows, strict=True)), strict=True)]
     best: list[frozenset[int]] = []
     tested: dict[tuple[int, int], float] = {}
     mismatches: dict[str, list[str]] = {}
@@ -162,15 +162,15 @@ def make_table(
         column = [row[index] for row in measured_rows]
         present = [k for k, measured in enumerate(column) if measured.value is not None]
         same = len({column[k].ids for k in present}) < 2
-        best.append(_best(column, present, head) if same and len(present) > 1 else frozenset())
+        best.append(_best_rows(column, present, head) if same and len(present) > 1 else frozenset())
         if not same:
-            mismatches.setdefault(_apart(names, column, present), []).append(head.title)
+            mismatches.setdefault(_unshared_samples_note(names, column, present), []).append(head.title)
         # tied: how many tests there are is no chance
         for k in present[1:] if same and not best[index] else ():
             tested |= {(k, index): 1.0} if column[k].tallies else {}
         for k in present if best[index] else ():
             if k != min(best[index]):
-                p = _tested(column[k], column[min(best[index])], head.figure, seed)
+                p = _test_against_best(column[k], column[min(best[index])], head.figure, seed)
                 tested |= {} if p is None else {(k, index): p}
     corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
     rows = tuple(
@@ -184,27 +184,29 @@ def make_table(
         for k, (name, row) in enumerate(zip(names, measured_rows, strict=True))
     )
     remarks = [
-        *_missing(heads, names, measured_rows),
-        *(_of(why, where, heads) for why, where in mismatches.items()),
+        *_missing_notes(heads, names, measured_rows),
+        *(_reason_with_columns(why, where, heads) for why, where in mismatches.items()),
     ]
     remarks += [_best_note(len(corrected))] if any(best) else []
     return Table(title, tuple(heads), rows, (*remarks, *notes), bool(mismatches))
 
 
-_ALONE = "no interval and no test: no figures of single samples add up to it"
+_NO_INTERVAL_NOTE = "no interval and no test: no figures of single samples add up to it"
 
 
-def _alike(column: Sequence[Measured]) -> list[Measured]:
+def _drop_partial_tallies(column: Sequence[MeasuredFigure]) -> list[MeasuredFigure]:
     """A column with intervals for all of its figures, or for none: what adds up by chance is none."""
     if all(measured.value is None or measured.tallies for measured in column):
         return [*column]
     return [
-        measured if measured.value is None else measured._replace(tallies={}, why=measured.why or _ALONE)
+        measured
+        if measured.value is None
+        else measured._replace(tallies={}, why=measured.why or _NO_INTERVAL_NOTE)
         for measured in column
     ]
 
 
-def _best(column: Sequence[Measured], present: Sequence[int], head: Head) -> frozenset[int]:
+def _best_rows(column: Sequence[MeasuredFigure], present: Sequence[int], head: ColumnHead) -> frozenset[int]:
     sign = -1 if head.lower else 1
     values = {k: sign * (column[k].value or 0.0) for k in present}
     most = max(values.values())
@@ -212,7 +214,9 @@ def _best(column: Sequence[Measured], present: Sequence[int], head: Head) -> fro
     return leaders if len(leaders) < len(present) else frozenset()
 
 
-def _tested(candidate: Measured, best: Measured, figure: str, seed: int) -> float | None:
+def _test_against_best(
+    candidate: MeasuredFigure, best: MeasuredFigure, figure: str, seed: int
+) -> float | None:
     if not (candidate.tallies and best.tallies):
         return None
     pairs = Column()
@@ -221,7 +225,7 @@ def _tested(candidate: Measured, best: Measured, figure: str, seed: int) -> floa
     return differences({figure: pairs}, seed=seed)[figure].p
 
 
-def _cell(measured: Measured, figure: str, best: bool, p: float | None) -> Cell:
+def _cell(measured: MeasuredFigure, figure: str, best: bool, p: float | None) -> Cell:
     if measured.value is None:
         return Cell(None, None, None, len(measured.ids), False, None, measured.run, measured.scale)
     column = Column()
@@ -235,8 +239,8 @@ def _cell(measured: Measured, figure: str, best: bool, p: float | None) -> Cell:
 
 
 # ---------------------------------------------------------------- what is said
-def _missing(
-    heads: Sequence[Head], names: Sequence[str], measured_rows: Sequence[Sequence[Measured]]
+def _missing_notes(
+    heads: Sequence[ColumnHead], names: Sequence[str], measured_rows: Sequence[Sequence[MeasuredFigure]]
 ) -> list[str]:
     """Why cells are empty, or without an interval."""
     reasons: dict[tuple[str, str, bool], list[str]] = {}
@@ -250,11 +254,11 @@ def _missing(
     remarks = []
     for (why, empty, columns), who in merged.items():
         named = ", ".join(who) if len(who) < len(names) else "all"
-        remarks.append(f"{'–, ' if empty else ''}{named}: {_of(why, columns, heads)}")
+        remarks.append(f"{'–, ' if empty else ''}{named}: {_reason_with_columns(why, columns, heads)}")
     return remarks
 
 
-def _of(why: str, where: Sequence[str], heads: Sequence[Head]) -> str:
+def _reason_with_columns(why: str, where: Sequence[str], heads: Sequence[ColumnHead]) -> str:
     """A reason with the columns that it is of; a group of which it is of all is named once."""
     if len(where) == len(heads):
         return why
@@ -267,7 +271,9 @@ def _of(why: str, where: Sequence[str], heads: Sequence[Head]) -> str:
     return f"{why} ({', '.join(named)})"
 
 
-def _apart(names: Sequence[str], column: Sequence[Measured], present: Sequence[int]) -> str:
+def _unshared_samples_note(
+    names: Sequence[str], column: Sequence[MeasuredFigure], present: Sequence[int]
+) -> str:
     common = frozenset.intersection(*(column[k].ids for k in present))
     counts = ", ".join(f"{names[k]} {len(column[k].ids):,}" for k in present)
     return f"not of the same samples, so none is the best: {counts}; in common {len(common):,}"
@@ -278,5 +284,5 @@ def _best_note(tests: int) -> str:
         return "the best of each column is marked; nothing was tested"
     return (
         f"the best of each column is marked; * is surely worse: paired tests against the best, Holm's "
-        f"correction over {counted(tests, 'test')}, at {SURE}"
+        f"correction over {format_count(tests, 'test')}, at {SIGNIFICANCE_LEVEL}"
     )

@@ -16,7 +16,7 @@ _EPSILON = 1e-12
 """Differences of sums of floats that are smaller are none."""
 
 
-class Allowed(NamedTuple):
+class Allowance(NamedTuple):
     """What ``--fail-if-worse`` allows.
 
     Args:
@@ -33,7 +33,7 @@ class Allowed(NamedTuple):
         return self.metric if self.margin is None else f"{self.metric}:{self.margin:g}"
 
 
-class Held(NamedTuple):
+class AllowanceResult(NamedTuple):
     """Whether a system keeps to what is allowed.
 
     Args:
@@ -45,7 +45,7 @@ class Held(NamedTuple):
     said: str
 
 
-def not_worse(contrast: Contrast, allowed: Allowed) -> Held:
+def check_allowance(contrast: Contrast, allowed: Allowance) -> AllowanceResult:
     """Whether the second system is not worse than the first in a figure.
 
     Without a margin the figure itself decides: it may not be worse. With one, that of a test of
@@ -63,17 +63,17 @@ def not_worse(contrast: Contrast, allowed: Allowed) -> Held:
     first, second = contrast.names
     gap = line.difference
     if line.gain is None:
-        return Held(False, f"{allowed.metric} does not exist under both {first} and {second}")
+        return AllowanceResult(False, f"{allowed.metric} does not exist under both {first} and {second}")
     differ = f"difference {gap_text(gap.value or 0.0)}"
     message = f"{allowed.metric} of {second} is {values_text(line)} of {first}, {differ}"
     direction = "higher" if line.lower else "lower"
     if allowed.margin is None:
-        return Held(line.gain >= -_EPSILON, f"{message}, expected none {direction}")
+        return AllowanceResult(line.gain >= -_EPSILON, f"{message}, expected none {direction}")
     if gap.low is None or gap.high is None:
-        return Held(False, f"{message}, without an interval, for all samples lie in one cluster")
+        return AllowanceResult(False, f"{message}, without an interval, for all samples lie in one cluster")
     worst = -gap.high if line.lower else gap.low
     span = f"95 % {gap.low:+.4f}…{gap.high:+.4f}"
-    return Held(
+    return AllowanceResult(
         worst >= -allowed.margin - _EPSILON,
         f"{message}, {span}, expected for sure at most {allowed.margin:g} {direction}",
     )
@@ -84,7 +84,7 @@ def not_worse(contrast: Contrast, allowed: Allowed) -> Held:
 _PERCENT = 100
 
 
-class Reached(NamedTuple):
+class ThresholdResult(NamedTuple):
     """A figure beside what is wanted of it.
 
     Args:
@@ -96,7 +96,7 @@ class Reached(NamedTuple):
     said: str
 
 
-def reach(name: str, value: Any, least: float, *, lower: bool = False) -> Reached:
+def check_threshold(name: str, value: Any, least: float, *, lower: bool = False) -> ThresholdResult:
     """Whether a figure reaches what is wanted.
 
     Args:
@@ -105,18 +105,18 @@ def reach(name: str, value: Any, least: float, *, lower: bool = False) -> Reache
         least: What it must reach.
         lower: Less is better, so that it is the most that is allowed.
 
-    >>> reach("exact", 0.899999, 0.9)
-    Reached(met=False, said='exact is 0.899999, expected at least 0.9')
-    >>> reach("exact", 0.95, 90).said
+    >>> check_threshold("exact", 0.899999, 0.9)
+    ThresholdResult(met=False, said='exact is 0.899999, expected at least 0.9')
+    >>> check_threshold("exact", 0.95, 90).said
     'exact is 0.9500, expected at least 90; figures end at 1: 90 % is 0.9'
     """
     expectation = f"expected at {'most' if lower else 'least'} {least:g}"
     if not isinstance(value, (int, float)):
-        return Reached(False, f"{name} does not exist, {expectation}")
+        return ThresholdResult(False, f"{name} does not exist, {expectation}")
     met = value <= least if lower else value >= least
     if not lower and 0 <= value <= 1 < least <= _PERCENT:
         expectation += f"; figures end at 1: {least:g} % is {least / _PERCENT:g}"
     value_text = f"{value:.4f}"
     if value != least and float(value_text) == least:  # rounded it would say that it is the threshold
         value_text = repr(value)
-    return Reached(met, f"{name} is {value_text}, {expectation}")
+    return ThresholdResult(met, f"{name} is {value_text}, {expectation}")

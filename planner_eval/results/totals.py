@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.policy.unused_rules import Names
-from planner_eval.comparison.rows import JUDGED, Row
+from planner_eval.comparison.policy.unused_rules import KnownNames
+from planner_eval.comparison.rows import JUDGED_STATES, Row
 from planner_eval.plan.model import Plan
 from planner_eval.results.columns import Column, add_rows
-from planner_eval.results.scored import Scored
+from planner_eval.results.scored import ScoredRow
 
 if TYPE_CHECKING:
     from planner_eval.results.causes import CauseSums
 
 
-HAS: Mapping[str, Callable[[Plan], bool]] = {
+GOLD_FEATURES: Mapping[str, Callable[[Plan], bool]] = {
     "calls": lambda plan: bool(plan.calls),
     "app": lambda plan: any(call.app is not None for call in plan.calls),
     "arguments": lambda plan: any(call.arguments for call in plan.calls),
@@ -26,7 +26,7 @@ HAS: Mapping[str, Callable[[Plan], bool]] = {
 """What a gold plan may have that figures count."""
 
 
-class Unjudged(NamedTuple):
+class UnjudgedPair(NamedTuple):
     """The first pair of a state without a gold plan to be judged by.
 
     Args:
@@ -51,7 +51,7 @@ class Totals:
         causes: Sum what root causes cost.
 
     >>> one, two = Totals(["exact"]), Totals(["exact"])
-    >>> one.add(Scored("a", "same")), two.add(Scored("b", "absent"))
+    >>> one.add(ScoredRow("a", "same")), two.add(ScoredRow("b", "absent"))
     (None, None)
     >>> one.extend(Totals(["exact"], data=two.data()))
     >>> one.pairs, one.judged, one.states["absent"]
@@ -81,11 +81,11 @@ class Totals:
         self.states: Counter[str] = Counter(stored.get("states"))
         self.codes: Counter[str] = Counter(stored.get("codes"))
         self.flags: Counter[str] = Counter(stored.get("flags"))
-        self.unjudged = {state: Unjudged(*first) for state, first in stored.get("unjudged", {}).items()}
+        self.unjudged = {state: UnjudgedPair(*first) for state, first in stored.get("unjudged", {}).items()}
         self.width: int = stored.get("width", 0)
         self.notations: set[str] = set(stored.get("notations", ()))
-        self.lacks: set[str] = set(stored.get("lacks", HAS))
-        self.names = Names()
+        self.lacks: set[str] = set(stored.get("lacks", GOLD_FEATURES))
+        self.names = KnownNames()
         self.names.seen.update(tuple(name) for name in stored.get("names", ()))
         self.causes: CauseSums | None = None
         if causes:
@@ -134,7 +134,7 @@ class Totals:
     @property
     def judged(self) -> int:
         """The pairs that every denominator counts: those with a readable gold plan."""
-        return sum(self.states[state] for state in JUDGED)
+        return sum(self.states[state] for state in JUDGED_STATES)
 
     def without(self, key: str) -> int:
         """How many judged pairs are in no group of a key, for their gold does not say in which."""
@@ -148,8 +148,8 @@ class Totals:
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """What no gold plan has that figures count, of :data:`HAS`."""
-        return tuple(what for what in HAS if what in self.lacks)
+        """What no gold plan has that figures count, of :data:`GOLD_FEATURES`."""
+        return tuple(what for what in GOLD_FEATURES if what in self.lacks)
 
     def note(self, row: Row, *, names: bool = True) -> None:
         """Note what was read of a pair.
@@ -164,9 +164,9 @@ class Totals:
             if plan is not None:
                 self.notations.add(plan.dialect or "?")
         if self.lacks and row.gold is not None:
-            self.lacks.difference_update([what for what in self.lacks if HAS[what](row.gold)])
+            self.lacks.difference_update([what for what in self.lacks if GOLD_FEATURES[what](row.gold)])
 
-    def add(self, row: Scored) -> None:
+    def add(self, row: ScoredRow) -> None:
         """Add the next pair."""
         self.states[row.state] += 1
         if row.state != "same":
@@ -176,17 +176,17 @@ class Totals:
         self._flag(row)
         if self.causes is not None:
             self.causes.add(row.state, row.credits)
-        if row.state not in JUDGED:
-            self.unjudged.setdefault(row.state, Unjudged(row.id, row.reason, row.line is not None))
+        if row.state not in JUDGED_STATES:
+            self.unjudged.setdefault(row.state, UnjudgedPair(row.id, row.reason, row.line is not None))
             return
         self._waiting.append(row.tallies)
         self._clusters += self._cluster_of(row)
         if self.by:
             self._keys.append(row.keys)
-        if len(self._waiting) == _SOME:
+        if len(self._waiting) == _BATCH_SIZE:
             self._settle()
 
-    def _flag(self, row: Scored) -> None:
+    def _flag(self, row: ScoredRow) -> None:
         if row.repaired:
             self.flags["repaired"] += 1
         elif row.state == "same":
@@ -200,7 +200,7 @@ class Totals:
         if row.unread:
             self.flags["unread"] += 1
 
-    def _cluster_of(self, row: Scored) -> list[str]:
+    def _cluster_of(self, row: ScoredRow) -> list[str]:
         if self.cluster is None:
             return []
         name = row.keys.get(self.cluster)
@@ -226,7 +226,7 @@ class Totals:
             for value, columns in other.groups[key].items():
                 _extend(groups.setdefault(value, self._columns()), columns)
 
-    def recluster(self, rows: Iterable[Scored], cluster: str | None) -> None:
+    def recluster(self, rows: Iterable[ScoredRow], cluster: str | None) -> None:
         """Put the pairs into other clusters.
 
         Args:
@@ -259,12 +259,12 @@ class Totals:
         }
 
 
-_SOME = 500
+_BATCH_SIZE = 500
 """Pairs whose counts are added up in one go: a metric at a time, which is faster than a pair at a time."""
 
 
 def totals_of(
-    rows: Iterable[Scored], metrics: Sequence[str], by: Sequence[str] = (), cluster: str | None = None
+    rows: Iterable[ScoredRow], metrics: Sequence[str], by: Sequence[str] = (), cluster: str | None = None
 ) -> Totals:
     """The sums over some scored pairs."""
     totals = Totals(metrics, by, cluster=cluster)
@@ -273,7 +273,7 @@ def totals_of(
     return totals
 
 
-def columns_of(rows: Iterable[Scored], metrics: Iterable[str]) -> dict[str, Column]:
+def columns_of(rows: Iterable[ScoredRow], metrics: Iterable[str]) -> dict[str, Column]:
     """What each metric counted in some judged pairs."""
     columns = {name: Column() for name in metrics}
     add_rows(columns, [row.tallies for row in rows])

@@ -24,7 +24,7 @@ from planner_eval.comparison.metrics import DEFAULT_METRICS, measure
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.notations.plan import to_data
-from planner_eval.results.selftest import ask_ourselves
+from planner_eval.results.selftest import compare_pairs
 from tests.build import edges
 from tests.conftest import reference_folder
 from tests.plant import KINDS, topological
@@ -74,7 +74,7 @@ def _rates(pairs: list[tuple[Plan, Plan]]) -> Iterator[tuple[str, str, str]]:
         for row in _peers(pairs):
             peers.setdefault(row["name"], []).append(row["rate"])
             wrong[row["name"]] = row["wrong"]
-    right = sum(answer.right for answer in ask_ourselves() if not answer.disputed)
+    right = sum(answer.right for answer in compare_pairs() if not answer.disputed)
     for name in ours:
         yield f"ours: {name}", f"{max(rates[name]):,.0f} pairs/s", ""
     yield "ours: undisputed pairs of the selftest answered right", f"{right} of 30", "30"

@@ -14,7 +14,7 @@ from typing import Any
 
 from planner_eval.benchmarks.nestful.official import is_win
 from planner_eval.execution.nestful import NestfulRunner, compile_calls
-from planner_eval.execution.sandbox.channel import _flags
+from planner_eval.execution.sandbox.channel import _interpreter_flags
 from tests.conftest import ROOT
 
 ROUNDS = 5
@@ -30,10 +30,11 @@ package.__path__ = [sys.argv[1] + "/planner_eval"]
 sys.modules["planner_eval"] = package
 sys.path.append(sys.argv[1])
 import marshal
-from planner_eval.execution import core, load, printed, wire
+from planner_eval.execution import core, printed, tool_loading
+from planner_eval.execution.sandbox import wire
 program = core.Program.of(marshal.loads(sys.stdin.buffer.read()))
-tools = load.load({"kind": "nestful", "table": "official"})
-core.run(program, tools, lambda row: print(wire.encode(row.value)), printed.Printed())
+tools = tool_loading.load({"kind": "nestful", "table": "official"})
+core.run(program, tools, lambda row: print(wire.encode(row.value)), printed.OutputCapture())
 """
 
 
@@ -91,6 +92,6 @@ def _rate(work: Callable[[], object], count: int) -> float:
 
 def _child(calls: list[dict[str, Any]], sample: Any) -> None:
     """One plan in an interpreter of its own, started as lean as workers are."""
-    command = [sys.executable, *_flags(), "-c", _CHILD, str(ROOT)]
+    command = [sys.executable, *_interpreter_flags(), "-c", _CHILD, str(ROOT)]
     program = marshal.dumps(compile_calls(calls, sample.tools).plain())
     subprocess.run(command, input=program, capture_output=True, check=True, env={})

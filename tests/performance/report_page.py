@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from planner_eval.results.page.report import Shown, report
+from planner_eval.results.page.report import PageSettings, report
 from tests.performance.timing import processor_seconds
 
 SIZES = (800, 20_000, 100_000)
@@ -46,7 +46,7 @@ def rows() -> Iterable[tuple[str, str, str]]:
             gold = [plan(at, 0) for at in range(size)]
             start = time.process_time()
             with file.open("w", encoding="utf-8") as out:
-                made = report([plan(at, at % 4) for at in range(size)], gold, shown=Shown(query=""))
+                made = report([plan(at, at % 4) for at in range(size)], gold, shown=PageSettings(query=""))
                 out.writelines(made.pieces)
             took = time.process_time() - start
             yield f"{size:,} pairs: made", f"{size / took:,.0f} pairs/s of processor time", ""

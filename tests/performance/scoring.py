@@ -101,13 +101,15 @@ def write_nestful(reference: Path, folder: Path, size: int, *, basic: bool = Fal
         size: How many answers.
         basic: Only samples of the 40 basic functions, which can be run everywhere.
     """
-    from planner_eval.execution.tools.nestful_basic import OFFICIAL
+    from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS
 
     folder.mkdir(parents=True)
     source = reference / "datasets" / "nestful" / "v2" / "nestful_v2_collected.jsonl"
     records = list(map(json.loads, source.read_text().splitlines()))
     if basic:
-        records = [one for one in records if all(call["name"] in OFFICIAL for call in one["output"])]
+        records = [
+            one for one in records if all(call["name"] in OFFICIAL_FUNCTIONS for call in one["output"])
+        ]
     answers, gold = [], []
     for position in range(size):
         record = records[position % len(records)] | {"sample_id": f"n-{position}"}

@@ -17,19 +17,19 @@ from hypothesis import strategies as st
 import planner_eval.base
 import planner_eval.plan
 from planner_eval.base.errors import ParseError, PlanevalError
-from planner_eval.base.json_faults import refused
-from planner_eval.base.json_places import scanned
-from planner_eval.base.json_text import WORDS, Located, Places, loads, parse_located
+from planner_eval.base.json_faults import find_json_error
+from planner_eval.base.json_places import scan_values
+from planner_eval.base.json_text import TERMINAL_WORDS, LocatedValue, ObjectSpans, loads, parse_located
 from planner_eval.base.limits import Limits
 from planner_eval.plan.model import RawCall
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.finding.edited_text import Edit, View
+from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 from planner_eval.reading.dialects.notations.appbench_lines import read_fast
 from planner_eval.reading.dialects.notations.appbench_lines import read_grammar as appbench_grammar
-from planner_eval.reading.dialects.notations.framed import grammar_error, pattern
+from planner_eval.reading.dialects.notations.framed import run_row_grammar, token_pattern
 from planner_eval.reading.dialects.notations.named import terminals as named_terminals
 from planner_eval.reading.dialects.notations.sections import terminals as section_terminals
-from planner_eval.reading.dialects.programs.python_ast import follow, syntax
+from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
 from planner_eval.reading.dialects.programs.python_calls import read_grammar
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.dialects.repairs import repairs
@@ -93,7 +93,7 @@ def plain(found: tuple[RawCall, ...]) -> list[tuple[object, ...]]:
 def test_pythonic_text_reads_alike_by_ast_and_by_the_grammar(source: list[dict[str, object]]) -> None:
     for dialect in ("pythonic", "code"):
         text = write(parse(source, dialect="json"), dialect)
-        tree = syntax(text)
+        tree = parse_syntax(text)
         assert tree is not None
         assert not isinstance(tree, SyntaxError)
         fast, slow = follow(tree, text).calls, read_grammar(text).calls
@@ -108,14 +108,14 @@ def test_sections_and_names_read_alike_by_hand_and_by_the_grammar(source: list[d
     for name in ("hermes", "mistral", "granite-20b", "cohere", "minimax-m1"):
         row = table()[name]
         text = "text " + write(plan, name)
-        found = [value for section in grammar_error(row, text, section_terminals(row)) for value in section]
+        found = [value for section in run_row_grammar(row, text, section_terminals(row)) for value in section]
         data = [places_free(value) for value in found]
         ours = dialects.get("json").read_data(data, LIMITS, None)  # type: ignore[misc]
         assert plain(ours.calls) == plain(dialects.get(name).read(text, LIMITS).calls)
     for name in ("mistral-v11", "harmony", "functionary-v3.1"):
         row = table()[name]
         text = write(plan, name)
-        entries = grammar_error(row, text, named_terminals(row))
+        entries = run_row_grammar(row, text, named_terminals(row))
         read = [(call.name, call.arguments) for call in dialects.get(name).read(text, LIMITS).calls]
         assert [(n, tuple(places_free(v).items())) for n, v in entries] == read
 
@@ -133,27 +133,27 @@ def test_json_and_its_places_read_alike_by_hand_and_by_the_grammar(text: str) ->
     try:
         wanted = parse_located(text)
     except ParseError:
-        assert scanned(text) is None
+        assert scan_values(text) is None
         with pytest.raises(ParseError):
             loads(text, LIMITS)
         return
-    found = scanned(text)
+    found = scan_values(text)
     assert found is not None
     assert placed_free(found) == placed_free(wanted)
     with suppress(ParseError):
-        assert repr(Places(wanted).values) == repr(loads(text, LIMITS))
+        assert repr(ObjectSpans(wanted).values) == repr(loads(text, LIMITS))
 
 
 MARKS = ["", "{", "[", "]", "}", ",", ":", '"', "'", "1", "-", "null", "nul", "@", "\u2003", "\\"]
 
 
 def places_free(located: object) -> object:
-    return Places([located]).values[0]  # type: ignore[list-item]
+    return ObjectSpans([located]).values[0]  # type: ignore[list-item]
 
 
 def placed_free(located: object) -> object:
     """A located value with all of its places, as plain data."""
-    if isinstance(located, Located):
+    if isinstance(located, LocatedValue):
         return located.span, located.is_object, placed_free(located.data)
     if isinstance(located, (list, tuple)):
         return [placed_free(item) for item in located]
@@ -163,7 +163,7 @@ def placed_free(located: object) -> object:
 @examples(600)
 @given(damaged(json_texts | json_seeds, MARKS, 40))
 def test_what_is_wrong_with_json_is_said_as_the_grammar_says_it(text: str) -> None:
-    found = refused(text, WORDS, "json")
+    found = find_json_error(text, TERMINAL_WORDS, "json")
     if found is None:
         parse_located(text)
         return
@@ -182,14 +182,14 @@ def test_what_is_wrong_between_tokens_is_said_alike(name: str, at: int, piece: s
     row = table()[name]
     text = "text " + write(parse(TWICE), name)
     text = text[:at] + piece + text[at + cut :]
-    opened = pattern(row.open).search(text)
+    opened = token_pattern(row.open).search(text)
     start = re.compile(r"\s*").match(text, opened.end()).end() if opened else 0  # type: ignore[union-attr]
     if opened is None or text[start : start + 1] not in ("{", "["):
         return
-    found = refused(text, WORDS, name, start)
+    found = find_json_error(text, TERMINAL_WORDS, name, start)
     if found is not None:
         with pytest.raises(ParseError) as told:
-            grammar_error(row, text[opened.start() :], section_terminals(row))
+            run_row_grammar(row, text[opened.start() :], section_terminals(row))
         assert found.reason == told.value.reason
         assert found.offset == opened.start() + told.value.offset
 
@@ -212,7 +212,7 @@ def test_appbench_lines_read_alike_by_regex_and_by_the_grammar(text: str) -> Non
 def test_a_repair_keeps_every_word_and_every_dollar_sign(text: str) -> None:
     if "\\" in text or "//" in text or "#" in text:
         return
-    for repaired, _ in repairs(View(text)):
+    for repaired, _ in repairs(TextView(text)):
         assert repaired.text.count("$") == text.count("$")
         told = repaired.text.replace("\\n", "").replace("\\t", "")
         kept = "".join(c for c in told.lower() if c.isalnum() or c == "_")
@@ -224,9 +224,9 @@ def test_a_view_knows_where_its_characters_came_from(text: str, raw: list[tuple[
     edits, end = [], 0
     for at, size, new in sorted(raw):
         if end <= at and at + size <= len(text):
-            edits.append(Edit(at, at + size, new))
+            edits.append(TextEdit(at, at + size, new))
             end = at + size + 1
-    view = View(text).edit(edits)
+    view = TextView(text).edit(edits)
     kept = [i for i in range(len(text)) if not any(e.start <= i < e.end for e in edits)]
     assert len(view.text) == len(kept) + sum(len(e.new) for e in edits)
     origins = [view.origin(i) for i in range(len(view.text))]

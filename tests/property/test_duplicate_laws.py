@@ -8,12 +8,20 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.benchmarks.datasets.questions import question_template, question_words
-from planner_eval.curation.duplicates import WAYS, Item, Keys, alike, clusters, groups, shared
+from planner_eval.curation.duplicates import (
+    CRITERIA,
+    ComparedRecord,
+    RecordKeys,
+    clusters,
+    count_alike,
+    count_shared,
+    groups,
+)
 from planner_eval.plan.canonical import same
-from planner_eval.plan.digest import Classes
+from planner_eval.plan.digest import EquivalenceClasses
 from planner_eval.plan.model import Plan, Ref, Unresolved, Value
 from planner_eval.plan.values import map_leaves
+from planner_eval.reading.question_templates import question_template, question_words
 from tests.plant import topological
 from tests.property.test_comparison_laws import arguments_reversed, plans
 
@@ -39,7 +47,7 @@ def other_values(original: Plan, random: Random) -> Plan:
 
 @given(plans(), plans(), st.integers(0, 10**6))
 def test_what_keeps_the_class_and_what_leaves_it(one: Plan, other: Plan, seed: int) -> None:
-    classes, whole = Classes(values=False), Classes()
+    classes, whole = EquivalenceClasses(values=False), EquivalenceClasses()
     moved = topological(arguments_reversed(one), Random(seed))
     assert moved is not None
     assert classes.of(moved) == classes.of(one) == classes.of(other_values(moved, Random(seed)))
@@ -65,7 +73,7 @@ def test_another_number_or_blank_keeps_the_template_and_another_word_does_not(
 TEXTS = st.none() | st.sampled_from(["a 1", "a 2", "b", "B", "b "])
 
 
-ITEMS = st.lists(st.builds(Item, st.none() | plans(2), TEXTS), max_size=8)
+ITEMS = st.lists(st.builds(ComparedRecord, st.none() | plans(2), TEXTS), max_size=8)
 WIDER = {
     "same": ("template", "words", "values"), "template": ("query", "plan"), "words": ("query",),
     "values": ("plan",),
@@ -73,10 +81,12 @@ WIDER = {
 
 
 @given(ITEMS, ITEMS)
-def test_figures_groups_and_clusters_say_the_same(ours: list[Item], theirs: list[Item]) -> None:
-    keys = Keys()
+def test_figures_groups_and_clusters_say_the_same(
+    ours: list[ComparedRecord], theirs: list[ComparedRecord]
+) -> None:
+    keys = RecordKeys()
     side, other = keys.read(ours), keys.read(theirs)
-    for one, both in zip(alike(side), shared(side, other), strict=True):
+    for one, both in zip(count_alike(side), count_shared(side, other), strict=True):
         found = groups(side, one.way)
         assert one.groups == len(found)
         assert one.records == sum(len(group.records) for group in found)
@@ -86,13 +96,13 @@ def test_figures_groups_and_clusters_say_the_same(ours: list[Item], theirs: list
         across = groups(side, one.way, other)
         assert (both.groups, both.records) == (len(across), sum(len(group.records) for group in across))
         assert both.others == sum(len(group.others) for group in across)
-    assert sum(one.nearest or 0 for one in shared(side, other)) <= len(ours)
+    assert sum(one.nearest or 0 for one in count_shared(side, other)) <= len(ours)
 
 
 @given(ITEMS)
-def test_what_is_alike_in_a_closer_way_is_alike_in_wider_ones(items: list[Item]) -> None:
-    side = Keys().read(items)
-    known = {way: side.keys(way) for way in WAYS}
+def test_what_is_alike_in_a_closer_way_is_alike_in_wider_ones(items: list[ComparedRecord]) -> None:
+    side = RecordKeys().read(items)
+    known = {way: side.keys(way) for way in CRITERIA}
     for way, those in WIDER.items():
         for at, key in enumerate(known[way]):
             for before, earlier in enumerate(known[way][:at]):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.benchmarks.complexfuncbench.embedding import Trigrams, assign
-from planner_eval.benchmarks.complexfuncbench.official import replayed
+from planner_eval.benchmarks.complexfuncbench.official import replay_model
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.registry import benchmark
 from tests.conftest import examples
@@ -147,5 +147,5 @@ def test_assignment_is_one_to_one(left: list[str], right: list[str]) -> None:
     pairs = assign(left, right, Trigrams())
     assert len(pairs) == min(len(left), len(right))
     assert len({row for row, _ in pairs}) == len({column for _, column in pairs}) == len(pairs)
-    model = replayed([[], "done"])
+    model = replay_model([[], "done"])
     assert [model(()), model(()), model(())] == [[], "done", None]

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from planner_eval.base.errors import WriteError
 from planner_eval.plan.canonical import same
-from planner_eval.plan.linking import plan_of
+from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.detect import signs
-from planner_eval.reading.dialects.finding.find import without_thoughts
+from planner_eval.reading.dialects.detect import opening_tokens
+from planner_eval.reading.dialects.finding.find import strip_thoughts
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.dialects.round_trip import write_lossy
 from planner_eval.reading.dialects.table import table
@@ -67,7 +67,7 @@ def plans(draw: st.DrawFn) -> Plan:
         call = calls[-1] if again else Call("", draw(st.sampled_from(names)), tuple(given_), app)
         own = draw(st.sampled_from([f"c{at + 1}", f"c{at + 1}", f"{at + 1}", f"$var_{at}", f"a b{at}"]))
         calls.append(Call(own, call.name, call.arguments, call.app))
-    plan = plan_of(calls)
+    plan = build_plan(calls)
     answered = calls and draw(st.integers(0, 9)) == 0
     return Plan(plan.calls, plan.edges, (("out", Ref(0, draw(paths))),)) if answered else plan
 
@@ -105,7 +105,9 @@ tame_calls = st.lists(
 @examples(400)
 @given(tame_calls, st.sampled_from(dialects.names()))
 def test_what_is_written_is_recognised(calls: list[tuple[str, dict[str, Any]]], name: str) -> None:
-    plan = plan_of([Call(f"c{i}", tool, tuple(given_.items())) for i, (tool, given_) in enumerate(calls, 1)])
+    plan = build_plan(
+        [Call(f"c{i}", tool, tuple(given_.items())) for i, (tool, given_) in enumerate(calls, 1)]
+    )
     tools = types_of(plan)
     try:
         text = write(plan, name, tools=tools)
@@ -127,7 +129,7 @@ ASIDES = [
     "\x1b[31m", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>",
     "<|channel|>analysis<|message|>y<|end|>", "\nUser: hi", "\n### Response:\n",
 ]  # fmt: skip
-OPENERS = sorted({token for row in table().values() for token in signs(row)})
+OPENERS = sorted({token for row in table().values() for token in opening_tokens(row)})
 CLOSERS = [
     "</tool_call>", "</parameter>", "</function>", "</arg_value>", '<|"|>', "<escape>", "</li><li>", "```",
     '<tool_call>{"name": "g", "arguments": {}}</tool_call>', "<function=g>{}</function>",
@@ -174,7 +176,7 @@ def test_an_answer_keeps_what_its_values_hold(value: str) -> None:
     text = f"{thought}\n```json\n{json.dumps(calls)}\n```<|im_end|>"
     assert [dict(call.arguments) for call in parse(text).calls] == [{"a": value}]
     text = f"<tool_call>\n{json.dumps(calls[0], ensure_ascii=False)}\n</tool_call>"
-    assert without_thoughts(f'<think>f(a="1") don\'t</think>{text}') == text
+    assert strip_thoughts(f'<think>f(a="1") don\'t</think>{text}') == text
 
 
 @pytest.mark.parametrize("quote", ["It's ", 'Say "x" or "', "don't 'do it' - ", ""])

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has
-from planner_eval.benchmarks.details import by_part, part_reports, parts
+from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has_keys
+from planner_eval.benchmarks.details import part_reports, part_rows, records_by_part
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Scorer
-    from planner_eval.benchmarks.charts import ChartOf
+    from planner_eval.benchmarks.charts import ChartSpec
     from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
@@ -30,7 +30,7 @@ __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
 _FIRST_STEP = "first_step_apps"
 """The field of an answer's record that holds the apps which a separate first step chose."""
-_SCALES = ("Max. Seq.", "Max. Para.", "Avg. Seq.", "Avg. Para.")
+_SCALE_ROWS = ("Max. Seq.", "Max. Para.", "Avg. Seq.", "Avg. Para.")
 
 
 def score_official(records: Records) -> Report:
@@ -85,27 +85,27 @@ def _gold_of(sample: Sample, plan: Plan) -> Any:
     return gold_of(sample, plan)
 
 
-def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
+def _paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
     """Table 2, its scales a second time with components as the published code finds them, and Table 8."""
     from planner_eval.benchmarks.appbench.apps import table8
     from planner_eval.benchmarks.appbench.tables import table2
 
     yield from table2(samples)
     for cell in table2(samples, official=True):
-        if cell.row in _SCALES:
+        if cell.row in _SCALE_ROWS:
             yield replace(cell, table="Table 2, components as the published code finds them")
     yield from table8(samples)
 
 
-def _details(scored: Scored, run: Run | None) -> Details:
+def _detail_tables(scored: Scored, run: Run | None) -> Details:
     """The figures of each part, Table 4, Figure 4, and the APIs of Table 8 in answers."""
     from planner_eval.benchmarks.appbench.apps import used_apis
     from planner_eval.benchmarks.appbench.corrected import outcomes
     from planner_eval.benchmarks.appbench.tables import figure4, table4
 
-    yield Table("By part", by_part(part_reports(scored, run)))
+    yield Table("By part", part_rows(part_reports(scored, run)))
     errors: list[dict[str, Any]] = []
-    for category, records in parts(scored).items():
+    for category, records in records_by_part(scored).items():
         for cell in table4(outcomes(records), category.upper()):
             row = {"part": category.upper(), "error": cell.column, "percent": cell.value, "of": cell.n}
             errors.append(row | {"GPT-4o's, as printed": cell.published, "note": cell.note})
@@ -120,7 +120,7 @@ def _details(scored: Scored, run: Run | None) -> Details:
     yield Table("Table 8: APIs called, by app", used_apis(scored.matched.records))
 
 
-def _apart(variant: str, _options: Mapping[str, Any]) -> Scorer:
+def _find_scorer(variant: str, _options: Mapping[str, Any]) -> Scorer:
     if variant == "official":
         from planner_eval.benchmarks.appbench import official
 
@@ -130,7 +130,7 @@ def _apart(variant: str, _options: Mapping[str, Any]) -> Scorer:
     return corrected.SCORER
 
 
-def _charts() -> Mapping[str, ChartOf]:
+def _charts() -> Mapping[str, ChartSpec]:
     from planner_eval.benchmarks.appbench.tables import CHARTS
 
     return CHARTS
@@ -138,17 +138,17 @@ def _charts() -> Mapping[str, ChartOf]:
 
 BENCHMARK = Benchmark(
     name="appbench",
-    apart=_apart,
+    apart=_find_scorer,
     title="AppBench",
     read=_read,
     read_file=_read_file,
-    fits=has("api_results"),
+    fits=has_keys("api_results"),
     signs=("api_results",),
     score_official=score_official,
     score_corrected=score_corrected,
-    paper=_paper,
+    paper=_paper_cells,
     difference="the published code counts one right name a sample; the paper counts all",
-    details=_details,
+    details=_detail_tables,
     charts=_charts,
     gold_text=_gold_text,
     gold_of=_gold_of,

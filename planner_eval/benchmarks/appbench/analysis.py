@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from planner_eval.benchmarks.answers import added
-from planner_eval.benchmarks.appbench.evaluation import Side, expand_city, f1, same_value
+from planner_eval.benchmarks.answers import sum_columns
+from planner_eval.benchmarks.appbench.evaluation import ComparedPlan, expand_city, f1, is_same_value
 from planner_eval.benchmarks.appbench.text import read_analysed_call
 from planner_eval.benchmarks.report import Figure
 
-SHARES = (
+SHARE_NAMES = (
     "all_key_missing",
     "depend_key_missing",
     "indendpent_key_missing",
@@ -33,7 +33,7 @@ TIME_WORDS = ("date", "time")
 PLACE_WORDS = ("from", "to", "city", "where_to", "destination")
 
 
-class Names(NamedTuple):
+class NameScores(NamedTuple):
     """The name scores of one sample."""
 
     app_f1: float
@@ -42,7 +42,7 @@ class Names(NamedTuple):
     api_em: int
 
 
-class Errors(NamedTuple):
+class ArgumentErrors(NamedTuple):
     """The argument errors of one sample, or the sum over a set.
 
     Args:
@@ -72,15 +72,15 @@ class Errors(NamedTuple):
     with_mismatched_dependent: int = 0
 
 
-def gold_side(gold: Mapping[str, Any]) -> Side:
+def compared_gold(gold: Mapping[str, Any]) -> ComparedPlan:
     """What the analysis sees of a gold record's ``output``."""
-    return side(gold["used_app"], gold["api_results"])
+    return compared_plan(gold["used_app"], gold["api_results"])
 
 
-def side(apps: Sequence[str], lines: Sequence[str]) -> Side:
+def compared_plan(apps: Sequence[str], lines: Sequence[str]) -> ComparedPlan:
     """What the analysis sees of apps and calls; calls that cannot be read are no calls."""
     calls = [call for line in lines if (call := read_analysed_call(line)) is not None]
-    return Side(apps, [call.name for call in calls], {call.name: call.arguments for call in calls})
+    return ComparedPlan(apps, [call.name for call in calls], {call.name: call.arguments for call in calls})
 
 
 def match_names(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int]:
@@ -100,9 +100,9 @@ def match_names(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int
     return int(pred_names == gold_names), len(set(pred_names) & set(gold_names))
 
 
-def names(predicted: Side, gold: Side) -> Names:
+def name_scores(predicted: ComparedPlan, gold: ComparedPlan) -> NameScores:
     """The name scores of one sample (``analysis.get_sample_analysis``)."""
-    return Names(*_name_scores(predicted.apps, gold.apps), *_name_scores(predicted.apis, gold.apis))
+    return NameScores(*_name_scores(predicted.apps, gold.apps), *_name_scores(predicted.apis, gold.apis))
 
 
 def _name_scores(predicted: Sequence[str], gold: Sequence[str]) -> tuple[float, int]:
@@ -112,7 +112,7 @@ def _name_scores(predicted: Sequence[str], gold: Sequence[str]) -> tuple[float, 
     return f1(hits / len(predicted), hits / len(gold)), equal
 
 
-def errors(predicted: Side, gold: Side, returned: frozenset[str]) -> Errors:
+def argument_errors(predicted: ComparedPlan, gold: ComparedPlan, returned: frozenset[str]) -> ArgumentErrors:
     """The argument errors of one sample, over the gold APIs that the prediction calls.
 
     Args:
@@ -137,7 +137,7 @@ def errors(predicted: Side, gold: Side, returned: frozenset[str]) -> Errors:
                 missing_dependent += dependent
                 continue
             value = expand_city(pred_arguments[key])
-            if same_value(gold_value, value) or (key in past and same_value(past[key], value)):
+            if is_same_value(gold_value, value) or (key in past and is_same_value(past[key], value)):
                 past.setdefault(key, value)
                 continue
             mismatched += 1
@@ -145,10 +145,10 @@ def errors(predicted: Side, gold: Side, returned: frozenset[str]) -> Errors:
             time += any(word in key for word in TIME_WORDS)
             location += any(word in key for word in PLACE_WORDS)
     counts = (missing, missing_dependent, mismatched, mismatched_dependent)
-    return Errors(compared, *counts, time, location, *(int(count > 0) for count in counts))
+    return ArgumentErrors(compared, *counts, time, location, *(int(count > 0) for count in counts))
 
 
-def figures(n: int, rows: Callable[[], Iterable[tuple[Names, Errors]]]) -> tuple[Figure, ...]:
+def figures(n: int, rows: Callable[[], Iterable[tuple[NameScores, ArgumentErrors]]]) -> tuple[Figure, ...]:
     """All figures of ``analysis.get_metabench_analysis`` over a set.
 
     The published code divides by the number of wrong values, so a set without any has no figures.
@@ -157,16 +157,18 @@ def figures(n: int, rows: Callable[[], Iterable[tuple[Names, Errors]]]) -> tuple
         n: The size of the set.
         rows: Its samples, each time from the first on.
     """
-    names_ = ("app.em", "app.f1", "api.em", "api.f1", "succ", *(f"analysis.{share}" for share in SHARES))
+    names_ = ("app.em", "app.f1", "api.em", "api.f1", "succ", *(f"analysis.{share}" for share in SHARE_NAMES))
     try:
-        values = _values(n, rows)
+        values = _figure_values(n, rows)
     except ZeroDivisionError as error:
         return tuple(Figure(name, None, error=type(error).__name__) for name in names_)
     return tuple(Figure(name, value) for name, value in zip(names_, values, strict=True))
 
 
-def _values(n: int, rows: Callable[[], Iterable[tuple[Names, Errors]]]) -> tuple[float, ...]:
-    total = Errors(*added((error for _, error in rows()), len(Errors._fields)))
+def _figure_values(
+    n: int, rows: Callable[[], Iterable[tuple[NameScores, ArgumentErrors]]]
+) -> tuple[float, ...]:
+    total = ArgumentErrors(*sum_columns((error for _, error in rows()), len(ArgumentErrors._fields)))
     succ = sum(
         name.app_em and name.api_em and not error.missing and not error.mismatched for name, error in rows()
     )

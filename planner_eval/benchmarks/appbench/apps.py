@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.benchmarks.appbench.reading import comparable, read_prediction
+from planner_eval.benchmarks.appbench.reading import normalize_plan, read_prediction
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.report import Cell, Records
 from planner_eval.plan.model import Plan
@@ -40,7 +40,7 @@ TABLE_8 = {
     "Weather": ("getweather",),
 }
 """As printed, but for "Restaurant", which the data calls Restaurants."""
-_SAMPLES = 800
+_PUBLISHED_SAMPLES = 800
 
 
 def table8(samples: Iterable[Sample]) -> list[Cell]:
@@ -58,18 +58,18 @@ def table8(samples: Iterable[Sample]) -> list[Cell]:
     used: dict[str, Counter[str]] = defaultdict(Counter)
     n = 0
     for sample in samples:
-        plan = _gold(sample)
+        plan = _read_gold_plan(sample)
         if plan is not None:
             n += 1
             for call in plan.calls:
                 used[str(call.app)][call.name] += 1
     cells: list[Cell] = []
     for app in (*TABLE_8, *sorted(used.keys() - TABLE_8.keys())):
-        cells += _row(app, used[app], n)
+        cells += _app_cells(app, used[app], n)
     return cells
 
 
-def _row(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
+def _app_cells(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
     printed = TABLE_8.get(app, ())
     absent = [name for name in printed if name not in used]
     unprinted = [name for name in used if name not in printed]
@@ -77,11 +77,13 @@ def _row(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
     remarks += [f"not printed: {', '.join(unprinted)}"] * bool(unprinted)
     note = "; ".join(remarks) if n else "no sample at hand"
     published = str(len(printed)) if printed else None
-    yield Cell("Table 8", app, "APIs", published, float(len(used)) if n else None, n, _SAMPLES, note)
-    yield Cell("Table 8", app, "Calls", None, float(used.total()) if n else None, n, _SAMPLES)
+    yield Cell(
+        "Table 8", app, "APIs", published, float(len(used)) if n else None, n, _PUBLISHED_SAMPLES, note
+    )
+    yield Cell("Table 8", app, "Calls", None, float(used.total()) if n else None, n, _PUBLISHED_SAMPLES)
 
 
-def _gold(sample: Sample) -> Plan | None:
+def _read_gold_plan(sample: Sample) -> Plan | None:
     try:
         return parse(sample.gold, dialect="appbench")
     except ParseError:
@@ -101,9 +103,12 @@ def used_apis(records: Records) -> list[dict[str, Any]]:
     answers: Counter[tuple[str, str]] = Counter()
     shared_calls: Counter[tuple[str, str]] = Counter()
     for sample, text in records:
-        plan = _gold(sample)
+        plan = _read_gold_plan(sample)
         if plan is not None:
-            gold_calls, answer_calls = _called(comparable(plan)), _called(read_prediction(text).plan)
+            gold_calls, answer_calls = (
+                _count_calls(normalize_plan(plan)),
+                _count_calls(read_prediction(text).plan),
+            )
             gold, answers, shared_calls = (
                 gold + gold_calls,
                 answers + answer_calls,
@@ -120,7 +125,7 @@ def used_apis(records: Records) -> list[dict[str, Any]]:
     return rows
 
 
-def _called(plan: Plan) -> Counter[tuple[str, str]]:
+def _count_calls(plan: Plan) -> Counter[tuple[str, str]]:
     return Counter((call.app or "", call.name) for call in plan.calls)
 
 
@@ -128,7 +133,7 @@ def _called(plan: Plan) -> Counter[tuple[str, str]]:
 # The structure that the published AppBench code reads off a gold record (its Table 2).
 #
 # Source: repository ruleGreen/AppBench at 81539ee, ``utils.topo_relations``.
-_NEED = re.compile(r"#\w+=(?:'[^']*'|(\w+))")
+_NEEDED_NAME = re.compile(r"#\w+=(?:'[^']*'|(\w+))")
 
 
 def official_components(gold: Mapping[str, Any]) -> list[list[int]]:
@@ -153,7 +158,7 @@ def official_components(gold: Mapping[str, Any]) -> list[list[int]]:
     for line in lines:
         names, _, call = line.partition("=")
         returned.append({name.strip() for name in names.split(",")})
-        needs.append({name for name in _NEED.findall(call) if name})
+        needs.append({name for name in _NEEDED_NAME.findall(call) if name})
     n = len(lines)
     # As published: the first call's needs and, as a producer, the last call are never looked at.
     consumers: list[list[int]] = [

@@ -19,29 +19,29 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.ratios import f1_parts
-from planner_eval.benchmarks.answers import Found, Scorer, added, report_of
-from planner_eval.benchmarks.appbench.analysis import SHARES
+from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of, sum_columns
+from planner_eval.benchmarks.appbench.analysis import SHARE_NAMES
 from planner_eval.benchmarks.appbench.reading import (
     Reading,
+    drop_late_references,
     read_gold,
     read_prediction,
-    with_outputs,
-    without_late_references,
+    replace_labels,
 )
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.paired import Match, compared, shared
+from planner_eval.benchmarks.paired import Match, count_shared, match_calls
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
-from planner_eval.plan.values import holds
+from planner_eval.plan.values import contains_kind
 
 # ----------------------------------------------------------------------
 # What is counted of one AppBench answer, where the paper's definition is meant and not its code's.
 #
 # Source: the paper, sections 4.2 (F1, Succ), 5.1 (exact match of arguments) and 5.3 (errors).
-TIME = frozenset({"date", "time"})
-PLACE = frozenset(
+TIME_ARGUMENTS = frozenset({"date", "time"})
+PLACE_ARGUMENTS = frozenset(
     {"address", "airport", "area", "city", "destination", "from", "location", "origin", "station", "to"}
     | {"venue", "where"}
 )
@@ -112,10 +112,10 @@ class AppBenchCounts(NamedTuple):
 
 def total(counts: Iterable[AppBenchCounts]) -> AppBenchCounts:
     """The sum of the counts of many samples."""
-    return AppBenchCounts(*added(counts, len(AppBenchCounts._fields)))
+    return AppBenchCounts(*sum_columns(counts, len(AppBenchCounts._fields)))
 
 
-@quick
+@fast_frozen
 class Outcome:
     """What became of one answer.
 
@@ -157,17 +157,17 @@ def count(reading: Reading, gold: Plan) -> AppBenchCounts:
     """
     pred, complete = reading.plan, not reading.unread
     if pred is not gold:  # as most right answers are, which are written as gold is
-        pred = with_outputs(pred, gold)
+        pred = replace_labels(pred, gold)
         if all(edge.producer < edge.consumer for edge in gold.edges):
-            pred = without_late_references(pred)
+            pred = drop_late_references(pred)
     same = pred.calls == gold.calls  # every leaf is text here, so that equal calls mean the same
     if same and complete:
-        return _all_right(gold)
-    matches = None if same else compared(pred, gold)
+        return _perfect_counts(gold)
+    matches = None if same else match_calls(pred, gold)
     arguments = _argument_counts(pred, gold, matches)
     apps, gold_apps = ([call.app for call in plan.calls if call.app] for plan in (pred, gold))
     apis, gold_apis = ([call.name for call in plan.calls if call.name] for plan in (pred, gold))
-    app_hits, api_hits = shared(apps, gold_apps), shared(apis, gold_apis)
+    app_hits, api_hits = count_shared(apps, gold_apps), count_shared(apis, gold_apis)
     return AppBenchCounts(
         app_hits=app_hits,
         app_predicted=len(apps),
@@ -187,11 +187,11 @@ def count(reading: Reading, gold: Plan) -> AppBenchCounts:
     )
 
 
-def _all_right(gold: Plan) -> AppBenchCounts:
+def _perfect_counts(gold: Plan) -> AppBenchCounts:
     """The counts of an answer that is the gold plan."""
     apps = sum(bool(call.app) for call in gold.calls)
     apis = sum(bool(call.name) for call in gold.calls)
-    size, dependent = _sizes(gold)
+    size, dependent = _count_arguments(gold)
     return AppBenchCounts(
         app_hits=apps,
         app_predicted=apps,
@@ -214,38 +214,38 @@ def _all_right(gold: Plan) -> AppBenchCounts:
 
 def _argument_counts(pred: Plan, gold: Plan, matches: Iterable[Match] | None) -> dict[str, int]:
     """Right, missing and wrong arguments, gold call by gold call; all are right in plans alike."""
-    counts = dict.fromkeys(_COUNTED, 0)
-    counts["gold"], counts["dependent_gold"] = _sizes(gold)
+    counts = dict.fromkeys(_COUNTED_FIELDS, 0)
+    counts["gold"], counts["dependent_gold"] = _count_arguments(gold)
     if matches is None:
         counts["hits"], counts["dependent_hits"] = counts["gold"], counts["dependent_gold"]
         counts["predicted"], counts["dependent_predicted"] = counts["gold"], counts["dependent_gold"]
         return counts
-    counts["predicted"], counts["dependent_predicted"] = _sizes(pred)
+    counts["predicted"], counts["dependent_predicted"] = _count_arguments(pred)
     for match in matches:
         call = gold.calls[match.gold]
         if match.equal:
             counts["hits"] += len(match.wanted)
-            counts["dependent_hits"] += sum(_dependent(value) for _, value in call.arguments)
+            counts["dependent_hits"] += sum(_is_dependent(value) for _, value in call.arguments)
             continue
-        for word in _compared(match, call):
+        for word in _compare_calls(match, call):
             counts[word] += 1
     return counts
 
 
-_COUNTED = (
+_COUNTED_FIELDS = (
     "gold", "dependent_gold", "predicted", "dependent_predicted", "hits", "dependent_hits",
     "missing", "missing_dependent", "wrong", "wrong_dependent", "time", "place",
 )  # fmt: skip
 """What is counted of arguments, as :class:`AppBenchCounts` names it."""
 
 
-def _sizes(plan: Plan) -> tuple[int, int]:
+def _count_arguments(plan: Plan) -> tuple[int, int]:
     """How many arguments a plan gives, and how many of them depend on other calls."""
     non_texts = [value for call in plan.calls for _, value in call.arguments if type(value) is not str]
-    return sum([len(call.arguments) for call in plan.calls]), sum(map(_dependent, non_texts))
+    return sum([len(call.arguments) for call in plan.calls]), sum(map(_is_dependent, non_texts))
 
 
-def _compared(match: Match, gold: Call) -> Iterator[str]:
+def _compare_calls(match: Match, gold: Call) -> Iterator[str]:
     """A word for each thing to be counted about two calls that stand for one another."""
     for (name, copy), expected in match.wanted.items():
         present = (name, copy) in match.given
@@ -254,14 +254,18 @@ def _compared(match: Match, gold: Call) -> Iterator[str]:
         else:
             kind = "wrong" if present else "missing"
             words = set(name.split("_"))
-            yield from (label for label, keywords in (("time", TIME), ("place", PLACE)) if words & keywords)
+            yield from (
+                label
+                for label, keywords in (("time", TIME_ARGUMENTS), ("place", PLACE_ARGUMENTS))
+                if words & keywords
+            )
         yield kind
-        if _dependent([value for key, value in gold.arguments if key == name][copy - 1]):
+        if _is_dependent([value for key, value in gold.arguments if key == name][copy - 1]):
             yield f"dependent_{kind}" if kind == "hits" else f"{kind}_dependent"
 
 
-def _dependent(value: Value) -> bool:
-    return type(value) is not str and holds(value, (Ref, Unresolved))
+def _is_dependent(value: Value) -> bool:
+    return type(value) is not str and contains_kind(value, (Ref, Unresolved))
 
 
 # ----------------------------------------------------------------------
@@ -290,7 +294,7 @@ def score_corrected(records: Records) -> Report:
     return report_of("appbench", "corrected", SCORER, records)
 
 
-class _Counted(NamedTuple):
+class _StoredOutcome(NamedTuple):
     """What is kept of an :class:`.counting.Outcome`."""
 
     counts: AppBenchCounts | None
@@ -299,22 +303,22 @@ class _Counted(NamedTuple):
     mended: int
 
 
-def _one(sample: Sample, text: str) -> _Counted:
+def _score_answer(sample: Sample, text: str) -> _StoredOutcome:
     (outcome,) = outcomes([(sample, text)])
-    return _Counted(outcome.counts, outcome.error, outcome.unread, outcome.mended)
+    return _StoredOutcome(outcome.counts, outcome.error, outcome.unread, outcome.mended)
 
 
-def _known(data: Any) -> _Counted:
+def _load_outcome(data: Any) -> _StoredOutcome:
     counts, *remaining = data
-    return _Counted(None if counts is None else AppBenchCounts(*counts), *remaining)
+    return _StoredOutcome(None if counts is None else AppBenchCounts(*counts), *remaining)
 
 
-def _figures(results: Found) -> tuple[Figure, ...]:
+def _figures(results: SampleResults) -> tuple[Figure, ...]:
     figures = figures_of(total(_counts(results)))
     return (*figures, _mean_f1("app", _counts(results)), _mean_f1("api", _counts(results)))
 
 
-def _counts(results: Found) -> Iterator[AppBenchCounts]:
+def _counts(results: SampleResults) -> Iterator[AppBenchCounts]:
     return (result.counts for _, result in results if result.counts is not None)
 
 
@@ -325,16 +329,16 @@ def _f1(hits: str, predicted: str, gold: str) -> _Ratio:
     return lambda c: f1_parts(getattr(c, hits), getattr(c, predicted), getattr(c, gold))
 
 
-def _independent(c: AppBenchCounts) -> tuple[float, float]:
+def _independent_f1(c: AppBenchCounts) -> tuple[float, float]:
     predicted, gold = c.predicted - c.dependent_predicted, c.gold - c.dependent_gold
     return f1_parts(c.hits - c.dependent_hits, predicted, gold)
 
 
-def _of_samples(name: str) -> _Ratio:
+def _share_of_samples(name: str) -> _Ratio:
     return lambda c: (getattr(c, name), c.samples)
 
 
-def _of_arguments(name: str) -> _Ratio:
+def _share_of_arguments(name: str) -> _Ratio:
     return lambda c: (getattr(c, name), c.gold)
 
 
@@ -342,31 +346,40 @@ _FIGURES: Mapping[str, tuple[_Ratio, str]] = {
     "app_hit_f1": (_f1("app_hits", "app_predicted", "app_gold"), "every right app counts, one a call"),
     "api_hit_f1": (_f1("api_hits", "api_predicted", "api_gold"), "every right API name counts"),
     "argu_hit_f1": (_f1("hits", "predicted", "gold"), "arguments of every call, by equal value"),
-    "complete_match": (_of_samples("success"), "Succ: the plan means the same as gold's"),
+    "complete_match": (_share_of_samples("success"), "Succ: the plan means the same as gold's"),
     "depend_argu_hit_f1": (
         _f1("dependent_hits", "dependent_predicted", "dependent_gold"),
         "references to the right output of the right call",
     ),
-    "non_depend_argu_hit_f1": (_independent, "literals"),
-    "app.em": (_of_samples("app_exact"), "apps equal but for order"),
-    "api.em": (_of_samples("api_exact"), "API names equal but for order"),
-    "succ": (_of_samples("success"), "the same as complete_match"),
+    "non_depend_argu_hit_f1": (_independent_f1, "literals"),
+    "app.em": (_share_of_samples("app_exact"), "apps equal but for order"),
+    "api.em": (_share_of_samples("api_exact"), "API names equal but for order"),
+    "succ": (_share_of_samples("success"), "the same as complete_match"),
     "argu.em": (
-        _of_samples("arguments_exact"),
+        _share_of_samples("arguments_exact"),
         "figure 4's exact match of arguments; not in the published code",
     ),
-    f"analysis.{SHARES[0]}": (_of_arguments("missing"), "key errors, of all gold arguments"),
-    f"analysis.{SHARES[1]}": (_of_arguments("missing_dependent"), "of all gold arguments"),
-    f"analysis.{SHARES[2]}": (lambda c: (c.missing - c.missing_dependent, c.gold), "of all gold arguments"),
-    f"analysis.{SHARES[3]}": (_of_arguments("wrong"), "value errors, of all gold arguments"),
-    f"analysis.{SHARES[4]}": (_of_arguments("wrong_dependent"), "of all gold arguments"),
-    f"analysis.{SHARES[5]}": (lambda c: (c.wrong - c.wrong_dependent, c.gold), "of all gold arguments"),
-    f"analysis.{SHARES[6]}": (lambda c: (c.time, c.missing + c.wrong), "of all missing or wrong arguments"),
-    f"analysis.{SHARES[7]}": (lambda c: (c.place, c.missing + c.wrong), "of all missing or wrong arguments"),
-    f"analysis.{SHARES[8]}": (_of_samples("with_missing"), "of all samples"),
-    f"analysis.{SHARES[9]}": (_of_samples("with_missing_dependent"), "of all samples"),
-    f"analysis.{SHARES[10]}": (_of_samples("with_wrong"), "of all samples"),
-    f"analysis.{SHARES[11]}": (_of_samples("with_wrong_dependent"), "of all samples"),
+    f"analysis.{SHARE_NAMES[0]}": (_share_of_arguments("missing"), "key errors, of all gold arguments"),
+    f"analysis.{SHARE_NAMES[1]}": (_share_of_arguments("missing_dependent"), "of all gold arguments"),
+    f"analysis.{SHARE_NAMES[2]}": (
+        lambda c: (c.missing - c.missing_dependent, c.gold),
+        "of all gold arguments",
+    ),
+    f"analysis.{SHARE_NAMES[3]}": (_share_of_arguments("wrong"), "value errors, of all gold arguments"),
+    f"analysis.{SHARE_NAMES[4]}": (_share_of_arguments("wrong_dependent"), "of all gold arguments"),
+    f"analysis.{SHARE_NAMES[5]}": (lambda c: (c.wrong - c.wrong_dependent, c.gold), "of all gold arguments"),
+    f"analysis.{SHARE_NAMES[6]}": (
+        lambda c: (c.time, c.missing + c.wrong),
+        "of all missing or wrong arguments",
+    ),
+    f"analysis.{SHARE_NAMES[7]}": (
+        lambda c: (c.place, c.missing + c.wrong),
+        "of all missing or wrong arguments",
+    ),
+    f"analysis.{SHARE_NAMES[8]}": (_share_of_samples("with_missing"), "of all samples"),
+    f"analysis.{SHARE_NAMES[9]}": (_share_of_samples("with_missing_dependent"), "of all samples"),
+    f"analysis.{SHARE_NAMES[10]}": (_share_of_samples("with_wrong"), "of all samples"),
+    f"analysis.{SHARE_NAMES[11]}": (_share_of_samples("with_wrong_dependent"), "of all samples"),
 }
 
 
@@ -384,7 +397,7 @@ def _mean_f1(kind: str, rows: Iterable[AppBenchCounts]) -> Figure:
     return ratio(f"{kind}.f1", sum(values), len(values), note="mean over samples; every right name counts")
 
 
-def _row(identity: str, counted: _Counted) -> SampleScore:
+def _row(identity: str, counted: _StoredOutcome) -> SampleScore:
     if counted.counts is None:
         return SampleScore(identity, False, error=counted.error)
     figures = partial(_row_figures, counted.counts, counted.unread, counted.mended)
@@ -399,5 +412,5 @@ def _row_figures(counts: AppBenchCounts, unread: int, mended: int) -> tuple[Figu
     return (*ratios, Figure("unread", unread), Figure("mended", mended))
 
 
-SCORER = Scorer(_one, _row, _figures, _known)
+SCORER = Scorer(_score_answer, _row, _figures, _load_outcome)
 """Its scores one by one."""

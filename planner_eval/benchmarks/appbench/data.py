@@ -27,7 +27,7 @@ from planner_eval.reading.dialects.read import parse
 PARTS = ("ss", "sm", "ms", "mm")
 """Single or multiple app × single or multiple API, in the order of the paper's tables."""
 
-_OUTPUT = {
+_OUTPUT_TYPES = {
     "used_app": list,
     "used_api": list,
     "result_arguments": list,
@@ -52,12 +52,12 @@ def read_appbench(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
     """
     if part is not None and part not in PARTS:
         raise DatasetError(f"AppBench has no part {part!r}; it has {', '.join(PARTS)}")
-    names = [part] if part else [name for name in PARTS if _file(folder, name).is_file()]
+    names = [part] if part else [name for name in PARTS if _part_file(folder, name).is_file()]
     if not names:
         raise DatasetError(f"{folder}: none of {', '.join(f'test_{name}.json' for name in PARTS)} is here")
-    tools, catalog = _tools(folder)
+    tools, catalog = _read_tools(folder)
     for name in names:
-        path = _file(folder, name)
+        path = _part_file(folder, name)
         records = load_json(path)
         if not isinstance(records, list):
             raise DatasetError(f"{path}: expected a list of records, found a {type(records).__name__}")
@@ -66,11 +66,11 @@ def read_appbench(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
             yield _sample(record, f"{name}-{position}", name, (tools, catalog), seen)
 
 
-def _file(folder: Path, part_name: str) -> Path:
+def _part_file(folder: Path, part_name: str) -> Path:
     return folder / f"test_{part_name}.json"
 
 
-def _tools(folder: Path) -> tuple[Any, Catalog | None]:
+def _read_tools(folder: Path) -> tuple[Any, Catalog | None]:
     path = folder / "catalogue.json"
     if not path.is_file():
         return None, None
@@ -118,7 +118,7 @@ def record_findings(gold: Any, query: Any = "") -> Iterator[Diagnostic]:
     if not isinstance(gold, dict):
         yield Diagnostic("dataset.record", "output is no object", "error")
         return
-    wrong = [key for key, kind in _OUTPUT.items() if not isinstance(gold.get(key), kind)]
+    wrong = [key for key, kind in _OUTPUT_TYPES.items() if not isinstance(gold.get(key), kind)]
     if wrong:
         yield Diagnostic(
             "dataset.record", f"output lacks {', '.join(wrong)}, or they have another shape", "error"
@@ -143,12 +143,12 @@ def plan_findings(gold: Any, catalog: Catalog | None) -> Iterator[Diagnostic]:
         return
     yield from plan.diagnostics
     yield from _text_findings(plan)
-    yield from _shared_names(plan)
+    yield from _shared_name_findings(plan)
     if isinstance(gold, dict):
-        yield from _mismatches(plan, gold)
+        yield from _mismatch_findings(plan, gold)
     if catalog is not None:
         yield from check(plan, catalog)
-        yield from _unknown_returns(plan, catalog)
+        yield from _unknown_return_findings(plan, catalog)
 
 
 def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
@@ -165,7 +165,7 @@ def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
                 yield Diagnostic("dataset.text", text, "info", position)
 
 
-def _shared_names(plan: Plan) -> Iterator[Diagnostic]:
+def _shared_name_findings(plan: Plan) -> Iterator[Diagnostic]:
     """Names that another call returns too, which no data flow keeps from standing between maker and user."""
     before: list[set[int]] = [set() for _ in plan.calls]
     for index, ancestors in enumerate(before):
@@ -185,7 +185,7 @@ def _shared_names(plan: Plan) -> Iterator[Diagnostic]:
         yield Diagnostic("dataset.shared_output", text, "info")
 
 
-def _mismatches(plan: Plan, gold: Mapping[str, Any]) -> Iterator[Diagnostic]:
+def _mismatch_findings(plan: Plan, gold: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Where the record's parallel fields tell another story than its lines."""
     fields = (gold.get(key) for key in ("used_api", "result_arguments"))
     lists = [field if isinstance(field, list) else [] for field in fields]
@@ -209,7 +209,7 @@ def _mismatches(plan: Plan, gold: Mapping[str, Any]) -> Iterator[Diagnostic]:
                 yield Diagnostic("dataset.mismatch", text, call=position, argument=key)
 
 
-def _unknown_returns(plan: Plan, catalog: Catalog) -> Iterator[Diagnostic]:
+def _unknown_return_findings(plan: Plan, catalog: Catalog) -> Iterator[Diagnostic]:
     """Returned names that the tool does not have; references to them are found by the check."""
     for position, call in enumerate(plan.calls):
         tools = catalog.find(call.name, call.app)

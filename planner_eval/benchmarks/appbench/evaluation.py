@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from planner_eval.benchmarks.answers import added
+from planner_eval.benchmarks.answers import sum_columns
 from planner_eval.benchmarks.appbench.text import read_scored_call
 from planner_eval.benchmarks.report import Figure
 
-FIGURES = (
+FIGURE_NAMES = (
     "app_hit_f1",
     "api_hit_f1",
     "argu_hit_f1",
@@ -25,7 +25,7 @@ FIGURES = (
     "depend_argu_hit_f1",
     "non_depend_argu_hit_f1",
 )
-_CITIES = {
+_CITY_ABBREVIATIONS = {
     "la": "los angeles",
     "lax": "los angeles",
     "nyc": "new york",
@@ -36,7 +36,7 @@ _CITIES = {
 }
 
 
-class Side(NamedTuple):
+class ComparedPlan(NamedTuple):
     """What is compared, of the prediction or of the gold record.
 
     Args:
@@ -68,7 +68,7 @@ class AppBenchOfficialCounts(NamedTuple):
     complete: int
 
 
-def predicted_side(apps: Sequence[str], lines: Sequence[str]) -> Side:
+def compared_prediction(apps: Sequence[str], lines: Sequence[str]) -> ComparedPlan:
     """What the scorer sees of an answer, whose apps are matched with those of a first step already.
 
     Args:
@@ -81,14 +81,14 @@ def predicted_side(apps: Sequence[str], lines: Sequence[str]) -> Side:
     else:
         bare = calls
     arguments = {call.name: call.arguments for call in bare if call is not None}
-    return Side(apps, [call.name if call else "" for call in calls], arguments)
+    return ComparedPlan(apps, [call.name if call else "" for call in calls], arguments)
 
 
-def gold_side(gold: Mapping[str, Any]) -> Side:
+def compared_gold(gold: Mapping[str, Any]) -> ComparedPlan:
     """What the scorer sees of a gold record's ``output``."""
     calls = [read_scored_call(line) for line in gold["api_results"]]
     arguments = {call.name: call.arguments for call in calls if call is not None}
-    return Side(gold["used_app"], [call.name if call else "" for call in calls], arguments)
+    return ComparedPlan(gold["used_app"], [call.name if call else "" for call in calls], arguments)
 
 
 def match_names(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int]:
@@ -119,14 +119,14 @@ def expand_city(value: str) -> str:
     ("'los angeles'", "'last'")
     """
     value = value.lower()
-    full = _CITIES.get(value.strip("'"))
+    full = _CITY_ABBREVIATIONS.get(value.strip("'"))
     return value if full is None else f"'{full}'"
 
 
-def same_value(left: str, right: str) -> bool:
+def is_same_value(left: str, right: str) -> bool:
     """Whether one value contains the other once case and outer ``'`` are gone; "" is in all.
 
-    >>> same_value("'Santa Rosa'", "'a'"), same_value("city", "'city'"), same_value("'1'", "'2'")
+    >>> is_same_value("'Santa Rosa'", "'a'"), is_same_value("city", "'city'"), is_same_value("'1'", "'2'")
     (True, True, False)
     """
     left = left.lower().strip("'")
@@ -134,7 +134,7 @@ def same_value(left: str, right: str) -> bool:
     return left in right or right in left
 
 
-def count(predicted: Side, gold: Side, user: Mapping[str, str]) -> AppBenchOfficialCounts:
+def count(predicted: ComparedPlan, gold: ComparedPlan, user: Mapping[str, str]) -> AppBenchOfficialCounts:
     """The counts of one sample.
 
     Args:
@@ -193,16 +193,16 @@ def count(predicted: Side, gold: Side, user: Mapping[str, str]) -> AppBenchOffic
 
 def _hit_rule(value: str, gold: str, user: str | None, past: str | None) -> int:
     """Why a value counts as right: 1 the gold value, 2 the user's, 3 an earlier hit's; 0 it does not."""
-    if value == gold or same_value(gold, value):
+    if value == gold or is_same_value(gold, value):
         return 1
-    if user is not None and same_value(user, value):
+    if user is not None and is_same_value(user, value):
         return 2
-    return 3 if past is not None and same_value(past, value) else 0
+    return 3 if past is not None and is_same_value(past, value) else 0
 
 
-def add(counts: Iterable[AppBenchOfficialCounts]) -> AppBenchOfficialCounts:
+def sum_counts(counts: Iterable[AppBenchOfficialCounts]) -> AppBenchOfficialCounts:
     """The sum of the counts of many samples."""
-    return AppBenchOfficialCounts(*added(counts, len(AppBenchOfficialCounts._fields)))
+    return AppBenchOfficialCounts(*sum_columns(counts, len(AppBenchOfficialCounts._fields)))
 
 
 def figures(counts: AppBenchOfficialCounts, n: int) -> tuple[Figure, ...]:
@@ -216,23 +216,23 @@ def figures(counts: AppBenchOfficialCounts, n: int) -> tuple[Figure, ...]:
     pair numerators with denominators that do not belong together, so they can pass 1.
     """
     try:
-        values = _values(counts, n)
+        values = _figure_values(counts, n)
     except ZeroDivisionError as error:
-        return tuple(Figure(name, None, error=type(error).__name__) for name in FIGURES)
-    return tuple(Figure(name, value) for name, value in zip(FIGURES, values, strict=True))
+        return tuple(Figure(name, None, error=type(error).__name__) for name in FIGURE_NAMES)
+    return tuple(Figure(name, value) for name, value in zip(FIGURE_NAMES, values, strict=True))
 
 
 @lru_cache(maxsize=4096)
 def failure(counts: AppBenchOfficialCounts) -> str | None:
     """The exception that the published code raises for one sample scored alone, if it does."""
     try:
-        _values(counts, 1)
+        _figure_values(counts, 1)
     except ZeroDivisionError as error:
         return type(error).__name__
     return None
 
 
-def _values(c: AppBenchOfficialCounts, n: int) -> tuple[float, ...]:
+def _figure_values(c: AppBenchOfficialCounts, n: int) -> tuple[float, ...]:
     app = f1(c.app_hits / c.app_predicted, c.app_hits / c.app_gold)
     api = f1(c.api_hits / c.api_predicted, c.api_hits / c.api_gold)
     arguments = f1(c.hits / c.predicted, c.hits / c.gold) if c.predicted else 0.0

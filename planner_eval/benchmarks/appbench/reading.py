@@ -9,51 +9,51 @@ from functools import lru_cache, partial
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import loads
-from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED
+from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED_LIMITS
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.paired import with_leaves
-from planner_eval.comparison.policy.values import numbers
+from planner_eval.benchmarks.paired import change_leaves
+from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Call, Plan, RawCall, RawPlan, RawRef, Ref, Unresolved, Value
 from planner_eval.plan.values import map_leaves
-from planner_eval.reading.dialects.finding.find import without_thoughts
+from planner_eval.reading.dialects.finding.find import strip_thoughts
 from planner_eval.reading.dialects.notations.appbench_lines import read_fast
 from planner_eval.reading.dialects.read import parse, write
 
 # ----------------------------------------------------------------------
 # Plans of AppBench made comparable: what the answer says, apart from spelling that carries no meaning.
 _BULLET = re.compile(r"\s*(?:[-*•]|\d{1,4}[.)])\s+")
-_CALL = re.compile(r"\w\(")
-_NAMES = re.compile(r"\s*(\w++)\s*+:\s*+\[[^(=]*+=\s*+([^\W\d][\w.]*+)\(")
+_CALL_START = re.compile(r"\w\(")
+_APP_AND_API = re.compile(r"\s*(\w++)\s*+:\s*+\[[^(=]*+=\s*+([^\W\d][\w.]*+)\(")
 _BRACKETS = re.compile(r"\s*\[(.*)\]\s*")
-_DOUBLE = re.compile(r'=(\s*)"([^"]*+)"(?=\s*[,)])')
-_NO_HASH = re.compile(r"(?<=[(,])(\s*)(?=\w+\s*=)")
-_VALUE = re.compile(
+_DOUBLE_QUOTED = re.compile(r'=(\s*)"([^"]*+)"(?=\s*[,)])')
+_MISSING_HASH = re.compile(r"(?<=[(,])(\s*)(?=\w+\s*=)")
+_UNQUOTED_VALUE = re.compile(
     r"(#\w+\s*+=\s*+)(?!['\[])((?:[^#,)]++|#(?!\w++\s*+=)|,(?!\s*+#\w)|\)(?!\s*+(?:[,\]]|\Z)))++)"
 )
 _WORD = re.compile(r"[^\W\d][\w.]*+|[+-]?\d++(?:\.\d++)?")
-_LINE = re.compile(r"([^\W\d](?:[\w\- ]|\.(?!\s))*+):[ \t]*+\[[ \t]*+(.*)\][ \t]*+")
+_APP_LINE = re.compile(r"([^\W\d](?:[\w\- ]|\.(?!\s))*+):[ \t]*+\[[ \t]*+(.*)\][ \t]*+")
 _SPEAKERS = frozenset({"System", "User", "USER", "Human"})
-_RECORD = frozenset(
+_RECORD_FIELDS = frozenset(
     {"used_app", "used_api", "result_arguments", "middle_arguments", "api_results", "user_aware_arguments"}
 )
-_KEPT, _CALLS = 1_000, 100
+_MAX_CACHED_CHARS, _MAX_CACHED_CALLS = 1_000, 100
 """Lines and plans of at most so many characters and calls are read line by line, each line once."""
-_PATIENCE = 100
+_MAX_UNREAD = 100
 """So many unreadable lines are explained in full; after them only lines that begin like a call are tried."""
 
 
-@quick
+@fast_frozen
 class Reading:
     """What could be read of an answer.
 
     Args:
-        plan: The calls that could be read, made :func:`comparable`.
+        plan: The calls that could be read, made :func:`normalize_plan`.
         unread: Lines that hold a call which cannot be read; each counts as a wrong call.
-        mended: Lines that could be read only with other marks, see :func:`mend`, that end inside a call, or
-            of which only the names of app and API can be read.
+        mended: Lines that could be read only with other marks, see :func:`repair_line`, that end inside a
+            call, or of which only the names of app and API can be read.
         error: Why nothing at all could be read, a diagnostic code.
     """
 
@@ -77,24 +77,27 @@ def read_prediction(text: str) -> Reading:
     >>> [call.tool for call in found.plan.calls], found.unread
     (['movies.buy'], 1)
     """
-    text = without_thoughts(text)
+    text = strip_thoughts(text)
     quick = _plain_answer(text)
     if quick is not None:
         return Reading(quick)
     plan = _read(text)
     # A line that it took for prose may be a call for all that.
-    if plan is not None and len(plan) >= sum(_NAMES.match(line) is not None for line in text.splitlines()):
-        return Reading(comparable(plan))
+    if plan is not None and len(plan) >= sum(
+        _APP_AND_API.match(line) is not None for line in text.splitlines()
+    ):
+        return Reading(normalize_plan(plan))
     readable = []
     unread = mended = 0
-    for line in _lines(text):
+    for line in _answer_lines(text):
         bare = _BULLET.sub("", line, count=1) if _BULLET.match(line) else line
-        if not _CALL.search(bare):
+        if not _CALL_START.search(bare):
             continue
-        if _reads(bare, patient=unread < _PATIENCE):
+        if _is_readable(bare, patient=unread < _MAX_UNREAD):
             readable.append(bare)
         elif changed := next(
-            (candidate for candidate in _mended(bare) if _reads(candidate, patient=False)), None
+            (candidate for candidate in _repair_candidates(bare) if _is_readable(candidate, patient=False)),
+            None,
         ):
             readable.append(changed)
             mended += 1
@@ -102,19 +105,19 @@ def read_prediction(text: str) -> Reading:
             unread += 1
     plan = _read("\n".join(readable))
     if plan is not None:
-        return Reading(comparable(plan), unread, mended)
-    return Reading(Plan(), unread, error=_refusal(text))
+        return Reading(normalize_plan(plan), unread, mended)
+    return Reading(Plan(), unread, error=_read_error_code(text))
 
 
 def _read(text: str) -> Plan | None:
     """The plan of a text in AppBench's notation; None where it has none."""
     try:
-        return parse(text, dialect="appbench", limits=UNEXPLAINED)
+        return parse(text, dialect="appbench", limits=UNEXPLAINED_LIMITS)
     except ParseError:
         return None
 
 
-def _refusal(text: str) -> str | None:
+def _read_error_code(text: str) -> str | None:
     """The code of the error with which a text is refused; None where it can be read after all."""
     try:
         parse(text, dialect="appbench")
@@ -124,7 +127,7 @@ def _refusal(text: str) -> str | None:
 
 
 def read_gold(gold: Any) -> Plan:
-    """The plan of a gold record's ``output``, made :func:`comparable`.
+    """The plan of a gold record's ``output``, made :func:`normalize_plan`.
 
     Raises:
         ParseError: it cannot be read.
@@ -132,14 +135,18 @@ def read_gold(gold: Any) -> Plan:
     >>> read_gold({"used_app": ["Movies"], "api_results": ["x = Movies_Buy(#city='Reno')"]}).calls[0].tool
     'movies.buy'
     """
-    if isinstance(gold, dict) and gold.keys() <= _RECORD:
+    if isinstance(gold, dict) and gold.keys() <= _RECORD_FIELDS:
         apps, lines = gold.get("used_app"), gold.get("api_results")
-        if isinstance(apps, list) and isinstance(lines, list) and 0 < len(lines) == len(apps) <= _CALLS:
+        if (
+            isinstance(apps, list)
+            and isinstance(lines, list)
+            and 0 < len(lines) == len(apps) <= _MAX_CACHED_CALLS
+        ):
             texts = all(type(text) is str for text in (*apps, *lines))
             quick = _plain_plan(tuple(apps), tuple(lines)) if texts else None
             if quick is not None:
                 return quick
-    return comparable(parse(gold, dialect="appbench"))
+    return normalize_plan(parse(gold, dialect="appbench"))
 
 
 # ---------------------------------------------------------------- a call a line, as most answers have it
@@ -147,9 +154,9 @@ def _plain_answer(text: str) -> Plan | None:
     """The plan of an answer that is whole lines ``App: [call]`` and nothing else; None of any other."""
     text = text.strip()
     lines = text.split("\n")
-    if len(text) > _CALLS * _KEPT or len(text.splitlines()) != len(lines):
+    if len(text) > _MAX_CACHED_CALLS * _MAX_CACHED_CHARS or len(text.splitlines()) != len(lines):
         return None
-    matches = list(map(_LINE.fullmatch, lines))
+    matches = list(map(_APP_LINE.fullmatch, lines))
     if None in matches:
         return None
     apps, calls = zip(*(match.groups() for match in matches if match is not None), strict=True)
@@ -161,9 +168,11 @@ def _plain_plan(apps: tuple[str, ...], lines: tuple[str, ...]) -> Plan | None:
 
     What is long is not remembered: hostile answers shall not fill the memory.
     """
-    if any(len(line) >= _KEPT for line in lines):
+    if any(len(line) >= _MAX_CACHED_CHARS for line in lines):
         return None
-    return (_known_plan if sum(map(len, (*apps, *lines))) < 10 * _KEPT else _plan_of_lines)(apps, lines)
+    return (_cached_plan if sum(map(len, (*apps, *lines))) < 10 * _MAX_CACHED_CHARS else _plan_of_lines)(
+        apps, lines
+    )
 
 
 def _plan_of_lines(apps: tuple[str, ...], lines: tuple[str, ...]) -> Plan | None:
@@ -174,12 +183,12 @@ def _plan_of_lines(apps: tuple[str, ...], lines: tuple[str, ...]) -> Plan | None
         if call is None or not app:
             return None
         app = app.strip().casefold()
-        name = _bare_name(call.name, app)
+        name = _strip_app_prefix(call.name, app)
         calls.append(RawCall(name, call.arguments, app or None, None, call.binds, call.returns))
     return replace(link(RawPlan(tuple(calls))), diagnostics=())
 
 
-_known_plan = lru_cache(maxsize=1024)(_plan_of_lines)
+_cached_plan = lru_cache(maxsize=1024)(_plan_of_lines)
 
 
 @lru_cache(maxsize=4096)
@@ -190,18 +199,18 @@ def _plain_call(line: str) -> RawCall | None:
         return None
     call = raw.calls[0]
     arguments = tuple(
-        (key.casefold(), value if type(value) is RawRef else _comparable_text(value))
+        (key.casefold(), value if type(value) is RawRef else _normalize_text(value))
         for key, value in call.arguments
     )
     return RawCall(call.name.casefold(), arguments, None, None, call.binds, call.returns)
 
 
-def _bare_name(name: str, app: str | None) -> str:
+def _strip_app_prefix(name: str, app: str | None) -> str:
     """A name without the prefix that the prompt asks for."""
     return name.removeprefix(f"{app}_").removeprefix(f"{app}.") if app else name
 
 
-def _lines(text: str) -> list[str]:
+def _answer_lines(text: str) -> list[str]:
     """The lines of an answer, or the texts of a JSON list of lines."""
     if text.lstrip().startswith("["):
         try:
@@ -217,94 +226,95 @@ def _lines(text: str) -> list[str]:
     return text.splitlines()
 
 
-def _mended(line: str) -> Iterator[str]:
+def _repair_candidates(line: str) -> Iterator[str]:
     """The line with the notation's marks, with its call's end, or with the names of app and API alone."""
-    yield mend(line)
+    yield repair_line(line)
     head = line.rstrip().rstrip("]")
     if "[" in head and head.endswith(")"):
-        yield mend(f"{head}]")
+        yield repair_line(f"{head}]")
     elif "[" in head:
         for end in (len(head), max(head.rfind(","), 0)):
-            yield mend(f"{head[:end]})]")
-    if named := _NAMES.match(line):
+            yield repair_line(f"{head[:end]})]")
+    if named := _APP_AND_API.match(line):
         yield f"{named[1]}: [{named[2]}()]"
 
 
-def mend(line: str) -> str:
+def repair_line(line: str) -> str:
     """The line with the notation's marks: texts in ``'``, names after ``#``, no brackets without an app.
 
     One word without quotes stays what the notation takes it for, the name of what an earlier call returns.
 
-    >>> mend('[x, z = buy(city="Reno", #n=y, #at=Main St. 2)]')
+    >>> repair_line('[x, z = buy(city="Reno", #n=y, #at=Main St. 2)]')
     "x, z = buy(#city='Reno', #n=y, #at='Main St. 2')"
     """
     bracketed = _BRACKETS.fullmatch(line)
     head, opening, arguments = (bracketed[1] if bracketed else line).partition("(")
-    marked = _NO_HASH.sub(r"\1#", opening + _DOUBLE.sub(r"=\1'\2'", arguments))
-    return head + _VALUE.sub(_with_quotes, marked)
+    marked = _MISSING_HASH.sub(r"\1#", opening + _DOUBLE_QUOTED.sub(r"=\1'\2'", arguments))
+    return head + _UNQUOTED_VALUE.sub(_quote_value, marked)
 
 
-def _with_quotes(argument: re.Match[str]) -> str:
+def _quote_value(argument: re.Match[str]) -> str:
     name, value = argument.groups()
     if _WORD.fullmatch(value.strip()):
         return argument[0]
     return f"{name}'{value.strip()}'"
 
 
-def _reads(line: str, *, patient: bool) -> bool:
+def _is_readable(line: str, *, patient: bool) -> bool:
     return (_read(line) if patient else read_fast(line)) is not None
 
 
-def comparable(plan: Plan) -> Plan:
+def normalize_plan(plan: Plan) -> Plan:
     """The plan with names, keys and texts in one spelling, and every literal as text.
 
     Case and outer blanks play no part, nor does the prefix ``App_`` of an API's name, which the prompt
     asks for and the gold lines do not have. The notation knows only texts: 2 is ``'2'``, and 4.3 ``'4.30'``.
 
-    >>> comparable(parse("Movies: [x = Movies_Buy(#City=' RENO', #n=2, #rating='4.30')]")).calls[0].arguments
+    >>> normalize_plan(parse("Movies: [x = Movies_Buy(#City=' RENO', #n=2, #rating='4.30')]")).calls[
+    ...     0].arguments
     (('city', 'reno'), ('n', '2'), ('rating', '4.3'))
     """
-    return replace(plan, calls=tuple(map(_comparable_call, plan.calls)), diagnostics=(), text=None)
+    return replace(plan, calls=tuple(map(_normalize_call, plan.calls)), diagnostics=(), text=None)
 
 
-def _comparable_call(call: Call) -> Call:
+def _normalize_call(call: Call) -> Call:
     app = call.app.strip().casefold() if call.app else None
-    name = _bare_name(call.name.casefold(), app)
-    arguments = tuple((key.casefold(), map_leaves(_comparable_leaf, value)) for key, value in call.arguments)
+    name = _strip_app_prefix(call.name.casefold(), app)
+    arguments = tuple((key.casefold(), map_leaves(_normalize_leaf, value)) for key, value in call.arguments)
     return Call(call.id, name, arguments, app, call.returns)
 
 
-def _comparable_leaf(leaf: Value) -> Value:
-    return leaf if isinstance(leaf, Ref | Unresolved) else _comparable_text(leaf)
+def _normalize_leaf(leaf: Value) -> Value:
+    return leaf if isinstance(leaf, Ref | Unresolved) else _normalize_text(leaf)
 
 
-def _comparable_text(leaf: Value) -> str:
+def _normalize_text(leaf: Value) -> str:
     text = str(leaf).strip().casefold()
-    number = numbers(text)
+    number = normalise_number(text)
     return str(int(number) if isinstance(number, float) and number.is_integer() else number)
 
 
-def without_late_references(plan: Plan) -> Plan:
+def drop_late_references(plan: Plan) -> Plan:
     r"""The plan in which a name that no earlier call returns means nothing.
 
     A reader may link such a name to a later call, to show the data flow; run in order, it has no value.
 
-    >>> without_late_references(parse("f(#x=a)\na = g(#y='1')")).calls[0].arguments
+    >>> drop_late_references(parse("f(#x=a)\na = g(#y='1')")).calls[0].arguments
     (('x', Unresolved(name='a', path=())),)
     """
     if all(edge.producer < edge.consumer for edge in plan.edges):
         return plan
-    return with_leaves(plan, _early)
+    return change_leaves(plan, _drop_late_reference)
 
 
-def _early(position: int, leaf: Value) -> Value:
+def _drop_late_reference(position: int, leaf: Value) -> Value:
     if isinstance(leaf, Ref) and leaf.call >= position:
         name, *path = map(str, leaf.path)
         return Unresolved(name, tuple(path))
     return leaf
 
 
-def with_outputs(plan: Plan, gold: Plan) -> Plan:
+def replace_labels(plan: Plan, gold: Plan) -> Plan:
     r"""The plan with outputs for the labels that it chose.
 
     A returned name that the API defines is that output, wherever it stands. Any other is a label: where
@@ -315,25 +325,25 @@ def with_outputs(plan: Plan, gold: Plan) -> Plan:
         gold: Its calls name every output of their APIs in order.
 
     >>> gold = parse("street, town = find()\nbook(#town=town)")
-    >>> with_outputs(parse("a, b = find()\nbook(#town=b)"), gold).calls[1].arguments
+    >>> replace_labels(parse("a, b = find()\nbook(#town=b)"), gold).calls[1].arguments
     (('town', Ref(call=0, path=('town',))),)
     """
     outputs = {call.name: call.returns for call in gold.calls}
     for call in gold.calls:
         if outputs.get(call.name) != call.returns:  # gold's calls of one API differ: no order can be told
             outputs.pop(call.name, None)
-    chosen = [_labels(call.returns, outputs.get(call.name, ())) for call in plan.calls]
-    return with_leaves(plan, partial(_output, chosen)) if any(chosen) else plan
+    chosen = [_match_labels(call.returns, outputs.get(call.name, ())) for call in plan.calls]
+    return change_leaves(plan, partial(_replace_label, chosen)) if any(chosen) else plan
 
 
-def _labels(returns: Sequence[str], outputs: Sequence[str]) -> dict[str, str]:
+def _match_labels(returns: Sequence[str], outputs: Sequence[str]) -> dict[str, str]:
     """The outputs that the labels among returned names stand for."""
     if returns == outputs or len(returns) != len(outputs):
         return {}
     return {label: name for label, name in zip(returns, outputs, strict=True) if label not in outputs}
 
 
-def _output(chosen: Sequence[Mapping[str, str]], _: int, leaf: Value) -> Value:
+def _replace_label(chosen: Sequence[Mapping[str, str]], _: int, leaf: Value) -> Value:
     if isinstance(leaf, Ref) and leaf.path and leaf.path[0] in chosen[leaf.call]:
         return Ref(leaf.call, (chosen[leaf.call][str(leaf.path[0])], *leaf.path[1:]))
     return leaf

@@ -13,14 +13,14 @@ from typing import Any
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.benchmarks.appbench.apps import official_components
 from planner_eval.benchmarks.appbench.corrected import Outcome, total
-from planner_eval.benchmarks.charts import ChartOf, System, own_figure, point
+from planner_eval.benchmarks.charts import ChartSpec, System, own_figure, point
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.report import Cell
 from planner_eval.comparison.metrics.counts import Share
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import components, parallel_scale
 from planner_eval.reading.dialects.read import parse
-from planner_eval.results.drawing.charts import FEW, Bars, Chart, Heat, Point
+from planner_eval.results.drawing.charts import MIN_CELL_SAMPLES, Bars, Chart, HeatMap, Point
 
 # ----------------------------------------------------------------------
 # The tables of AppBench's paper, each printed cell beside the recomputed one, and its figure 4.
@@ -43,11 +43,11 @@ _TABLE_4 = {
     "MS": ("6.0", "1.0", "6.0", "30.0", "45.1", "8.8"),
     "MM": ("19.0", "15.0", "6.0", "82.0", "36.8", "24.6"),
 }
-_COLUMNS_4 = ("Keys I", "Keys D", "Values I", "Values D", "T", "S")
+_TABLE_4_COLUMNS = ("Keys I", "Keys D", "Values I", "Values D", "T", "S")
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _PartSummary:
     """One part's samples as far as Table 2 looks at them."""
 
     samples: Sequence[Sample]
@@ -75,7 +75,7 @@ def table2(samples: Iterable[Sample], *, official: bool = False) -> list[Cell]:
     by_category: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
         by_category[sample.category.upper()].append(sample)
-    summaries = {category: _part(by_category[category], official) for category in PARTS}
+    summaries = {category: _summarize_part(by_category[category], official) for category in PARTS}
     return [
         _cell(row, category, published, summaries[category])
         for row, cells in _TABLE_2.items()
@@ -83,10 +83,10 @@ def table2(samples: Iterable[Sample], *, official: bool = False) -> list[Cell]:
     ]
 
 
-def _part(samples: Sequence[Sample], official: bool) -> _Part:
+def _summarize_part(samples: Sequence[Sample], official: bool) -> _PartSummary:
     readable, plans, sizes = [], [], []
     for sample in samples:
-        if not _whole(sample.gold):
+        if not _is_complete(sample.gold):
             continue  # the cell says how many samples it was computed from
         try:
             plan = parse(sample.gold, dialect="appbench")
@@ -94,18 +94,18 @@ def _part(samples: Sequence[Sample], official: bool) -> _Part:
             continue
         readable.append(sample)
         plans.append(plan)
-        groups = official_components(sample.gold) if official else components(_backward(plan))
+        groups = official_components(sample.gold) if official else components(_keep_backward_references(plan))
         sizes.append([len(group) for group in groups])
-    return _Part(readable, plans, sizes)
+    return _PartSummary(readable, plans, sizes)
 
 
-def _whole(gold: Any) -> bool:
+def _is_complete(gold: Any) -> bool:
     """Whether a record has the fields that the table counts."""
     keys = ("api_results", "used_api", "used_app")
     return isinstance(gold, dict) and all(isinstance(gold.get(key), list) for key in keys)
 
 
-def _backward(plan: Plan) -> Plan:
+def _keep_backward_references(plan: Plan) -> Plan:
     """The plan with references to earlier calls alone."""
     edges = tuple(edge for edge in plan.edges if edge.producer < edge.consumer)
     return Plan(plan.calls, edges)
@@ -116,7 +116,7 @@ def _mean(values: Iterable[int]) -> float:
     return sum(value_list) / len(value_list) if value_list else 0.0
 
 
-def _arguments_used(samples: Iterable[Sample]) -> Iterator[int]:
+def _count_used_arguments(samples: Iterable[Sample]) -> Iterator[int]:
     """The number of arguments of each entry of ``used_api``, the field that the paper's table counts."""
     for sample in samples:
         for entry in sample.gold["used_api"]:
@@ -124,35 +124,37 @@ def _arguments_used(samples: Iterable[Sample]) -> Iterator[int]:
                 yield from map(len, entry.values())
 
 
-_ROWS_2: dict[str, Callable[[_Part], float]] = {
+_TABLE_2_ROWS: dict[str, Callable[[_PartSummary], float]] = {
     "# Samples": lambda p: len(p.samples),
     "# Apps": lambda p: len({call.app for plan in p.plans for call in plan.calls}),
     "# APIs": lambda p: len({call.name for plan in p.plans for call in plan.calls}),
     "Avg. Apps": lambda p: _mean(len({call.app for call in plan.calls}) for plan in p.plans),
     "Avg. APIs": lambda p: _mean(len(plan.calls) for plan in p.plans),
-    "Avg. arguments": lambda p: _mean(_arguments_used(p.samples)),
+    "Avg. arguments": lambda p: _mean(_count_used_arguments(p.samples)),
     "Max. Seq.": lambda p: max((size for sizes in p.sizes for size in sizes), default=0),
     "Max. Para.": lambda p: max(map(len, p.sizes), default=0),
     "Avg. Seq.": lambda p: _mean(size for sizes in p.sizes for size in sizes),
     "Avg. Para.": lambda p: _mean(map(len, p.sizes)),
 }
-_NOTES_2 = {
+_TABLE_2_NOTES = {
     ("# Samples", "MS"): "the released file has 201 records",
     ("Max. Seq.", "MM"): "no sample of the released file has more than 7 calls",
 }
 
 
-def _cell(row: str, category: str, published: str, summary: _Part) -> Cell:
+def _cell(row: str, category: str, published: str, summary: _PartSummary) -> Cell:
     n = len(summary.samples)
     total = int(_TABLE_2["# Samples"][PARTS.index(category)])
-    value = float(_ROWS_2[row](summary)) if n else None
+    value = float(_TABLE_2_ROWS[row](summary)) if n else None
     cell = Cell("Table 2", row, category, published, value, n, total)
     if not n:
         return Cell("Table 2", row, category, published, None, 0, total, "no sample at hand")
     if cell.agrees:
         return cell
     other = "the table was made from another version of this file"
-    return Cell("Table 2", row, category, published, value, n, total, _NOTES_2.get((row, category), other))
+    return Cell(
+        "Table 2", row, category, published, value, n, total, _TABLE_2_NOTES.get((row, category), other)
+    )
 
 
 def table4(outcomes: Iterable[Outcome], category: str) -> list[Cell]:
@@ -187,22 +189,24 @@ def table4(outcomes: Iterable[Outcome], category: str) -> list[Cell]:
         c.with_wrong_dependent,
     )
     cells = []
-    for column, published, hits in zip(_COLUMNS_4, _TABLE_4[category][:4], of_samples, strict=False):
+    for column, published, hits in zip(_TABLE_4_COLUMNS, _TABLE_4[category][:4], of_samples, strict=False):
         note = "samples with such an error; GPT-4o's cell"
-        cells.append(_percent(category, column, published, (hits, c.samples), note))
-    for column, hits in zip(_COLUMNS_4, of_arguments, strict=False):
+        cells.append(_percent_cell(category, column, published, (hits, c.samples), note))
+    for column, hits in zip(_TABLE_4_COLUMNS, of_arguments, strict=False):
         cells.append(
-            _percent(category, f"{column}, of arguments", None, (hits, c.gold), "as the text has it")
+            _percent_cell(category, f"{column}, of arguments", None, (hits, c.gold), "as the text has it")
         )
     for column, published, hits in zip(
-        _COLUMNS_4[4:], _TABLE_4[category][4:], (c.time, c.place), strict=True
+        _TABLE_4_COLUMNS[4:], _TABLE_4[category][4:], (c.time, c.place), strict=True
     ):
         note = "of missing and wrong arguments; GPT-4o's cell"
-        cells.append(_percent(category, column, published, (hits, c.missing + c.wrong), note))
+        cells.append(_percent_cell(category, column, published, (hits, c.missing + c.wrong), note))
     return cells
 
 
-def _percent(category: str, column: str, published: str | None, counts: tuple[int, int], note: str) -> Cell:
+def _percent_cell(
+    category: str, column: str, published: str | None, counts: tuple[int, int], note: str
+) -> Cell:
     hits, size = counts
     return Cell("Table 4", category, column, published, 100 * hits / size if size else None, size, None, note)
 
@@ -244,7 +248,7 @@ def figure4(outcomes: Iterable[Outcome], *, least: int = 10) -> list[GridCell]:
     grid: dict[tuple[int, float], list[int]] = defaultdict(list)
     for outcome in outcomes:
         if outcome.gold is not None and outcome.counts is not None:
-            groups = components(_backward(outcome.gold))
+            groups = components(_keep_backward_references(outcome.gold))
             scale = (len(groups), len(outcome.gold.calls) / len(groups)) if groups else (0, 0.0)
             grid[scale].append(outcome.counts.arguments_exact)
     return [
@@ -257,8 +261,8 @@ def figure4(outcomes: Iterable[Outcome], *, least: int = 10) -> list[GridCell]:
 # AppBench's figures: where dependencies make plans hard, how prompting and training change scores.
 #
 # Source: AppBench paper, Figure 4 (section 5.1), Figure 5 (5.2) and Figure 6 (5.4).
-_PARTS = {"ss": "SS", "sm": "SM", "ms": "MS", "mm": "MM"}
-_FIGURES = {"app_hit_f1": "F1 App", "api_hit_f1": "F1 API", "complete_match": "Succ"}
+_PART_TITLES = {"ss": "SS", "sm": "SM", "ms": "MS", "mm": "MM"}
+_FIGURE_TITLES = {"app_hit_f1": "F1 App", "api_hit_f1": "F1 API", "complete_match": "Succ"}
 
 
 def figure4_chart(systems: Sequence[System]) -> Chart:
@@ -266,10 +270,12 @@ def figure4_chart(systems: Sequence[System]) -> Chart:
 
     The sequential scale is the average size of the connected components, as section 5.1 has it.
     """
-    return Chart("appbench-4", tuple(map(_heat, systems)), (f"hatched: fewer than {FEW} samples",))
+    return Chart(
+        "appbench-4", tuple(map(_heat_map, systems)), (f"hatched: fewer than {MIN_CELL_SAMPLES} samples",)
+    )
 
 
-def _heat(system: System) -> Heat:
+def _heat_map(system: System) -> HeatMap:
     shares_by_scale: dict[tuple[float, float], list[Share | None]] = defaultdict(list)
     for (sample, _), row in system.rows():
         if (share := own_figure(row, "argu.em")) is None:
@@ -285,7 +291,7 @@ def _heat(system: System) -> Heat:
             shares_by_scale[parallel, len(plan.calls) / parallel].append(share)
     cells = {key: point(shares) for key, shares in shares_by_scale.items()}
     across, up = "parallel scale (components)", "sequential scale (calls a component)"
-    return Heat(system.name, across, up, "arguments, exact match (%)", cells)
+    return HeatMap(system.name, across, up, "arguments, exact match (%)", cells)
 
 
 def figure5(systems: Sequence[System]) -> Chart:
@@ -305,40 +311,42 @@ def figure5(systems: Sequence[System]) -> Chart:
 
 def figure6(systems: Sequence[System]) -> Chart:
     """Apps, APIs and whole plans by kind of instruction."""
-    by_system = {name: _by_part(system) for name, system in _called(systems).items()}
-    present = [category for category in _PARTS if any(category in groups for groups in by_system.values())]
+    by_system = {name: _shares_by_part(system) for name, system in _systems_by_name(systems).items()}
+    present = [
+        category for category in _PART_TITLES if any(category in groups for groups in by_system.values())
+    ]
     if not present:
         raise InputError("appbench-6 shows SS, SM, MS and MM, and no sample says which of these it is")
     panels = []
-    for figure, head in _FIGURES.items():
+    for figure, head in _FIGURE_TITLES.items():
         series = {
-            name: tuple(_point(groups.get(category, []), figure) for category in present)
+            name: tuple(_figure_point(groups.get(category, []), figure) for category in present)
             for name, groups in by_system.items()
         }
-        ticks = tuple(_PARTS[category] for category in present)
+        ticks = tuple(_PART_TITLES[category] for category in present)
         panels.append(Bars(head, ticks, "kind of instruction (samples)", f"{head} (%)", series))
     return Chart("appbench-6", tuple(panels))
 
 
-def _point(rows: Sequence[Mapping[str, Share | None]], figure: str) -> Point:
+def _figure_point(rows: Sequence[Mapping[str, Share | None]], figure: str) -> Point:
     return point(row[figure] for row in rows)
 
 
-def _called(systems: Sequence[System]) -> dict[str, System]:
+def _systems_by_name(systems: Sequence[System]) -> dict[str, System]:
     return {system.name: system for system in systems}
 
 
-def _by_part(system: System) -> dict[str, list[Mapping[str, Share | None]]]:
+def _shares_by_part(system: System) -> dict[str, list[Mapping[str, Share | None]]]:
     by_category: dict[str, list[Mapping[str, Share | None]]] = defaultdict(list)
     for (sample, _), row in system.rows():
-        by_category[sample.category].append({name: own_figure(row, name) for name in _FIGURES})
+        by_category[sample.category].append({name: own_figure(row, name) for name in _FIGURE_TITLES})
     return by_category
 
 
 CHARTS = {
-    "appbench-4": ChartOf(
+    "appbench-4": ChartSpec(
         "exact match of arguments by parallel and sequential scale", "Figure 4", figure4_chart
     ),
-    "appbench-5": ChartOf("scores prompted flatly and hierarchically", "Figure 5", figure5),
-    "appbench-6": ChartOf("F1 of apps and APIs, and success, by kind of instruction", "Figure 6", figure6),
+    "appbench-5": ChartSpec("scores prompted flatly and hierarchically", "Figure 5", figure5),
+    "appbench-6": ChartSpec("F1 of apps and APIs, and success, by kind of instruction", "Figure 6", figure6),
 }

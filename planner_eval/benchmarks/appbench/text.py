@@ -18,7 +18,7 @@ _APP_FIRST_LINE = re.compile(r"(\w+): (\[.*\])")
 # expressions without these fences, which change no result, take quadratic time on hostile text.
 _SCORED_CALL = re.compile(r"\w\s*=\s*(\w++)\(([^)]*)\)")
 _ANALYSED_CALL = re.compile(r"(?<!\w)(\w++)\((.*)\)")
-_KEPT = 1_000
+_MAX_CACHED_CHARS = 1_000
 """Shorter lines are remembered: most lines of an answer are gold's, or another answer's."""
 _ANALYSED_ARGUMENT = re.compile(r"""(?<!\w)(\w++)\s*=\s*(?:['"](.+?)['"]|(\[.*\])|(\w+))""")
 
@@ -71,11 +71,11 @@ def split_answer(text: str) -> tuple[list[str], list[str]]:
             continue
         if app:
             apps.append(app)
-        calls.append(_unbracketed(call))
+        calls.append(_strip_brackets(call))
     return apps, calls
 
 
-def _unbracketed(call: str) -> str:
+def _strip_brackets(call: str) -> str:
     """A call's text without any square bracket; translate() takes five times as long."""
     return call.replace("[", "").replace("]", "").strip()
 
@@ -89,7 +89,7 @@ def split_answer_app_first(text: str) -> tuple[list[str], list[str]]:
     (['Movies'], ['x = buy()'])
     """
     pairs = [match.groups() for line in text.split("\n") if (match := _APP_FIRST_LINE.match(line))]
-    return [app for app, _ in pairs], [_unbracketed(call) for _, call in pairs]
+    return [app for app, _ in pairs], [_strip_brackets(call) for _, call in pairs]
 
 
 def read_scored_call(line: str) -> OfficialCall | None:
@@ -107,10 +107,10 @@ def read_scored_call(line: str) -> OfficialCall | None:
     >>> read_scored_call("x = Movies_Buy(#City='Reno, NV', n=2)")
     OfficialCall(name='buy', arguments={'#city': '', '#n': '2'}, returns=['x'])
     """
-    return _scored_known(line) if len(line) < _KEPT else _scored_call(line)
+    return _cached_scored_call(line) if len(line) < _MAX_CACHED_CHARS else _parse_scored_call(line)
 
 
-def _scored_call(line: str) -> OfficialCall | None:
+def _parse_scored_call(line: str) -> OfficialCall | None:
     match = _SCORED_CALL.search(line, 0, line.rfind(")") + 1)
     if match is None:
         return None
@@ -127,7 +127,7 @@ def _scored_call(line: str) -> OfficialCall | None:
         elif len(halves) == 1 and last:
             arguments[last] = ""
     returns = [name.strip() for name in line.partition("=")[0].split(",")]
-    return OfficialCall(_second_part(name.lower()), arguments, returns)
+    return OfficialCall(_second_name_segment(name.lower()), arguments, returns)
 
 
 def read_analysed_call(line: str) -> OfficialCall | None:
@@ -141,10 +141,10 @@ def read_analysed_call(line: str) -> OfficialCall | None:
     >>> read_analysed_call("x = buy(#name='Mcdonald's', #n=2)").arguments
     {'name': 'Mcdonald', 'n': '2'}
     """
-    return _analysed_known(line) if len(line) < _KEPT else _analysed_call(line)
+    return _cached_analysed_call(line) if len(line) < _MAX_CACHED_CHARS else _parse_analysed_call(line)
 
 
-def _analysed_call(line: str) -> OfficialCall | None:
+def _parse_analysed_call(line: str) -> OfficialCall | None:
     match = _ANALYSED_CALL.search(line, 0, line.rfind(")") + 1)
     if match is None:
         return None
@@ -152,12 +152,14 @@ def _analysed_call(line: str) -> OfficialCall | None:
     arguments = {
         key: quoted or listed or bare for key, quoted, listed, bare in _ANALYSED_ARGUMENT.findall(inside)
     }
-    return OfficialCall(_second_part(name), arguments, line.partition("=")[0].strip().split(","))
+    return OfficialCall(_second_name_segment(name), arguments, line.partition("=")[0].strip().split(","))
 
 
-_scored_known, _analysed_known = map(lru_cache(maxsize=4096), (_scored_call, _analysed_call))
+_cached_scored_call, _cached_analysed_call = map(
+    lru_cache(maxsize=4096), (_parse_scored_call, _parse_analysed_call)
+)
 
 
-def _second_part(name: str) -> str:
+def _second_name_segment(name: str) -> str:
     """The name, or what stands between its first and second underscore."""
     return name.split("_")[1] if "_" in name else name

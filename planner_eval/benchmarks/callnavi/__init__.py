@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, as_json, has
+from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, as_json, has_keys
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Scorer
-    from planner_eval.benchmarks.charts import ChartOf
+    from planner_eval.benchmarks.charts import ChartSpec
     from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.judge_prompts import PromptFile
     from planner_eval.benchmarks.judging import Judge
@@ -77,31 +77,31 @@ def _gold_of(sample: Sample, plan: Plan) -> Any:
     return gold_of(sample, plan)
 
 
-def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
+def _paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
     from planner_eval.benchmarks.callnavi.tables import table1, table2
 
     yield from table1(samples)
     yield from table2(samples)
 
 
-def _details(scored: Scored, run: Run | None) -> Details:
+def _detail_tables(scored: Scored, run: Run | None) -> Details:
     from planner_eval.benchmarks.callnavi.details import tables
 
     return tables(scored)
 
 
-def _several(options: Mapping[str, str]) -> bool:
+def _has_repeats(options: Mapping[str, str]) -> bool:
     return options.get("task") == "stability"
 
 
 def _prompt_files() -> Mapping[str, PromptFile]:
-    from planner_eval.benchmarks.callnavi.prompts import FILES
+    from planner_eval.benchmarks.callnavi.prompts import PROMPT_FILES
 
-    return FILES
+    return PROMPT_FILES
 
 
-def _apart(variant: str, options: Mapping[str, Any]) -> Scorer | None:
-    if _several(options):
+def _find_scorer(variant: str, options: Mapping[str, Any]) -> Scorer | None:
+    if _has_repeats(options):
         return None
     if variant == "official":
         from planner_eval.benchmarks.callnavi import official
@@ -112,7 +112,7 @@ def _apart(variant: str, options: Mapping[str, Any]) -> Scorer | None:
     return corrected.scorer(**options)
 
 
-def _charts() -> Mapping[str, ChartOf]:
+def _charts() -> Mapping[str, ChartSpec]:
     from planner_eval.benchmarks.callnavi.tables import CHARTS
 
     return CHARTS
@@ -120,23 +120,23 @@ def _charts() -> Mapping[str, ChartOf]:
 
 BENCHMARK = Benchmark(
     name="callnavi",
-    apart=_apart,
+    apart=_find_scorer,
     title="CallNavi",
     read=_read,
     read_file=_read_file,
-    fits=has("API"),
+    fits=has_keys("API"),
     signs=("API",),
     score_official=score_official,
     score_corrected=score_corrected,
-    paper=_paper,
+    paper=_paper_cells,
     difference="the paper takes an answer as written, and added parameters are wrong",
     options=_OPTIONS,
     judged=True,
     prompt_files=_prompt_files,
-    details=_details,
+    details=_detail_tables,
     charts=_charts,
     gold_of=_gold_of,
     notations=frozenset({"json", "callnavi", "callnavi-yaml"}),
     answer_text=_answer_text,
-    several=_several,
+    several=_has_repeats,
 )

@@ -25,19 +25,19 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.json_text import pairs_of
-from planner_eval.base.text import counted
-from planner_eval.base.text import shown as in_short
-from planner_eval.benchmarks.answers import Found, Scorer, report_of
+from planner_eval.base.json_text import object_items
+from planner_eval.base.text import format_count
+from planner_eval.base.text import one_line_json as in_short
+from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.callnavi.official import (
     DIFFICULTIES,
     TASKS,
-    Routed,
-    flag,
+    RoutedAnswer,
+    flag_figure,
     gold_problem,
-    known_route,
+    load_route,
     macro,
-    routed_row,
+    route_row,
     score_stability,
 )
 from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge
 
 
-class Compared(NamedTuple):
+class ComparedAnswer(NamedTuple):
     """One answer compared with its gold plan.
 
     Args:
@@ -104,19 +104,19 @@ def score_corrected(
 def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None = None) -> Scorer:
     """Its scores one by one, of the tasks parameters and routing."""
     if task == "routing":
-        return Scorer(_route, routed_row, _route_figures, known_route)
+        return Scorer(_score_route, route_row, _route_figures, load_route)
 
-    def score_sample(sample: Sample, text: str) -> _Kept:
-        return _Kept(sample.extra.get("difficulty"), *_found(sample, text, notation, judge))
+    def score_sample(sample: Sample, text: str) -> _StoredAnswer:
+        return _StoredAnswer(sample.extra.get("difficulty"), *_judge_answer(sample, text, notation, judge))
 
-    def figures(results: Found) -> Iterable[Figure]:
+    def figures(results: SampleResults) -> Iterable[Figure]:
         return _figures([result for _, result in results], judge is not None)
 
-    return Scorer(score_sample, _row, figures, _known)
+    return Scorer(score_sample, _row, figures, _load_answer)
 
 
-class _Kept(NamedTuple):
-    """What is kept of a :class:`Compared`."""
+class _StoredAnswer(NamedTuple):
+    """What is kept of a :class:`ComparedAnswer`."""
 
     level: Any
     valid: bool
@@ -124,17 +124,19 @@ class _Kept(NamedTuple):
     rating: float | None
 
 
-def _known(data: Any) -> _Kept:
+def _load_answer(data: Any) -> _StoredAnswer:
     level, valid, verdict, rating = data
-    return _Kept(level, valid, Verdict(*verdict), rating)
+    return _StoredAnswer(level, valid, Verdict(*verdict), rating)
 
 
-def compare(sample: Sample, text: str, *, notation: str = "json", judge: Judge | None = None) -> Compared:
+def compare_answer(
+    sample: Sample, text: str, *, notation: str = "json", judge: Judge | None = None
+) -> ComparedAnswer:
     """One answer read, repaired where needed, and compared."""
-    return Compared(sample, *_found(sample, text, notation, judge))
+    return ComparedAnswer(sample, *_judge_answer(sample, text, notation, judge))
 
 
-def _found(
+def _judge_answer(
     sample: Sample, text: str, notation: str, judge: Judge | None
 ) -> tuple[bool, Verdict, float | None]:
     """Whether the answer is valid, what agrees, and the judge's rating."""
@@ -144,21 +146,21 @@ def _found(
     try:
         gold = calls_of(sample.gold)
     except ParseError as error:
-        return False, Verdict(error=_no_calls(sample, error.reason)), None
+        return False, Verdict(error=_no_calls_message(sample, error.reason)), None
     answer = read_answer(text, notation=notation)
     calls = answer.calls
     if calls is None and judge is not None:
-        calls = _repaired_by(judge, text, sample.tools, notation)
+        calls = _ask_judge_repair(judge, text, sample.tools, notation)
     rating = None
     if judge is not None:
         from planner_eval.benchmarks.callnavi.prompts import ask_clean_rating
 
-        rating = ask_clean_rating(judge, sample.gold, text if calls is None else shown(calls))
+        rating = ask_clean_rating(judge, sample.gold, text if calls is None else calls_data(calls))
     verdict = Verdict(error=answer.code) if calls is None else judge_calls(gold, calls)
     return answer.valid, verdict, rating
 
 
-def _no_calls(sample: Sample, reason: str) -> str:
+def _no_calls_message(sample: Sample, reason: str) -> str:
     """What is said of a gold record that holds no calls."""
     return (
         f"gold cannot be read: {reason}: found {in_short(sample.gold)}, expected the names of the calls as a "
@@ -166,7 +168,7 @@ def _no_calls(sample: Sample, reason: str) -> str:
     )
 
 
-def _repaired_by(judge: Judge, text: str, tools: Any, notation: str) -> Calls | None:
+def _ask_judge_repair(judge: Judge, text: str, tools: Any, notation: str) -> Calls | None:
     from planner_eval.benchmarks.callnavi.prompts import ask_repair
 
     value = ask_repair(judge, text, tools, read_json if notation == "json" else read_yaml)
@@ -176,7 +178,7 @@ def _repaired_by(judge: Judge, text: str, tools: Any, notation: str) -> Calls | 
         return None
 
 
-def shown(calls: Calls) -> dict[str, Any]:
+def calls_data(calls: Calls) -> dict[str, Any]:
     """The calls in CallNavi's own form, for the judge."""
     names, objects = calls
     return {"API": names, "parameters": list(map(dict, objects))}
@@ -198,12 +200,14 @@ def judge_calls(gold: Calls, predicted: Calls) -> Verdict:
     for gold_arguments, pred_arguments in zip(objects, predicted[1], strict=True):
         plain = type(gold_arguments) is type(pred_arguments) is dict
         if gold_arguments.keys() != pred_arguments.keys() or not (
-            plain or _as_often(gold_arguments, pred_arguments)
+            plain or _has_equal_key_counts(gold_arguments, pred_arguments)
         ):
             return NO_STRUCTURE
-        for key, value in (gold_arguments.items() if plain else pairs_of(gold_arguments)) if right else ():
+        for key, value in (
+            (gold_arguments.items() if plain else object_items(gold_arguments)) if right else ()
+        ):
             # Two equal texts, which most values are, fit without a look at what they are.
-            if not (type(value) is str and value == pred_arguments[key]) and not fits(
+            if not (type(value) is str and value == pred_arguments[key]) and not is_matching_value(
                 value, pred_arguments[key]
             ):
                 right = False
@@ -211,17 +215,20 @@ def judge_calls(gold: Calls, predicted: Calls) -> Verdict:
     return ALL_RIGHT if right else NO_VALUES
 
 
-def _as_often(gold_arguments: dict[str, Any], pred_arguments: dict[str, Any]) -> bool:
+def _has_equal_key_counts(gold_arguments: dict[str, Any], pred_arguments: dict[str, Any]) -> bool:
     """Whether two objects with the same keys give each as often."""
-    return Counter(key for key, _ in pairs_of(gold_arguments)) == Counter(
-        key for key, _ in pairs_of(pred_arguments)
+    return Counter(key for key, _ in object_items(gold_arguments)) == Counter(
+        key for key, _ in object_items(pred_arguments)
     )
 
 
-def fits(gold: Value, predicted: Value) -> bool:
+def is_matching_value(gold: Value, predicted: Value) -> bool:
     """Whether a predicted value is the gold value, placeholders aside.
 
-    >>> fits({"day": "$$$", "n": 1}, {"n": 1.0, "day": "Monday"}), fits(1, True), fits("1", 1)
+    >>> (
+    ...     is_matching_value({"day": "$$$", "n": 1}, {"n": 1.0, "day": "Monday"}),
+    ...     is_matching_value(1, True), is_matching_value("1", 1)
+    ... )
     (True, False, False)
     """
     if gold == PLACEHOLDER:
@@ -229,15 +236,17 @@ def fits(gold: Value, predicted: Value) -> bool:
     if type(gold) is type(predicted) is str:
         return bool(gold == predicted)
     if isinstance(gold, dict) and isinstance(predicted, dict):
-        return gold.keys() == predicted.keys() and all(fits(gold[key], predicted[key]) for key in gold)
+        return gold.keys() == predicted.keys() and all(
+            is_matching_value(gold[key], predicted[key]) for key in gold
+        )
     if isinstance(gold, list) and isinstance(predicted, list):
-        return len(gold) == len(predicted) and all(map(fits, gold, predicted))
+        return len(gold) == len(predicted) and all(map(is_matching_value, gold, predicted))
     if isinstance(gold, bool) or isinstance(predicted, bool):
         return gold is predicted
     return bool(gold == predicted)
 
 
-def _figures(compared: Sequence[_Kept], has_judge: bool) -> Iterable[Figure]:
+def _figures(compared: Sequence[_StoredAnswer], has_judge: bool) -> Iterable[Figure]:
     n = len(compared)
     levels = [record.level for record in compared]
     verdicts = [record.verdict for record in compared]
@@ -246,10 +255,10 @@ def _figures(compared: Sequence[_Kept], has_judge: bool) -> Iterable[Figure]:
     yield ratio("structure", sum([verdict.structure for verdict in verdicts]), n)
     for name in ("order", "ast"):
         hits = list(compress(levels, map(attrgetter(name), verdicts)))
-        yield from by_difficulty(hits, levels, prefix=f"{name}_")
+        yield from difficulty_figures(hits, levels, prefix=f"{name}_")
 
 
-def by_difficulty(hits: Sequence[Any], levels: Sequence[Any], *, prefix: str = "") -> Iterable[Figure]:
+def difficulty_figures(hits: Sequence[Any], levels: Sequence[Any], *, prefix: str = "") -> Iterable[Figure]:
     """The share of hits by difficulty, over all, and the mean of the difficulties (Table 4).
 
     Args:
@@ -263,15 +272,15 @@ def by_difficulty(hits: Sequence[Any], levels: Sequence[Any], *, prefix: str = "
     yield macro(f"{prefix}macro", shares)
 
 
-def _rating_figure(compared: Sequence[_Kept]) -> Figure:
+def _rating_figure(compared: Sequence[_StoredAnswer]) -> Figure:
     ratings = [record.rating for record in compared if record.rating is not None]
     missing = len(compared) - len(ratings)
     verb = "is" if missing == 1 else "are"
-    note = f"{counted(missing, 'answer')} without a usable rating {verb} left out" if missing else ""
+    note = f"{format_count(missing, 'answer')} without a usable rating {verb} left out" if missing else ""
     return ratio("gpt", sum(ratings), len(ratings), note=note)
 
 
-def _row(identity: str, compared: _Kept) -> SampleScore:
+def _row(identity: str, compared: _StoredAnswer) -> SampleScore:
     _, valid, verdict, rating = compared
     return SampleScore.counted(
         identity, verdict.ast, partial(_row_figures, valid, verdict, rating), verdict.error
@@ -282,27 +291,27 @@ def _row(identity: str, compared: _Kept) -> SampleScore:
 def _row_figures(valid: bool, verdict: Verdict, rating: float | None) -> tuple[Figure, ...]:
     """The figures of a row; most rows are judged as another is."""
     figures = [
-        flag("syntax", valid),
-        flag("order", verdict.order),
-        flag("structure", verdict.structure),
-        flag("ast", verdict.ast),
+        flag_figure("syntax", valid),
+        flag_figure("order", verdict.order),
+        flag_figure("structure", verdict.structure),
+        flag_figure("ast", verdict.ast),
     ]
     if rating is not None:
         figures.append(Figure("gpt", rating))
     return tuple(figures)
 
 
-def _route(sample: Sample, text: str) -> Routed:
+def _score_route(sample: Sample, text: str) -> RoutedAnswer:
     problem = gold_problem(sample)
     if problem is None and not all(isinstance(name, str) for name in sample.gold["API"]):
-        problem = _no_calls(sample, "API is no list of names")
+        problem = _no_calls_message(sample, "API is no list of names")
     names = read_route(text)
     hit = problem is None and names == sample.gold["API"]
     error = problem or (None if names is not None else "parse.shape")
-    return Routed(sample.extra.get("difficulty"), hit, error)
+    return RoutedAnswer(sample.extra.get("difficulty"), hit, error)
 
 
-def _route_figures(results: Found) -> Iterable[Figure]:
-    return by_difficulty(
+def _route_figures(results: SampleResults) -> Iterable[Figure]:
+    return difficulty_figures(
         [result.level for _, result in results if result.hit], [result.level for _, result in results]
     )

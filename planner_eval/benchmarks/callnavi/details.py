@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.json_text import pairs_of
+from planner_eval.base.json_text import object_items
 from planner_eval.benchmarks.benchmark import Details, Table
 from planner_eval.benchmarks.callnavi.corrected import judge_calls
 from planner_eval.benchmarks.callnavi.official import DIFFICULTIES, gold_problem
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # The kinds of errors that CallNavi's paper finds in answers: hallucination, formatting, logic.
 #
 # Source: the paper, appendix F. It counts none of them and no code was published: what counts is said here.
-KINDS = {
+ERROR_KINDS = {
     "hallucination": "F.1: calls an API that is not on the list",
     "format": "F.2: not as asked for, as it stands",
     "logic: order": "F.3: gold's calls in another order",
@@ -38,7 +38,7 @@ KINDS = {
 """A kind of error → what counts; one answer can show several, but for the last."""
 
 
-def kinds_of(
+def error_kinds(
     sample: Sample, text: str, *, task: str = "parameters", notation: str = "json"
 ) -> frozenset[str]:
     """The kinds of errors of one answer; none of an answer that is right and as asked for.
@@ -55,7 +55,7 @@ def kinds_of(
 
     >>> gold = {"API": ["list", "pay"], "parameters": [{}, {"to": "$$$"}]}
     >>> sample = Sample("q", tools=[{"name": "list"}, {"name": "pay"}], gold=gold)
-    >>> sorted(kinds_of(sample, 'So: {"API": ["list"], "parameters": [{}]}'))
+    >>> sorted(error_kinds(sample, 'So: {"API": ["list"], "parameters": [{}]}'))
     ['format', 'logic: steps']
     """
     gold_calls = calls_of(sample.gold)
@@ -70,14 +70,14 @@ def kinds_of(
         right = calls is not None and judge_calls(gold_calls, calls).ast
     kinds = set() if well_formed else {"format"}
     if names is not None and not right:
-        kinds |= _wrong(sample, gold_calls, names, calls)
+        kinds |= _wrong_call_kinds(sample, gold_calls, names, calls)
     return frozenset(kinds)
 
 
-def _wrong(sample: Sample, gold_calls: Calls, names: list[str], calls: Calls | None) -> set[str]:
+def _wrong_call_kinds(sample: Sample, gold_calls: Calls, names: list[str], calls: Calls | None) -> set[str]:
     gold, _ = gold_calls
     kinds = set()
-    if listed := _listed(sample):
+    if listed := _offered_names(sample):
         kinds |= {"hallucination"} if set(names) - listed - set(gold) else set()
     missing, extra = Counter(gold) - Counter(names), Counter(names) - Counter(gold)
     if names != gold and not missing and not extra:
@@ -89,7 +89,7 @@ def _wrong(sample: Sample, gold_calls: Calls, names: list[str], calls: Calls | N
     return kinds or {"other"}
 
 
-def _listed(sample: Sample) -> set[str]:
+def _offered_names(sample: Sample) -> set[str]:
     """The names on the question's list; none where it has no list that can be read."""
     tools = sample.tools if isinstance(sample.tools, list) else []
     return {tool["name"] for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)}
@@ -98,13 +98,17 @@ def _listed(sample: Sample) -> set[str]:
 def _lacks_values(gold_calls: Calls, calls: Calls) -> bool:
     """Whether a call after the first lacks an argument that holds a placeholder in gold."""
     pairs = list(zip(gold_calls[1], calls[1], strict=True))[1:]
-    return any(_is_open(value) and name not in pred for gold, pred in pairs for name, value in pairs_of(gold))
+    return any(
+        _has_placeholder(value) and name not in pred
+        for gold, pred in pairs
+        for name, value in object_items(gold)
+    )
 
 
-def _is_open(value: Value) -> bool:
+def _has_placeholder(value: Value) -> bool:
     if isinstance(value, dict):
-        return any(map(_is_open, value.values()))
-    return any(map(_is_open, value)) if isinstance(value, list) else value == PLACEHOLDER
+        return any(map(_has_placeholder, value.values()))
+    return any(map(_has_placeholder, value)) if isinstance(value, list) else value == PLACEHOLDER
 
 
 def error_rows(records: Records, *, task: str = "parameters", notation: str = "json") -> list[dict[str, Any]]:
@@ -112,18 +116,18 @@ def error_rows(records: Records, *, task: str = "parameters", notation: str = "j
 
     Args:
         records: Samples with the text that a model answered.
-        task: As for :func:`kinds_of`.
-        notation: As for :func:`kinds_of`.
+        task: As for :func:`error_kinds`.
+        notation: As for :func:`error_kinds`.
 
     Returns:
         A row a kind; then those without any error, and all of which gold can be read.
     """
-    counts: dict[str, Counter[str]] = {name: Counter() for name in (*KINDS, "no error", "answers")}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in (*ERROR_KINDS, "no error", "answers")}
     for sample, text in records:
         if gold_problem(sample):
             continue
         try:
-            kinds = kinds_of(sample, text, task=task, notation=notation)
+            kinds = error_kinds(sample, text, task=task, notation=notation)
         except ParseError:
             continue  # a gold record with lists of other things than names and objects
         levels = ("all", str(sample.extra.get("difficulty")))
@@ -131,7 +135,11 @@ def error_rows(records: Records, *, task: str = "parameters", notation: str = "j
             counts[kind].update(levels)
     columns = (*DIFFICULTIES, "all")
     return [
-        {"error": kind, **{column: by_column[column] for column in columns}, "note": KINDS.get(kind, "")}
+        {
+            "error": kind,
+            **{column: by_column[column] for column in columns},
+            "note": ERROR_KINDS.get(kind, ""),
+        }
         for kind, by_column in counts.items()
     ]
 
@@ -161,9 +169,9 @@ TABLE_4 = {
     "Gorilla v2 7B": (0.329, 0.518),
 }
 """Table 4's models with their AST match, average of all, and their GPT score, as printed."""
-PUBLISHED = ("0.934", "4.40e-08")
+PUBLISHED_CORRELATION = ("0.934", "4.40e-08")
 """The correlation that section 6.4 prints, and its p."""
-_LEAST = 3
+_MIN_PAIRS = 3
 """With two points the correlation is 1 or -1, whatever they are."""
 
 
@@ -191,7 +199,7 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Correlation:
     Correlation(n=3, r=None, p=None)
     """
     pair_list = list(pairs)
-    if len(pair_list) < _LEAST or any(len(set(column)) < 2 for column in zip(*pair_list, strict=True)):
+    if len(pair_list) < _MIN_PAIRS or any(len(set(column)) < 2 for column in zip(*pair_list, strict=True)):
         return Correlation(len(pair_list))
     from scipy.stats import pearsonr
 
@@ -200,12 +208,12 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Correlation:
     return Correlation(len(pair_list), float(result.statistic), float(result.pvalue))
 
 
-def over_questions(report: Report) -> Correlation:
+def correlation_over_questions(report: Report) -> Correlation:
     """The judge's rating and the AST match of each question that has both."""
     return correlation(_pairs(report))
 
 
-def over_runs(reports: Iterable[Report]) -> Correlation:
+def correlation_over_runs(reports: Iterable[Report]) -> Correlation:
     """The GPT score and the AST match over all of each run, one a model, as the paper has it."""
     pairs = []
     for report in reports:
@@ -225,32 +233,32 @@ def _pairs(report: Report) -> Iterable[tuple[float, float]]:
 
 # ----------------------------------------------------------------------
 # The further tables of a CallNavi score: by domain, kinds of errors, judge and AST match, freq@k.
-_SHARES = ("gpt", "election", "levenshtein")
+_SHARE_FIGURES = ("gpt", "election", "levenshtein")
 """Figures that questions can be without; the mean is over those that have them."""
 
 
 def tables(scored: Scored) -> Details:
     """What suits the task that the answers were asked for."""
     task = scored.options.get("task", "parameters")
-    yield Table("By domain: means over the questions at hand", list(_domains(scored)))
+    yield Table("By domain: means over the questions at hand", list(_domain_rows(scored)))
     records = scored.matched.records
     if task == "stability":
-        yield Table("Section 5.3: freq@k beside the stability scores", _frequencies(scored))
+        yield Table("Section 5.3: freq@k beside the stability scores", _frequency_rows(scored))
         return
     notation = scored.options.get("notation", "json")
     rows = error_rows(records, task=task, notation=notation)
     yield Table("Appendix F: kinds of errors, in answers", rows)
-    correlations = {variant: over_questions(report) for variant, report in scored.reports.items()}
+    correlations = {variant: correlation_over_questions(report) for variant, report in scored.reports.items()}
     if any(correlation.n for correlation in correlations.values()):
         yield Table(
-            "Section 6.4: Pearson's correlation of GPT score and AST match", _correlations(correlations)
+            "Section 6.4: Pearson's correlation of GPT score and AST match", _correlation_rows(correlations)
         )
 
 
-def _domains(scored: Scored) -> Iterator[dict[str, Any]]:
+def _domain_rows(scored: Scored) -> Iterator[dict[str, Any]]:
     """A row a domain: how many of its questions are there, and the mean of each figure of theirs."""
     domain_of = {sample.id: sample.category for sample, _ in scored.matched.records}
-    reports = {variant: _by_domain(report, domain_of) for variant, report in scored.reports.items()}
+    reports = {variant: _rows_by_domain(report, domain_of) for variant, report in scored.reports.items()}
     for domain in dict.fromkeys(domain_of.values()):
         ids = sum(d == domain for d in domain_of.values())
         row: dict[str, Any] = {"domain": domain, "questions": f"{ids} of {QUESTIONS.get(domain, '?')}"}
@@ -261,18 +269,18 @@ def _domains(scored: Scored) -> Iterator[dict[str, Any]]:
             for figure in score.figures
         ):
             for variant, by_domain in reports.items():
-                row[f"{name} {variant}"] = _mean(name, by_domain[domain])
+                row[f"{name} {variant}"] = _mean_figure(name, by_domain[domain])
         yield row
 
 
-def _by_domain(report: Report, domain_of: Mapping[str, str]) -> dict[str, list[SampleScore]]:
+def _rows_by_domain(report: Report, domain_of: Mapping[str, str]) -> dict[str, list[SampleScore]]:
     by_domain: dict[str, list[SampleScore]] = {}
     for row in report.rows:
         by_domain.setdefault(domain_of[row.id], []).append(row)
     return by_domain
 
 
-def _mean(name: str, rows: list[SampleScore]) -> float | str | None:
+def _mean_figure(name: str, rows: list[SampleScore]) -> float | str | None:
     """The mean of one figure; the exception where the published code ends on one of the questions."""
     values = []
     for row in rows:
@@ -281,24 +289,24 @@ def _mean(name: str, rows: list[SampleScore]) -> float | str | None:
             return figure.error.split(":")[0]
         if figure is not None and isinstance(figure.value, float | int):
             values.append(float(figure.value))
-        elif name not in _SHARES:
+        elif name not in _SHARE_FIGURES:
             values.append(0.0)  # an answer that could not be compared is wrong
     return sum(values) / len(values) if values else None
 
 
-def _correlations(correlations: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _correlation_rows(correlations: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A row a variant, over questions; then the paper's, over models, from its Table 4 as printed."""
     rows = [
         {"over": f"questions, {variant}", "n": result.n, "r": result.r, "p": result.p, "as printed": None}
         for variant, result in correlations.items()
     ]
     paper = correlation(TABLE_4.values())
-    printed = f"{PUBLISHED[0]}, p {PUBLISHED[1]}"
+    printed = f"{PUBLISHED_CORRELATION[0]}, p {PUBLISHED_CORRELATION[1]}"
     row = {"over": "models of Table 4, printed figures", "n": paper.n, "r": paper.r, "p": paper.p}
     return [*rows, row | {"as printed": printed}]
 
 
-def _frequencies(scored: Scored) -> list[dict[str, Any]]:
+def _frequency_rows(scored: Scored) -> list[dict[str, Any]]:
     """freq@1 to freq@3, and the two scores, as means over questions."""
     rows: list[dict[str, Any]] = []
     for k, rates in frequencies(scored.matched.records).items():

@@ -15,18 +15,18 @@ from itertools import compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.benchmarks.answers import Found, Scorer, report_of
+from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.callnavi.verdicts import (
     Verdict,
     answers_by_sample,
-    election,
+    election_score,
     judge_parameters,
     judge_route,
     levenshtein_score,
 )
 from planner_eval.benchmarks.callnavi.washing import (
     Reader,
-    Washed,
+    WashedAnswer,
     read_json,
     read_yaml,
     wash_json,
@@ -45,15 +45,15 @@ DIVISORS = {"overall": 729, "easy": 456, "medium": 188, "hard": 85}
 TASKS = ("parameters", "routing", "stability")
 READERS: dict[str, tuple[Reader, Reader]] = {"json": (wash_json, read_json), "yaml": (wash_yaml, read_yaml)}
 """How a notation's answers are read, and how their repairs are."""
-_CONSTANT = "divided by a constant of the published code"
-_MACRO = "mean of the three difficulties; in the paper only"
+_CONSTANT_NOTE = "divided by a constant of the published code"
+_MACRO_NOTE = "mean of the three difficulties; in the paper only"
 
 
-class Judged(NamedTuple):
+class JudgedAnswer(NamedTuple):
     """One prediction with everything that was found out about it."""
 
     sample: Sample
-    washed: Washed
+    washed: WashedAnswer
     verdict: Verdict
     rating: float | str | None
 
@@ -93,20 +93,20 @@ def score_official(
 def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None = None) -> Scorer:
     """Its scores one by one, of the tasks parameters and routing."""
     if task == "routing":
-        return Scorer(_route, routed_row, _route_figures, known_route)
+        return Scorer(_score_route, route_row, _route_figures, load_route)
 
-    def score_sample(sample: Sample, text: str) -> _Kept:
-        washed, verdict, rating = _judged(sample, text, notation, judge)
-        return _Kept(sample.extra.get("difficulty"), washed.valid, washed.error, verdict, rating)
+    def score_sample(sample: Sample, text: str) -> _StoredAnswer:
+        washed, verdict, rating = _judge_answer(sample, text, notation, judge)
+        return _StoredAnswer(sample.extra.get("difficulty"), washed.valid, washed.error, verdict, rating)
 
-    def figures(results: Found) -> Iterable[Figure]:
+    def figures(results: SampleResults) -> Iterable[Figure]:
         return _parameter_figures([result for _, result in results], judge is not None)
 
-    return Scorer(score_sample, _parameter_row, figures, _known)
+    return Scorer(score_sample, _parameter_row, figures, _load_answer)
 
 
-class _Kept(NamedTuple):
-    """What is kept of a :class:`Judged`."""
+class _StoredAnswer(NamedTuple):
+    """What is kept of a :class:`JudgedAnswer`."""
 
     level: Any
     valid: bool
@@ -115,20 +115,22 @@ class _Kept(NamedTuple):
     rating: float | str | None
 
 
-def _known(data: Any) -> _Kept:
+def _load_answer(data: Any) -> _StoredAnswer:
     level, valid, unwashed, verdict, rating = data
-    return _Kept(level, valid, unwashed, Verdict(*verdict), rating)
+    return _StoredAnswer(level, valid, unwashed, Verdict(*verdict), rating)
 
 
-def judge_record(sample: Sample, text: str, *, notation: str = "json", judge: Judge | None = None) -> Judged:
+def judge_record(
+    sample: Sample, text: str, *, notation: str = "json", judge: Judge | None = None
+) -> JudgedAnswer:
     """One answer washed, repaired where a judge can, compared with its gold plan and rated."""
-    return Judged(sample, *_judged(sample, text, notation, judge))
+    return JudgedAnswer(sample, *_judge_answer(sample, text, notation, judge))
 
 
-def _judged(
+def _judge_answer(
     sample: Sample, text: str, notation: str, judge: Judge | None
-) -> tuple[Washed, Verdict, float | str | None]:
-    """The fields of a :class:`Judged` after its sample."""
+) -> tuple[WashedAnswer, Verdict, float | str | None]:
+    """The fields of a :class:`JudgedAnswer` after its sample."""
     wash, read = READERS[notation]
     washed = wash(text)
     value, rating = washed.value, None
@@ -156,11 +158,11 @@ def gold_problem(sample: Sample) -> str | None:
     return None if isinstance(gold.get(lacks), list) else f"gold has no list {lacks!r}: not a CallNavi record"
 
 
-def _parameter_figures(judged: Sequence[_Kept], has_judge: bool) -> Iterable[Figure]:
+def _parameter_figures(judged: Sequence[_StoredAnswer], has_judge: bool) -> Iterable[Figure]:
     dumped = next((record.unwashed for record in judged if record.unwashed), None)
     valid = sum([record.valid for record in judged])
-    yield _figure("syntax", valid, DIVISORS["overall"], _raises(dumped))
-    raised = _raises(dumped) or next(
+    yield _figure("syntax", valid, DIVISORS["overall"], _published_exception(dumped))
+    raised = _published_exception(dumped) or next(
         (record.verdict.error for record in judged if record.verdict.error), None
     )
     yield _rating_figure(judged, raised) if has_judge else Figure("gpt", None, note="needs a judge")
@@ -177,44 +179,44 @@ def _parameter_figures(judged: Sequence[_Kept], has_judge: bool) -> Iterable[Fig
         yield macro(f"{name}_macro", shares)
 
 
-def _raises(error: str | None) -> str | None:
+def _published_exception(error: str | None) -> str | None:
     """The exception of the published washing; a limit of ours is none."""
     return None if error is None or error.startswith("LimitError") else error
 
 
 def _figure(name: str, hits: int, divisor: int, raised: str | None) -> Figure:
-    return Figure(name, None, error=raised) if raised else ratio(name, hits, divisor, note=_CONSTANT)
+    return Figure(name, None, error=raised) if raised else ratio(name, hits, divisor, note=_CONSTANT_NOTE)
 
 
 def macro(name: str, shares: Sequence[Figure]) -> Figure:
     """The plain mean of the figures; None, or their error, where one of them does not exist."""
     values = [share.value for share in shares if isinstance(share.value, (int, float))]
     if len(values) < len(shares):
-        return Figure(name, None, note=_MACRO, error=next((s.error for s in shares if s.error), None))
-    return Figure(name, sum(values) / len(values), note=_MACRO)
+        return Figure(name, None, note=_MACRO_NOTE, error=next((s.error for s in shares if s.error), None))
+    return Figure(name, sum(values) / len(values), note=_MACRO_NOTE)
 
 
-def _rating_figure(judged: Sequence[_Kept], raised: str | None) -> Figure:
+def _rating_figure(judged: Sequence[_StoredAnswer], raised: str | None) -> Figure:
     """The mean rating over 729; the first unusable answer of the judge would end the published run."""
     ratings = [record.rating for record in judged]
     unusable = next((rating for rating in ratings if isinstance(rating, str)), None)
     if raised or unusable:
         return Figure("gpt", None, error=raised or unusable)
     total = sum(rating for rating in ratings if isinstance(rating, float))
-    return ratio("gpt", total, DIVISORS["overall"], note=_CONSTANT)
+    return ratio("gpt", total, DIVISORS["overall"], note=_CONSTANT_NOTE)
 
 
 @cache
-def flag(name: str, value: bool) -> Figure:
+def flag_figure(name: str, value: bool) -> Figure:
     """A row's figure that is 1 or 0; the same for all rows.
 
-    >>> flag("ast", True).value
+    >>> flag_figure("ast", True).value
     1.0
     """
     return Figure(name, float(value))
 
 
-def _parameter_row(identity: str, judged: _Kept) -> SampleScore:
+def _parameter_row(identity: str, judged: _StoredAnswer) -> SampleScore:
     _, valid, unwashed, verdict, rating = judged
     error = unwashed or verdict.error
     return SampleScore.counted(
@@ -227,16 +229,18 @@ def _row_figures(
     valid: bool, verdict: Verdict, rating: float | str | None, error: str | None
 ) -> tuple[Figure, ...]:
     """The figures of a row; most rows are judged as another is."""
-    figures = [flag("syntax", valid)]
+    figures = [flag_figure("syntax", valid)]
     for name in ("order", "structure", "ast"):
-        figures.append(Figure(name, None, error=error) if error else flag(name, getattr(verdict, name)))
+        figures.append(
+            Figure(name, None, error=error) if error else flag_figure(name, getattr(verdict, name))
+        )
     if rating is not None:
         unusable = rating if isinstance(rating, str) else None
         figures.append(Figure("gpt", None if unusable else rating, error=unusable))
     return tuple(figures)
 
 
-class Routed(NamedTuple):
+class RoutedAnswer(NamedTuple):
     """What is kept of an answer to the task of routing: the difficulty, whether it is right, and why not."""
 
     level: Any
@@ -244,32 +248,32 @@ class Routed(NamedTuple):
     error: str | None
 
 
-def known_route(data: Any) -> Routed:
+def load_route(data: Any) -> RoutedAnswer:
     """Of the JSON data that it became."""
-    return Routed(*data)
+    return RoutedAnswer(*data)
 
 
-def routed_row(identity: str, routed: Routed) -> SampleScore:
+def route_row(identity: str, routed: RoutedAnswer) -> SampleScore:
     """The row of an answer to the task of routing."""
-    return SampleScore(identity, routed.hit, (flag("match", routed.hit),), routed.error)
+    return SampleScore(identity, routed.hit, (flag_figure("match", routed.hit),), routed.error)
 
 
-def _route(sample: Sample, text: str) -> Routed:
+def _score_route(sample: Sample, text: str) -> RoutedAnswer:
     problem = gold_problem(sample)
     hit = problem is None and judge_route(sample.gold, text)
-    return Routed(sample.extra.get("difficulty"), hit, problem)
+    return RoutedAnswer(sample.extra.get("difficulty"), hit, problem)
 
 
-def _route_figures(results: Found) -> list[Figure]:
+def _route_figures(results: SampleResults) -> list[Figure]:
     levels = [result.level for _, result in results]
     hits = [result.level for _, result in results if result.hit]
-    figures = [_counted("overall", len(hits), len(levels))]
-    figures += [_counted(level, hits.count(level), levels.count(level)) for level in DIFFICULTIES]
+    figures = [_count_figure("overall", len(hits), len(levels))]
+    figures += [_count_figure(level, hits.count(level), levels.count(level)) for level in DIFFICULTIES]
     figures.append(macro("macro", figures[1:]))
     return figures
 
 
-def _counted(name: str, hits: int, divisor: int) -> Figure:
+def _count_figure(name: str, hits: int, divisor: int) -> Figure:
     """The share, where the published code divides by a count and so can fail."""
     if not divisor:
         return Figure(name, None, error="ZeroDivisionError: division by zero")
@@ -294,7 +298,7 @@ def score_stability(records: Records, *, variant: str) -> Report:
             none = tuple(Figure(name, 0.0) for name in sums)
             rows.append(SampleScore(id_, False, none, "parse.empty"))
             continue
-        scores = (("election", election(answers)), ("levenshtein", levenshtein_score(answers)))
+        scores = (("election", election_score(answers)), ("levenshtein", levenshtein_score(answers)))
         for name, score in scores:
             sums[name] += [] if score is None else [score]
         rows.append(

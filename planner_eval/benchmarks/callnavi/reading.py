@@ -14,13 +14,13 @@ from types import NoneType
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.frozen import quick
-from planner_eval.base.json_text import BLANK, as_object, pairs_of
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.json_text import JSON_WHITESPACE, build_object, object_items
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.callnavi.washing import read_yaml
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.plan.model import Call, Plan
-from planner_eval.reading.dialects.finding.find import without_thoughts
+from planner_eval.reading.dialects.finding.find import strip_thoughts
 from planner_eval.reading.dialects.read import parse, write
 
 # ----------------------------------------------------------------------
@@ -28,21 +28,21 @@ from planner_eval.reading.dialects.read import parse, write
 MAX_LITERAL_CHARS = 256 * 2**10
 """Longer texts are not tried as Python literals: the parser needs 400 times their size."""
 _QUOTES = ("'", '"', "`")
-_CURLY = (("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"))
+_CURLY_QUOTES = (("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"))
 _DECODER = json.JSONDecoder()
-_SCAN = json.JSONDecoder(object_pairs_hook=as_object).scan_once  # type: ignore[attr-defined]
+_SCAN_JSON = json.JSONDecoder(object_pairs_hook=build_object).scan_once  # type: ignore[attr-defined]
 """Keeps keys that are given twice."""
 _FENCE = re.compile(r"```[A-Za-z]*+\n?((?:[^`]++|`(?!``))*+)```")
 
 
 Calls: TypeAlias = "tuple[list[str], list[dict[str, Any]]]"
 """The names of a plan's calls, and beside them what each is given: the objects as they were decoded."""
-_NOTHING: Any = object()
+_NO_VALUE: Any = object()
 """What a reader gives of a text that it does not read: an answer that is repaired passes several by, and an
 exception for each takes longer than the look."""
 
 
-@quick
+@fast_frozen
 class PredictedPlan:
     """What an answer says.
 
@@ -59,7 +59,7 @@ class PredictedPlan:
     @property
     def plan(self) -> Plan | None:
         """The calls as a plan."""
-        return None if self.calls is None else _as_plan(self.calls)
+        return None if self.calls is None else _plan_from_calls(self.calls)
 
 
 def read_answer(text: str, *, notation: str = "json") -> PredictedPlan:
@@ -75,45 +75,45 @@ def read_answer(text: str, *, notation: str = "json") -> PredictedPlan:
     >>> fenced.valid, [call.name for call in fenced.plan.calls]
     (False, ['pay'])
     """
-    value = _json(text) if notation == "json" else _yaml(text)
-    if value is _NOTHING:
-        return _repaired(text, tried=text if notation == "json" else None)
+    value = _read_json(text) if notation == "json" else _read_yaml(text)
+    if value is _NO_VALUE:
+        return _read_repaired(text, tried=text if notation == "json" else None)
     try:
         return PredictedPlan(calls_of(value), isinstance(value, dict))
     except ParseError as problem:
         return PredictedPlan(None, isinstance(value, dict), problem.code)
 
 
-def _json(text: str) -> Any:
+def _read_json(text: str) -> Any:
     """The one JSON value that a text is."""
-    if text[:1] not in _BEGINS or len(text) > DEFAULT_LIMITS.chars:
-        return _NOTHING
-    text = text.strip(BLANK)
+    if text[:1] not in _JSON_STARTS or len(text) > DEFAULT_LIMITS.chars:
+        return _NO_VALUE
+    text = text.strip(JSON_WHITESPACE)
     try:
-        value, end = _SCAN(text, 0)
+        value, end = _SCAN_JSON(text, 0)
     except (StopIteration, ValueError, RecursionError):
-        return _NOTHING
-    return value if end == len(text) else _NOTHING
+        return _NO_VALUE
+    return value if end == len(text) else _NO_VALUE
 
 
-_BEGINS = frozenset('{[" \t\r\n-0123456789tfnNI')
+_JSON_STARTS = frozenset('{[" \t\r\n-0123456789tfnNI')
 """How JSON begins in Python, blanks included."""
 
 
-def _yaml(text: str) -> Any:
+def _read_yaml(text: str) -> Any:
     """The one YAML mapping that a text is."""
     washed = read_yaml(text)
     read = washed.valid and not washed.error and isinstance(washed.value, dict)
-    return washed.value if read else _NOTHING
+    return washed.value if read else _NO_VALUE
 
 
-def _repaired(text: str, tried: str | None) -> PredictedPlan:
+def _read_repaired(text: str, tried: str | None) -> PredictedPlan:
     """The calls of a text that is not what was asked for; `tried` is known to be no JSON."""
-    text = without_thoughts(text)
+    text = strip_thoughts(text)
     for candidate in _candidates(text):
         for reader in _READERS[candidate == tried :]:
             value = reader(candidate)
-            if value is not _NOTHING:
+            if value is not _NO_VALUE:
                 try:
                     return PredictedPlan(calls_of(value), False)
                 except ParseError:
@@ -123,7 +123,9 @@ def _repaired(text: str, tried: str | None) -> PredictedPlan:
     except ParseError as problem:
         return PredictedPlan(None, False, problem.code)
     # Every question of the benchmark wants calls: prose without any is what a model is asked to repair.
-    return PredictedPlan(_calls(plan), False) if plan.calls else PredictedPlan(None, False, "plan.no_call")
+    return (
+        PredictedPlan(_plan_calls(plan), False) if plan.calls else PredictedPlan(None, False, "plan.no_call")
+    )
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -134,7 +136,7 @@ def _candidates(text: str) -> Iterator[str]:
     yield text.strip()
     if not text.isascii():
         straight = text
-        for curly, plain in _CURLY:  # a table of characters takes four times as long
+        for curly, plain in _CURLY_QUOTES:  # a table of characters takes four times as long
             straight = straight.replace(curly, plain)
         if straight != text:
             yield straight.strip()
@@ -147,37 +149,37 @@ def _candidates(text: str) -> Iterator[str]:
         yield text[start:end]
 
 
-def _api_yaml(text: str) -> Any:
+def _read_api_yaml(text: str) -> Any:
     """A YAML mapping that names APIs; most prose is YAML too."""
     if (
         "API" not in text
-        or _KEY.search(text) is None
-        or _LINE.search(text) is None
-        or (text[:1] == "{" and _is_open(text, "}"))
+        or _API_FIELD.search(text) is None
+        or _API_LINE.search(text) is None
+        or (text[:1] == "{" and _is_unclosed(text, "}"))
     ):
-        return _NOTHING
-    value = _yaml(text)
-    return value if value is _NOTHING or "API" in value else _NOTHING
+        return _NO_VALUE
+    value = _read_yaml(text)
+    return value if value is _NO_VALUE or "API" in value else _NO_VALUE
 
 
-_KEY = re.compile(r"(?:\A|[\s\ufeff{,\"'?])API(?=[\s\"':,}]|\Z)|\\")
-_LINE = re.compile(r"(?:\A|[\n\r\x85\u2028\u2029])(?:API|[^\w\s])")
+_API_FIELD = re.compile(r"(?:\A|[\s\ufeff{,\"'?])API(?=[\s\"':,}]|\Z)|\\")
+_API_LINE = re.compile(r"(?:\A|[\n\r\x85\u2028\u2029])(?:API|[^\w\s])")
 """What stands in every YAML mapping with the key API: the key, and a line that begins with it or a sign."""
 
 
-def _is_open(text: str, closing: str) -> bool:
+def _is_unclosed(text: str, closing: str) -> bool:
     """Whether a text does not end as a value between brackets ends; a comment or a mark may follow it."""
     return text[-1:] not in closing and "#" not in text and "..." not in text
 
 
-_LITERAL = ("{", "[", "(", "#", "\\")
+_LITERAL_STARTS = ("{", "[", "(", "#", "\\")
 """How lists and dicts begin in Python; a comment or a continued line may stand before."""
 
 
-def _literal(text: str) -> Any:
+def _read_literal(text: str) -> Any:
     """A Python list or dict (single quotes, True, None); parsed into a tree of constants, never evaluated."""
-    if len(text) > MAX_LITERAL_CHARS or text[:1] not in _LITERAL or _is_open(text, "}])"):
-        return _NOTHING
+    if len(text) > MAX_LITERAL_CHARS or text[:1] not in _LITERAL_STARTS or _is_unclosed(text, "}])"):
+        return _NO_VALUE
     if _is_jsonlike(text):
         try:
             return _DECODER.decode(text.replace("'", '"'))
@@ -188,11 +190,11 @@ def _literal(text: str) -> Any:
             warnings.simplefilter("ignore")  # of escapes that Python does not know
             return ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return _NOTHING
+        return _NO_VALUE
 
 
-_NOT_ALIKE = re.compile(r"""["\\#]|true|false|null|NaN|Infinity""")
-_DEEP = 100
+_UNLIKE_PYTHON = re.compile(r"""["\\#]|true|false|null|NaN|Infinity""")
+_MAX_BRACKETS = 100
 """Python's parser takes fewer levels than JSON's."""
 
 
@@ -202,10 +204,14 @@ def _is_jsonlike(text: str) -> bool:
     Apostrophes are around texts alone then: nothing is escaped and no other quotes stand in them. JSON is
     read ten times as fast, and an answer with Python's quotes is often nothing else.
     """
-    return text.isascii() and _NOT_ALIKE.search(text) is None and text.count("[") + text.count("{") < _DEEP
+    return (
+        text.isascii()
+        and _UNLIKE_PYTHON.search(text) is None
+        and text.count("[") + text.count("{") < _MAX_BRACKETS
+    )
 
 
-_READERS = (_json, _literal, _api_yaml)
+_READERS = (_read_json, _read_literal, _read_api_yaml)
 
 
 def plan_of(value: Any) -> Plan:
@@ -223,16 +229,16 @@ def plan_of(value: Any) -> Plan:
     >>> plan_of({"API": ["a"], "parameters": [{"x": 1}]}).calls[0].arguments
     (('x', 1),)
     """
-    return _as_plan(calls_of(value))
+    return _plan_from_calls(calls_of(value))
 
 
-def _as_plan(calls: Calls) -> Plan:
+def _plan_from_calls(calls: Calls) -> Plan:
     numbered = enumerate(zip(*calls, strict=True), 1)
-    return Plan(tuple([Call(f"c{n}", name, pairs_of(arguments)) for n, (name, arguments) in numbered]))
+    return Plan(tuple([Call(f"c{n}", name, object_items(arguments)) for n, (name, arguments) in numbered]))
 
 
-def _calls(plan: Plan) -> Calls:
-    return [call.name for call in plan.calls], [as_object(list(call.arguments)) for call in plan.calls]
+def _plan_calls(plan: Plan) -> Calls:
+    return [call.name for call in plan.calls], [build_object(list(call.arguments)) for call in plan.calls]
 
 
 def calls_of(value: Any) -> Calls:
@@ -259,20 +265,20 @@ def calls_of(value: Any) -> Calls:
     if isinstance(value, list) and value and all(isinstance(call, dict) and "API" in call for call in value):
         value = {"API": [c["API"] for c in value], "parameters": [c.get("parameters", {}) for c in value]}
     if not isinstance(value, dict) or "API" not in value:
-        return _calls(parse(value)) if isinstance(value, (dict, list)) else _refuse("no object")
+        return _plan_calls(parse(value)) if isinstance(value, (dict, list)) else _refuse_shape("no object")
     names, entries = value["API"], value.get("parameters")
     if isinstance(names, str):
         names = [names]
     if entries is None or isinstance(entries, dict):
         entries = [entries]
     if not isinstance(names, list) or [name for name in names if not isinstance(name, str)]:
-        _refuse("API is no list of names")
+        _refuse_shape("API is no list of names")
     if not isinstance(entries, list) or [
         entry for entry in entries if not isinstance(entry, (dict, NoneType))
     ]:
-        _refuse("parameters is no list of objects")
+        _refuse_shape("parameters is no list of objects")
     if len(entries) > len(names):
-        _refuse(f"{len(entries)} parameter objects for {len(names)} APIs")
+        _refuse_shape(f"{len(entries)} parameter objects for {len(names)} APIs")
     missing = len(names) - len(entries)
     return names, [entry or {} for entry in entries + [None] * missing]
 
@@ -280,12 +286,12 @@ def calls_of(value: Any) -> Calls:
 _ARE_NAMES, _ARE_OBJECTS = frozenset({str}).issuperset, frozenset({dict}).issuperset
 
 
-def _unquoted(name: str) -> str:
+def _strip_quotes(name: str) -> str:
     """A name without the pair of quotes around it."""
     return name[1:-1] if name[:1] in _QUOTES and name[:1] == name[-1:] else name
 
 
-def _refuse(reason: str) -> Any:
+def _refuse_shape(reason: str) -> Any:
     raise ParseError(reason, code="parse.shape")
 
 
@@ -297,15 +303,15 @@ def read_route(text: str) -> list[str] | None:
     >>> read_route("['pay', 'list']"), read_route("pay, 'list'"), read_route("I would call pay.")
     (['pay', 'list'], ['pay', 'list'], None)
     """
-    text = without_thoughts(text)
+    text = strip_thoughts(text)
     fenced = _FENCE.search(text)
     body = (fenced[1] if fenced else text).strip()
-    for reader in (_json, _literal):
+    for reader in (_read_json, _read_literal):
         value = reader(body)
         names = value.get("API") if isinstance(value, dict) else value
         if isinstance(names, list) and all(isinstance(name, str) for name in names):
             return names
-    names = [_unquoted(name.strip()) for name in body.removeprefix("[").removesuffix("]").split(",")]
+    names = [_strip_quotes(name.strip()) for name in body.removeprefix("[").removesuffix("]").split(",")]
     return names if all(name.isidentifier() for name in names) else None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
-from planner_eval.benchmarks.charts import ChartOf, System, own_figure, point
+from planner_eval.benchmarks.charts import ChartSpec, System, own_figure, point
 from planner_eval.benchmarks.report import Cell
 from planner_eval.comparison.metrics.counts import Share
 from planner_eval.results.drawing.charts import Bars, Chart, Point
@@ -36,7 +36,7 @@ _TABLE_2 = {
 }
 QUESTIONS = {domain: int(published[2]) for domain, published in _TABLE_2.items()}
 """The questions of each domain, as printed."""
-_OVERALL = (579, 729, 456, 188, 85)
+_OVERALL_COUNTS = (579, 729, 456, 188, 85)
 
 
 def table1(samples: Iterable[Sample]) -> list[Cell]:
@@ -52,7 +52,7 @@ def table1(samples: Iterable[Sample]) -> list[Cell]:
     """
     questions = list(samples)
     lists = [len(sample.tools or ()) for sample in questions]
-    multi_call = [sample for sample in questions if len(_names(sample)) > 1]
+    multi_call = [sample for sample in questions if len(_gold_names(sample)) > 1]
     nested = [sample for sample in multi_call if _has_later_placeholder(sample)]
     largest = float(max(lists)) if lists else None
     counts: list[tuple[str, str | None, float | None, str]] = [
@@ -76,7 +76,7 @@ def table1(samples: Iterable[Sample]) -> list[Cell]:
             value,
             len(questions),
             729,
-            _note(note, len(questions), 729),
+            _coverage_note(note, len(questions), 729),
         )
         for column, published, value, note in counts
     ]
@@ -102,9 +102,9 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
         domains.setdefault(sample.category, []).append(sample)
     cells: list[Cell] = []
     for domain, (title, *published) in _TABLE_2.items():
-        cells += _row(title, published, _counts([domains[domain]]), len(domains[domain]))
+        cells += _row_cells(title, published, _counts([domains[domain]]), len(domains[domain]))
     all_domains = [questions for questions in domains.values() if questions]
-    cells += _row("Overall", _OVERALL, _counts(all_domains), sum(map(len, all_domains)))
+    cells += _row_cells("Overall", _OVERALL_COUNTS, _counts(all_domains), sum(map(len, all_domains)))
     return cells
 
 
@@ -115,19 +115,19 @@ def _counts(domains: Sequence[Sequence[Sample]]) -> tuple[int, ...]:
     return (functions, len(levels), *(levels.count(level) for level in ("easy", "medium", "hard")))
 
 
-def _row(title: str, published: Sequence[Any], counts: Sequence[int], n: int) -> Iterable[Cell]:
+def _row_cells(title: str, published: Sequence[Any], counts: Sequence[int], n: int) -> Iterable[Cell]:
     total = published[1]
     for column, printed, count in zip(_COLUMNS, published, counts, strict=True):
         differs = "" if count == printed else f"the released data has {count}"
         value = float(count) if n else None
-        yield Cell("Table 2", title, column, str(printed), value, n, total, _note(differs, n, total))
+        yield Cell("Table 2", title, column, str(printed), value, n, total, _coverage_note(differs, n, total))
 
 
-def _note(note: str, n: int, total: int) -> str:
+def _coverage_note(note: str, n: int, total: int) -> str:
     return note if n == total else f"{n} of {total} questions at hand"
 
 
-def _names(sample: Sample) -> Sequence[Any]:
+def _gold_names(sample: Sample) -> Sequence[Any]:
     names = sample.gold.get("API") if isinstance(sample.gold, dict) else None
     return names if isinstance(names, list) else ()
 
@@ -143,19 +143,19 @@ def _has_later_placeholder(sample: Sample) -> bool:
 # CallNavi's stability over repeated answers, as bars.
 #
 # Source: CallNavi paper, Table 7 (appendix D); it has no such figure.
-_FIGURES = {"election": "election", "levenshtein": "Levenshtein"}
+_FIGURE_TITLES = {"election": "election", "levenshtein": "Levenshtein"}
 
 
-def stability(systems: Sequence[System]) -> Chart:
+def stability_chart(systems: Sequence[System]) -> Chart:
     """Election and Levenshtein stability, means over the questions."""
-    series = {system.name: tuple(_point(system, name) for name in _FIGURES) for system in systems}
+    series = {system.name: tuple(_mean_point(system, name) for name in _FIGURE_TITLES) for system in systems}
     across = "stability score (questions)"
     return Chart(
-        "callnavi-7", (Bars("", tuple(_FIGURES.values()), across, "mean over questions (%)", series),)
+        "callnavi-7", (Bars("", tuple(_FIGURE_TITLES.values()), across, "mean over questions (%)", series),)
     )
 
 
-def _point(system: System, name: str) -> Point:
+def _mean_point(system: System, name: str) -> Point:
     shares: dict[str, Share | None] = defaultdict(lambda: None)
     for row in system.report.rows:
         shares[row.id] = own_figure(row, name)
@@ -169,7 +169,7 @@ def _point(system: System, name: str) -> Point:
 
 
 CHARTS = {
-    "callnavi-7": ChartOf(
-        "stability of repeated answers", "Table 7", stability, settings={"task": "stability"}
+    "callnavi-7": ChartSpec(
+        "stability of repeated answers", "Table 7", stability_chart, settings={"task": "stability"}
     )
 }

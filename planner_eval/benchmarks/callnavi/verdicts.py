@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.benchmarks.report import Records
 
 # ----------------------------------------------------------------------
@@ -19,11 +19,11 @@ from planner_eval.benchmarks.report import Records
 PLACEHOLDER = "$$$"
 """What stands in a gold plan for a value that only an earlier call or the user can give."""
 
-_ANYTHING: tuple[Any, ...] = (PLACEHOLDER, {})
-_STRAY = str.maketrans("", "", "'\"[]\n `\\")
+_WILDCARDS: tuple[Any, ...] = (PLACEHOLDER, {})
+_STRAY_CHARACTERS = str.maketrans("", "", "'\"[]\n `\\")
 
 
-@quick
+@fast_frozen
 class Verdict:
     """How far one prediction agrees with its gold plan; each flag implies the one before it.
 
@@ -64,13 +64,13 @@ def judge_parameters(gold: Mapping[str, Any], predicted: Any, *, sort_keys: bool
     "TypeError: argument of type 'NoneType' is not iterable"
     """
     try:
-        return _judge(gold, predicted, sort_keys)
+        return _find_verdict(gold, predicted, sort_keys)
     except (TypeError, KeyError, IndexError, RecursionError) as problem:
         return Verdict(error=f"{type(problem).__name__}: {problem}")
 
 
-def _judge(gold: Mapping[str, Any], predicted: Any, sort_keys: bool) -> Verdict:
-    if predicted == {} or not (_holds(predicted, "API") and _holds(predicted, "parameters")):
+def _find_verdict(gold: Mapping[str, Any], predicted: Any, sort_keys: bool) -> Verdict:
+    if predicted == {} or not (_contains_key(predicted, "API") and _contains_key(predicted, "parameters")):
         return NO_ORDER
     if predicted["API"] != gold["API"]:
         return NO_ORDER
@@ -81,16 +81,16 @@ def _judge(gold: Mapping[str, Any], predicted: Any, sort_keys: bool) -> Verdict:
     for position, keys in enumerate(gold_entries):
         for key in sorted(keys) if sort_keys else keys:
             entry = entries[position]  # looked up for each key, as published: where gold has none, never
-            if not (key in entry if type(entry) is dict else _holds(entry, key)):
+            if not (key in entry if type(entry) is dict else _contains_key(entry, key)):
                 structure = False
                 break
             value = keys[key]
-            if value not in _ANYTHING and entry[key] != value:
+            if value not in _WILDCARDS and entry[key] != value:
                 values = False
     return (ALL_RIGHT if values else NO_VALUES) if structure else NO_STRUCTURE
 
 
-def _holds(where: Any, key: str) -> bool:
+def _contains_key(where: Any, key: str) -> bool:
     """``key in where`` with one wording of the exception in all versions of Python."""
     if isinstance(where, (dict, list, str)):
         return key in where
@@ -103,7 +103,7 @@ def clean_route(text: str) -> str:
     >>> clean_route("['Pay', 'listCards']")
     'pay,listcards'
     """
-    return text.translate(_STRAY).lower()
+    return text.translate(_STRAY_CHARACTERS).lower()
 
 
 def judge_route(gold: Mapping[str, Any], text: str) -> bool:
@@ -119,7 +119,7 @@ def judge_route(gold: Mapping[str, Any], text: str) -> bool:
 # How alike the answers are that a model gives to one question: CallNavi's two stability scores.
 #
 # Source: paper section 5.3 and appendix D. No code was published for them.
-def election(outputs: Sequence[str]) -> float | None:
+def election_score(outputs: Sequence[str]) -> float | None:
     """How clearly the commonest output beats the second: (F1 - F2) / (N - F2).
 
     Args:
@@ -128,7 +128,7 @@ def election(outputs: Sequence[str]) -> float | None:
     Returns:
         0.0 (a tie) to 1.0 (all equal); None without outputs.
 
-    >>> [election(letters) for letters in ("AAAAA", "AAAAB", "AAABB", "AABBC", "ABCDE")]
+    >>> [election_score(letters) for letters in ("AAAAA", "AAAAB", "AAABB", "AABBC", "ABCDE")]
     [1.0, 0.75, 0.3333333333333333, 0.0, 0.0]
     """
     if not outputs:

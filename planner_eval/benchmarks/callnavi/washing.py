@@ -1,7 +1,7 @@
 """From the text that a model wrote to the data that CallNavi's scorer sees.
 
 Nothing is evaluated and nothing raises: what the published code could not dump is a
-:class:`Washed` that names the exception.
+:class:`WashedAnswer` that names the exception.
 
 Source: CallNavi's washing scripts; paper section 5.1 (syntax validity), appendix E.4 (YAML).
 """
@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from planner_eval.base.frozen import quick
-from planner_eval.base.json_text import BLANK, loaded
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.json_text import JSON_WHITESPACE, fast_json_loads
 
 MAX_JSON_CHARS = 16 * 2**20
 """Longer JSON texts are refused, and counted as unreadable."""
@@ -23,12 +23,12 @@ MAX_YAML_CHARS = 256 * 2**10
 MAX_YAML_NODES = 1_000_000
 """YAML whose aliases stand for more nodes than this is refused: ten short lines can mean billions."""
 
-Reader = Callable[[str], "Washed"]
+Reader = Callable[[str], "WashedAnswer"]
 """What makes data of text: :func:`wash_json`, :func:`read_json` and their YAML twins."""
 
 
-@quick
-class Washed:
+@fast_frozen
+class WashedAnswer:
     """What is left of a prediction after washing.
 
     Args:
@@ -43,7 +43,7 @@ class Washed:
     error: str | None = None
 
 
-def wash_json(text: str) -> Washed:
+def wash_json(text: str) -> WashedAnswer:
     r"""Quotes made double, code fences deleted, the rest read as JSON.
 
     An apostrophe inside a string becomes a quote as well, so correct JSON with one is not valid.
@@ -52,24 +52,26 @@ def wash_json(text: str) -> Washed:
         text: A model's answer as written.
 
     >>> wash_json("```json\n{'API': []}\n```")
-    Washed(value={'API': []}, valid=True, error=None)
+    WashedAnswer(value={'API': []}, valid=True, error=None)
     >>> wash_json('Here it is: {}').valid
     False
     """
     return read_json(text.replace("'", '"').replace("```json", "").replace("```", ""))
 
 
-def read_json(text: str) -> Washed:
+def read_json(text: str) -> WashedAnswer:
     """The text read as JSON as it stands: how a repaired answer is read."""
     if len(text) > MAX_JSON_CHARS:
-        return Washed({}, False, f"LimitError: {len(text)} characters, at most {MAX_JSON_CHARS} are read")
+        return WashedAnswer(
+            {}, False, f"LimitError: {len(text)} characters, at most {MAX_JSON_CHARS} are read"
+        )
     try:
-        return Washed(loaded(text.strip(BLANK)), True)
+        return WashedAnswer(fast_json_loads(text.strip(JSON_WHITESPACE)), True)
     except (ValueError, RecursionError):
-        return Washed({}, False)
+        return WashedAnswer({}, False)
 
 
-def wash_yaml(text: str) -> Washed:
+def wash_yaml(text: str) -> WashedAnswer:
     r"""Quotes made double, the word "yaml" before a line's end and fences deleted, the rest read as YAML.
 
     Dates become texts and keys are sorted, for the published scripts hand the data on as sorted JSON.
@@ -85,27 +87,29 @@ def wash_yaml(text: str) -> Washed:
     return read_yaml(text.replace("'", '"').replace("yaml\n", "").replace("```", ""))
 
 
-def read_yaml(text: str) -> Washed:
+def read_yaml(text: str) -> WashedAnswer:
     """The text read as YAML as it stands: how a repaired answer is read."""
     if len(text) > MAX_YAML_CHARS:
-        return Washed({}, False, f"LimitError: {len(text)} characters, at most {MAX_YAML_CHARS} are read")
+        return WashedAnswer(
+            {}, False, f"LimitError: {len(text)} characters, at most {MAX_YAML_CHARS} are read"
+        )
     import yaml
 
     try:
-        if "*" in text and "&" in text and _expanded_nodes(text) > MAX_YAML_NODES:
-            return Washed({}, False, f"LimitError: aliases stand for more than {MAX_YAML_NODES} nodes")
-        value = yaml.load(text, Loader=_loader(text))
+        if "*" in text and "&" in text and _count_expanded_nodes(text) > MAX_YAML_NODES:
+            return WashedAnswer({}, False, f"LimitError: aliases stand for more than {MAX_YAML_NODES} nodes")
+        value = yaml.load(text, Loader=_yaml_loader(text))
     except Exception:  # the YAML parser lets KeyError, IndexError and more out on bad tags
-        return Washed({}, False)
-    return _handed_on(value)
+        return WashedAnswer({}, False)
+    return _pass_through_json(value)
 
 
-_PLAIN = re.compile(r"""(?:[\n A-Za-z0-9{}\[\],"'\-._/$+()=~;^<]++|:(?![\[\]{},]))*+""")
+_PLAIN_YAML = re.compile(r"""(?:[\n A-Za-z0-9{}\[\],"'\-._/$+()=~;^<]++|:(?![\[\]{},]))*+""")
 """Texts that both of PyYAML's parsers read alike, and refuse alike."""
-_LEVELS = 100
+_MAX_LEVELS = 100
 
 
-def _loader(text: str) -> Any:
+def _yaml_loader(text: str) -> Any:
     """The parser of YAML: the one in C, ten times as fast, where it takes a text as Python's does.
 
     It reads tabs, byte order marks, tags and block texts otherwise, and goes deeper.
@@ -113,19 +117,19 @@ def _loader(text: str) -> Any:
     import yaml
 
     levels = text.count("[") + text.count("{") + text.count("- -")
-    if levels > _LEVELS or " " * _LEVELS in text or _PLAIN.fullmatch(text) is None:
+    if levels > _MAX_LEVELS or " " * _MAX_LEVELS in text or _PLAIN_YAML.fullmatch(text) is None:
         return yaml.SafeLoader
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def _handed_on(value: Any) -> Washed:
+def _pass_through_json(value: Any) -> WashedAnswer:
     """The value after the detour through sorted JSON text that the YAML scripts take."""
     try:
-        return Washed(json.loads(json.dumps(value, sort_keys=True, default=_as_text)), True)
+        return WashedAnswer(json.loads(json.dumps(value, sort_keys=True, default=_as_text)), True)
     except (TypeError, ValueError, RecursionError) as problem:
         # Python's two JSON writers word it differently; the published scripts use the one without modules.
         text = str(problem).replace("not datetime.", "not ")
-        return Washed({}, True, f"{type(problem).__name__}: {text}")
+        return WashedAnswer({}, True, f"{type(problem).__name__}: {text}")
 
 
 def _as_text(value: object) -> str:
@@ -135,7 +139,7 @@ def _as_text(value: object) -> str:
     return str(value)
 
 
-def _expanded_nodes(text: str) -> int:
+def _count_expanded_nodes(text: str) -> int:
     """How many nodes the text stands for once every alias is replaced; stops above the limit."""
     import yaml
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.benchmarks.benchmark import Benchmark, Option, all_have
+from planner_eval.benchmarks.benchmark import Benchmark, Option, all_have_keys
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.charts import ChartOf
+    from planner_eval.benchmarks.charts import ChartSpec
     from planner_eval.benchmarks.complexfuncbench.tables import table3
     from planner_eval.benchmarks.complexfuncbench.turn import Settings
     from planner_eval.benchmarks.datasets.sample import Sample
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BENCHMARK", "Settings", "score_corrected", "score_official", "table3"]
 
-_RUNNER = Option(
+_RUNNER_OPTION = Option(
     "runner", "gpt", (), "The family of models whose published runner held the conversations.", ("official",)
 )
 
@@ -43,29 +43,29 @@ def __getattr__(name: str) -> Any:
 
 
 def score_official(
-    records: Records, *, runner: str = _RUNNER.default, settings: Settings | None = None
+    records: Records, *, runner: str = _RUNNER_OPTION.default, settings: Settings | None = None
 ) -> Report:
     """The published figures of recorded conversations; see :func:`.official.score_official`."""
     from planner_eval.benchmarks.complexfuncbench import official, turn
 
-    return official.score_official(records, runner=runner, settings=settings or turn.DEFAULTS)
+    return official.score_official(records, runner=runner, settings=settings or turn.DEFAULT_SETTINGS)
 
 
 def score_corrected(records: Records, *, settings: Settings | None = None) -> Report:
     """The paper's figures under the same names; see :func:`.corrected.score_corrected`."""
     from planner_eval.benchmarks.complexfuncbench import corrected, turn
 
-    return corrected.score_corrected(records, settings=settings or turn.DEFAULTS)
+    return corrected.score_corrected(records, settings=settings or turn.DEFAULT_SETTINGS)
 
 
-def _official(records: Records, *, judge: Judge | None = None, **options: str) -> Report:
+def _score_official(records: Records, *, judge: Judge | None = None, **options: str) -> Report:
     """The judge is one of the settings here."""
     from planner_eval.benchmarks.complexfuncbench.turn import Settings
 
     return score_official(records, settings=Settings(judge=judge), **options)
 
 
-def _corrected(records: Records, *, judge: Judge | None = None) -> Report:
+def _score_corrected(records: Records, *, judge: Judge | None = None) -> Report:
     from planner_eval.benchmarks.complexfuncbench.turn import Settings
 
     return score_corrected(records, settings=Settings(judge=judge))
@@ -84,19 +84,19 @@ def _gold_text(sample: Sample) -> str:
     return gold_prediction(sample.gold)
 
 
-def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
+def _paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
     from planner_eval.benchmarks.complexfuncbench.tables import table3
 
     yield from table3(samples)
 
 
 def _prompt_files() -> Mapping[str, PromptFile]:
-    from planner_eval.benchmarks.complexfuncbench.prompts import FILES
+    from planner_eval.benchmarks.complexfuncbench.prompts import PROMPT_FILES
 
-    return FILES
+    return PROMPT_FILES
 
 
-def _charts() -> Mapping[str, ChartOf]:
+def _charts() -> Mapping[str, ChartSpec]:
     from planner_eval.benchmarks.complexfuncbench.tables import CHARTS
 
     return CHARTS
@@ -107,13 +107,13 @@ BENCHMARK = Benchmark(
     title="ComplexFuncBench",
     read=_read,
     read_file=_read,
-    fits=all_have("role"),
+    fits=all_have_keys("role"),
     signs=("conversations",),
-    score_official=_official,
-    score_corrected=_corrected,
-    paper=_paper,
+    score_official=_score_official,
+    score_corrected=_score_corrected,
+    paper=_paper_cells,
     difference="the paper counts over the samples that came in, and every annotated call once",
-    options=(_RUNNER,),
+    options=(_RUNNER_OPTION,),
     judged=True,
     prompt_files=_prompt_files,
     gold_text=_gold_text,

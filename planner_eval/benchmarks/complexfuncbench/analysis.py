@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner_eval.benchmarks.complexfuncbench.matching import argument_key
-from planner_eval.benchmarks.complexfuncbench.turn import Judged
+from planner_eval.benchmarks.complexfuncbench.turn import JudgedCall
 
 ERROR_TYPES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")
 """The paper's types of errors."""
@@ -45,7 +45,7 @@ PARAMETER_TYPES = (
 )
 """The paper's types of parameters, and one for the rest (currency, language, page …)."""
 
-_BY_NAME = {
+_TYPE_BY_NAME = {
     "legs": "legs",
     "slug": "slug",
     "query": "location",
@@ -61,7 +61,7 @@ _BY_NAME = {
     "people": "people",
     "age": "age",
 }
-_BY_ENDING = (
+_TYPE_BY_ENDING = (
     ("filter", "filter"),
     ("token", "token"),
     ("latitude", "location"),
@@ -98,9 +98,9 @@ def parameter_type(name: str) -> str:
     ['filter', 'time', 'id', 'age']
     """
     lower = name.lower()
-    if lower in _BY_NAME:
-        return _BY_NAME[lower]
-    return next((kind for ending, kind in _BY_ENDING if lower.endswith(ending)), "other")
+    if lower in _TYPE_BY_NAME:
+        return _TYPE_BY_NAME[lower]
+    return next((kind for ending, kind in _TYPE_BY_ENDING if lower.endswith(ending)), "other")
 
 
 def error_types(messages: Iterable[Any]) -> dict[str, int]:
@@ -127,7 +127,7 @@ def error_types(messages: Iterable[Any]) -> dict[str, int]:
     return {name: counts[name] for name in (*ERROR_TYPES, "other")}
 
 
-def judged_error_types(conversations: Iterable[tuple[Iterable[Judged], bool]]) -> dict[str, int]:
+def judged_error_types(conversations: Iterable[tuple[Iterable[JudgedCall], bool]]) -> dict[str, int]:
     """Errors by the paper's type over all judged calls, and conversations that stopped early.
 
     Args:
@@ -164,7 +164,7 @@ class Rate:
         return self.wrong / self.total if self.total else None
 
 
-def parameter_types(judged: Iterable[Judged]) -> dict[str, Rate]:
+def parameter_types(judged: Iterable[JudgedCall]) -> dict[str, Rate]:
     """Error rates by type of parameter over the calls that name the function of their gold call.
 
     A parameter is compared when both calls give it. Values of a call that was matched, in whatever
@@ -187,7 +187,7 @@ def parameter_types(judged: Iterable[Judged]) -> dict[str, Rate]:
     return {kind: Rate(wrong[kind], total[kind]) for kind in PARAMETER_TYPES if total[kind]}
 
 
-def self_correction(conversations: Iterable[Sequence[Sequence[Judged]]]) -> Rate:
+def self_correction(conversations: Iterable[Sequence[Sequence[JudgedCall]]]) -> Rate:
     """How many wrong calls a later turn puts right.
 
     A wrong call gets an error message for an answer (a malformed one says what is wrong, any other is
@@ -205,23 +205,23 @@ def self_correction(conversations: Iterable[Sequence[Sequence[Judged]]]) -> Rate
     """
     uncorrected = total = 0
     for turns in conversations:
-        later: list[Judged] = []
+        later: list[JudgedCall] = []
         for turn in reversed(turns):
             wrong = [call for call in turn if not call.matched]
             total += len(wrong)
-            uncorrected += sum(not any(_puts_right(call, other) for other in later) for call in wrong)
+            uncorrected += sum(not any(_is_corrected_by(call, other) for other in later) for call in wrong)
             later += [call for call in turn if call.matched]
     return Rate(uncorrected, total)
 
 
-def _puts_right(wrong: Judged, right: Judged) -> bool:
+def _is_corrected_by(wrong: JudgedCall, right: JudgedCall) -> bool:
     return right.prediction["name"] == wrong.prediction["name"] or (
         wrong.gold is not None and right.gold is wrong.gold
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class StepCounts:
     """Turns with calls against annotated steps.
 
     Args:
@@ -235,7 +235,7 @@ class Steps:
     mean_extra: float | None
 
 
-def steps(conversations: Iterable[tuple[int, int]]) -> Steps:
+def count_steps(conversations: Iterable[tuple[int, int]]) -> StepCounts:
     """The distribution of steps.
 
     Args:
@@ -243,12 +243,12 @@ def steps(conversations: Iterable[tuple[int, int]]) -> Steps:
 
     Source: ComplexFuncBench paper, Figure 6 and section 4.3.2.
 
-    >>> steps([(3, 4), (2, 2)]).mean_extra
+    >>> count_steps([(3, 4), (2, 2)]).mean_extra
     0.5
     """
     pairs = list(conversations)
     mean = sum(turns - annotated for annotated, turns in pairs) / len(pairs) if pairs else None
-    return Steps(
+    return StepCounts(
         dict(sorted(Counter(annotated for annotated, _ in pairs).items())),
         dict(sorted(Counter(turns for _, turns in pairs).items())),
         mean,

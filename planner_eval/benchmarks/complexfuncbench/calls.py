@@ -78,13 +78,13 @@ def free_key(call: FunctionCall) -> str:
     return json.dumps({"name": call["name"], "arguments": call["arguments"]})
 
 
-def free_of(key: str) -> FunctionCall:
+def free_call(key: str) -> FunctionCall:
     """The call that a key of :func:`free_key` stands for."""
     call: FunctionCall = json.loads(key)
     return call
 
 
-def error(error_type: str, content: str) -> ErrorRecord:
+def error_record(error_type: str, content: str) -> ErrorRecord:
     """An error record."""
     return {"error_type": error_type, "content": content}
 
@@ -143,14 +143,14 @@ class ApiResponse:
 Api: TypeAlias = Callable[[FunctionCall], ApiResponse]
 """Answers a call; an exception means that the service could not be reached."""
 
-EMPTY: dict[str, Any] = {}
+EMPTY_OBJECT: dict[str, Any] = {}
 
 
 class NotRecorded(LookupError):
     """A replayed API was asked something that it has no answer to."""
 
 
-def response(api: Api, call: FunctionCall) -> Any:
+def compared_response(api: Api, call: FunctionCall) -> Any:
     """The response that is compared: None for a failure, ``data`` of a success, else the whole body.
 
     A failure that the service reports in a body of status 200 is a response like any other: two such
@@ -193,7 +193,7 @@ class Replay:
         answers: Key of :func:`query_key` → recorded body.
 
     >>> api = replay([Step(({"name": "f", "arguments": {"n": 2}},), ({"status": True, "data": 7},))])
-    >>> response(api, {"name": "f", "arguments": {"n": "2"}})
+    >>> compared_response(api, {"name": "f", "arguments": {"n": "2"}})
     7
     """
 
@@ -224,7 +224,7 @@ def replay(steps: Iterable[Step], recorded: Iterable[tuple[FunctionCall, Any]] =
     return Replay(answers)
 
 
-def successful(api: Api, call: FunctionCall) -> Any:
+def successful_response(api: Api, call: FunctionCall) -> Any:
     """The response to a call that the service could serve; None for every failure and for no data.
 
     Source: ComplexFuncBench paper, section 3.1 "Response-based Matching": equal *results*.
@@ -236,4 +236,4 @@ def successful(api: Api, call: FunctionCall) -> Any:
     body = answer.body
     if answer.status != 200 or (isinstance(body, Mapping) and body.get("status") is False):
         return None
-    return response(lambda _: answer, call) or None
+    return compared_response(lambda _: answer, call) or None

@@ -1,8 +1,8 @@
 """ComplexEval as a simulator that answers a model's calls turn by turn, as each published runner does.
 
-``start`` gives a state, ``answer`` takes a model's calls and gives the next state with the replies,
+``start`` gives a state, ``answer_turn`` takes a model's calls and gives the next state with the replies,
 ``finish`` takes the final text. States are never changed. :func:`run` drives a model, and
-:func:`planner_eval.benchmarks.complexfuncbench.official.replayed` drives it with recorded turns.
+:func:`planner_eval.benchmarks.complexfuncbench.official.replay_model` drives it with recorded turns.
 
 Source: ComplexFuncBench paper, Algorithm 1; the published base runner.
 """
@@ -21,20 +21,20 @@ from planner_eval.benchmarks.complexfuncbench.calls import (
     FunctionCall,
     OfficialFailure,
     Step,
-    error,
-    free_of,
+    error_record,
+    free_call,
 )
-from planner_eval.benchmarks.complexfuncbench.turn import Judged, Open, Rules, drop_called, judge_turn
+from planner_eval.benchmarks.complexfuncbench.turn import JudgedCall, OpenCall, Rules, drop_called, judge_turn
 
 # ----------------------------------------------------------------------
 # How the published runners differ: one row of a table each.
 #
 # Source: published code; the paper describes one runner for all models.
-NOTHING = "llm_response is None"
+NO_RESPONSE = "llm_response is None"
 
 
 @dataclass(frozen=True, slots=True)
-class Undecodable:
+class UndecodableCall:
     """A call whose arguments are no JSON object.
 
     Args:
@@ -46,7 +46,7 @@ class Undecodable:
     arguments: str
 
 
-class Decoded(NamedTuple):
+class DecodedTurn(NamedTuple):
     """The calls of a turn, or the record that ends the sample."""
 
     calls: Sequence[FunctionCall]
@@ -72,7 +72,9 @@ class Runner:
     shows_format_errors: bool = True
     raises_on_nothing: bool = False
 
-    def decode(self, calls: Sequence[FunctionCall | Undecodable], functions: Mapping[str, Any]) -> Decoded:
+    def decode(
+        self, calls: Sequence[FunctionCall | UndecodableCall], functions: Mapping[str, Any]
+    ) -> DecodedTurn:
         """The turn's calls, or the record that ends the sample.
 
         Args:
@@ -81,16 +83,16 @@ class Runner:
         """
         readable: list[FunctionCall] = []
         for call in calls:
-            if isinstance(call, Undecodable):
-                return Decoded((), self._refusal(call.name, call.arguments))
+            if isinstance(call, UndecodableCall):
+                return DecodedTurn((), self._refusal(call.name, call.arguments))
             if self.unknown_function and call["name"] not in functions:
-                return Decoded((), self._refusal(call["name"], json.dumps(call["arguments"])))
+                return DecodedTurn((), self._refusal(call["name"], json.dumps(call["arguments"])))
             readable.append(call)
-        return Decoded(readable)
+        return DecodedTurn(readable)
 
     def _refusal(self, name: str, arguments: str) -> ErrorRecord:
         call_text = f"namespace(name={name!r}, arguments={arguments!r})"
-        return error(self.unknown_function or "decode_error", f"{call_text} is not Valid.")
+        return error_record(self.unknown_function or "decode_error", f"{call_text} is not Valid.")
 
     def nothing(self) -> ErrorRecord:
         """The record of a model that returned nothing.
@@ -100,7 +102,7 @@ class Runner:
         """
         if self.raises_on_nothing:
             raise OfficialFailure("NotImplementedError", "LLM response is None")
-        return error("unknown_error", NOTHING)
+        return error_record("unknown_error", NO_RESPONSE)
 
 
 RUNNERS: Mapping[str, Runner] = {
@@ -152,7 +154,7 @@ class Outcome:
     total_call_num: int
     real_turn_num: int
     response: str | None = None
-    judged: tuple[tuple[Judged, ...], ...] = ()
+    judged: tuple[tuple[JudgedCall, ...], ...] = ()
 
     @property
     def success(self) -> bool:
@@ -161,7 +163,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ConversationState:
     """A conversation under way.
 
     Args:
@@ -182,28 +184,30 @@ class State:
     steps: tuple[Step, ...]
     rules: Rules
     runner: Runner
-    gold: tuple[Open, ...] = ()
+    gold: tuple[OpenCall, ...] = ()
     next: int = 0
     called: tuple[str, ...] = ()
     correct: int = 0
     turns: int = 0
     last_errors: list[ErrorRecord | None] | str = field(default_factory=list)
     replies: tuple[Any, ...] = ()
-    judged: tuple[tuple[Judged, ...], ...] = ()
+    judged: tuple[tuple[JudgedCall, ...], ...] = ()
     outcome: Outcome | None = None
 
 
-def start(steps: Sequence[Step], rules: Rules, runner: Runner) -> State:
+def start(steps: Sequence[Step], rules: Rules, runner: Runner) -> ConversationState:
     """The state before the model's first turn: step 0 is open, and step 1 if step 0 is all free.
 
     Raises:
         OfficialFailure: the published code would end its run here.
     """
-    state = _open_next(State(tuple(steps), rules, runner))
-    return _open_next(state) if only_free(state.gold) else state
+    state = _open_next_step(ConversationState(tuple(steps), rules, runner))
+    return _open_next_step(state) if has_only_free(state.gold) else state
 
 
-def answer(state: State, calls: Sequence[FunctionCall | Undecodable]) -> State:
+def answer_turn(
+    state: ConversationState, calls: Sequence[FunctionCall | UndecodableCall]
+) -> ConversationState:
     """The state after a turn of calls; ``replies`` holds what they get, ``outcome`` an early end.
 
     Args:
@@ -214,10 +218,10 @@ def answer(state: State, calls: Sequence[FunctionCall | Undecodable]) -> State:
         OfficialFailure: the published code would end its run here.
     """
     if not state.gold:
-        return _end(state, error("func_hallucination", HALLUCINATION))
+        return _end_conversation(state, error_record("func_hallucination", HALLUCINATION))
     readable, fault = state.runner.decode(calls, state.rules.functions)
     if fault:
-        return _end(state, fault)
+        return _end_conversation(state, fault)
     gold = drop_called(state.gold, state.called)
     result = judge_turn(readable, gold, state.rules, called=state.called)
     state = replace(
@@ -233,19 +237,19 @@ def answer(state: State, calls: Sequence[FunctionCall | Undecodable]) -> State:
         ),
     )
     if not result.success and not result.format_errors:
-        return _end(state, result.errors)
+        return _end_conversation(state, result.errors)
     state = replace(
         state,
         correct=state.correct + len(result.success),
-        gold=_without(gold, result.matched),
+        gold=_remove_calls(gold, result.matched),
     )
     if result.success:
-        state = _open_next(state)
-    state = replace(state, gold=_without(state.gold, [free_of(key) for key in state.called]))
-    return _open_next(state) if only_free(state.gold) else state
+        state = _open_next_step(state)
+    state = replace(state, gold=_remove_calls(state.gold, [free_call(key) for key in state.called]))
+    return _open_next_step(state) if has_only_free(state.gold) else state
 
 
-def finish(state: State, text: str) -> State:
+def finish(state: ConversationState, text: str) -> ConversationState:
     """The state after the model's final text; ``outcome`` is set.
 
     Two leftover calls that may be missing do not both go: the published code removes from the list
@@ -255,24 +259,26 @@ def finish(state: State, text: str) -> State:
         OfficialFailure: the published code would end its run here.
     """
     if state.runner.keeps_last_errors and state.last_errors:
-        return _end(state, state.last_errors, text)
+        return _end_conversation(state, state.last_errors, text)
     left = list(state.gold)
     for open_call in left:
-        if _may_be_left(open_call.call):
+        if _is_optional(open_call.call):
             left.remove(open_call)
     if state.next < len(state.steps) or left:
-        return _end(replace(state, gold=tuple(left)), error("stop_early", "Stop early."), text)
-    return _end(replace(state, gold=()), SUCCESS, text)
+        return _end_conversation(
+            replace(state, gold=tuple(left)), error_record("stop_early", "Stop early."), text
+        )
+    return _end_conversation(replace(state, gold=()), SUCCESS, text)
 
 
-Turn: TypeAlias = "Sequence[FunctionCall | Undecodable] | str | None"
+Turn: TypeAlias = "Sequence[FunctionCall | UndecodableCall] | str | None"
 """What a model gives: calls, a final text, or nothing at all."""
 
 Model: TypeAlias = Callable[[Sequence[Mapping[str, Any]]], Turn]
 """Takes the messages so far, gives its next turn."""
 
 
-class Talk(NamedTuple):
+class Conversation(NamedTuple):
     """A conversation that is over.
 
     Args:
@@ -287,10 +293,10 @@ class Talk(NamedTuple):
 def run(
     model: Model,
     messages: Sequence[Mapping[str, Any]],
-    state: State,
+    state: ConversationState,
     *,
     max_turns: int = MAX_TURNS,
-) -> Talk:
+) -> Conversation:
     """Talk with a model until the conversation is over.
 
     Args:
@@ -306,23 +312,23 @@ def run(
     while state.outcome is None:
         turn = model(tuple(conversation))
         if turn is None or state.turns >= max_turns:
-            state = _end(state, state.runner.nothing() if turn is None else _TOO_LONG)
+            state = _end_conversation(state, state.runner.nothing() if turn is None else _TOO_MANY_TURNS)
         elif isinstance(turn, str):
             conversation.append({"role": "assistant", "content": turn})
             state = finish(state, turn)
         else:
             conversation.append({"role": "assistant", "function_call": list(turn)})
-            state = answer(state, turn)
+            state = answer_turn(state, turn)
             if state.outcome is None:
                 conversation.append({"role": "observation", "content": list(state.replies)})
-    return Talk(state.outcome, conversation)
+    return Conversation(state.outcome, conversation)
 
 
 HALLUCINATION = "`self.golden_fcs == []`. Expected to stop. But Model continue to output function call."
-_TOO_LONG = error("exceed_max_length", "The model has taken too many turns.")
+_TOO_MANY_TURNS = error_record("exceed_max_length", "The model has taken too many turns.")
 
 
-def only_free(gold: Sequence[Open]) -> bool:
+def has_only_free(gold: Sequence[OpenCall]) -> bool:
     """No open call has to be made: all are free (true for none), or a hotel is looked up by itself.
 
     One ``Search_Hotels`` of search type ``hotel`` makes it true whatever else is open.
@@ -344,21 +350,21 @@ def _search_type(call: FunctionCall) -> Any:
     return call["arguments"]["search_type"]
 
 
-def _may_be_left(call: FunctionCall) -> bool:
+def _is_optional(call: FunctionCall) -> bool:
     if call["name"] == "Search_Hotels":
         return bool(_search_type(call) == "hotel")
     return call["name"] in FREE_FUNCTIONS and call["name"] != LAT_LONG
 
 
-def _open_next(state: State) -> State:
+def _open_next_step(state: ConversationState) -> ConversationState:
     if state.next >= len(state.steps):
         return state
     step = state.steps[state.next]
-    opened = tuple(Open(*pair) for pair in zip(step.calls, step.observations, strict=True))
+    opened = tuple(OpenCall(*pair) for pair in zip(step.calls, step.observations, strict=True))
     return replace(state, gold=state.gold + opened, next=state.next + 1)
 
 
-def _without(gold: Sequence[Open], calls: Sequence[FunctionCall]) -> tuple[Open, ...]:
+def _remove_calls(gold: Sequence[OpenCall], calls: Sequence[FunctionCall]) -> tuple[OpenCall, ...]:
     """Gold without the first occurrence of each of the calls, where there is one."""
     left = list(gold)
     for call in calls:
@@ -373,7 +379,7 @@ def _fault_reply(runner: Runner, fault: dict[str, str] | None) -> dict[str, str]
     return fault if fault and runner.shows_format_errors else GENERAL_ERROR
 
 
-def _first_unfinished(state: State) -> int:
+def _first_unfinished(state: ConversationState) -> int:
     """The smallest step that holds a call equal to an open one, or the number of steps."""
     left = [call for call, _ in state.gold]
     for number, step in enumerate(state.steps):
@@ -382,7 +388,9 @@ def _first_unfinished(state: State) -> int:
     return len(state.steps)
 
 
-def _end(state: State, message: Message, text: str | None = None) -> State:
+def _end_conversation(
+    state: ConversationState, message: Message, text: str | None = None
+) -> ConversationState:
     outcome = Outcome(
         message=message,
         success_turn_num=_first_unfinished(state),

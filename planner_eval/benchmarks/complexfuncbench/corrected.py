@@ -12,25 +12,25 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, JudgeError, ParseError
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 from planner_eval.benchmarks.complexfuncbench import analysis
 from planner_eval.benchmarks.complexfuncbench.calls import (
     Api,
     FunctionCall,
     Step,
-    error,
+    error_record,
     free_key,
     sorted_call,
-    successful,
+    successful_response,
 )
-from planner_eval.benchmarks.complexfuncbench.conversation import Turn, Undecodable
+from planner_eval.benchmarks.complexfuncbench.conversation import Turn, UndecodableCall
 from planner_eval.benchmarks.complexfuncbench.embedding import assign
 from planner_eval.benchmarks.complexfuncbench.matching import call_key, difference, find_fault
 from planner_eval.benchmarks.complexfuncbench.official import read_turns
-from planner_eval.benchmarks.complexfuncbench.prompts import Scores, score_response
+from planner_eval.benchmarks.complexfuncbench.prompts import AnswerScores, score_response
 from planner_eval.benchmarks.complexfuncbench.turn import (
-    DEFAULTS,
-    Judged,
+    DEFAULT_SETTINGS,
+    JudgedCall,
     Rules,
     Settings,
     domain_of,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 # the model to decide. Identity and equal responses are equivalence relations, so with them alone a
 # call less never gives a higher score; model-based matching follows the paper's mapping and can.
 @dataclass(frozen=True, slots=True)
-class Completed:
+class JudgedConversation:
     """A conversation judged to its end.
 
     Args:
@@ -77,7 +77,7 @@ class Completed:
     steps: int
     turns: int
     response: str | None
-    judged: tuple[tuple[Judged, ...], ...]
+    judged: tuple[tuple[JudgedCall, ...], ...]
 
     @property
     def success(self) -> bool:
@@ -85,7 +85,7 @@ class Completed:
         return self.correct == self.calls and self.response is not None
 
 
-def complete(steps: Sequence[Step], turns: Sequence[Turn], rules: Rules) -> Completed:
+def judge_conversation(steps: Sequence[Step], turns: Sequence[Turn], rules: Rules) -> JudgedConversation:
     """Judge all turns of a conversation.
 
     Args:
@@ -97,13 +97,13 @@ def complete(steps: Sequence[Step], turns: Sequence[Turn], rules: Rules) -> Comp
     """
     left = [sorted_call(call) for call in steps[0].calls]
     opened = 1
-    judged: list[tuple[Judged, ...]] = []
+    judged: list[tuple[JudgedCall, ...]] = []
     response: str | None = None
     for turn in turns:
         if turn is None or isinstance(turn, str):
             response = turn
             break
-        judgements = judge(turn, left, rules)
+        judgements = judge_calls(turn, left, rules)
         judged.append(judgements)
         matched = [id(judgement.gold) for judgement in judgements if judgement.matched]
         left = [call for call in left if id(call) not in matched]
@@ -112,12 +112,12 @@ def complete(steps: Sequence[Step], turns: Sequence[Turn], rules: Rules) -> Comp
             opened += 1
     calls = sum(len(step.calls) for step in steps)
     correct = sum(judgement.matched for turn in judged for judgement in turn)
-    return Completed(calls, correct, len(steps), len(judged), response, tuple(judged))
+    return JudgedConversation(calls, correct, len(steps), len(judged), response, tuple(judged))
 
 
-def judge(
-    predictions: Sequence[FunctionCall | Undecodable], gold: Sequence[FunctionCall], rules: Rules
-) -> tuple[Judged, ...]:
+def judge_calls(
+    predictions: Sequence[FunctionCall | UndecodableCall], gold: Sequence[FunctionCall], rules: Rules
+) -> tuple[JudgedCall, ...]:
     """Every call of a turn with its verdict, in the order of the calls.
 
     Args:
@@ -127,38 +127,40 @@ def judge(
 
     Source: ComplexFuncBench paper, section 3.1.
     """
-    judgements: dict[int, Judged] = {}
+    judgements: dict[int, JudgedCall] = {}
     well_formed: dict[int, FunctionCall] = {}
     for position, call in enumerate(predictions):
-        if isinstance(call, Undecodable):
+        if isinstance(call, UndecodableCall):
             bare: FunctionCall = {"name": call.name, "arguments": {}}
-            judgements[position] = Judged(position, bare, None, "format", error("func_error", _UNREADABLE))
+            judgements[position] = JudgedCall(
+                position, bare, None, "format", error_record("func_error", _UNREADABLE_MESSAGE)
+            )
             continue
         fault = find_fault(call, rules.functions)
         if fault and free_key(sorted_call(call)) not in map(free_key, gold):  # gold's own form is no fault
-            record = error(fault.error_type, fault.text)
-            judgements[position] = Judged(position, call, None, "format", record, fault)
+            record = error_record(fault.error_type, fault.text)
+            judgements[position] = JudgedCall(position, call, None, "format", record, fault)
         else:
             well_formed[position] = sorted_call(call)
-    pairs = _Pairs(well_formed, list(gold))
+    pairs = _OpenPairing(well_formed, list(gold))
     pairs.join("rule", call_key)
-    pairs.join("response", lambda call: _answer(call, rules.matcher.api))
+    pairs.join("response", lambda call: _answer_text(call, rules.matcher.api))
     judgements.update(pairs.found)
-    judgements.update(_by_similarity(pairs, rules))
+    judgements.update(_match_by_similarity(pairs, rules))
     return tuple(judgements[position] for position in sorted(judgements))
 
 
-_UNREADABLE = "The arguments are no JSON object."
-_SUPERFLUOUS = "No gold call is left for this call."
+_UNREADABLE_MESSAGE = "The arguments are no JSON object."
+_SUPERFLUOUS_MESSAGE = "No gold call is left for this call."
 
 
 @dataclass(slots=True)
-class _Pairs:
+class _OpenPairing:
     """Predicted calls and gold calls that are not paired yet, and what was found so far."""
 
     sound: dict[int, FunctionCall]
     gold: list[FunctionCall]
-    found: dict[int, Judged] = field(default_factory=dict)
+    found: dict[int, JudgedCall] = field(default_factory=dict)
 
     def join(self, how: str, key: Callable[[FunctionCall], Hashable]) -> None:
         """Pair calls of equal keys one to one; a key of None equals nothing."""
@@ -174,50 +176,50 @@ class _Pairs:
             if indices:
                 index = indices.pop(0)
                 used.add(index)
-                self.found[position] = Judged(position, call, self.gold[index], how)
+                self.found[position] = JudgedCall(position, call, self.gold[index], how)
                 del self.sound[position]
         self.gold = [call for index, call in enumerate(self.gold) if index not in used]
 
 
-def _answer(call: FunctionCall, api: Api) -> str | None:
-    answer = successful(api, call)
+def _answer_text(call: FunctionCall, api: Api) -> str | None:
+    answer = successful_response(api, call)
     return None if answer is None else json.dumps(answer, sort_keys=True, default=str)
 
 
-def _by_similarity(pairs: _Pairs, rules: Rules) -> dict[int, Judged]:
+def _match_by_similarity(pairs: _OpenPairing, rules: Rules) -> dict[int, JudgedCall]:
     """The rest, each with its most similar gold call for the model to decide."""
     positions = list(pairs.sound)
     chosen = assign(
-        [_concatenated(pairs.sound[position]) for position in positions],
-        [_concatenated(call) for call in pairs.gold],
+        [_embedded_text(pairs.sound[position]) for position in positions],
+        [_embedded_text(call) for call in pairs.gold],
         rules.embedding,
     )
     judgements = {
-        position: Judged(position, call, None, "", error("func_error", _SUPERFLUOUS))
+        position: JudgedCall(position, call, None, "", error_record("func_error", _SUPERFLUOUS_MESSAGE))
         for position, call in pairs.sound.items()
     }
     for row, column in chosen:
         position, gold = positions[row], pairs.gold[column]
         call = pairs.sound[position]
         if call["name"] != gold["name"]:
-            record: Any = error("func_error", "Do not call the correct function.")
+            record: Any = error_record("func_error", "Do not call the correct function.")
         elif rules.matcher.same(call, gold):
-            judgements[position] = Judged(position, call, gold, "model")
+            judgements[position] = JudgedCall(position, call, gold, "model")
             continue
         else:
             record = difference(call, gold)
-        judgements[position] = Judged(position, call, gold, "", record)
+        judgements[position] = JudgedCall(position, call, gold, "", record)
     return judgements
 
 
-def _concatenated(call: FunctionCall) -> str:
+def _embedded_text(call: FunctionCall) -> str:
     return f"{call['name']} {json.dumps(call['arguments'], ensure_ascii=False)}"
 
 
 # ----------------------------------------------------------------------
 # The figures that the paper's definitions mean, over recorded conversations.
 @dataclass(frozen=True, slots=True)
-class Record:
+class JudgedRecord:
     """One record, judged or not.
 
     Args:
@@ -227,11 +229,11 @@ class Record:
     """
 
     id: str
-    completed: Completed
-    scores: Scores
+    completed: JudgedConversation
+    scores: AnswerScores
 
 
-def score_corrected(records: Records, *, settings: Settings = DEFAULTS) -> Report:
+def score_corrected(records: Records, *, settings: Settings = DEFAULT_SETTINGS) -> Report:
     """The paper's figures of recorded conversations, under the published names.
 
     Rates are shares from 0 to 1, where the published code prints percent; answers score 0 to 2.
@@ -246,28 +248,28 @@ def score_corrected(records: Records, *, settings: Settings = DEFAULTS) -> Repor
 
     Source: ComplexFuncBench paper, sections 3.1, 3.2 and 4.3.
     """
-    judged: list[Record] = []
+    judged: list[JudgedRecord] = []
     rows: list[SampleScore] = []
     for sample, text in records:
-        row, record = _score(sample, text, settings)
+        row, record = _score_sample(sample, text, settings)
         rows.append(row)
         if record is not None:
             judged.append(record)
     figures = (
-        *_rates(judged),
-        *_answers(judged, settings),
-        *_errors(judged),
-        *_steps(judged),
-        _self_correction(judged),
+        *_rate_figures(judged),
+        *_answer_figures(judged, settings),
+        *_error_figures(judged),
+        *_step_figures(judged),
+        _self_correction_figure(judged),
     )
     return Report("complexfuncbench", "corrected", len(rows), figures, tuple(rows))
 
 
-def _score(sample: Sample, text: str, settings: Settings) -> tuple[SampleScore, Record | None]:
+def _score_sample(sample: Sample, text: str, settings: Settings) -> tuple[SampleScore, JudgedRecord | None]:
     try:
         steps, rules = prepare(sample, settings)
-        turns, error = _turns(text)
-        completed = complete(steps, turns, rules)
+        turns, error = _read_turns(text)
+        completed = judge_conversation(steps, turns, rules)
         scores = score_response(sample.gold, completed.response, settings.judge)
     except (InputError, JudgeError) as failure:
         return SampleScore(sample.id, False, error=str(failure)), None
@@ -278,37 +280,41 @@ def _score(sample: Sample, text: str, settings: Settings) -> tuple[SampleScore, 
         Figure("completeness", scores.complete),
         Figure("correctness", scores.correct),
     )
-    return SampleScore(sample.id, completed.success, figures, error), Record(sample.id, completed, scores)
+    return SampleScore(sample.id, completed.success, figures, error), JudgedRecord(
+        sample.id, completed, scores
+    )
 
 
-def _turns(text: str) -> tuple[list[Turn], str | None]:
+def _read_turns(text: str) -> tuple[list[Turn], str | None]:
     try:
         return read_turns(text), None
     except ParseError as failure:
         return [], failure.code
 
 
-_SUCCESS = "share of the samples that came in whose annotated calls were all made and answered; not percent"
-_ACCURACY = "share of the annotated calls that were made, each once; not percent"
+_SUCCESS_NOTE = (
+    "share of the samples that came in whose annotated calls were all made and answered; not percent"
+)
+_ACCURACY_NOTE = "share of the annotated calls that were made, each once; not percent"
 
 
-def _rates(judged: Sequence[Record]) -> list[Figure]:
+def _rate_figures(judged: Sequence[JudgedRecord]) -> list[Figure]:
     groups = {"Overall {}": list(judged)}
     for record in judged:
         groups.setdefault(f"{{}} {domain_of(record.id)}", []).append(record)
     figures = []
     for name, group in groups.items():
         successes = sum(record.completed.success for record in group)
-        figures.append(ratio(name.format("Success Rate"), successes, len(group), note=_SUCCESS))
+        figures.append(ratio(name.format("Success Rate"), successes, len(group), note=_SUCCESS_NOTE))
     for name, group in groups.items():
         correct, calls = (
             sum(getattr(record.completed, field) for record in group) for field in ("correct", "calls")
         )
-        figures.append(ratio(name.format("Call Accuracy"), correct, calls, note=_ACCURACY))
+        figures.append(ratio(name.format("Call Accuracy"), correct, calls, note=_ACCURACY_NOTE))
     return figures
 
 
-def _answers(judged: Sequence[Record], settings: Settings) -> list[Figure]:
+def _answer_figures(judged: Sequence[JudgedRecord], settings: Settings) -> list[Figure]:
     """Averages over all samples: no answer, or an empty one, scores 0; an undecided judge is left out."""
     if settings.judge is None:
         note = "no judge was given"
@@ -322,13 +328,13 @@ def _answers(judged: Sequence[Record], settings: Settings) -> list[Figure]:
             max(score, 0) if score is not None and score != -1 else 0 for score in scores if score != -1
         ]
         undecided = len(scores) - len(decided)
-        undecided_text = f"{counted(undecided, 'answer')} on which the judge did not decide"
+        undecided_text = f"{format_count(undecided, 'answer')} on which the judge did not decide"
         note = f"{undecided_text} {'is' if undecided == 1 else 'are'} left out" if undecided else ""
         figures.append(ratio(name, sum(max(score or 0, 0) for score in decided), len(decided), note=note))
     return figures
 
 
-def _errors(judged: Sequence[Record]) -> list[Figure]:
+def _error_figures(judged: Sequence[JudgedRecord]) -> list[Figure]:
     calls = [[call for turn in record.completed.judged for call in turn] for record in judged]
     stopped = [record.completed.correct < record.completed.calls for record in judged]
     counts = analysis.judged_error_types(zip(calls, stopped, strict=True))
@@ -339,14 +345,18 @@ def _errors(judged: Sequence[Record]) -> list[Figure]:
     ]
 
 
-_SELF = "wrong calls, each answered by an error message, after which a later turn makes the right one"
+_SELF_CORRECTION_NOTE = (
+    "wrong calls, each answered by an error message, after which a later turn makes the right one"
+)
 
 
-def _self_correction(judged: Sequence[Record]) -> Figure:
+def _self_correction_figure(judged: Sequence[JudgedRecord]) -> Figure:
     correction = analysis.self_correction(record.completed.judged for record in judged)
-    return ratio("self-correction", correction.total - correction.wrong, correction.total, note=_SELF)
+    return ratio(
+        "self-correction", correction.total - correction.wrong, correction.total, note=_SELF_CORRECTION_NOTE
+    )
 
 
-def _steps(judged: Sequence[Record]) -> list[Figure]:
+def _step_figures(judged: Sequence[JudgedRecord]) -> list[Figure]:
     extra = sum(record.completed.turns - record.completed.steps for record in judged)
     return [ratio("extra steps", extra, len(judged), note="turns with calls beyond the annotated steps")]

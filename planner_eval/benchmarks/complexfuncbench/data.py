@@ -16,8 +16,8 @@ from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.datasets.sample import Sample, load_json, load_jsonl
 from planner_eval.plan.model import Diagnostic
 
-FILE = "ComplexFuncBench.jsonl"
-CHECKED = "exact_match_values.json"
+DATA_FILE = "ComplexFuncBench.jsonl"
+EXACT_VALUES_FILE = "exact_match_values.json"
 DOMAINS = ("Hotels", "Flights", "Car-Rental", "Attraction", "Cross")
 _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
@@ -42,8 +42,8 @@ def read_complexfuncbench(folder: Path) -> Iterator[Sample]:
     Raises:
         DatasetError: there is no such file, or it cannot be read.
     """
-    path = folder / FILE if folder.is_dir() else folder
-    lists = path.parent / CHECKED
+    path = folder / DATA_FILE if folder.is_dir() else folder
+    lists = path.parent / EXACT_VALUES_FILE
     checked = load_json(lists) if lists.is_file() else None
     if checked is not None and not isinstance(checked, dict):
         raise DatasetError(f"{lists}: expected an object of function names")
@@ -52,7 +52,7 @@ def read_complexfuncbench(folder: Path) -> Iterator[Sample]:
         if not isinstance(record, dict):
             record = {"conversations": record}
         id_ = str(record.get("id", f"line {number}"))
-        diagnostics = (*record_findings(record), *_repeated(id_, seen))
+        diagnostics = (*record_findings(record), *_repeated_id_findings(id_, seen))
         extra: dict[str, Any] = {"diagnostics": diagnostics}
         if checked is not None:
             extra["exact_match_values"] = checked
@@ -69,7 +69,7 @@ def domain(identifier: str) -> str:
     return identifier.rpartition("-")[0] or identifier
 
 
-def _repeated(identifier: str, seen: set[str]) -> Iterator[Diagnostic]:
+def _repeated_id_findings(identifier: str, seen: set[str]) -> Iterator[Diagnostic]:
     if identifier in seen:
         yield Diagnostic("dataset.repeated_id", f"an earlier record has the id {identifier!r}", "error")
     seen.add(identifier)
@@ -124,13 +124,13 @@ def _turn_findings(turns: Sequence[Mapping[str, Any]]) -> Iterator[Diagnostic]:
         if not isinstance(calls, list) or not isinstance(answers, list) or len(calls) != len(answers):
             yield Diagnostic(
                 "dataset.length",
-                f"turn {number} has {_count(calls)} calls and {_count(answers)} observations",
+                f"turn {number} has {_list_length(calls)} calls and {_list_length(answers)} observations",
             )
     if not turns or turns[-1].get("role") != "assistant" or "function_call" in turns[-1]:
         yield Diagnostic("dataset.no_answer", "the conversation has no final answer")
 
 
-def _count(value: Any) -> int:
+def _list_length(value: Any) -> int:
     return len(value) if isinstance(value, list) else 0
 
 

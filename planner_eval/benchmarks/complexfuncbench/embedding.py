@@ -110,7 +110,8 @@ def assign(predicted: Sequence[str], gold: Sequence[str], embedding: Embedding) 
     """The one-to-one assignment with the largest sum of similarities, by predicted position.
 
     Equal vectors give equal results on every machine. Where several assignments are equally good, the
-    one that scipy's procedure meets on the distances 1 - similarity counts; :func:`tied` tells such cases.
+    one that scipy's procedure meets on the distances 1 - similarity counts; :func:`has_ties` tells such
+    cases.
 
     Args:
         predicted: Texts of the predicted calls.
@@ -166,7 +167,7 @@ def similarities(
     return np.array(columns).T
 
 
-def tied(predicted: Sequence[str], gold: Sequence[str], embedding: Embedding) -> bool:
+def has_ties(predicted: Sequence[str], gold: Sequence[str], embedding: Embedding) -> bool:
     """Two rows or two columns of the similarities are equal: exchanging them costs nothing.
 
     The published code leaves it to the last digit of a matrix product which of two equal calls gets
@@ -177,7 +178,10 @@ def tied(predicted: Sequence[str], gold: Sequence[str], embedding: Embedding) ->
         gold: Texts of the gold calls.
         embedding: Gives the vectors.
 
-    >>> tied(["Oslo", "Oslo"], ["Rome", "Oslo"], Trigrams()), tied(["Oslo", "Rome"], ["Oslo"], Trigrams())
+    >>> (
+    ...     has_ties(["Oslo", "Oslo"], ["Rome", "Oslo"], Trigrams()),
+    ...     has_ties(["Oslo", "Rome"], ["Oslo"], Trigrams())
+    ... )
     (True, False)
     """
     if not predicted or not gold:

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.benchmarks.complexfuncbench.calls import (
-    EMPTY,
+    EMPTY_OBJECT,
     Api,
     ErrorRecord,
     FunctionCall,
     OfficialFailure,
-    error,
-    response,
+    compared_response,
+    error_record,
 )
 from planner_eval.catalogs.json_schema.types import type_of
-from planner_eval.catalogs.values import problem
+from planner_eval.catalogs.value_errors import find_problem
 from planner_eval.comparison.policy.file import load_policy
 from planner_eval.plan.canonical import Key, value_key
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # Is this call well formed, and does it do what that gold call does? One small function a question.
-FILTER = "categories_filter"
+FILTER_PARAMETER = "categories_filter"
 
-Same: TypeAlias = Callable[[FunctionCall, FunctionCall], bool]
+CallPredicate: TypeAlias = Callable[[FunctionCall, FunctionCall], bool]
 """Model-based matching: does the predicted call mean the same as the gold call?"""
 
 Functions: TypeAlias = Mapping[str, Mapping[str, Any]]
@@ -48,7 +48,7 @@ _TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
 """The declared types that are checked; ``integer`` and ``object`` are not, and a bool is a number."""
 
 
-def never_same(prediction: FunctionCall, gold: FunctionCall) -> bool:
+def never_matches(prediction: FunctionCall, gold: FunctionCall) -> bool:
     """Model-based matching without a model: no two calls match."""
     return False
 
@@ -66,7 +66,7 @@ class Matcher:
 
     api: Api
     checked: Mapping[str, Sequence[str]] | None = None
-    same: Same = never_same
+    same: CallPredicate = never_matches
 
 
 def functions_by_name(functions: Sequence[Mapping[str, Any]]) -> Functions:
@@ -114,11 +114,13 @@ def check_format(call: FunctionCall, functions: Functions) -> Fault | None:
     required, declared = list(parameters.get("required") or ()), parameters.get("properties") or {}
     missing = [key for key in dict.fromkeys(required) if key not in arguments]
     if missing:
-        lack = f"but {list(arguments)} do not provide {_set(missing)}"
+        lack = f"but {list(arguments)} do not provide {_format_set(missing)}"
         return Fault("param_missing", f"Function {name} requires parameters {required}, {lack}")
     unknown = [key for key in arguments if key not in declared]
     if unknown:
-        return Fault("param_hallucination", f"Function {name} does not have parameters {_set(unknown)}")
+        return Fault(
+            "param_hallucination", f"Function {name} does not have parameters {_format_set(unknown)}"
+        )
     for key, value in arguments.items():
         kind = declared[key].get("type")
         expected, words = _TYPES.get(kind, (object, "")) if isinstance(kind, str) else (object, "")
@@ -128,7 +130,7 @@ def check_format(call: FunctionCall, functions: Functions) -> Fault | None:
     return None
 
 
-def _set(names: Sequence[str]) -> str:
+def _format_set(names: Sequence[str]) -> str:
     return "{" + ", ".join(map(repr, names)) + "}"
 
 
@@ -146,8 +148,8 @@ def filter_set(value: Any) -> set[str]:
     return {item.strip() for item in value.split(",")}
 
 
-def _equal(key: str, predicted: Any, gold: Any) -> bool:
-    if key == FILTER:
+def _is_equal(key: str, predicted: Any, gold: Any) -> bool:
+    if key == FILTER_PARAMETER:
         return filter_set(predicted) == filter_set(gold)
     return bool(predicted == gold)
 
@@ -161,7 +163,7 @@ def rule_match(prediction: FunctionCall, gold: FunctionCall) -> bool:
     return (
         prediction["name"] == gold["name"]
         and pred_arguments.keys() == gold_arguments.keys()
-        and all(_equal(key, pred_arguments[key], gold_arguments[key]) for key in gold_arguments)
+        and all(_is_equal(key, pred_arguments[key], gold_arguments[key]) for key in gold_arguments)
     )
 
 
@@ -179,7 +181,7 @@ def value_check(
     """
     name = gold["name"]
     if prediction["name"] != name:
-        return error("func_error", "Do not call the correct function.")
+        return error_record("func_error", "Do not call the correct function.")
     if name not in checked:
         raise OfficialFailure("KeyError", repr(name))
     pred_arguments = prediction["arguments"]
@@ -187,9 +189,9 @@ def value_check(
         if key not in checked[name]:
             continue
         if key not in pred_arguments:
-            return error("param_missing", f"Missing parameter {key} in prediction.")
-        if not _equal(key, pred_arguments[key], value):
-            return error("value_error", f"Parameter {key} value is not correct in prediction.")
+            return error_record("param_missing", f"Missing parameter {key} in prediction.")
+        if not _is_equal(key, pred_arguments[key], value):
+            return error_record("value_error", f"Parameter {key} value is not correct in prediction.")
     return None
 
 
@@ -218,13 +220,13 @@ def response_match(prediction: FunctionCall, gold: FunctionCall, api: Api) -> bo
 
     Source: paper, section 3.1 "Response-based Matching".
     """
-    pred_response = response(api, prediction)
-    if pred_response == EMPTY:
+    pred_response = compared_response(api, prediction)
+    if pred_response == EMPTY_OBJECT:
         return None
-    return pred_response is not None and bool(pred_response == response(api, gold))
+    return pred_response is not None and bool(pred_response == compared_response(api, gold))
 
 
-def equivalent(prediction: FunctionCall, gold: FunctionCall, matcher: Matcher) -> Verdict:
+def judge_equivalence(prediction: FunctionCall, gold: FunctionCall, matcher: Matcher) -> Verdict:
     """Rule, value check, response, model, in the published code's order; the first that decides counts.
 
     Raises:
@@ -252,12 +254,12 @@ def first_difference(prediction: FunctionCall, gold: FunctionCall) -> ErrorRecor
     pred_arguments, gold_arguments = prediction["arguments"], gold["arguments"]
     for key, value in gold_arguments.items():
         if key not in pred_arguments:
-            return error("param_missing", f"Missing parameter {key} in prediction.")
+            return error_record("param_missing", f"Missing parameter {key} in prediction.")
         if pred_arguments[key] != value:
-            return error("value_error", f"Parameter {key} value do not equal to golden.")
+            return error_record("value_error", f"Parameter {key} value do not equal to golden.")
     for key in pred_arguments:
         if key not in gold_arguments:
-            return error("param_hallucination", f"Parameter {key} is hallucinated.")
+            return error_record("param_hallucination", f"Parameter {key} is hallucinated.")
     return None
 
 
@@ -298,12 +300,12 @@ def difference(prediction: FunctionCall, gold: FunctionCall) -> ErrorRecord | No
     name, arguments, expected = gold["name"], prediction["arguments"], gold["arguments"]
     for key, value in expected.items():
         if key not in arguments:
-            return error("param_missing", f"Missing parameter {key} in prediction.")
+            return error_record("param_missing", f"Missing parameter {key} in prediction.")
         if argument_key(name, key, arguments[key]) != argument_key(name, key, value):
-            return error("value_error", f"Parameter {key} value do not equal to golden.")
+            return error_record("value_error", f"Parameter {key} value do not equal to golden.")
     for key in arguments:
         if key not in expected:
-            return error("param_hallucination", f"Parameter {key} is hallucinated.")
+            return error_record("param_hallucination", f"Parameter {key} is hallucinated.")
     return None
 
 
@@ -326,7 +328,7 @@ def find_fault(call: FunctionCall, functions: Functions) -> Fault | None:
     properties = (functions[name].get("parameters") or {}).get("properties") or {}
     for key, value in call["arguments"].items():
         try:
-            code, message = problem(value, type_of(properties[key])) or ("", "")
+            code, message = find_problem(value, type_of(properties[key])) or ("", "")
         except CatalogError:  # what is no schema declares no type
             continue
         if code == "check.wrong_type":

@@ -21,12 +21,18 @@ from planner_eval.benchmarks.complexfuncbench.conversation import (
     Outcome,
     Runner,
     Turn,
-    Undecodable,
+    UndecodableCall,
     run,
     start,
 )
-from planner_eval.benchmarks.complexfuncbench.prompts import Scores, score_response
-from planner_eval.benchmarks.complexfuncbench.turn import CROSS, DEFAULTS, Settings, domain_of, prepare
+from planner_eval.benchmarks.complexfuncbench.prompts import AnswerScores, score_response
+from planner_eval.benchmarks.complexfuncbench.turn import (
+    CROSS,
+    DEFAULT_SETTINGS,
+    Settings,
+    domain_of,
+    prepare,
+)
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 
 if TYPE_CHECKING:
@@ -39,7 +45,7 @@ if TYPE_CHECKING:
 # Two forms are read, alone or as the ``conversations`` or ``messages`` of an object: the released one
 # (``function_call`` holds the calls of an assistant turn) and the one of chat endpoints
 # (``tool_calls``, arguments as JSON text). Observations, system and user messages are passed over.
-MOST_CALLS = 10_000
+MAX_CALLS = 10_000
 """Calls of one conversation; mapping needs memory for each."""
 
 
@@ -60,17 +66,17 @@ def read_turns(text: str) -> list[Turn]:
     count = 0
     for number, message in enumerate(_messages(text)):
         if not isinstance(message, Mapping):
-            raise _shape(f"message {number} is no object", text)
+            raise _shape_error(f"message {number} is no object", text)
         if message.get("role") != "assistant":
             continue
         calls = message.get("function_call") or message.get("tool_calls")
         if calls:
             listed = [calls] if isinstance(calls, Mapping) else calls
             if not isinstance(listed, list):
-                raise _shape(f"the calls of message {number} are no list", text)
+                raise _shape_error(f"the calls of message {number} are no list", text)
             count += len(listed)
-            if count > MOST_CALLS:
-                raise LimitError(f"the conversation has more than {MOST_CALLS:,} calls")
+            if count > MAX_CALLS:
+                raise LimitError(f"the conversation has more than {MAX_CALLS:,} calls")
             turns.append([_call(call, number, text) for call in listed])
         else:
             content = message.get("content")
@@ -79,7 +85,7 @@ def read_turns(text: str) -> list[Turn]:
     return turns
 
 
-def replayed(turns: Sequence[Turn]) -> Model:
+def replay_model(turns: Sequence[Turn]) -> Model:
     """A model that takes recorded turns, and gives nothing once they are used up."""
     left: Iterator[Turn] = iter(turns)
     return lambda messages: next(left, None)
@@ -105,25 +111,27 @@ def _messages(text: str) -> list[Any]:
     if isinstance(value, Mapping):
         value = value.get("conversations", value.get("messages"))
     if not isinstance(value, list):
-        raise _shape("expected a list of messages, or an object with 'conversations' or 'messages'", text)
+        raise _shape_error(
+            "expected a list of messages, or an object with 'conversations' or 'messages'", text
+        )
     return value
 
 
-def _call(call: Any, number: int, text: str) -> FunctionCall | Undecodable:
+def _call(call: Any, number: int, text: str) -> FunctionCall | UndecodableCall:
     inner = call.get("function", call) if isinstance(call, Mapping) else None
     if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str):
-        raise _shape(f"a call of message {number} has no name", text)
+        raise _shape_error(f"a call of message {number} has no name", text)
     arguments = inner.get("arguments")
     if isinstance(arguments, Mapping):
         return {"name": inner["name"], "arguments": arguments}
     arguments_text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    decoded = _decoded(arguments_text)
+    decoded = _decode_arguments(arguments_text)
     if decoded is None:
-        return Undecodable(inner["name"], arguments_text)
+        return UndecodableCall(inner["name"], arguments_text)
     return {"name": inner["name"], "arguments": decoded}
 
 
-def _decoded(text: str) -> dict[str, Any] | None:
+def _decode_arguments(text: str) -> dict[str, Any] | None:
     """Arguments written as JSON text; ``null`` means none. None where the text is no object."""
     try:
         check_depth(text, DEFAULT_LIMITS)
@@ -133,31 +141,31 @@ def _decoded(text: str) -> dict[str, Any] | None:
     return {} if value is None else value if isinstance(value, dict) else None
 
 
-def _shape(reason: str, text: str) -> ParseError:
+def _shape_error(reason: str, text: str) -> ParseError:
     return ParseError(reason, code="parse.shape", dialect="complexfuncbench")
 
 
 # ----------------------------------------------------------------------
 # The published figures: ``print_results`` over conversations, and records scored into a report.
-PER_DOMAIN, OF_CROSS, OF_ALL = 150, 400, 1000
+SAMPLES_PER_DOMAIN, SAMPLES_IN_CROSS, SAMPLES_IN_ALL = 150, 400, 1000
 """Denominators that the published code takes for granted."""
 
-LOST = "unknown_error"
+UNKNOWN_ERROR = "unknown_error"
 """Samples that end so are never written, and so missing from every count of the published code."""
 
-NO_VETO = (
+NO_VALUE_CHECK_NOTE = (
     "without the published value check: exact_match_values.json does not lie beside the data "
     "(planeval data fetch complexfuncbench)"
 )
 
-REPLAYED = (
+REPLAY_NOTE = (
     "recorded observations stand in for the API that the published code asks; "
     "a conversation on which it ends is a failure"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class StoredConversation:
     """One conversation as the published code writes it down.
 
     Args:
@@ -168,7 +176,7 @@ class Written:
 
     id: str
     outcome: Outcome
-    scores: Scores
+    scores: AnswerScores
 
     @property
     def domain(self) -> str:
@@ -177,7 +185,7 @@ class Written:
 
 
 # ---------------------------------------------------------------- what the published code prints
-def print_results(written: Iterable[Written]) -> dict[str, str]:
+def print_results(written: Iterable[StoredConversation]) -> dict[str, str]:
     """What the published code prints: label → text.
 
     Success rates divide by 150 (400 for Cross) and 1,000, whatever the number of samples; a domain
@@ -190,61 +198,70 @@ def print_results(written: Iterable[Written]) -> dict[str, str]:
     rows = list(written)
     return {
         "Domain Success Rate": str(
-            {name: _rate(domain_rows, _size(name)) for name, domain_rows in _successful(rows)}
+            {
+                name: _success_rate(domain_rows, _domain_size(name))
+                for name, domain_rows in _successes_by_domain(rows)
+            }
         ),
-        "Domain Call Accuracy": str({name: _accuracy(domain_rows) for name, domain_rows in _domains(rows)}),
-        "Overall Success Rate": str(_rate(rows, OF_ALL)),
-        "Overall Call Accuracy": str(_accuracy(rows)),
-        "Complete Score": str(_mean([row.scores.complete for row in rows])),
-        "Correct Score": str(_mean([row.scores.correct for row in rows])),
+        "Domain Call Accuracy": str(
+            {name: _call_accuracy(domain_rows) for name, domain_rows in _rows_by_domain(rows)}
+        ),
+        "Overall Success Rate": str(_success_rate(rows, SAMPLES_IN_ALL)),
+        "Overall Call Accuracy": str(_call_accuracy(rows)),
+        "Complete Score": str(_mean_score([row.scores.complete for row in rows])),
+        "Correct Score": str(_mean_score([row.scores.correct for row in rows])),
     }
 
 
-def _domains(rows: Sequence[Written]) -> list[tuple[str, list[Written]]]:
+def _rows_by_domain(rows: Sequence[StoredConversation]) -> list[tuple[str, list[StoredConversation]]]:
     names = dict.fromkeys(row.domain for row in rows)
     return [(name, [row for row in rows if row.domain == name]) for name in names]
 
 
-def _successful(rows: Sequence[Written]) -> list[tuple[str, list[Written]]]:
-    return _domains([row for row in rows if row.outcome.success])
+def _successes_by_domain(rows: Sequence[StoredConversation]) -> list[tuple[str, list[StoredConversation]]]:
+    return _rows_by_domain([row for row in rows if row.outcome.success])
 
 
-def _size(domain: str) -> int:
-    return OF_CROSS if domain == CROSS else PER_DOMAIN
+def _domain_size(domain: str) -> int:
+    return SAMPLES_IN_CROSS if domain == CROSS else SAMPLES_PER_DOMAIN
 
 
-def _successes(rows: Sequence[Written]) -> int:
+def _count_successes(rows: Sequence[StoredConversation]) -> int:
     return sum(row.outcome.success for row in rows)
 
 
-def _rate(rows: Sequence[Written], size: int) -> float:
-    return _successes(rows) / size * 100
+def _success_rate(rows: Sequence[StoredConversation], size: int) -> float:
+    return _count_successes(rows) / size * 100
 
 
-def _calls(rows: Sequence[Written]) -> tuple[int, int]:
+def _call_counts(rows: Sequence[StoredConversation]) -> tuple[int, int]:
     return (
         sum(row.outcome.correct_call_num for row in rows),
         sum(row.outcome.total_call_num for row in rows),
     )
 
 
-def _accuracy(rows: Sequence[Written]) -> float:
-    correct, total = _calls(rows)
+def _call_accuracy(rows: Sequence[StoredConversation]) -> float:
+    correct, total = _call_counts(rows)
     return correct / total * 100
 
 
-def _counted(scores: Sequence[int | None]) -> list[int]:
+def _usable_scores(scores: Sequence[int | None]) -> list[int]:
     return [score for score in scores if score is not None and 0 <= score <= 2]
 
 
-def _mean(scores: Sequence[int | None]) -> float:
-    return sum(_counted(scores)) / len(_counted(scores))
+def _mean_score(scores: Sequence[int | None]) -> float:
+    return sum(_usable_scores(scores)) / len(_usable_scores(scores))
 
 
 # ---------------------------------------------------------------- records into a report
-def talk(
-    sample: Sample, turns: Sequence[Turn], *, runner: Runner = RUNNERS["gpt"], settings: Settings = DEFAULTS
-) -> Written:
+def score_conversation(
+    sample: Sample,
+    turns: Sequence[Turn],
+    *,
+    runner: Runner = RUNNERS["gpt"],
+    settings: Settings = DEFAULT_SETTINGS,
+) -> StoredConversation:
     """Score the recorded turns of one conversation as the published code does.
 
     Raises:
@@ -253,11 +270,13 @@ def talk(
     """
     steps, rules = prepare(sample, settings)
     state = start(steps, rules, runner)
-    outcome = run(replayed(turns), (), state, max_turns=len(turns) + 1).outcome
-    return Written(sample.id, outcome, score_response(sample.gold, outcome.response, settings.judge))
+    outcome = run(replay_model(turns), (), state, max_turns=len(turns) + 1).outcome
+    return StoredConversation(
+        sample.id, outcome, score_response(sample.gold, outcome.response, settings.judge)
+    )
 
 
-def score_official(records: Records, *, runner: str = "gpt", settings: Settings = DEFAULTS) -> Report:
+def score_official(records: Records, *, runner: str = "gpt", settings: Settings = DEFAULT_SETTINGS) -> Report:
     """The published figures of recorded conversations.
 
     Args:
@@ -276,34 +295,34 @@ def score_official(records: Records, *, runner: str = "gpt", settings: Settings 
     """
     if runner not in RUNNERS:
         raise InputError(f"there is no runner {runner!r}: choose one of {', '.join(RUNNERS)}")
-    written: list[Written] = []
+    written: list[StoredConversation] = []
     rows: list[SampleScore] = []
     note = ""
     for sample, text in records:
         if settings.checked_for(sample) is None:
-            note = NO_VETO
-        row, result = _score(sample, text, runner=RUNNERS[runner], settings=settings)
+            note = NO_VALUE_CHECK_NOTE
+        row, result = _score_sample(sample, text, runner=RUNNERS[runner], settings=settings)
         rows.append(row)
         if result is not None:
             written.append(result)
     live = settings.api is not replay
-    figures = (*_figures(written, note, live), *_answers(written, settings))
+    figures = (*_figures(written, note, live), *_answer_figures(written, settings))
     return Report("complexfuncbench", "official", len(rows), figures, tuple(rows))
 
 
-def _score(
+def _score_sample(
     sample: Sample, text: str, *, runner: Runner, settings: Settings
-) -> tuple[SampleScore, Written | None]:
+) -> tuple[SampleScore, StoredConversation | None]:
     try:
-        result = talk(sample, read_turns(text), runner=runner, settings=settings)
+        result = score_conversation(sample, read_turns(text), runner=runner, settings=settings)
     except ParseError as failure:
         return SampleScore(sample.id, False, error=failure.code), None
     except (OfficialFailure, InputError, JudgeError) as failure:
         return SampleScore(sample.id, False, error=str(failure)), None
     outcome = result.outcome
-    is_lost = isinstance(outcome.message, dict) and outcome.message["error_type"] == LOST
+    is_lost = isinstance(outcome.message, dict) and outcome.message["error_type"] == UNKNOWN_ERROR
     figures = (
-        Figure("message", _text(outcome.message)),
+        Figure("message", _message_text(outcome.message)),
         Figure("correct_call_num", outcome.correct_call_num),
         Figure("total_call_num", outcome.total_call_num),
         Figure("success_turn_num", outcome.success_turn_num),
@@ -313,30 +332,40 @@ def _score(
         Figure("correct", result.scores.correct),
     )
     return SampleScore(
-        sample.id, outcome.success, figures, LOST if is_lost else None
+        sample.id, outcome.success, figures, UNKNOWN_ERROR if is_lost else None
     ), None if is_lost else result
 
 
-def _text(message: Any) -> str:
+def _message_text(message: Any) -> str:
     return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
 
 
-def _figures(rows: Sequence[Written], note: str, live: bool) -> list[Figure]:
-    successes = _successes(rows)
-    overall = note if live else "; ".join(filter(None, (REPLAYED, note)))
-    figures = [Figure("Overall Success Rate", _rate(rows, OF_ALL), successes, OF_ALL, overall)]
-    for name, domain_rows in _successful(rows):
-        size = _size(name)
-        figures.append(Figure(f"Success Rate {name}", _rate(domain_rows, size), len(domain_rows), size, note))
-    figures.append(_or_error("Overall Call Accuracy", _accuracy, rows, _calls(rows), overall))
+def _figures(rows: Sequence[StoredConversation], note: str, live: bool) -> list[Figure]:
+    successes = _count_successes(rows)
+    overall = note if live else "; ".join(filter(None, (REPLAY_NOTE, note)))
+    figures = [
+        Figure(
+            "Overall Success Rate", _success_rate(rows, SAMPLES_IN_ALL), successes, SAMPLES_IN_ALL, overall
+        )
+    ]
+    for name, domain_rows in _successes_by_domain(rows):
+        size = _domain_size(name)
+        figures.append(
+            Figure(f"Success Rate {name}", _success_rate(domain_rows, size), len(domain_rows), size, note)
+        )
+    figures.append(
+        _figure_or_error("Overall Call Accuracy", _call_accuracy, rows, _call_counts(rows), overall)
+    )
     figures += [
-        _or_error(f"Call Accuracy {name}", _accuracy, domain_rows, _calls(domain_rows), note)
-        for name, domain_rows in _domains(rows)
+        _figure_or_error(
+            f"Call Accuracy {name}", _call_accuracy, domain_rows, _call_counts(domain_rows), note
+        )
+        for name, domain_rows in _rows_by_domain(rows)
     ]
     return figures
 
 
-def _answers(rows: Sequence[Written], settings: Settings) -> list[Figure]:
+def _answer_figures(rows: Sequence[StoredConversation], settings: Settings) -> list[Figure]:
     if settings.judge is None:
         return [Figure(name, None, note="no judge was given") for name in ("Complete Score", "Correct Score")]
     figures = []
@@ -344,12 +373,12 @@ def _answers(rows: Sequence[Written], settings: Settings) -> list[Figure]:
         ("Complete Score", [row.scores.complete for row in rows]),
         ("Correct Score", [row.scores.correct for row in rows]),
     ):
-        counted = _counted(scores)
-        figures.append(_or_error(name, _mean, scores, (sum(counted), len(counted)), ""))
+        counted = _usable_scores(scores)
+        figures.append(_figure_or_error(name, _mean_score, scores, (sum(counted), len(counted)), ""))
     return figures
 
 
-def _or_error(
+def _figure_or_error(
     name: str, value: Callable[[Any], float], of: Sequence[Any], counts: tuple[int, int], note: str
 ) -> Figure:
     if not counts[1]:

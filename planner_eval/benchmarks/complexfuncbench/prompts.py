@@ -1,7 +1,7 @@
 """What ComplexFuncBench asks a judge for: final answers, and like calls.
 
 The prompts are our own. The published ones stand inside code; who has copied their text into files uses them
-(:data:`FILES`).
+(:data:`PROMPT_FILES`).
 """
 
 from __future__ import annotations
@@ -11,30 +11,37 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from planner_eval.benchmarks.complexfuncbench.calls import FunctionCall
-from planner_eval.benchmarks.complexfuncbench.matching import Functions, Same, never_same
+from planner_eval.benchmarks.complexfuncbench.matching import CallPredicate, Functions, never_matches
 from planner_eval.benchmarks.judge_prompts import PromptFile
-from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest, read_equal, read_scale, request
+from planner_eval.benchmarks.judging import (
+    Judge,
+    JudgeReply,
+    JudgeRequest,
+    make_request,
+    read_equal,
+    read_scale,
+)
 
 # ----------------------------------------------------------------------
 # What ComplexFuncBench's paper asks a judge for: final answers, and like calls.
-_COMPLETE = """You judge how completely an answer covers what a user asked.
+_COMPLETENESS_PROMPT = """You judge how completely an answer covers what a user asked.
 2: every part of the request is answered. 1: some parts are answered, others are missing. \
 0: none is answered, or the answer only asks back or gives up.
 Judge coverage alone, not whether the answer is true."""
 
-_CORRECT = """You judge whether an assistant's final answer is true to what the tools returned.
+_CORRECTNESS_PROMPT = """You judge whether an assistant's final answer is true to what the tools returned.
 2: everything it states agrees with the results in the conversation. 1: some statements agree, others \
 do not or have no ground. 0: nothing agrees. Judge truth alone, not whether something is missing."""
 
-_SCALE = 'Answer with one JSON object: {"reason": "<short>", "score": <0, 1 or 2>}.'
+_SCALE_INSTRUCTION = 'Answer with one JSON object: {"reason": "<short>", "score": <0, 1 or 2>}.'
 
-_SAME = """You decide whether two calls of one tool ask for the same thing.
+_SAME_CALL_PROMPT = """You decide whether two calls of one tool ask for the same thing.
 Values are the same if they mean the same: another language, another wording or spelling, a place with \
 or without its country, arguments in another order, an optional argument that is left out and whose \
 default is meant. They differ if any value that changes the result differs.
 Answer with one JSON object: {"reason": "<short>", "is_equal": <true or false>}."""
 
-FILES = {
+PROMPT_FILES = {
     "complexfuncbench.completeness": PromptFile("completeness.txt", ("query", "response")),
     "complexfuncbench.correctness": PromptFile("correctness.txt", ("conversation", "response")),
     "complexfuncbench.same_call": PromptFile("same_call.txt", ("tool", "predicted", "gold")),
@@ -42,49 +49,59 @@ FILES = {
 """Files that take the place of our prompts, by task."""
 
 
-def completeness(query: str, response: str) -> JudgeRequest:
+def completeness_request(query: str, response: str) -> JudgeRequest:
     """Asks whether a final answer covers the whole query, 0 to 2; read with :func:`read_scale`.
 
     Source: ComplexFuncBench, section 3.2.
     """
     material = {"Request": query, "Answer": response}
     fields = {"query": query, "response": response}
-    return request("complexfuncbench.completeness", f"{_COMPLETE}\n{_SCALE}", material, fields=fields)
+    return make_request(
+        "complexfuncbench.completeness",
+        f"{_COMPLETENESS_PROMPT}\n{_SCALE_INSTRUCTION}",
+        material,
+        fields=fields,
+    )
 
 
-def correctness(conversation: Sequence[Any], response: str) -> JudgeRequest:
+def correctness_request(conversation: Sequence[Any], response: str) -> JudgeRequest:
     """Asks whether a final answer agrees with the tool results, 0 to 2; read with :func:`read_scale`.
 
     Source: ComplexFuncBench, section 3.2.
     """
     material = {"Conversation": list(conversation), "Answer": response}
     fields = {"conversation": list(conversation), "response": response}
-    return request("complexfuncbench.correctness", f"{_CORRECT}\n{_SCALE}", material, fields=fields)
+    return make_request(
+        "complexfuncbench.correctness",
+        f"{_CORRECTNESS_PROMPT}\n{_SCALE_INSTRUCTION}",
+        material,
+        fields=fields,
+    )
 
 
-def same_call(tool: Any, predicted: Any, gold: Any) -> JudgeRequest:
+def same_call_request(tool: Any, predicted: Any, gold: Any) -> JudgeRequest:
     """Asks whether two calls of one tool mean the same; read with :func:`read_equal`.
 
     Source: ComplexFuncBench, section 3.1 (LLM-based matching).
     """
     material = {"Tool": tool, "Predicted call": predicted, "Correct call": gold}
     fields = {"tool": tool, "predicted": predicted, "gold": gold}
-    return request("complexfuncbench.same_call", _SAME, material, fields=fields)
+    return make_request("complexfuncbench.same_call", _SAME_CALL_PROMPT, material, fields=fields)
 
 
 # ----------------------------------------------------------------------
 # The final answer's completeness and correctness, 0 to 2, as a judge sees them.
 #
 # Source: ComplexFuncBench paper, section 3.2; what the judge is shown follows the published code.
-TRIES = 10
+MAX_ATTEMPTS = 10
 """How often the published code asks before it gives a score up."""
 
-FAILED = -1
-EMPTY = -2
+FAILED_SCORE = -1
+EMPTY_SCORE = -2
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class AnswerScores:
     """What the judge said of a final answer.
 
     Args:
@@ -99,7 +116,7 @@ class Scores:
 
 def score_response(
     conversations: Sequence[Mapping[str, Any]], response: str | None, judge: Judge | None
-) -> Scores:
+) -> AnswerScores:
     """Both scores of a final answer.
 
     Args:
@@ -109,28 +126,28 @@ def score_response(
         judge: Who judges; None for nobody.
     """
     if response is None or judge is None:
-        return Scores()
+        return AnswerScores()
     if not response:
-        return Scores(EMPTY, EMPTY)
+        return AnswerScores(EMPTY_SCORE, EMPTY_SCORE)
     query = str(conversations[0].get("content", "")) if conversations else ""
-    complete = completeness(query, response)
-    correct = correctness(conversations[:-1], response)
-    return Scores(_ask(judge, complete), _ask(judge, correct))
+    complete = completeness_request(query, response)
+    correct = correctness_request(conversations[:-1], response)
+    return AnswerScores(_ask_score(judge, complete), _ask_score(judge, correct))
 
 
-def _ask(judge: Judge, request: JudgeRequest) -> int:
-    for attempt in range(TRIES):
-        score = read_scale(_reply(judge, request, attempt).text)
+def _ask_score(judge: Judge, request: JudgeRequest) -> int:
+    for attempt in range(MAX_ATTEMPTS):
+        score = read_scale(_ask_judge(judge, request, attempt).text)
         if score is not None:
             return score
-    return FAILED
+    return FAILED_SCORE
 
 
-def _reply(judge: Judge, request: JudgeRequest, attempt: int) -> JudgeReply:
+def _ask_judge(judge: Judge, request: JudgeRequest, attempt: int) -> JudgeReply:
     return judge.ask(replace(request, attempt=attempt))
 
 
-def same_by(judge: Judge | None, functions: Functions) -> Same:
+def judge_matcher(judge: Judge | None, functions: Functions) -> CallPredicate:
     """Model-based matching through a judge; without one no two calls match.
 
     Args:
@@ -140,12 +157,12 @@ def same_by(judge: Judge | None, functions: Functions) -> Same:
     Source: ComplexFuncBench paper, section 3.1 "LLM-based Matching".
     """
     if judge is None:
-        return never_same
+        return never_matches
 
     def same(prediction: FunctionCall, gold: FunctionCall) -> bool:
-        request = same_call(functions.get(gold["name"]), prediction, gold)
-        for attempt in range(TRIES):
-            equal = read_equal(_reply(judge, request, attempt).text)
+        request = same_call_request(functions.get(gold["name"]), prediction, gold)
+        for attempt in range(MAX_ATTEMPTS):
+            equal = read_equal(_ask_judge(judge, request, attempt).text)
             if equal is not None:
                 return equal
         return False

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
-from planner_eval.benchmarks.charts import ChartOf, System, figure_of, point_of
+from planner_eval.benchmarks.charts import ChartSpec, System, figure_of, point_of
 from planner_eval.benchmarks.complexfuncbench.analysis import ERROR_TYPES, PARAMETER_TYPES
 from planner_eval.benchmarks.complexfuncbench.calls import Step, steps_of
 from planner_eval.benchmarks.complexfuncbench.turn import domain_of
@@ -72,24 +72,26 @@ def _cell(row: str, column: str, published: str, conversations: list[tuple[Step,
 
 # ----------------------------------------------------------------------
 # ComplexFuncBench's Figures 4, 5 and 6: kinds of errors, kinds of parameters, steps (section 4.3).
-_ALONE = "an error bar takes each error for one of its own, though some come from one conversation"
+_INDEPENDENCE_NOTE = (
+    "an error bar takes each error for one of its own, though some come from one conversation"
+)
 
 
-def errors(systems: Sequence[System]) -> Chart:
+def error_chart(systems: Sequence[System]) -> Chart:
     """The share of each kind of error in all errors."""
     bars = _bars(systems, "error share", (*ERROR_TYPES, "other"), "kind of error", "share of all errors (%)")
     series = {  # of one system all kinds are of the same number
         name: tuple(point._replace(n=0) for point in points) for name, points in bars.series.items()
     }
-    return Chart("complexfuncbench-4", (bars._replace(series=series),), (_ALONE,))
+    return Chart("complexfuncbench-4", (bars._replace(series=series),), (_INDEPENDENCE_NOTE,))
 
 
-def parameters(systems: Sequence[System]) -> Chart:
+def parameter_chart(systems: Sequence[System]) -> Chart:
     """The share of wrong values by kind of parameter."""
     bars = _bars(
         systems, "error rate", PARAMETER_TYPES, "kind of parameter (values compared)", "wrong values (%)"
     )
-    return Chart("complexfuncbench-5", (bars,), (_ALONE,))
+    return Chart("complexfuncbench-5", (bars,), (_INDEPENDENCE_NOTE,))
 
 
 def _bars(systems: Sequence[System], figure: str, kinds: Sequence[str], across: str, up: str) -> Bars:
@@ -107,7 +109,7 @@ def _bars(systems: Sequence[System], figure: str, kinds: Sequence[str], across: 
     return Bars("", tuple(present), across, up, series)
 
 
-def steps(systems: Sequence[System]) -> Chart:
+def step_chart(systems: Sequence[System]) -> Chart:
     """How many conversations take how many steps, beside how many are annotated with so many."""
     distributions: dict[str, Counter[int]] = {}
     for system in systems:
@@ -126,7 +128,7 @@ def steps(systems: Sequence[System]) -> Chart:
         distributions[system.name if system.name != "annotated" else "annotated (system)"] = actual
     numbers = [number for counts in distributions.values() for number in counts]
     ticks = range(min(numbers), max(numbers) + 1)
-    series = {name: _shares(counts, ticks) for name, counts in distributions.items()}
+    series = {name: _share_points(counts, ticks) for name, counts in distributions.items()}
     series["annotated"] = tuple(Point(point.value) for point in series["annotated"])  # what is given is sure
     across = "steps with calls"
     return Chart(
@@ -134,13 +136,13 @@ def steps(systems: Sequence[System]) -> Chart:
     )
 
 
-def _shares(counts: Counter[int], ticks: Sequence[int]) -> tuple[Point, ...]:
+def _share_points(counts: Counter[int], ticks: Sequence[int]) -> tuple[Point, ...]:
     total = counts.total()
     return tuple(point_of(ratio("", counts[number], total))._replace(n=0) for number in ticks)
 
 
 CHARTS = {
-    "complexfuncbench-4": ChartOf("kinds of errors", "Figure 4", errors),
-    "complexfuncbench-5": ChartOf("wrong values by kind of parameter", "Figure 5", parameters),
-    "complexfuncbench-6": ChartOf("steps taken and annotated", "Figure 6", steps),
+    "complexfuncbench-4": ChartSpec("kinds of errors", "Figure 4", error_chart),
+    "complexfuncbench-5": ChartSpec("wrong values by kind of parameter", "Figure 5", parameter_chart),
+    "complexfuncbench-6": ChartSpec("steps taken and annotated", "Figure 6", step_chart),
 }

@@ -30,11 +30,11 @@ from planner_eval.benchmarks.complexfuncbench.matching import (
     Functions,
     Matcher,
     check_format,
-    equivalent,
     first_difference,
     functions_by_name,
+    judge_equivalence,
 )
-from planner_eval.benchmarks.complexfuncbench.prompts import same_by
+from planner_eval.benchmarks.complexfuncbench.prompts import judge_matcher
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sample import Sample
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # One turn of ComplexEval: a model's calls against the gold calls that are open.
-class Open(NamedTuple):
+class OpenCall(NamedTuple):
     """A gold call that is waiting for its prediction, with its observation."""
 
     call: FunctionCall
@@ -51,7 +51,7 @@ class Open(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedCall:
     """One predicted call beside the gold call it was mapped to.
 
     Args:
@@ -96,7 +96,7 @@ class TurnResult:
     matched: list[FunctionCall]
     format_errors: dict[int, dict[str, str]]
     free_called: tuple[str, ...]
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[JudgedCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class _Pair:
     index: int | None
 
 
-def drop_called(gold: Sequence[Open], called: Sequence[str]) -> list[Open]:
+def drop_called(gold: Sequence[OpenCall], called: Sequence[str]) -> list[OpenCall]:
     """Gold without the free calls that were called before.
 
     Positions are looked up by value before anything is dropped, so of two equal calls the first
@@ -141,7 +141,7 @@ def drop_called(gold: Sequence[Open], called: Sequence[str]) -> list[Open]:
 
 
 def judge_turn(
-    predictions: Sequence[FunctionCall], gold: Sequence[Open], rules: Rules, *, called: Sequence[str] = ()
+    predictions: Sequence[FunctionCall], gold: Sequence[OpenCall], rules: Rules, *, called: Sequence[str] = ()
 ) -> TurnResult:
     """Map the predicted calls to the open gold calls, check and judge each pair.
 
@@ -160,14 +160,14 @@ def judge_turn(
         raise OfficialFailure("NotImplementedError", "")
     exact, free = _exact_pairs(pred_calls := [sorted_call(call) for call in predictions], gold, rules.free)
     pairs = exact + _similar_pairs(pred_calls, gold, exact, rules.embedding)
-    judged: list[Judged] = []
+    judged: list[JudgedCall] = []
     errors: list[ErrorRecord | None] | str = []
     for pair in pairs:
         fault = check_format(pair.prediction, rules.functions)
         if fault:
-            judged.append(Judged(pair.position, pair.prediction, pair.gold, "format", fault=fault))
+            judged.append(JudgedCall(pair.position, pair.prediction, pair.gold, "format", fault=fault))
             continue
-        verdict = equivalent(pair.prediction, pair.gold, rules.matcher)
+        verdict = judge_equivalence(pair.prediction, pair.gold, rules.matcher)
         if verdict.failed_response:
             errors = f"API call failed for {dict(pair.prediction)}."
         record = None
@@ -176,7 +176,7 @@ def judge_turn(
             if isinstance(errors, str):
                 raise OfficialFailure("AttributeError", "'str' object has no attribute 'append'")
             errors.append(record)
-        judged.append(Judged(pair.position, pair.prediction, pair.gold, verdict.how, record))
+        judged.append(JudgedCall(pair.position, pair.prediction, pair.gold, verdict.how, record))
     all_called = {*called, *free}
     observations = {pair.position: pair.observation for pair in pairs}
     return TurnResult(
@@ -194,7 +194,7 @@ def judge_turn(
 
 
 def _exact_pairs(
-    pred_calls: Sequence[FunctionCall], gold: Sequence[Open], free: Mapping[str, Any]
+    pred_calls: Sequence[FunctionCall], gold: Sequence[OpenCall], free: Mapping[str, Any]
 ) -> tuple[list[_Pair], list[str]]:
     """Pairs of equal calls and of free calls with themselves, and the texts of the latter.
 
@@ -220,7 +220,7 @@ def _exact_pairs(
 
 
 def _similar_pairs(
-    pred_calls: Sequence[FunctionCall], gold: Sequence[Open], exact: Sequence[_Pair], embedding: Embedding
+    pred_calls: Sequence[FunctionCall], gold: Sequence[OpenCall], exact: Sequence[_Pair], embedding: Embedding
 ) -> list[_Pair]:
     """The rest of the predictions, each with its most similar gold call; some stay without one."""
     paired = {pair.position for pair in exact}
@@ -247,7 +247,7 @@ def _similar_pairs(
 
 # ----------------------------------------------------------------------
 # What both variants of the scorer need: settings, and a sample made ready for judging.
-CHECKED_KEY = "exact_match_values"
+EXACT_VALUES_KEY = "exact_match_values"
 """Where a sample carries the published lists of parameters that must be equal."""
 
 CROSS = "Cross"
@@ -272,11 +272,11 @@ class Settings:
 
     def checked_for(self, sample: Sample) -> Mapping[str, Sequence[str]] | None:
         """The lists that the value check uses for a sample; None where there are none."""
-        carried: Mapping[str, Sequence[str]] | None = sample.extra.get(CHECKED_KEY)
+        carried: Mapping[str, Sequence[str]] | None = sample.extra.get(EXACT_VALUES_KEY)
         return carried if self.checked is None else self.checked
 
 
-DEFAULTS = Settings()
+DEFAULT_SETTINGS = Settings()
 
 
 def domain_of(identifier: str) -> str:
@@ -288,14 +288,14 @@ def domain_of(identifier: str) -> str:
     return identifier.rpartition("-")[0] or identifier
 
 
-class Prepared(NamedTuple):
+class PreparedSample(NamedTuple):
     """A sample's annotated steps, and what its turns are judged with."""
 
     steps: tuple[Step, ...]
     rules: Rules
 
 
-def prepare(sample: Sample, settings: Settings) -> Prepared:
+def prepare(sample: Sample, settings: Settings) -> PreparedSample:
     """A sample made ready for judging.
 
     Raises:
@@ -312,5 +312,7 @@ def prepare(sample: Sample, settings: Settings) -> Prepared:
         ) from problem
     if not calls:
         raise InputError(f"sample {sample.id!r} has no annotated call")
-    matcher = Matcher(settings.api(steps), settings.checked_for(sample), same_by(settings.judge, functions))
-    return Prepared(steps, Rules(functions, free, matcher, settings.embedding))
+    matcher = Matcher(
+        settings.api(steps), settings.checked_for(sample), judge_matcher(settings.judge, functions)
+    )
+    return PreparedSample(steps, Rules(functions, free, matcher, settings.embedding))

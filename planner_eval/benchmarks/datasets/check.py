@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner_eval.base.errors import CODES, ParseError
-from planner_eval.base.json_files import value_of
+from planner_eval.base.json_files import decode_field
 from planner_eval.benchmarks.datasets.sample import Sample, gold_plan
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Diagnostic, Plan
@@ -43,7 +43,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """What was found in some samples.
 
     Args:
@@ -111,7 +111,7 @@ class Tally:
         elif state:
             self._unreadable.append(f"{name}: {state}")
 
-    def checked(self) -> Checked:
+    def checked(self) -> CheckResult:
         """What was found."""
         findings = sorted(
             (
@@ -122,12 +122,12 @@ class Tally:
             ),
             key=lambda f: (SEVERITIES.index(f.severity), -f.count, f.code),
         )
-        return Checked(
+        return CheckResult(
             self._total, tuple(findings), self._plans, tuple(self._unreadable), tuple(self._unequal)
         )
 
 
-def check(samples: Iterable[Sample], *, examples: int = 3) -> Checked:
+def check(samples: Iterable[Sample], *, examples: int = 3) -> CheckResult:
     """Count the irregularities of samples, and compare every gold plan with itself.
 
     Args:
@@ -142,11 +142,11 @@ def check(samples: Iterable[Sample], *, examples: int = 3) -> Checked:
     """
     tally = Tally(examples)
     for sample in samples:
-        tally.add(sample.id, tuple(sample.extra.get("diagnostics", ())), _plan(sample))
+        tally.add(sample.id, tuple(sample.extra.get("diagnostics", ())), _gold_problem(sample))
     return tally.checked()
 
 
-def _plan(sample: Sample) -> str | None:
+def _gold_problem(sample: Sample) -> str | None:
     """What is wrong with a gold plan: nothing, "unequal", or why it cannot be read; None for free text."""
     try:
         plan = gold_plan(sample)
@@ -154,10 +154,10 @@ def _plan(sample: Sample) -> str | None:
         return problem.reason
     if plan is None:
         return None
-    return state_of(plan)
+    return plan_problem(plan)
 
 
-def state_of(plan: Plan) -> str:
+def plan_problem(plan: Plan) -> str:
     """What is wrong with a plan that was read: nothing, or ``"unequal"`` where it is not the same as itself.
 
     Args:
@@ -176,7 +176,7 @@ def read_alternatives(acceptable: Any) -> dict[str, Any] | str | None:
     """
     if isinstance(acceptable, str):
         try:
-            acceptable = value_of(acceptable)
+            acceptable = decode_field(acceptable)
         except ValueError:
             return str(acceptable)
     return acceptable if isinstance(acceptable, dict) else None
@@ -204,7 +204,7 @@ def alternative_findings(acceptable: Any, gold: Mapping[str, Any]) -> Iterator[D
         )
     if not isinstance(alternatives, dict):
         return
-    gold_arguments = value_of(gold["arguments"])
+    gold_arguments = decode_field(gold["arguments"])
     for key, value in alternatives.items():
         for code, message in _alternative_findings(key, value, gold_arguments):
             yield Diagnostic(code, f"{gold['name']}.{key} {message}", argument=key)

@@ -15,38 +15,38 @@ from typing import Any
 from urllib import request
 
 from planner_eval._version import __version__
-from planner_eval.base.arguments import PATH, expect, expect_or_none, of
+from planner_eval.base.arguments import PATH, expect, expect_or_none, instance_of
 from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.datasets.published import (
-    CHUNK,
+    CHUNK_BYTES,
     Dataset,
-    File,
-    accept,
-    accepted,
+    PublishedFile,
+    accept_checksum,
+    dataset_folder,
     digest,
-    find,
-    place,
+    find_dataset,
+    read_accepted_checksums,
 )
 
 # ----------------------------------------------------------------------
 # Fetching published files: resumed where they broke off, kept only when their checksum is right.
-TRIES = 4
+MAX_TRIES = 4
 """How often a broken connection is taken up again before the download is given up."""
 
 TIMEOUT = 30.0
 """Seconds in which the head of an answer has to be there, and then each of some bytes of its body."""
-LARGEST = 4 << 30
+MAX_BYTES = 4 << 30
 """A file of unknown size is not read beyond this."""
 
 Progress = Callable[[str, int, int | None], None]
 """Told the file's path, the bytes there, and how many there will be (None where unknown)."""
 
-Accept = Callable[[File, str], bool]
+Accept = Callable[[PublishedFile, str], bool]
 """Asked whether to keep a file whose checksum is not known; given the computed one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchResult:
     """What became of one file.
 
     Args:
@@ -56,13 +56,13 @@ class Fetched:
         sha256: Its checksum; None where absent.
     """
 
-    file: File
+    file: PublishedFile
     what: str
     sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class FetchOptions:
     """How to fetch.
 
     Args:
@@ -80,12 +80,12 @@ class Options:
     pause: float = 1.0
 
 
-DEFAULTS = Options()
-_DIGITS = 18
+DEFAULT_OPTIONS = FetchOptions()
+_MAX_DIGITS = 18
 """A length of more digits is none: no file is as long, and Python refuses to read thousands of them."""
 
 
-def fetch(dataset: Dataset, folder: Path, options: Options = DEFAULTS) -> Iterator[Fetched]:
+def fetch(dataset: Dataset, folder: Path, options: FetchOptions = DEFAULT_OPTIONS) -> Iterator[FetchResult]:
     """Bring a data set's files into a folder, one after the other.
 
     A file that is there with the right checksum is left alone. What an interrupted download has
@@ -106,65 +106,69 @@ def fetch(dataset: Dataset, folder: Path, options: Options = DEFAULTS) -> Iterat
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DatasetError(f"{folder}: the folder cannot be made: {error.strerror}") from None
-    accepted_checksums = accepted(folder)
+    accepted_checksums = read_accepted_checksums(folder)
     for file in dataset.files:
         target = folder / file.path
         checksum = file.sha256 or accepted_checksums.get(file.path)
         if target.is_file() and checksum and digest(target) == checksum:
-            yield Fetched(file, "present", checksum)
+            yield FetchResult(file, "present", checksum)
             continue
         if options.source is not None:
-            yield _copy(file, target, options, folder, checksum)
+            yield _copy_file(file, target, options, folder, checksum)
         elif file.url is None:
-            yield Fetched(file, "absent")
+            yield FetchResult(file, "absent")
         else:
             url = dataset.url(file, options.mirror)
-            continued = _part(target).exists()
+            continued = _partial_path(target).exists()
             partial_file = _download(url, file, target, options)
             if continued and checksum and digest(partial_file) != checksum:
                 partial_file.unlink()  # what lay there was of another file
                 partial_file = _download(url, file, target, options)
-            yield Fetched(file, "fetched", _install(file, partial_file, options, folder, checksum))
+            yield FetchResult(file, "fetched", _install(file, partial_file, options, folder, checksum))
 
 
 # ---------------------------------------------------------------- from a folder
-def _copy(file: File, target: Path, options: Options, folder: Path, checksum: str | None) -> Fetched:
+def _copy_file(
+    file: PublishedFile, target: Path, options: FetchOptions, folder: Path, checksum: str | None
+) -> FetchResult:
     assert options.source is not None
     origin = options.source / file.path
     if not origin.is_file():
         if not file.needed:
-            return Fetched(file, "absent")
+            return FetchResult(file, "absent")
         raise DatasetError(f"{origin}: there is no such file")
     if target.exists() and target.samefile(origin):
         raise DatasetError(f"{options.source} is the folder to copy to; name another with --cache")
     target.parent.mkdir(parents=True, exist_ok=True)
-    partial_file = _part(target)
+    partial_file = _partial_path(target)
     try:
         shutil.copyfile(origin, partial_file)
     except OSError as problem:
         raise DatasetError(f"{origin}: {problem.strerror}") from None
     if file.needed or checksum:
-        return Fetched(file, "copied", _install(file, partial_file, options, folder, checksum))
+        return FetchResult(file, "copied", _install(file, partial_file, options, folder, checksum))
     os.replace(partial_file, target)
-    return Fetched(file, "copied", digest(target))
+    return FetchResult(file, "copied", digest(target))
 
 
-def _part(target: Path) -> Path:
+def _partial_path(target: Path) -> Path:
     return target.with_name(f"{target.name}.part")
 
 
-def _tag(partial_file: Path) -> Path:
+def _etag_path(partial_file: Path) -> Path:
     """Where the server's name for the version of a part is kept."""
     return partial_file.with_name(f"{partial_file.name}.etag")
 
 
-def _install(file: File, partial_file: Path, options: Options, folder: Path, checksum: str | None) -> str:
+def _install(
+    file: PublishedFile, partial_file: Path, options: FetchOptions, folder: Path, checksum: str | None
+) -> str:
     """Move a complete download to its place, if it is the published file."""
     computed = digest(partial_file)
     if checksum is not None and computed != checksum:
         size = partial_file.stat().st_size
         partial_file.unlink()
-        _tag(partial_file).unlink(missing_ok=True)
+        _etag_path(partial_file).unlink(missing_ok=True)
         expected = f"{checksum} ({file.bytes:,} bytes)" if file.bytes is not None else checksum
         raise DatasetError(
             f"{file.path}: the checksum is {computed} ({size:,} bytes), expected {expected}; "
@@ -176,30 +180,30 @@ def _install(file: File, partial_file: Path, options: Options, folder: Path, che
                 f"{file.path}: its checksum is not known; the computed one is {computed}. "
                 "Compare it with what others found, then fetch again with --accept-checksum to keep the file"
             )
-        accept(folder, file, computed)
+        accept_checksum(folder, file, computed)
     os.replace(partial_file, folder / file.path)
-    _tag(partial_file).unlink(missing_ok=True)
+    _etag_path(partial_file).unlink(missing_ok=True)
     return computed
 
 
 # ---------------------------------------------------------------- from an address
-class _Broken(Exception):
+class _ConnectionBroken(Exception):
     """The connection broke before the file was complete; it can be taken up again."""
 
 
-def _download(url: str, file: File, target: Path, options: Options) -> Path:
+def _download(url: str, file: PublishedFile, target: Path, options: FetchOptions) -> Path:
     """Download a file beside its place, continuing what is there; gives the complete part."""
     if not url.startswith(("https://", "http://")):
         raise DatasetError(f"{url}: only http and https addresses are fetched")
     target.parent.mkdir(parents=True, exist_ok=True)
-    partial_file = _part(target)
+    partial_file = _partial_path(target)
     pause = options.pause
-    for attempt in range(TRIES):
+    for attempt in range(MAX_TRIES):
         try:
-            _continue(url, file, partial_file, options.progress)
+            _continue_download(url, file, partial_file, options.progress)
             return partial_file
-        except _Broken as problem:
-            if attempt + 1 == TRIES:
+        except _ConnectionBroken as problem:
+            if attempt + 1 == MAX_TRIES:
                 have = partial_file.stat().st_size if partial_file.exists() else 0
                 raise DatasetError(
                     f"{url}: {problem}; {have:,} bytes are kept: fetch again to continue from there"
@@ -209,7 +213,7 @@ def _download(url: str, file: File, target: Path, options: Options) -> Path:
     raise AssertionError("the last attempt returns or raises")
 
 
-def _continue(url: str, file: File, partial_file: Path, progress: Progress) -> None:
+def _continue_download(url: str, file: PublishedFile, partial_file: Path, progress: Progress) -> None:
     """One request for what is missing of a file.
 
     Raises:
@@ -220,16 +224,16 @@ def _continue(url: str, file: File, partial_file: Path, progress: Progress) -> N
     from urllib.error import HTTPError, URLError
     from urllib.request import Request
 
-    have = _usable(file, partial_file)
+    have = _count_usable_bytes(file, partial_file)
     if have and have == file.bytes:
         return
     headers = {"User-Agent": f"planner_eval/{__version__}", "Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"
-        if _tag(partial_file).exists():
-            headers["If-Range"] = _tag(partial_file).read_text(encoding="latin-1")
+        if _etag_path(partial_file).exists():
+            headers["If-Range"] = _etag_path(partial_file).read_text(encoding="latin-1")
     try:
-        with opened(Request(url, headers=headers), TIMEOUT) as answer:
+        with open_request(Request(url, headers=headers), TIMEOUT) as answer:
             _receive(answer, file, partial_file, have, progress)
     except HTTPError as problem:
         message = f"the server answered {problem.code} {problem.reason}"
@@ -239,16 +243,16 @@ def _continue(url: str, file: File, partial_file: Path, progress: Progress) -> N
             partial_file.unlink(missing_ok=True)
         elif problem.code not in (408, 429, 500, 502, 503, 504):
             raise DatasetError(f"{url}: {message}") from None
-        raise _Broken(message) from None
-    except Slow as problem:
-        raise _Broken(str(problem)) from None
+        raise _ConnectionBroken(message) from None
+    except SlowServer as problem:
+        raise _ConnectionBroken(str(problem)) from None
     except URLError as problem:
-        raise _Broken(f"no connection ({problem.reason})") from None
+        raise _ConnectionBroken(f"no connection ({problem.reason})") from None
     except (OSError, HTTPException) as problem:
-        raise _Broken(f"the connection broke ({problem or type(problem).__name__})") from None
+        raise _ConnectionBroken(f"the connection broke ({problem or type(problem).__name__})") from None
 
 
-def _usable(file: File, partial_file: Path) -> int:
+def _count_usable_bytes(file: PublishedFile, partial_file: Path) -> int:
     """How many bytes of a part can be built on; a part that cannot be is deleted.
 
     Without a checksum in the end, a part is continued only when the server can say whether the file
@@ -258,30 +262,30 @@ def _usable(file: File, partial_file: Path) -> int:
         return 0
     have = partial_file.stat().st_size
     if (file.bytes is not None and have > file.bytes) or (
-        file.sha256 is None and not _tag(partial_file).exists()
+        file.sha256 is None and not _etag_path(partial_file).exists()
     ):
         partial_file.unlink()
         return 0
     return have
 
 
-def _receive(answer: Any, file: File, partial_file: Path, have: int, progress: Progress) -> None:
+def _receive(answer: Any, file: PublishedFile, partial_file: Path, have: int, progress: Progress) -> None:
     """Write an answer's body to the part; a server that ignores the range starts from the beginning."""
     if answer.status != 206:
         have = 0
     tag = answer.headers.get("ETag")
     if tag and not tag.startswith("W/"):
-        _tag(partial_file).write_text(tag, encoding="latin-1")
+        _etag_path(partial_file).write_text(tag, encoding="latin-1")
     elif not have:
-        _tag(partial_file).unlink(missing_ok=True)
+        _etag_path(partial_file).unlink(missing_ok=True)
     length = answer.headers.get("Content-Length")
-    stated = length is not None and length.isdecimal() and len(length) <= _DIGITS
+    stated = length is not None and length.isdecimal() and len(length) <= _MAX_DIGITS
     announced = have + int(length) if stated else None
     total = announced if announced is not None else file.bytes
-    limit = file.bytes if file.bytes is not None else LARGEST
+    limit = file.bytes if file.bytes is not None else MAX_BYTES
     with partial_file.open("ab" if have else "wb") as stream:
         progress(file.path, have, total)
-        while block := answer.read1(CHUNK // 16):
+        while block := answer.read1(CHUNK_BYTES // 16):
             have += len(block)
             if have > limit:
                 break
@@ -291,7 +295,7 @@ def _receive(answer: Any, file: File, partial_file: Path, have: int, progress: P
         partial_file.unlink()
         raise DatasetError(f"{file.path}: the server sends more than {limit:,} bytes; not kept")
     if total is not None and have < total:
-        raise _Broken(f"the connection broke after {have:,} of {total:,} bytes")
+        raise _ConnectionBroken(f"the connection broke after {have:,} of {total:,} bytes")
 
 
 # ----------------------------------------------------------------------
@@ -299,29 +303,29 @@ def _receive(answer: Any, file: File, partial_file: Path, have: int, progress: P
 #
 # The timeout of a socket is that of one read: a server that sends a byte now and then, or one status line
 # ``100 Continue`` after the other, is never silent that long and would be listened to for ever.
-HEAD = 1 << 18
+MAX_HEAD_BYTES = 1 << 18
 """Bytes before the body, with those of what redirects say: servers send some hundreds."""
-SLOWEST = 4096
+MIN_BYTES_PER_TIMEOUT = 4096
 """Bytes of a body in each such time: a server that sends one now and then is as good as silent."""
 
 
-class Slow(Exception):
+class SlowServer(Exception):
     """A server that does not come to the end of what it says."""
 
 
-def opened(req: request.Request, seconds: float) -> Any:
+def open_request(req: request.Request, seconds: float) -> Any:
     """The answer to a request, its body unread.
 
     Args:
         req: What to ask for over http or https.
-        seconds: In which the head has to be there, and then each `SLOWEST` bytes of the body.
+        seconds: In which the head has to be there, and then each `MIN_BYTES_PER_TIMEOUT` bytes of the body.
 
     Raises:
         Slow: it is not; reading the body raises it too.
         OSError: no connection, or the server refuses: as :func:`urllib.request.urlopen`.
     """
     opener = request.OpenerDirector()
-    for handler in (request.ProxyHandler, _Http, _Https, request.UnknownHandler):
+    for handler in (request.ProxyHandler, _HttpHandler, _HttpsHandler, request.UnknownHandler):
         opener.add_handler(handler())
     for answered in (
         request.HTTPDefaultErrorHandler,
@@ -334,13 +338,13 @@ def opened(req: request.Request, seconds: float) -> Any:
     return answer
 
 
-class _Paced(io.RawIOBase):
+class _PacedStream(io.RawIOBase):
     """What a socket brings, as long as it brings enough."""
 
     def __init__(self, inner: Any, connection: socket.socket) -> None:
         self.inner, self.connection = inner, connection
         self.seconds = connection.gettimeout() or 0.0
-        self.most: int | None = HEAD
+        self.most: int | None = MAX_HEAD_BYTES
         self.began, self.came = time.monotonic(), 0
 
     def begin_body(self) -> None:
@@ -352,20 +356,24 @@ class _Paced(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         left = self.began + self.seconds - time.monotonic()
-        if left <= 0 and self.most is None and self.came >= SLOWEST:
+        if left <= 0 and self.most is None and self.came >= MIN_BYTES_PER_TIMEOUT:
             self.begin_body()
             left = self.seconds
         try:
             if left <= 0:
                 raise TimeoutError
-            self.connection.settimeout(left if self.most or self.came < SLOWEST else self.seconds)
+            self.connection.settimeout(
+                left if self.most or self.came < MIN_BYTES_PER_TIMEOUT else self.seconds
+            )
             count: int = self.inner.readinto(buffer)
         except TimeoutError:
             what = "" if self.most is None else ", and not the whole head of its answer"
-            raise Slow(f"the server sent {self.came:,} bytes in {self.seconds:g} seconds{what}") from None
+            raise SlowServer(
+                f"the server sent {self.came:,} bytes in {self.seconds:g} seconds{what}"
+            ) from None
         self.came += count
         if self.most is not None and self.came > self.most:
-            raise Slow(f"the head of the server's answer is longer than {self.most:,} bytes")
+            raise SlowServer(f"the head of the server's answer is longer than {self.most:,} bytes")
         return count
 
     def close(self) -> None:
@@ -373,38 +381,38 @@ class _Paced(io.RawIOBase):
         super().close()
 
 
-class _Answer(HTTPResponse):
+class _PacedResponse(HTTPResponse):
     """An answer that is read at the pace."""
 
     def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
         super().__init__(sock, *args, **kwargs)
-        self.paced = _Paced(self.fp.detach(), sock)
+        self.paced = _PacedStream(self.fp.detach(), sock)
         self.fp = io.BufferedReader(self.paced)
 
 
-class _Asking:
+class _PacedHandler:
     def do_open(self, http_class: Any, req: request.Request, **http_conn_args: Any) -> Any:
         def connection(*args: Any, **named: Any) -> HTTPConnection:
             conn: HTTPConnection = http_class(*args, **named)
-            conn.response_class = _Answer
+            conn.response_class = _PacedResponse
             return conn
 
         return super().do_open(connection, req, **http_conn_args)  # type: ignore[misc]
 
 
-class _Http(_Asking, request.HTTPHandler):
+class _HttpHandler(_PacedHandler, request.HTTPHandler):
     pass
 
 
-class _Https(_Asking, request.HTTPSHandler):
+class _HttpsHandler(_PacedHandler, request.HTTPSHandler):
     pass
 
 
 # ----------------------------------------------------------------------
 # The published data sets brought here.
 def fetch_dataset(
-    name: str, *, cache: str | None = None, source: str | None = None, options: Options = DEFAULTS
-) -> Iterator[Fetched]:
+    name: str, *, cache: str | None = None, source: str | None = None, options: FetchOptions = DEFAULT_OPTIONS
+) -> Iterator[FetchResult]:
     """Bring a data set's files into the cache, one after the other; what is there already is left alone.
 
     Args:
@@ -421,15 +429,16 @@ def fetch_dataset(
 
     >>> import tempfile
     >>> from planner_eval.base.resources import folder
-    >>> from planner_eval.benchmarks.datasets.fetch import Options
-    >>> how = Options(accept=lambda file, checksum: True)  # of our own samples none is published
+    >>> from planner_eval.benchmarks.datasets.fetch import FetchOptions
+    >>> how = FetchOptions(accept=lambda file, checksum: True)  # of our own samples none is published
     >>> with tempfile.TemporaryDirectory() as cache:
     ...     samples = str(folder("data") / "samples")
     ...     [one.what for one in fetch_dataset("nestful-v2", cache=cache, source=samples, options=how)]
     ['copied']
     """
     expect_or_none(PATH, cache=cache, source=source)
-    expect(of(Options, "Options(…) of planner_eval.benchmarks.datasets.fetch"), options=options)
-    dataset = find(name)
-    origin = None if source is None else place(dataset, source=source)
-    return fetch(dataset, place(dataset, cache=cache), replace(options, source=origin))
+    expected = instance_of(FetchOptions, "FetchOptions(…) of planner_eval.benchmarks.datasets.fetch")
+    expect(expected, options=options)
+    dataset = find_dataset(name)
+    origin = None if source is None else dataset_folder(dataset, source=source)
+    return fetch(dataset, dataset_folder(dataset, cache=cache), replace(options, source=origin))

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.datasets.sample import Sample, load_json
-from planner_eval.comparison.explanation.argument_names import EITHER_ORDER
-from planner_eval.execution.tools.nestful_basic import OFFICIAL
+from planner_eval.comparison.explanation.argument_names import COMMUTATIVE_TOOLS
+from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.plan.model import Diagnostic
 
 # ----------------------------------------------------------------------
@@ -31,15 +31,15 @@ from planner_eval.plan.model import Diagnostic
 Node = tuple[Any, ...]
 """A call: (operation, operand, …)."""
 
-LISTED = frozenset({"max_number", "min_number"})
+LIST_OPERATIONS = frozenset({"max_number", "min_number"})
 """Functions that take one list in NESTful and several operands here."""
 
 _TOKEN = re.compile(r"([a-z_0-9]++)\(|([^(), ]++(?:,[^(), ]++)*+)|(\))|(, )")
 _STEP = re.compile(r"\s*([a-z_0-9]++)\((.*)\)\s*", re.DOTALL)
 _NUMBER = re.compile(r"\d++(?:,\d++)*+(?:\.\d++)?|\.\d++")
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
-_NAMED = {"const_pi": math.pi, "const_deg_to_rad": math.pi / 180}
-_BITS = 1_000_000
+_NAMED_CONSTANTS = {"const_pi": math.pi, "const_deg_to_rad": math.pi / 180}
+_MAX_BITS = 1_000_000
 """A result of more bits is not computed."""
 
 
@@ -95,11 +95,11 @@ def read_steps(text: str, numbers: Sequence[str]) -> list[Node]:
         for operand in operands:
             if operand.startswith("#") and not (operand[1:].isdecimal() and int(operand[1:]) < number):
                 raise ValueError(f"step {number}: {operand!r} is no earlier step")
-        steps.append((match[1], *(_given(operand, numbers) for operand in operands)))
+        steps.append((match[1], *(_resolve_number(operand, numbers) for operand in operands)))
     return steps
 
 
-def _given(operand: str, numbers: Sequence[str]) -> str:
+def _resolve_number(operand: str, numbers: Sequence[str]) -> str:
     digits = operand[1:]
     if operand[:1] == "n" and digits.isdecimal() and len(digits) < 6 and int(digits) < len(numbers):
         return numbers[int(digits)]
@@ -121,8 +121,8 @@ def value(token: str) -> int | float | str:
     >>> [value(t) for t in ("5", "31.1", "1,000", "const_100", "const_0_25", "const_2.0", "3,5")]
     [5, 31.1, 1000, 100, 0.25, 2.0, '3,5']
     """
-    if token in _NAMED:
-        return _NAMED[token]
+    if token in _NAMED_CONSTANTS:
+        return _NAMED_CONSTANTS[token]
     written = token.removeprefix("const_").replace("_", ".") if token.startswith("const_") else token
     if _THOUSANDS.fullmatch(written):
         written = written.replace(",", "")
@@ -171,7 +171,7 @@ def _reference(position: int) -> str:
 
 
 def _call(name: str, operands: list[Any], position: int) -> dict[str, Any]:
-    if name in LISTED:
+    if name in LIST_OPERATIONS:
         operands = [operands]
     arguments = {f"arg_{number}": operand for number, operand in enumerate(operands)}
     return {"name": name, "label": f"$var_{position + 1}", "arguments": arguments}
@@ -205,8 +205,8 @@ def compute(tree: Node) -> Any:
         if any(isinstance(operand, str) for operand in operands):
             raise TypeError(f"{node[0]}: an operand is no number")
         _check_size(node[0], operands)
-        function: Any = math.sqrt if node[0] == "sqrt" else OFFICIAL[node[0]]
-        results[id(node)] = function(operands) if node[0] in LISTED else function(*operands)
+        function: Any = math.sqrt if node[0] == "sqrt" else OFFICIAL_FUNCTIONS[node[0]]
+        results[id(node)] = function(operands) if node[0] in LIST_OPERATIONS else function(*operands)
     return results[id(tree)]
 
 
@@ -219,8 +219,8 @@ def _check_size(name: str, operands: Sequence[Any]) -> None:
     numbers = [abs(operand) for operand in operands]
     large = name in ("factorial", "choose", "permutation") and max(numbers, default=0) > 1000
     if name == "power" and len(numbers) == 2 and isinstance(operands[0], int) and numbers[0] > 1:
-        large = operands[1] * operands[0].bit_length() > _BITS  # a negative exponent gives a small float
-    if large or any(isinstance(operand, int) and operand.bit_length() > _BITS for operand in operands):
+        large = operands[1] * operands[0].bit_length() > _MAX_BITS  # a negative exponent gives a small float
+    if large or any(isinstance(operand, int) and operand.bit_length() > _MAX_BITS for operand in operands):
         raise OverflowError(f"{name} of these operands is too large")
 
 
@@ -236,7 +236,7 @@ def read_mathqa(folder: Path, *, split: str | None = None) -> Iterator[Sample]:
 
     ``gold`` is a NESTful plan, ``category`` the problem's kind, ``id`` the split and the position
     (``test-17``). ``extra`` holds ``linear`` (the plan that the step list says), ``formula``,
-    ``options`` (letter → text), ``correct`` (a letter), ``rationale``, ``split`` and ``diagnostics``.
+    ``read_options`` (letter → text), ``correct`` (a letter), ``rationale``, ``split`` and ``diagnostics``.
 
     Args:
         folder: Holds ``test.json``, ``challenge_test.json`` …
@@ -274,7 +274,7 @@ def _sample(split: str, position: int, record: Mapping[str, Any]) -> Sample:
         "split": split,
         "formula": text["annotated_formula"],
         "linear": [] if steps is None else plan_of_steps(steps),
-        "options": options(text["options"]),
+        "options": read_options(text["options"]),
         "correct": text["correct"],
         "rationale": text["Rationale"],
         "diagnostics": tuple(notes),
@@ -283,10 +283,10 @@ def _sample(split: str, position: int, record: Mapping[str, Any]) -> Sample:
     return Sample(f"{split}-{position}", text["Problem"], None, gold, "nestful", text["category"], extra)
 
 
-def options(text: str) -> dict[str, str]:
+def read_options(text: str) -> dict[str, str]:
     """The offered answers by letter; the text may be that of a Python list.
 
-    >>> options("a ) 38 , b ) 27.675"), options("['a ) 2 : 3', 'b ) 4 : 5']")
+    >>> read_options("a ) 38 , b ) 27.675"), read_options("['a ) 2 : 3', 'b ) 4 : 5']")
     ({'a': '38', 'b': '27.675'}, {'a': '2 : 3', 'b': '4 : 5'})
     """
     pieces = re.split(r"(?:^|[\s,'\"\[])([a-e]) \)", text)
@@ -321,10 +321,10 @@ def findings(text: Mapping[str, str], tree: Node | None, steps: Sequence[Node] |
     if len(calls) != len(steps):
         message = f"{len(calls)} operations in the formula, {len(steps)} in the step list"
         irregularities.append(Diagnostic("dataset.shared", message, "info"))
-    if not _agree(tree, steps):
+    if not _is_same_formula(tree, steps):
         irregularities.append(Diagnostic("dataset.steps_differ", "formula and step list do not say the same"))
     call_findings = [
-        finding for name, same in _by_name(calls).items() for finding in _name_findings(name, same)
+        finding for name, same in _calls_by_name(calls).items() for finding in _name_findings(name, same)
     ]
     for token in dict.fromkeys(operand for node in calls for operand in node[1:] if isinstance(operand, str)):
         call_findings += _token_findings(token)
@@ -335,7 +335,7 @@ def findings(text: Mapping[str, str], tree: Node | None, steps: Sequence[Node] |
     return [*irregularities, *call_findings, *(_value_findings(tree) if runs else ())]
 
 
-def _by_name(calls: Sequence[Node]) -> dict[str, list[Node]]:
+def _calls_by_name(calls: Sequence[Node]) -> dict[str, list[Node]]:
     by_name: dict[str, list[Node]] = {}
     for call in calls:
         by_name.setdefault(call[0], []).append(call)
@@ -359,40 +359,40 @@ class _Step(NamedTuple):
     number: int
 
 
-def _agree(tree: Node, steps: Sequence[Node]) -> bool:
+def _is_same_formula(tree: Node, steps: Sequence[Node]) -> bool:
     """Whether the last step unfolds to the tree, operands of commutative operations in any order."""
     ids: dict[tuple[Any, ...], int] = {}
 
     def key(name: str, operands: list[Any]) -> _Step:
-        if name in EITHER_ORDER:
+        if name in COMMUTATIVE_TOOLS:
             operands = sorted(operands, key=repr)
         return _Step(ids.setdefault((name, *operands), len(ids)))
 
     step_keys: list[_Step] = []
     for step in steps:
         step_keys.append(
-            key(step[0], [step_keys[int(o[1:])] if o.startswith("#") else _plain(o) for o in step[1:]])
+            key(step[0], [step_keys[int(o[1:])] if o.startswith("#") else _operand_key(o) for o in step[1:]])
         )
     node_keys: dict[int, _Step] = {}
     for node in reversed(list(nodes(tree))):
         node_keys[id(node)] = key(
-            node[0], [node_keys[id(o)] if isinstance(o, tuple) else _plain(o) for o in node[1:]]
+            node[0], [node_keys[id(o)] if isinstance(o, tuple) else _operand_key(o) for o in node[1:]]
         )
     return bool(step_keys) and node_keys[id(tree)] == step_keys[-1]
 
 
-def _plain(token: str) -> Any:
+def _operand_key(token: str) -> Any:
     number = value(token)
     return float(number) if isinstance(number, int) else number
 
 
 def _name_findings(name: str, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
-    if name in LISTED:
+    if name in LIST_OPERATIONS:
         yield Diagnostic("dataset.list_argument", f"{name} takes its operands as a list in NESTful", "info")
-    elif name not in OFFICIAL:
+    elif name not in OFFICIAL_FUNCTIONS:
         yield Diagnostic("dataset.unknown_tool", f"{name} is none of NESTful's functions")
     else:
-        parameters = signature(OFFICIAL[name]).parameters.values()
+        parameters = signature(OFFICIAL_FUNCTIONS[name]).parameters.values()
         least = sum(p.default is p.empty for p in parameters)
         for node in nodes:
             if not least <= len(node) - 1 <= len(parameters):

@@ -20,14 +20,14 @@ from planner_eval.base.arguments import PATH, expect_or_none
 from planner_eval.base.errors import DatasetError, ParseError
 from planner_eval.base.json_files import read_json
 from planner_eval.base.resources import read as read_resource
-from planner_eval.base.text import close_names, shortened
+from planner_eval.base.text import close_names, shorten
 from planner_eval.benchmarks.datasets.sample import Sample
 
 
 # ----------------------------------------------------------------------
 # The published data sets: what they are called, where their files lie, and how to read them.
 @dataclass(frozen=True, slots=True)
-class File:
+class PublishedFile:
     """One published file.
 
     Args:
@@ -77,11 +77,11 @@ class Dataset:
     benchmark: str | None
     parts: tuple[str, ...]
     address: str
-    files: tuple[File, ...]
+    files: tuple[PublishedFile, ...]
     note: str = ""
     tools: str = ""
 
-    def url(self, file: File, mirror: str | None = None) -> str:
+    def url(self, file: PublishedFile, mirror: str | None = None) -> str:
         """Where a file is fetched from.
 
         Args:
@@ -96,34 +96,38 @@ class Dataset:
 
 
 @cache
-def published() -> dict[str, Dataset]:
+def published_datasets() -> dict[str, Dataset]:
     """All data sets by name.
 
-    >>> list(published())[:2]
+    >>> list(published_datasets())[:2]
     ['appbench', 'callnavi']
     """
     entries = json.loads(read_resource("data/datasets.json"))
     return {
         entry["name"]: Dataset(
-            **{**entry, "parts": tuple(entry["parts"]), "files": tuple(File(**f) for f in entry["files"])}
+            **{
+                **entry,
+                "parts": tuple(entry["parts"]),
+                "files": tuple(PublishedFile(**f) for f in entry["files"]),
+            }
         )
         for entry in entries
     }
 
 
-def find(name: str) -> Dataset:
+def find_dataset(name: str) -> Dataset:
     """The data set of a name.
 
     Raises:
         DatasetError: there is none; names the closest.
     """
     if not isinstance(name, str):
-        raise DatasetError(f"the data set is {shortened(repr(name), 40)}, expected a name")
-    if name in published():
-        return published()[name]
-    matching = [other for other in published() if other.startswith(name)]
-    close = matching or close_names(name, published())
-    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(published())}"
+        raise DatasetError(f"the data set is {shorten(repr(name), 40)}, expected a name")
+    if name in published_datasets():
+        return published_datasets()[name]
+    matching = [other for other in published_datasets() if other.startswith(name)]
+    close = matching or close_names(name, published_datasets())
+    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(published_datasets())}"
     raise DatasetError(f"there is no data set {name!r}; {hint}")
 
 
@@ -154,10 +158,10 @@ def read(dataset: Dataset, folder: Path) -> Iterator[Sample]:
 
 # ----------------------------------------------------------------------
 # Where fetched files are kept, and whether they are what was published.
-ACCEPTED = "accepted.json"
+ACCEPTED_FILE = "accepted.json"
 """In a data set's folder: the checksums that a user has accepted for files whose own is not known."""
 
-CHUNK = 1 << 20
+CHUNK_BYTES = 1 << 20
 
 
 def cache_folder(named: str | None = None) -> Path:
@@ -182,7 +186,7 @@ def cache_folder(named: str | None = None) -> Path:
     return Path(base or "~/.cache").expanduser() / "planner_eval"
 
 
-def place(dataset: Dataset, *, cache: str | None = None, source: str | None = None) -> Path:
+def dataset_folder(dataset: Dataset, *, cache: str | None = None, source: str | None = None) -> Path:
     """The folder of a data set's files.
 
     Args:
@@ -215,7 +219,7 @@ def digest(path: Path) -> str:
     hasher = sha256()
     try:
         with path.open("rb") as stream:
-            while block := stream.read(CHUNK):
+            while block := stream.read(CHUNK_BYTES):
                 hasher.update(block)
     except OSError as problem:
         raise DatasetError(f"{path}: {problem.strerror}") from None
@@ -223,7 +227,7 @@ def digest(path: Path) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class FileState:
     """What is known of one file in a folder.
 
     Args:
@@ -233,41 +237,41 @@ class State:
         sha256: The checksum found, unless it is missing.
     """
 
-    file: File
+    file: PublishedFile
     state: str
     sha256: str | None = None
 
 
-def verify(dataset: Dataset, folder: Path) -> list[State]:
+def verify(dataset: Dataset, folder: Path) -> list[FileState]:
     """Compare a folder's files with the published checksums.
 
     Args:
         dataset: What should be there.
         folder: Where it should be.
     """
-    checksums = accepted(folder)
-    return [_state(file, folder, checksums) for file in dataset.files]
+    checksums = read_accepted_checksums(folder)
+    return [_file_state(file, folder, checksums) for file in dataset.files]
 
 
-def _state(file: File, folder: Path, checksums: dict[str, str]) -> State:
+def _file_state(file: PublishedFile, folder: Path, checksums: dict[str, str]) -> FileState:
     path = folder / file.path
     if not path.is_file():
-        return State(file, "missing")
+        return FileState(file, "missing")
     checksum = digest(path)
     if file.sha256 is not None:
-        return State(file, "ok" if checksum == file.sha256 else "differs", checksum)
+        return FileState(file, "ok" if checksum == file.sha256 else "differs", checksum)
     if file.path in checksums:
-        return State(file, "accepted" if checksum == checksums[file.path] else "differs", checksum)
-    return State(file, "unknown", checksum)
+        return FileState(file, "accepted" if checksum == checksums[file.path] else "differs", checksum)
+    return FileState(file, "unknown", checksum)
 
 
-def accepted(folder: Path) -> dict[str, str]:
+def read_accepted_checksums(folder: Path) -> dict[str, str]:
     """The checksums that the user has accepted in a folder: path → checksum.
 
     Raises:
         DatasetError: the list of them is broken.
     """
-    path = folder / ACCEPTED
+    path = folder / ACCEPTED_FILE
     if not path.is_file():
         return {}
     try:
@@ -279,16 +283,16 @@ def accepted(folder: Path) -> dict[str, str]:
     return checksums
 
 
-def accept(folder: Path, file: File, checksum: str) -> None:
+def accept_checksum(folder: Path, file: PublishedFile, checksum: str) -> None:
     """Remember a checksum that the user has accepted."""
-    checksums = {**accepted(folder), file.path: checksum}
+    checksums = {**read_accepted_checksums(folder), file.path: checksum}
     text = json.dumps(dict(sorted(checksums.items())), indent=1) + "\n"
-    (folder / ACCEPTED).write_text(text, encoding="utf-8")
+    (folder / ACCEPTED_FILE).write_text(text, encoding="utf-8")
 
 
 # ----------------------------------------------------------------------
 # The published data sets: what there is, where it lies, what it holds.
-class Listed(NamedTuple):
+class ListedDataset(NamedTuple):
     """One published data set.
 
     Args:
@@ -304,7 +308,7 @@ class Listed(NamedTuple):
     there: int
 
 
-def list_datasets(*, cache: str | None = None, source: str | None = None) -> tuple[Listed, ...]:
+def list_datasets(*, cache: str | None = None, source: str | None = None) -> tuple[ListedDataset, ...]:
     """The published data sets, and which of their files are there.
 
     Args:
@@ -316,11 +320,11 @@ def list_datasets(*, cache: str | None = None, source: str | None = None) -> tup
     """
     expect_or_none(PATH, cache=cache, source=source)
     listed = []
-    for dataset in published().values():
-        folder = place(dataset, cache=cache, source=source)
+    for dataset in published_datasets().values():
+        folder = dataset_folder(dataset, cache=cache, source=source)
         needed = [file for file in dataset.files if file.needed]
         present = sum((folder / file.path).is_file() for file in needed)
-        listed.append(Listed(dataset, folder, len(needed), present))
+        listed.append(ListedDataset(dataset, folder, len(needed), present))
     return tuple(listed)
 
 
@@ -341,11 +345,11 @@ def read_dataset(name: str, *, cache: str | None = None, source: str | None = No
     'Half of the sum of 3 and 5?'
     """
     expect_or_none(PATH, cache=cache, source=source)
-    dataset = find(name)
-    return read(dataset, place(dataset, cache=cache, source=source))
+    dataset = find_dataset(name)
+    return read(dataset, dataset_folder(dataset, cache=cache, source=source))
 
 
-def verify_dataset(name: str, *, cache: str | None = None, source: str | None = None) -> list[State]:
+def verify_dataset(name: str, *, cache: str | None = None, source: str | None = None) -> list[FileState]:
     """Compare a data set's files with the published checksums.
 
     Args:
@@ -362,8 +366,8 @@ def verify_dataset(name: str, *, cache: str | None = None, source: str | None = 
     [('v2/nestful_data.jsonl', 'unknown')]
     """
     expect_or_none(PATH, cache=cache, source=source)
-    dataset = find(name)
-    folder = place(dataset, cache=cache, source=source)
+    dataset = find_dataset(name)
+    folder = dataset_folder(dataset, cache=cache, source=source)
     if folder.is_file():
         raise DatasetError(f"{source} is a file; verify compares the files of a folder")
     refuse_absent(dataset, folder)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import DatasetError, InputError, ParseError
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_files import JsonLine, read_json, read_json_lines
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import parse
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # One task of a benchmark: what was asked, with which tools, and the plan that solves it.
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
 class Audit:
@@ -47,7 +47,7 @@ class Audit:
     __hash__ = None  # type: ignore[assignment]
 
 
-@quick
+@fast_frozen
 class Sample:
     """One record of a benchmark's data.
 
@@ -67,7 +67,7 @@ class Sample:
     gold: Any = None
     dialect: str = ""
     category: str = ""
-    extra: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    extra: Mapping[str, Any] = field(default_factory=lambda: _NO_FIELDS)
 
 
 # ----------------------------------------------------------------------
@@ -111,7 +111,7 @@ def load_json(path: Path) -> Any:
         DatasetError: the file is missing, is a folder, is not UTF-8 or not JSON.
     """
     try:
-        return read_json(_text(path))
+        return read_json(_read_text(path))
     except ParseError as problem:
         raise DatasetError(f"{path}: {problem.brief}") from None
 
@@ -122,13 +122,13 @@ def load_jsonl(path: Path) -> Iterator[JsonLine]:
     Raises:
         DatasetError: the file is missing, is a folder, is not UTF-8, or a line is not JSON.
     """
-    for line in read_json_lines(_text(path)):
+    for line in read_json_lines(_read_text(path)):
         if line.error is not None:
             raise DatasetError(f"{path}: {line.error.brief}")
         yield line
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:

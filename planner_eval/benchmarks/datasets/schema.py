@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, RootModel
 
-from planner_eval.base.schema_models import Described, Items, key
+from planner_eval.base.schema_models import Described, Items, optional_key
 
 _Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -19,8 +19,8 @@ class FileEntry(Described):
     url: str | None = Field(
         description="An address, or a path below the data set's; null where there is none."
     )
-    bytes: Annotated[int, Field(ge=0)] | None = key("Its size.")
-    sha256: _Checksum | None = key("Its checksum in hexadecimal.")
+    bytes: Annotated[int, Field(ge=0)] | None = optional_key("Its size.")
+    sha256: _Checksum | None = optional_key("Its checksum in hexadecimal.")
 
 
 class DatasetEntry(Described):
@@ -37,8 +37,10 @@ class DatasetEntry(Described):
     parts: Items[str] = Field(description="The reader's parts that belong to it; all where empty.")
     address: Annotated[str, Field(pattern="^https://")] = Field(description="Where its files lie, pinned.")
     files: Annotated[Items[FileEntry], Field(min_length=1)] = Field(description="Its files.")
-    note: str = key("What a user should know before fetching it.")
-    tools: str = key("What its gold plans run with, of the tools that come along; none where left out.")
+    note: str = optional_key("What a user should know before fetching it.")
+    tools: str = optional_key(
+        "What its gold plans run with, of the tools that come along; none where left out."
+    )
 
 
 class DatasetsFile(RootModel[Items[DatasetEntry]]):
@@ -75,7 +77,7 @@ class ToMakeFile(Described):
     version: Literal["planeval.to-make/1"] = Field(alias="schema", description="The form of this file.")
     data: str = Field(description="The data set whose plans were looked at.")
     catalog: str | None = Field(description="The catalog of tools; null without one.")
-    against: str = key("Another data set, whose plans touch some of it.")
+    against: str = optional_key("Another data set, whose plans touch some of it.")
     tools: Items[str] = Field(description="Tools that no plan calls.")
     parameters: Items[SlotToMake] = Field(description="Parameters that no call gives.")
     pairs: Items[PairToMake] = Field(description="Tools that could be joined and are not.")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from planner_eval.base.arguments import FUNCTION, NAME, NAMES, PATH, expect, expect_or_none
 from planner_eval.base.errors import DatasetError, InputError, ParseError
-from planner_eval.base.text import closest
-from planner_eval.benchmarks.datasets.published import Dataset, find, published
+from planner_eval.base.text import closest_name
+from planner_eval.benchmarks.datasets.published import Dataset, find_dataset, published_datasets
 from planner_eval.benchmarks.datasets.published import read as read_samples
 from planner_eval.benchmarks.datasets.sample import gold_plan, holds_plan
 from planner_eval.plan.model import Plan
@@ -19,21 +19,21 @@ from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.plans import read_plan
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.several import list_files, read_path
-from planner_eval.reading.files.warnings import repeated_ids
+from planner_eval.reading.files.warnings import format_repeated_ids
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.catalogs.tool_facts import Known
-    from planner_eval.reading.dialects.sources import Which
+    from planner_eval.reading.dialects.sources import TurnChoice
 
 
-PREFIX = "dataset:"
-QUESTION = "question"
+DATASET_PREFIX = "dataset:"
+QUESTION_FIELD = "question"
 """The field of a published gold plan's record that holds what was asked."""
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class PlanRecord:
     """One record: its plan, or why there is none.
 
     Args:
@@ -81,11 +81,11 @@ class Source:
             Record(self.name, position, sample.id, sample) for position, sample in enumerate(self.samples)
         ]
 
-    def reader(self, dialect: str | None, *, infer: bool = False) -> Reader:
+    def reader(self, dialect: str | None, *, infer: bool = False) -> PlanReader:
         """How its records are read, see :meth:`read`."""
-        return Reader(dialect, infer, None if self.file is not None else self.name)
+        return PlanReader(dialect, infer, None if self.file is not None else self.name)
 
-    def read(self, dialect: str | None, *, infer: bool = False) -> Iterator[Read]:
+    def read(self, dialect: str | None, *, infer: bool = False) -> Iterator[PlanRecord]:
         """The plans, one a record; of a data set the gold plans.
 
         Args:
@@ -96,7 +96,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Reader:
+class PlanReader:
     """How the plans of a source are read.
 
     Args:
@@ -109,19 +109,21 @@ class Reader:
     infer: bool = False
     dataset: str | None = None
 
-    def read(self, record: Record) -> Read:
+    def read(self, record: Record) -> PlanRecord:
         """One record."""
         where = record.where if self.dataset is None else f"{self.dataset}, {record.id}"
         try:
             if self.dataset is None:
-                return Read(record.told, where, read_plan(record, dialect=self.dialect, infer=self.infer))
+                return PlanRecord(
+                    record.told, where, read_plan(record, dialect=self.dialect, infer=self.infer)
+                )
             if record.error is not None:  # its process ended, or held up
                 raise record.error
             sample = record.source
             how = self._known.of(sample.tools) if self.infer else False
-            return Read(record.told, where, gold_plan(sample, infer=how))
+            return PlanRecord(record.told, where, gold_plan(sample, infer=how))
         except ParseError as error:
-            return Read(record.told, where, error=str(error))
+            return PlanRecord(record.told, where, error=str(error))
 
     @cached_property
     def _known(self) -> Known:
@@ -135,7 +137,7 @@ def open_sources(
     *,
     id_field: str | None = None,
     text_field: str | None = None,
-    turn: Which = None,
+    turn: TurnChoice = None,
     cache: str | None = None,
     folder: str | None = None,
     tell: Callable[[str], None] = lambda message: None,
@@ -169,7 +171,7 @@ def open_sources(
     expect(FUNCTION, tell=tell)
     sources: list[Source] = []
     for name in (names,) if isinstance(names, str) else names:
-        datasets = _datasets(name)
+        datasets = _named_datasets(name)
         if datasets:
             read, missing = _read_datasets(datasets, cache, folder)
             sources += read
@@ -178,7 +180,7 @@ def open_sources(
             continue
         file = read_path(name, id_field=id_field, text_field=text_field, role="alone").of_turn(turn)
         hidden = hides_dataset(name)
-        for message in (*file.notes, *repeated_ids(file.records), *([hidden] if hidden else [])):
+        for message in (*file.notes, *format_repeated_ids(file.records), *([hidden] if hidden else [])):
             tell(message)
         sources.append(Source(file.name, "", file.many, file))
     for source, title in zip(sources, short_names([source.name for source in sources]), strict=True):
@@ -197,7 +199,7 @@ def read_dataset_plans(name: str, cache: str | None, folder: str | None) -> Plan
     Raises:
         InputError: there is neither such a file nor such a data set, or it cannot be read.
     """
-    datasets = _datasets(name)
+    datasets = _named_datasets(name)
     if not datasets:
         return None
     sources, missing = _read_datasets(datasets, cache, folder)
@@ -225,7 +227,7 @@ def _record(file: str, position: int, sample: Sample) -> Record:
     Besides it has the question, or the conversation that it stands in, for people to read.
     """
     fields = {key: value for key, value in sample.extra.items() if isinstance(value, (str, int))}
-    fields[QUESTION] = sample.extra.get("messages") or sample.query
+    fields[QUESTION_FIELD] = sample.extra.get("messages") or sample.query
     error = None
     if not holds_plan(sample):
         error = ParseError("there is no plan: the right answer is free text", code="parse.empty")
@@ -240,52 +242,54 @@ def hides_dataset(name: str) -> str | None:
 
     >>> hides_dataset("gold.json")
     """
-    if not _known(name):
+    if not _is_dataset_name(name):
         return None
-    return f"{name} is read as the file of that name; {PREFIX}{name} is the data set"
+    return f"{name} is read as the file of that name; {DATASET_PREFIX}{name} is the data set"
 
 
-def _datasets(name: str) -> list[Dataset]:
+def _named_datasets(name: str) -> list[Dataset]:
     """The data sets that an argument names; none where it is a file."""
-    named = name.startswith(PREFIX)
-    bare = name.removeprefix(PREFIX)
+    named = name.startswith(DATASET_PREFIX)
+    bare = name.removeprefix(DATASET_PREFIX)
     if name == "-" or Path(name).exists():
-        if Path(name).is_dir() and _known(name):
+        if Path(name).is_dir() and _is_dataset_name(name):
             try:
                 list_files(name)
             except InputError:  # empty; nobody means that
-                raise InputError(f"{name} is a directory; {PREFIX}{name} is the data set") from None
+                raise InputError(f"{name} is a directory; {DATASET_PREFIX}{name} is the data set") from None
         return []
-    if bare in published():
-        return [published()[bare]]
-    members = [dataset for dataset in published().values() if dataset.benchmark == bare]
+    if bare in published_datasets():
+        return [published_datasets()[bare]]
+    members = [dataset for dataset in published_datasets().values() if dataset.benchmark == bare]
     if members or named:
-        return members or [find(bare)]
-    if "/" not in name and "." not in name and (hint := _closest(name)):
+        return members or [find_dataset(bare)]
+    if "/" not in name and "." not in name and (hint := _closest_name(name)):
         raise InputError(f"there is no file {name}; did you mean the data set {hint}?")
     return []
 
 
-def _known(name: str) -> bool:
-    return any(name in (dataset.name, dataset.benchmark) for dataset in published().values())
+def _is_dataset_name(name: str) -> bool:
+    return any(name in (dataset.name, dataset.benchmark) for dataset in published_datasets().values())
 
 
-def _closest(name: str) -> str | None:
-    names = {key for dataset in published().values() for key in (dataset.name, dataset.benchmark) if key}
-    return closest(name.lower(), sorted(names))
+def _closest_name(name: str) -> str | None:
+    names = {
+        key for dataset in published_datasets().values() for key in (dataset.name, dataset.benchmark) if key
+    }
+    return closest_name(name.lower(), sorted(names))
 
 
 def _read_datasets(
     datasets: Sequence[Dataset], cache: str | None, folder: str | None
 ) -> tuple[list[Source], list[str]]:
-    from planner_eval.benchmarks.datasets.published import place
+    from planner_eval.benchmarks.datasets.published import dataset_folder
 
     sources, missing = [], []
     if len(datasets) > 1 and folder is not None and Path(folder).is_file():
         choices = " or ".join(dataset.name for dataset in datasets)
         raise InputError(f"{folder} is one file: say whether it is {choices}")
     for dataset in datasets:
-        where = place(dataset, cache=cache, source=folder)
+        where = dataset_folder(dataset, cache=cache, source=folder)
         try:
             samples = list(read_samples(dataset, where))
         except DatasetError as problem:

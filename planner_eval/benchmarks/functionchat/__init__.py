@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has
+from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has_keys
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Scorer
-    from planner_eval.benchmarks.charts import ChartOf
+    from planner_eval.benchmarks.charts import ChartSpec
     from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.judge_prompts import PromptFile
     from planner_eval.benchmarks.judging import Judge
@@ -57,7 +57,7 @@ def _read_file(path: Path) -> Iterator[Sample]:
 
 
 def _fits(gold: Any) -> bool:
-    return has("name", "arguments")(gold) or has("role")(gold)
+    return has_keys("name", "arguments")(gold) or has_keys("role")(gold)
 
 
 def _gold_text(sample: Sample) -> str | None:
@@ -76,7 +76,7 @@ def _gold_of(sample: Sample, plan: Plan) -> Any:
     return gold_of(sample, plan)
 
 
-def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
+def _paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
     from planner_eval.benchmarks.functionchat.tables import table1, table2
 
     yield from table1(samples)
@@ -84,9 +84,9 @@ def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
 
 
 def _prompt_files() -> Mapping[str, PromptFile]:
-    from planner_eval.benchmarks.functionchat.prompts import FILES
+    from planner_eval.benchmarks.functionchat.prompts import PROMPT_FILES
 
-    return FILES
+    return PROMPT_FILES
 
 
 def _result_file(records: Records, judge: Judge | None) -> str:
@@ -95,13 +95,13 @@ def _result_file(records: Records, judge: Judge | None) -> str:
     return result_file(records, judge)
 
 
-def _details(scored: Scored, _run: Run | None) -> Details:
+def _detail_tables(scored: Scored, _run: Run | None) -> Details:
     from planner_eval.benchmarks.functionchat.rules import error_rows
 
     yield Table("why items do not pass, by the right kind of turn (section 6.2)", error_rows(scored))
 
 
-def _apart(variant: str, options: Mapping[str, Any]) -> Scorer:
+def _find_scorer(variant: str, options: Mapping[str, Any]) -> Scorer:
     if variant == "official":
         from planner_eval.benchmarks.functionchat import official
 
@@ -111,7 +111,7 @@ def _apart(variant: str, options: Mapping[str, Any]) -> Scorer:
     return corrected.scorer(**options)
 
 
-def _charts() -> Mapping[str, ChartOf]:
+def _charts() -> Mapping[str, ChartSpec]:
     from planner_eval.benchmarks.functionchat.tables import CHARTS
 
     return CHARTS
@@ -119,7 +119,7 @@ def _charts() -> Mapping[str, ChartOf]:
 
 BENCHMARK = Benchmark(
     name="functionchat",
-    apart=_apart,
+    apart=_find_scorer,
     title="FunctionChat-Bench",
     read=_read,
     read_file=_read_file,
@@ -127,11 +127,11 @@ BENCHMARK = Benchmark(
     signs=("function_num", "dialog_num", "input_messages"),
     score_official=score_official,
     score_corrected=score_corrected,
-    paper=_paper,
+    paper=_paper_cells,
     difference="the paper's criteria decide every item, without the published shortcuts",
     judged=True,
     prompt_files=_prompt_files,
-    details=_details,
+    details=_detail_tables,
     charts=_charts,
     result_file=_result_file,
     gold_text=_gold_text,

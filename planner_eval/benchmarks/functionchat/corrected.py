@@ -24,26 +24,34 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError
-from planner_eval.benchmarks.answers import Found, Scorer, report_of
+from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.functionchat.data import FILES, OUTPUT_TYPES
-from planner_eval.benchmarks.functionchat.official import figure, judge_request, sample_problem
+from planner_eval.benchmarks.functionchat.official import judge_request, row_figure, sample_problem
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
-from planner_eval.benchmarks.functionchat.rules import rule
-from planner_eval.benchmarks.functionchat.scores import FAIL, PASS, macro, totals
+from planner_eval.benchmarks.functionchat.rules import rule_answer
+from planner_eval.benchmarks.functionchat.scores import FAIL, PASS, macro, total_figures
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge
 
 
-ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 """How often a verdict is asked for before an item counts as undecided."""
-_MICRO = {"dialog": "avg(micro)"}
-_WORDS = {"pass": PASS, "fail": FAIL, "통과": PASS, "합격": PASS, "성공": PASS, "불합격": FAIL, "실패": FAIL}
+_MICRO_NAMES = {"dialog": "avg(micro)"}
+_VERDICT_WORDS = {
+    "pass": PASS,
+    "fail": FAIL,
+    "통과": PASS,
+    "합격": PASS,
+    "성공": PASS,
+    "불합격": FAIL,
+    "실패": FAIL,
+}
 
 
-class Decided(NamedTuple):
+class DecidedAnswer(NamedTuple):
     """One item and its verdict.
 
     Args:
@@ -85,20 +93,20 @@ def scorer(judge: Judge | None = None) -> Scorer:
     """Its scores one by one."""
     golds: dict[int, tuple[Any, AssistantTurn]] = {}  # an item has one gold under all its lists of tools
 
-    def score_sample(sample: Sample, text: str) -> _Kept:
+    def score_sample(sample: Sample, text: str) -> _StoredAnswer:
         cached = golds.get(id(sample.gold))
         if cached is None:  # it is held as well, so that no other takes its place
             cached = golds[id(sample.gold)] = (sample.gold, answer_of(sample.gold))
-        decision = _decided(sample, text, judge, cached[1])
+        decision = _find_verdict(sample, text, judge, cached[1])
         extra = sample.extra
         right = decision[0] == (extra.get("type_of_output") == "call")
-        return _Kept(extra.get("part"), sample.category, right, *decision[1:])
+        return _StoredAnswer(extra.get("part"), sample.category, right, *decision[1:])
 
-    return Scorer(score_sample, _row, _figures, _known)
+    return Scorer(score_sample, _row, _figures, _load_answer)
 
 
-class _Kept(NamedTuple):
-    """What is kept of a :class:`Decided`; `right` where it calls and a call is due, or neither."""
+class _StoredAnswer(NamedTuple):
+    """What is kept of a :class:`DecidedAnswer`; `right` where it calls and a call is due, or neither."""
 
     part: Any
     category: str
@@ -109,18 +117,18 @@ class _Kept(NamedTuple):
     error: str | None
 
 
-def _known(data: Any) -> _Kept:
-    return _Kept(*data)
+def _load_answer(data: Any) -> _StoredAnswer:
+    return _StoredAnswer(*data)
 
 
-def _figures(results: Found) -> Iterator[Figure]:
+def _figures(results: SampleResults) -> Iterator[Figure]:
     for subset in FILES:
         yield from _part_figures(subset, [result for _, result in results if result.part == subset])
 
 
 def decide(
     sample: Sample, text: str, *, judge: Judge | None = None, gold: AssistantTurn | None = None
-) -> Decided:
+) -> DecidedAnswer:
     """The verdict on one answer: by rule where the criteria settle it, else by the judge.
 
     Args:
@@ -129,25 +137,27 @@ def decide(
         judge: Decides where meaning does.
         gold: What the sample's gold says, where it has been read already.
     """
-    return Decided(sample, *_decided(sample, text, judge, answer_of(sample.gold) if gold is None else gold))
+    return DecidedAnswer(
+        sample, *_find_verdict(sample, text, judge, answer_of(sample.gold) if gold is None else gold)
+    )
 
 
-def _decided(
+def _find_verdict(
     sample: Sample, text: str, judge: Judge | None, gold: AssistantTurn
 ) -> tuple[bool, str | None, str, str, str | None]:
-    """The fields of a :class:`Decided` after its sample."""
+    """The fields of a :class:`DecidedAnswer` after its sample."""
     problem = sample_problem(sample) or _gold_problem(sample, gold)
     if problem:
         return False, None, "nobody", "no gold", problem
     answer = read_answer(text)
-    verdict, reason = rule(sample, answer, gold)
+    verdict, reason = rule_answer(sample, answer, gold)
     called = bool(answer.calls) or answer.code is not None
     if verdict is not None:
         return called, verdict, "rule", reason, answer.code
     if judge is None:
         return called, None, "nobody", reason, None
     try:
-        verdict = _ask(judge, sample, answer)
+        verdict = _ask_judge(judge, sample, answer)
     except JudgeError as failure:
         return called, None, "nobody", reason, f"JudgeError: {failure}"
     return called, verdict, "judge" if verdict else "nobody", reason, None
@@ -162,17 +172,17 @@ def _gold_problem(sample: Sample, gold: AssistantTurn) -> str | None:
     return None
 
 
-def _ask(judge: Judge, sample: Sample, answer: AssistantTurn) -> str | None:
+def _ask_judge(judge: Judge, sample: Sample, answer: AssistantTurn) -> str | None:
     message = answer.message if isinstance(answer.message, dict) else {"tool_calls": answer.message}
-    request = judge_request(sample, message | {"tool_calls": _calls(answer)})
-    for attempt in range(ATTEMPTS):
+    request = judge_request(sample, message | {"tool_calls": _openai_calls(answer)})
+    for attempt in range(MAX_ATTEMPTS):
         verdict = read_last_word(judge.ask(replace(request, attempt=attempt)).text)
         if verdict:
             return verdict
     return None
 
 
-def _calls(answer: AssistantTurn) -> list[dict[str, object]]:
+def _openai_calls(answer: AssistantTurn) -> list[dict[str, object]]:
     """The calls of an answer in OpenAI's form, whatever form they came in."""
     return [
         {
@@ -192,21 +202,21 @@ def read_last_word(text: str) -> str | None:
     ['fail', 'fail', None]
     """
     lines = text.strip().splitlines()
-    return _WORDS.get(lines[-1].strip(" .\"'*`").lower()) if lines else None
+    return _VERDICT_WORDS.get(lines[-1].strip(" .\"'*`").lower()) if lines else None
 
 
-def _part_figures(subset: str, members: Sequence[_Kept]) -> Iterable[Figure]:
+def _part_figures(subset: str, members: Sequence[_StoredAnswer]) -> Iterable[Figure]:
     if not members:
         return
-    groups: dict[str, list[_Kept]] = {}
+    groups: dict[str, list[_StoredAnswer]] = {}
     for record in members:
         groups.setdefault(record.category, []).append(record)
-    passed = {name: _passed(group) for name, group in groups.items()}
+    passed = {name: _count_passed(group) for name, group in groups.items()}
     rates = [ratio(f"{subset} {name} pass rate", passed[name], len(group)) for name, group in groups.items()]
     yield from rates
-    yield ratio(f"{subset} {_MICRO.get(subset, 'total_pass_rate')}", sum(passed.values()), len(members))
+    yield ratio(f"{subset} {_MICRO_NAMES.get(subset, 'total_pass_rate')}", sum(passed.values()), len(members))
     if subset == "singlecall":
-        yield from totals(list(passed.values()))
+        yield from total_figures(list(passed.values()))
     else:
         yield macro(f"{subset} avg(macro)", rates)
     right = sum(record.right for record in members)
@@ -216,11 +226,11 @@ def _part_figures(subset: str, members: Sequence[_Kept]) -> Iterable[Figure]:
     yield ratio(f"{subset} undecided", open_items, len(members), note="items without a verdict; not passed")
 
 
-def _passed(decided: Iterable[_Kept]) -> int:
+def _count_passed(decided: Iterable[_StoredAnswer]) -> int:
     return sum(record.verdict == PASS for record in decided)
 
 
-def _row(identity: str, decided: _Kept) -> SampleScore:
+def _row(identity: str, decided: _StoredAnswer) -> SampleScore:
     _, _, _, verdict, by, reason, error = decided
     return SampleScore(identity, verdict == PASS, _row_figures(verdict, by, reason), error)
 
@@ -228,4 +238,4 @@ def _row(identity: str, decided: _Kept) -> SampleScore:
 @lru_cache(256)
 def _row_figures(verdict: str | None, by: str, reason: str) -> tuple[Figure, ...]:
     """The figures of a row; most rows are decided as another is."""
-    return figure("verdict", verdict), figure("by", by), figure("reason", reason)
+    return row_figure("verdict", verdict), row_figure("by", by), row_figure("reason", reason)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.base.json_files import value_of
+from planner_eval.base.json_files import decode_field
 from planner_eval.benchmarks.datasets.check import alternative_findings
 from planner_eval.benchmarks.datasets.sample import Sample, load_jsonl
 from planner_eval.plan.model import Diagnostic
@@ -70,10 +70,10 @@ def _system_prompt(folder: Path) -> list[dict[str, str]]:
     return [{"role": "system", "content": path.read_text(encoding="utf-8").strip()}]
 
 
-def _singlecall(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample]:
+def _read_singlecall(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample]:
     for position, query in enumerate(record["query"]):
         serial = query["serial_num"]
-        gold = value_of(record["ground_truth"][position]["content"])
+        gold = decode_field(record["ground_truth"][position]["content"])
         acceptable = record["acceptable_arguments"][position]["content"]
         messages = [*prompt, {"role": "user", "content": query["content"]}]
         findings = tuple(alternative_findings(acceptable, gold))
@@ -85,7 +85,7 @@ def _singlecall(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample
             yield Sample(id_, query["content"], tools["content"], gold, "json", tools["type"], extra)
 
 
-def _dialog(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample]:
+def _read_dialog(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample]:
     for turn in record["turns"]:
         kind, gold, acceptable = turn["type_of_output"], turn["ground_truth"], turn["acceptable_arguments"]
         extra = _extra("dialog", turn["serial_num"], kind, [*prompt, *turn["query"]], acceptable)
@@ -95,7 +95,7 @@ def _dialog(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample]:
         yield Sample(f"dialog-{turn['serial_num']}", query, record["tools"], gold, "json", kind, extra)
 
 
-def _calldecision(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample]:
+def _read_calldecision(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample]:
     kind, gold, acceptable = record["type_of_output"], record["ground_truth"], record["acceptable_arguments"]
     messages = record["input_messages"]
     extra = _extra("calldecision", record["serial_num"], kind, messages, acceptable)
@@ -105,7 +105,7 @@ def _calldecision(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Samp
     yield Sample(id_, query, tools, gold, "json", record["category"], extra)
 
 
-_READERS = {"singlecall": _singlecall, "dialog": _dialog, "calldecision": _calldecision}
+_READERS = {"singlecall": _read_singlecall, "dialog": _read_dialog, "calldecision": _read_calldecision}
 
 
 def _extra(part_name: str, serial: Any, kind: str, messages: list[Any], acceptable: Any) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def _message_findings(messages: list[Any]) -> Iterator[Diagnostic]:
 
 def _is_json(text: Any) -> bool:
     try:
-        value_of(text)
+        decode_field(text)
     except (ValueError, TypeError, AttributeError):
         return False
     return True

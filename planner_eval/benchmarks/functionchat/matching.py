@@ -11,23 +11,23 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from planner_eval.base.frozen import quick
-from planner_eval.base.json_text import loaded
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.json_text import fast_json_loads
 
-GOLD_ALONE = "61c8df42060accee"
+GOLD_ONLY_DIGEST = "61c8df42060accee"
 """Digest of the sentence of the released data which says that gold alone is right."""
-NO_ALTERNATIVES = frozenset({GOLD_ALONE, "c8bcc2aa10758591", "984597481d628267"})
+NO_ALTERNATIVES_DIGESTS = frozenset({GOLD_ONLY_DIGEST, "c8bcc2aa10758591", "984597481d628267"})
 """Digests of the three sentences that the published code takes for "no alternatives": that gold alone is
 right, that "tomorrow" must be said, that no year may be made up. The data's texts stay out of here."""
 SKIPPED = "skip evaluation"
 """What is recorded where nothing is compared; it is also the verdict, an undecided one."""
 SKIPPED_NULL = "skip evaluation, because model response is None"
-FAILED = "\n\nfail\nfail\n"
+FAILED_TEXT = "\n\nfail\nfail\n"
 """How the text of a call that is not right ends."""
 
 
-@quick
-class Exact:
+@fast_frozen
+class ExactMatch:
     """What the comparison says of one answer.
 
     Args:
@@ -41,7 +41,7 @@ class Exact:
     error: str | None = None
 
 
-def match_call(gold: Mapping[str, Any], acceptable: Any, output: Any) -> Exact:
+def match_call(gold: Mapping[str, Any], acceptable: Any, output: Any) -> ExactMatch:
     """Compares the first predicted call with the gold call; later calls and text are not looked at.
 
     Args:
@@ -55,13 +55,13 @@ def match_call(gold: Mapping[str, Any], acceptable: Any, output: Any) -> Exact:
     True
     """
     if output is None:
-        return Exact(False, SKIPPED_NULL)
+        return ExactMatch(False, SKIPPED_NULL)
     try:
-        passed, difference = _compare(gold, read_acceptable(acceptable), output)
+        passed, difference = _compare_calls(gold, read_acceptable(acceptable), output)
     except (TypeError, AttributeError, LookupError, ValueError, RecursionError) as problem:
-        return Exact(False, error=f"{type(problem).__name__}: {problem}")
+        return ExactMatch(False, error=f"{type(problem).__name__}: {problem}")
     verdict = "pass" if passed else "fail"
-    return Exact(passed, f"exact-eval\n{difference}\n\n{verdict}\n{verdict}\n")
+    return ExactMatch(passed, f"exact-eval\n{difference}\n\n{verdict}\n{verdict}\n")
 
 
 def read_acceptable(acceptable: Any) -> Any:
@@ -78,13 +78,13 @@ def read_acceptable(acceptable: Any) -> Any:
 @lru_cache(1024)
 def _read_text(acceptable: str) -> Any:
     """The alternatives that a text gives; they are looked up in and never changed."""
-    value: Any = _quoted_or_json(acceptable) if acceptable else acceptable
-    if value is None or (isinstance(value, str) and digest(value) in NO_ALTERNATIVES):
+    value: Any = _read_json_or_quoted(acceptable) if acceptable else acceptable
+    if value is None or (isinstance(value, str) and digest(value) in NO_ALTERNATIVES_DIGESTS):
         return {}
     return json.loads(value) if isinstance(value, str) else value
 
 
-def _quoted_or_json(text: str) -> Any:
+def _read_json_or_quoted(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -96,7 +96,7 @@ def digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _compare(gold: Mapping[str, Any], acceptable: Any, output: Any) -> tuple[bool, str]:
+def _compare_calls(gold: Mapping[str, Any], acceptable: Any, output: Any) -> tuple[bool, str]:
     """Whether the call is right, and a line on the difference where there is one."""
     gold_call = gold["tool_calls"][0].get("function", {}) if "tool_calls" in gold else gold
     calls = output.get("tool_calls")
@@ -125,31 +125,34 @@ def match_arguments(gold_text: Any, pred_text: Any, acceptable: Any) -> bool:
     True
     """
     try:
-        gold_arguments = loaded(gold_text)
-        pred_arguments = gold_arguments if pred_text == gold_text else loaded(pred_text)
+        gold_arguments = fast_json_loads(gold_text)
+        pred_arguments = gold_arguments if pred_text == gold_text else fast_json_loads(pred_text)
     except json.JSONDecodeError:
         return False
     for key, _ in pred_arguments.items():
         if key not in gold_arguments:
             return False
     return all(
-        [_right(key, value, pred_arguments.get(key), acceptable) for key, value in gold_arguments.items()]
+        [
+            _is_right_value(key, value, pred_arguments.get(key), acceptable)
+            for key, value in gold_arguments.items()
+        ]
     )
 
 
-def _right(key: str, gold_value: Any, pred_value: Any, acceptable: Any) -> bool:
-    if pred_value == gold_value or same_value(pred_value, gold_value):
+def _is_right_value(key: str, gold_value: Any, pred_value: Any, acceptable: Any) -> bool:
+    if pred_value == gold_value or is_same_value(pred_value, gold_value):
         return True
     alternatives = acceptable.get(key, [])
     if isinstance(alternatives, list):
-        return any(same_value(pred_value, alternative) for alternative in alternatives)
-    return not isinstance(alternatives, str) or same_value(pred_value, alternatives)
+        return any(is_same_value(pred_value, alternative) for alternative in alternatives)
+    return not isinstance(alternatives, str) or is_same_value(pred_value, alternatives)
 
 
-def same_value(a: Any, b: Any) -> bool:
+def is_same_value(a: Any, b: Any) -> bool:
     """Equality without blanks and case for two strings, Python's equality for anything else.
 
-    >>> same_value("New York", "newyork"), same_value(3, 3.0), same_value("3", 3)
+    >>> is_same_value("New York", "newyork"), is_same_value(3, 3.0), is_same_value("3", 3)
     (True, True, False)
     """
     if isinstance(a, str) and isinstance(b, str):

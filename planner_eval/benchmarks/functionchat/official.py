@@ -15,12 +15,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, JudgeError
-from planner_eval.base.frozen import quick
-from planner_eval.base.json_text import loaded
-from planner_eval.benchmarks.answers import Found, Scorer, report_of
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.json_text import fast_json_loads
+from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.functionchat.data import FILES
-from planner_eval.benchmarks.functionchat.matching import FAILED, SKIPPED, Exact, match_call
+from planner_eval.benchmarks.functionchat.matching import FAILED_TEXT, SKIPPED, ExactMatch, match_call
 from planner_eval.benchmarks.functionchat.prompts import acceptable_text, model_request
 from planner_eval.benchmarks.functionchat.scores import (
     FAIL,
@@ -32,7 +32,7 @@ from planner_eval.benchmarks.functionchat.scores import (
     macro,
     read_verdict,
     singlecall_scores,
-    totals,
+    total_figures,
 )
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # FunctionChat-Bench's scores as its published code computes them.
-PARTS = {"singlecall": singlecall_scores, "dialog": dialog_scores, "calldecision": common_scores}
+PART_TALLIES = {"singlecall": singlecall_scores, "dialog": dialog_scores, "calldecision": common_scores}
 """The parts of the benchmark and how each is tallied."""
 MAX_CHARS = 16 * 2**20
 """Longer answers are refused."""
 
 
-@quick
-class Judged:
+@fast_frozen
+class JudgedAnswer:
     """One answer and what became of it.
 
     Args:
@@ -92,14 +92,16 @@ def score_official(records: Records, *, judge: Judge | None = None) -> Report:
 def scorer(judge: Judge | None = None) -> Scorer:
     """Its scores one by one."""
 
-    def score_sample(sample: Sample, text: str) -> Kept:
-        return Kept(sample.extra.get("part"), sample.category, *_judged(sample, text, judge)[2:])
+    def score_sample(sample: Sample, text: str) -> StoredAnswer:
+        return StoredAnswer(
+            sample.extra.get("part"), sample.category, *_judge_answer(sample, text, judge)[2:]
+        )
 
-    return Scorer(score_sample, _row, _figures, _known)
+    return Scorer(score_sample, _row, _figures, _load_answer)
 
 
-class Kept(NamedTuple):
-    """What is kept of a :class:`Judged`."""
+class StoredAnswer(NamedTuple):
+    """What is kept of a :class:`JudgedAnswer`."""
 
     part: Any
     category: str
@@ -108,28 +110,30 @@ class Kept(NamedTuple):
     error: str | None
 
 
-def kept(judged: Judged) -> Kept:
+def stored_answer(judged: JudgedAnswer) -> StoredAnswer:
     """What is kept of an answer."""
     sample = judged.sample
-    return Kept(sample.extra.get("part"), sample.category, judged.verdict, judged.by, judged.error)
+    return StoredAnswer(sample.extra.get("part"), sample.category, judged.verdict, judged.by, judged.error)
 
 
-def _known(data: Any) -> Kept:
-    return Kept(*data)
+def _load_answer(data: Any) -> StoredAnswer:
+    return StoredAnswer(*data)
 
 
-def _figures(results: Found) -> Iterator[Figure]:
-    for subset in PARTS:
+def _figures(results: SampleResults) -> Iterator[Figure]:
+    for subset in PART_TALLIES:
         yield from _part_figures(subset, [result for result in results if result[1].part == subset])
 
 
-def judge_record(sample: Sample, text: str, *, judge: Judge | None = None) -> Judged:
+def judge_record(sample: Sample, text: str, *, judge: Judge | None = None) -> JudgedAnswer:
     """The verdict on one answer: by comparison where that passes, else by the judge where there is one."""
-    return Judged(sample, *_judged(sample, text, judge))
+    return JudgedAnswer(sample, *_judge_answer(sample, text, judge))
 
 
-def _judged(sample: Sample, text: str, judge: Judge | None) -> tuple[Any, str, str | None, str, str | None]:
-    """The fields of a :class:`Judged` after its sample."""
+def _judge_answer(
+    sample: Sample, text: str, judge: Judge | None
+) -> tuple[Any, str, str | None, str, str | None]:
+    """The fields of a :class:`JudgedAnswer` after its sample."""
     problem = sample_problem(sample)
     if problem:
         return None, "", None, "nobody", problem
@@ -143,7 +147,9 @@ def _judged(sample: Sample, text: str, judge: Judge | None) -> tuple[Any, str, s
     if exact.passed or judge is None:
         # What was compared says so in its last lines; only what was not has to be read.
         exact_text = exact.text
-        verdict = PASS if exact.passed else FAIL if exact_text.endswith(FAILED) else read_verdict(exact_text)
+        verdict = (
+            PASS if exact.passed else FAIL if exact_text.endswith(FAILED_TEXT) else read_verdict(exact_text)
+        )
         return output, exact_text, verdict, "exact", None
     try:
         reply = judge.ask(judge_request(sample, output)).text
@@ -155,7 +161,7 @@ def _judged(sample: Sample, text: str, judge: Judge | None) -> tuple[Any, str, s
 def sample_problem(sample: Sample) -> str | None:
     """What keeps a sample from being one of FunctionChat-Bench's; None where nothing does."""
     gold = sample.gold
-    if sample.extra.get("part") not in PARTS or not (type(gold) is dict or isinstance(gold, Mapping)):
+    if sample.extra.get("part") not in PART_TALLIES or not (type(gold) is dict or isinstance(gold, Mapping)):
         return "the sample is not one of FunctionChat-Bench: it names no part of it, or its gold is no object"
     return None
 
@@ -168,7 +174,7 @@ def read_output(text: str) -> Any:
     """
     if len(text) > MAX_CHARS:
         raise ValueError(f"{len(text)} characters, at most {MAX_CHARS} are read")
-    output = loaded(text)
+    output = fast_json_loads(text)
     if output is None:
         return {"tool_calls": []}
     if not isinstance(output, dict):
@@ -176,23 +182,23 @@ def read_output(text: str) -> Any:
     return output
 
 
-def match_item(sample: Sample, output: Any) -> Exact:
+def match_item(sample: Sample, output: Any) -> ExactMatch:
     """Exact matching of one item; only items whose right answer is a call are compared."""
     if sample.extra["type_of_output"] != "call":
-        return Exact(False, SKIPPED)
+        return ExactMatch(False, SKIPPED)
     return match_call(sample.gold, acceptable_text(sample.extra["acceptable_arguments"]), output)
 
 
 def judge_request(sample: Sample, output: Any) -> Any:
     """What the judge is asked about one answer."""
-    from planner_eval.benchmarks.functionchat.prompts import verdict
+    from planner_eval.benchmarks.functionchat.prompts import verdict_request
 
     request_data = model_request(sample)
     fields = {
         "tools": request_data["tools"],
         "query": request_data["messages"],
-        "ground_truth": without_ids(request_data["ground_truth"]),
-        "response": without_ids(output),
+        "ground_truth": strip_ids(request_data["ground_truth"]),
+        "response": strip_ids(output),
     }
     headings = ("Available tools", "Conversation", "Reference", "Assistant's turn")
     material = dict(zip(headings, fields.values(), strict=True))
@@ -200,10 +206,10 @@ def judge_request(sample: Sample, output: Any) -> Any:
         material["Acceptable alternatives"] = request_data["acceptable_arguments"]
         # As published: JSON of what is JSON text already.
         fields["acceptable_arguments"] = json.dumps(request_data["acceptable_arguments"], ensure_ascii=False)
-    return verdict(sample.extra["type_of_output"], material, fields)
+    return verdict_request(sample.extra["type_of_output"], material, fields)
 
 
-def without_ids(message: Any) -> Any:
+def strip_ids(message: Any) -> Any:
     """The message with ``tool_calls`` in any case, and with no ``id`` in any of them.
 
     Raises:
@@ -218,7 +224,7 @@ def without_ids(message: Any) -> Any:
     return changed
 
 
-def part_scores(subset: str, members: Iterable[tuple[str, Kept]]) -> Scores:
+def part_scores(subset: str, members: Iterable[tuple[str, StoredAnswer]]) -> Scores:
     """What the published code prints and saves for one part; its first exception ends it.
 
     Args:
@@ -234,10 +240,10 @@ def part_scores(subset: str, members: Iterable[tuple[str, Kept]]) -> Scores:
         if identity not in seen or subset == "calldecision":
             verdicts.append((record.category, record.verdict))
         seen.add(identity)
-    return PARTS[subset](verdicts)
+    return PART_TALLIES[subset](verdicts)
 
 
-def _part_figures(subset: str, members: Found) -> Iterable[Figure]:
+def _part_figures(subset: str, members: SampleResults) -> Iterable[Figure]:
     if not members:
         return
     scores = part_scores(subset, members)
@@ -245,33 +251,33 @@ def _part_figures(subset: str, members: Found) -> Iterable[Figure]:
         yield Figure(f"{subset} total", None, error=scores.error, note="the published run ends here")
     for name, value in scores.score.items():
         yield Figure(f"{subset} {name}", value)
-    yield from _of_the_paper(subset, scores)
+    yield from _paper_averages(subset, scores)
     undecided = sum(not is_decided(record.verdict) for _, record in members)
     yield Figure(f"{subset} undecided", undecided, undecided, len(members), "verdicts neither pass nor fail")
 
 
-def _of_the_paper(subset: str, scores: Scores) -> Iterable[Figure]:
+def _paper_averages(subset: str, scores: Scores) -> Iterable[Figure]:
     """The averages of the paper's tables that the published code leaves to its reader."""
     score = scores.score
     if subset == "singlecall":
         kinds = [name.removesuffix(" total") for name in score if name.endswith(" total")]
-        yield from totals([int(score.get(f"{kind} pass cnt", 0)) for kind in kinds])
+        yield from total_figures([int(score.get(f"{kind} pass cnt", 0)) for kind in kinds])
     elif score:
         rates = [Figure(name, value) for name, value in score.items() if name.endswith(" pass rate")]
         yield macro(f"{subset} avg(macro)", rates)
 
 
 @lru_cache(256)
-def figure(name: str, value: str | None, error: str | None = None) -> Figure:
+def row_figure(name: str, value: str | None, error: str | None = None) -> Figure:
     """A row's figure; most rows have the same few.
 
-    >>> figure("by", "exact").value
+    >>> row_figure("by", "exact").value
     'exact'
     """
     return Figure(name, value, error=error)
 
 
-def _row(identity: str, judged: Kept) -> SampleScore:
+def _row(identity: str, judged: StoredAnswer) -> SampleScore:
     _, _, verdict, by, error = judged
     return SampleScore(identity, verdict == PASS, _row_figures(verdict, by, error), error)
 
@@ -279,20 +285,20 @@ def _row(identity: str, judged: Kept) -> SampleScore:
 @lru_cache(256)
 def _row_figures(verdict: str | None, by: str, error: str | None) -> tuple[Figure, ...]:
     """The figures of a row; most rows are judged as another is."""
-    return figure("verdict", verdict, error), figure("by", by)
+    return row_figure("verdict", verdict, error), row_figure("by", by)
 
 
 # ----------------------------------------------------------------------
 # FunctionChat-Bench's report file, written and read: one line of tab-separated columns an item.
 #
 # Source: repository kakao/FunctionChat-Bench at cb32af3; the paper's Figure 2 shows one line of it.
-_MIDDLE = ("ground_truth", "acceptable_arguments", "model_output", "reasoning")
+_SHARED_COLUMNS = ("ground_truth", "acceptable_arguments", "model_output", "reasoning")
 COLUMNS = {
-    "singlecall": ("serial_num", "is_pass", "tools_type", *_MIDDLE, "query", "tools"),
-    "dialog": ("serial_num", "is_pass", "type_of_output", *_MIDDLE, "query", "tools"),
+    "singlecall": ("serial_num", "is_pass", "tools_type", *_SHARED_COLUMNS, "query", "tools"),
+    "dialog": ("serial_num", "is_pass", "type_of_output", *_SHARED_COLUMNS, "query", "tools"),
     "calldecision": (
         *("serial_num", "is_pass", "category", "type_of_output"),
-        *_MIDDLE,
+        *_SHARED_COLUMNS,
         *("input_messages", "tools"),
     ),
 }
@@ -308,7 +314,7 @@ def header(subset: str) -> str:
     return "#" + "".join(f"{name}\t" for name in COLUMNS[subset])
 
 
-def row(judged: Judged) -> str:
+def row(judged: JudgedAnswer) -> str:
     """The line of one item.
 
     An answer that went to the judge is written without the ids of its calls, as published. For an
@@ -318,7 +324,7 @@ def row(judged: Judged) -> str:
     return "".join(f"{cells[name]}\t" for name in COLUMNS[judged.sample.extra["part"]]).strip()
 
 
-def report(subset: str, judged: Iterable[Judged]) -> str:
+def report(subset: str, judged: Iterable[JudgedAnswer]) -> str:
     """The whole file of one part."""
     lines = [header(subset), *(row(record) for record in judged if record.sample.extra.get("part") == subset)]
     return "".join(f"{line}\n" for line in lines)
@@ -345,7 +351,7 @@ def result_file(records: Records, judge: Judge | None) -> str:
     return report(subsets[0], [judge_record(sample, text, judge=judge) for sample, text in record_list])
 
 
-class Reported(NamedTuple):
+class ReportedVerdict(NamedTuple):
     """One line of a report.
 
     Args:
@@ -359,11 +365,11 @@ class Reported(NamedTuple):
     verdict: str | None
 
 
-def read_report(text: str) -> Iterator[Reported]:
+def read_report(text: str) -> Iterator[ReportedVerdict]:
     r"""The items of a report with their verdicts.
 
     >>> list(read_report("#serial_num\tis_pass\ttools_type\t\n7\tpass\texact\t{}\n"))
-    [Reported(line=2, id='singlecall-7-exact', verdict='pass')]
+    [ReportedVerdict(line=2, id='singlecall-7-exact', verdict='pass')]
     """
     lines = text.split("\n")
     columns = lines[0].rstrip("\r").removeprefix("#").rstrip("\t").split("\t")
@@ -375,12 +381,12 @@ def read_report(text: str) -> Iterator[Reported]:
             cells = dict(zip(columns, line.split("\t"), strict=False))
             name, verdict = f"{subset}-{cells.get('serial_num')}", cells.get("is_pass")
             name += f"-{cells.get('tools_type')}" if subset == "singlecall" else ""
-            yield Reported(number, name, verdict if is_decided(verdict) else None)
+            yield ReportedVerdict(number, name, verdict if is_decided(verdict) else None)
 
 
-def _cells(judged: Judged) -> dict[str, Any]:
+def _cells(judged: JudgedAnswer) -> dict[str, Any]:
     request_data = model_request(judged.sample)
-    tidy = without_ids if judged.by == "judge" else (lambda message: message)
+    tidy = strip_ids if judged.by == "judge" else (lambda message: message)
     json_fields = {
         "ground_truth": tidy(request_data["ground_truth"]),
         "acceptable_arguments": request_data["acceptable_arguments"],

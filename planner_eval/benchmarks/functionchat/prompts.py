@@ -1,6 +1,6 @@
 """What FunctionChat-Bench asks the model under test and the judge.
 
-The prompts are our own; the published files take their place where the user has them (:data:`FILES`).
+The prompts are our own; the published files take their place where the user has them (:data:`PROMPT_FILES`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.judge_prompts import PromptFile
-from planner_eval.benchmarks.judging import JudgeRequest, request
+from planner_eval.benchmarks.judging import JudgeRequest, make_request
 
 # ----------------------------------------------------------------------
 # What FunctionChat-Bench's paper asks a judge for: pass or fail, by kind of turn.
-_VERDICT = """You decide whether an assistant's turn in a conversation with tools is right.
+_VERDICT_PROMPT = """You decide whether an assistant's turn in a conversation with tools is right.
 {criterion}
 Explain your reasoning first, step by step. Then write your decision, pass or fail, on a line of its \
 own, and repeat it on the last line, both times without any other character."""
@@ -42,7 +42,7 @@ be able to do, or to have done, what only a missing tool could do.""",
 OUTPUT_TYPES = tuple(_CRITERIA)
 """The four kinds of right answer in FunctionChat-Bench."""
 _FIELDS = ("tools", "query", "ground_truth", "response")
-FILES = {
+PROMPT_FILES = {
     f"functionchat.{kind}": PromptFile(
         f"data/rubric_{kind}.txt", (*_FIELDS, "acceptable_arguments") if kind == "call" else _FIELDS
     )
@@ -51,7 +51,7 @@ FILES = {
 """The published files of prompts, by task."""
 
 
-def verdict(output_type: str, material: Mapping[str, Any], fields: Mapping[str, Any]) -> JudgeRequest:
+def verdict_request(output_type: str, material: Mapping[str, Any], fields: Mapping[str, Any]) -> JudgeRequest:
     """Asks for pass or fail on one turn by the criterion of its output type.
 
     Args:
@@ -61,11 +61,11 @@ def verdict(output_type: str, material: Mapping[str, Any], fields: Mapping[str, 
 
     Source: FunctionChat-Bench, section 4 and appendix B; temperature as in the published settings.
 
-    >>> verdict("slot", {"Answer": "Which city?"}, {"response": "Which city?"}).task
+    >>> verdict_request("slot", {"Answer": "Which city?"}, {"response": "Which city?"}).task
     'functionchat.slot'
     """
-    instructions = _VERDICT.format(criterion=_CRITERIA[output_type])
-    return request(f"functionchat.{output_type}", instructions, material, temperature=0.1, fields=fields)
+    instructions = _VERDICT_PROMPT.format(criterion=_CRITERIA[output_type])
+    return make_request(f"functionchat.{output_type}", instructions, material, temperature=0.1, fields=fields)
 
 
 # ----------------------------------------------------------------------

@@ -8,13 +8,13 @@ from types import NoneType
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.frozen import quick
-from planner_eval.base.json_text import as_object, loaded, loads_if_json
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.json_text import build_object, fast_json_loads, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, check_calls
 from planner_eval.benchmarks.benchmark import as_json
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.functionchat.official import MAX_CHARS
-from planner_eval.plan.linking import SMALL, link
+from planner_eval.plan.linking import SMALL_INTEGER, link
 from planner_eval.plan.model import Arguments, Call, Plan, RawCall, RawPlan
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
 from planner_eval.reading.dialects.read import parse, write
@@ -22,7 +22,7 @@ from planner_eval.reading.dialects.read import parse, write
 
 # ----------------------------------------------------------------------
 # An answer in FunctionChat-Bench as what it says: calls, and words for the user.
-@quick
+@fast_frozen
 class AssistantTurn:
     """One turn of an assistant.
 
@@ -52,9 +52,9 @@ def read_answer(text: str) -> AssistantTurn:
     if len(text) > MAX_CHARS:
         return AssistantTurn(code="parse.limit")
     try:
-        value = loaded(text)
+        value = fast_json_loads(text)
     except (ValueError, RecursionError):
-        return _of_text(text)
+        return _read_text_turn(text)
     if value is None:
         return AssistantTurn(message={"role": "assistant", "content": None})
     if isinstance(value, str):
@@ -71,7 +71,7 @@ def answer_of(value: Any) -> AssistantTurn:
     """
     if not isinstance(value, (dict, list)):
         return AssistantTurn(code="parse.shape", message=value)
-    message = _message(value)
+    message = _find_message(value)
     raw_content = message.get("content", message.get("parts"))
     content = (
         raw_content.strip()
@@ -106,9 +106,13 @@ def plain_calls(value: Any) -> tuple[Call, ...] | None:
     """
     if type(value) is not dict:
         return None
-    if value.keys() == _FUNCTION:
+    if value.keys() == _FUNCTION_FIELDS:
         items: Any = [{"function": value}]
-    elif value.keys() <= _MESSAGE and value.get("role") == "assistant" and _is_said(value.get("content")):
+    elif (
+        value.keys() <= _MESSAGE_FIELDS
+        and value.get("role") == "assistant"
+        and _is_text_or_none(value.get("content"))
+    ):
         items = value.get("tool_calls")
     else:
         return None
@@ -145,34 +149,38 @@ def _needs_no_link(arguments: Arguments) -> bool:
 def _is_leaf(value: Any) -> bool:
     kind = type(value)
     if kind is int:
-        return bool(-SMALL < value < SMALL)
-    return kind in _WORDS or (kind is float and isfinite(value))
+        return bool(-SMALL_INTEGER < value < SMALL_INTEGER)
+    return kind in _PLAIN_TYPES or (kind is float and isfinite(value))
 
 
-_WORDS = frozenset({str, bool, NoneType})
+_PLAIN_TYPES = frozenset({str, bool, NoneType})
 
 
-_MESSAGE = frozenset({"role", "content", "tool_calls"})
-_CALL = frozenset({"id", "type", "function"})
-_FUNCTION = frozenset({"name", "arguments"})
+_MESSAGE_FIELDS = frozenset({"role", "content", "tool_calls"})
+_CALL_FIELDS = frozenset({"id", "type", "function"})
+_FUNCTION_FIELDS = frozenset({"name", "arguments"})
 
 
-def _is_said(content: Any) -> bool:
+def _is_text_or_none(content: Any) -> bool:
     return content is None or isinstance(content, str)
 
 
 def _plain_call(item: Any) -> tuple[str, Arguments, str | None] | None:
     """The name, arguments and label of a call of a message's list; None where it has another form."""
-    if type(item) is not dict or not item.keys() <= _CALL or item.get("type", "function") != "function":
+    if (
+        type(item) is not dict
+        or not item.keys() <= _CALL_FIELDS
+        or item.get("type", "function") != "function"
+    ):
         return None
     function, label = item.get("function"), item.get("id")
-    if type(function) is not dict or function.keys() != _FUNCTION or not _is_said(label):
+    if type(function) is not dict or function.keys() != _FUNCTION_FIELDS or not _is_text_or_none(label):
         return None
     name, arguments = function["name"], function["arguments"]
     if not isinstance(name, str) or not name or "<|" in name:
         return None
     if isinstance(arguments, str):
-        arguments = _decoded(arguments)
+        arguments = _decode_arguments(arguments)
     if type(arguments) is dict:
         return name, tuple(arguments.items()), label
     if arguments is not None and not isinstance(arguments, (dict, list)):
@@ -180,17 +188,17 @@ def _plain_call(item: Any) -> tuple[str, Arguments, str | None] | None:
     return name, arguments_of(arguments, 0, ""), label
 
 
-_SCAN = json.JSONDecoder(object_pairs_hook=as_object).scan_once  # type: ignore[attr-defined]
+_SCAN_JSON = json.JSONDecoder(object_pairs_hook=build_object).scan_once  # type: ignore[attr-defined]
 
 
-def _decoded(text: str) -> Any:
+def _decode_arguments(text: str) -> Any:
     """The one JSON value that the text of a call's arguments is.
 
     Raises:
         ParseError: it is no JSON, or several values.
     """
     try:
-        value, end = _SCAN(text, 0)
+        value, end = _SCAN_JSON(text, 0)
         if end == len(text):
             return value
     except (StopIteration, ValueError, RecursionError):
@@ -201,7 +209,7 @@ def _decoded(text: str) -> Any:
     return values[0]
 
 
-def _message(value: Any) -> dict[str, Any]:
+def _find_message(value: Any) -> dict[str, Any]:
     """A completion's assistant message, or what is one itself; empty where there is none."""
     if not isinstance(value, dict):
         return {}
@@ -219,7 +227,7 @@ def _texts(content: Any) -> list[str]:
     return [item["text"] for item in items if isinstance(item, dict) and isinstance(item.get("text"), str)]
 
 
-def _of_text(text: str) -> AssistantTurn:
+def _read_text_turn(text: str) -> AssistantTurn:
     """Calls in whatever dialect the text is in, else words."""
     try:
         calls = parse(text).calls

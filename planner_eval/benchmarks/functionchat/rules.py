@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from planner_eval.benchmarks.datasets.check import is_instruction, read_alternatives
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.functionchat.data import OUTPUT_TYPES
-from planner_eval.benchmarks.functionchat.matching import GOLD_ALONE, digest, same_value
+from planner_eval.benchmarks.functionchat.matching import GOLD_ONLY_DIGEST, digest, is_same_value
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
 from planner_eval.benchmarks.functionchat.scores import FAIL, PASS
 from planner_eval.plan.model import Call
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # What FunctionChat-Bench's criteria decide without a judge, and what they leave to one.
-_TYPES: dict[str, tuple[type, ...]] = {
+_JSON_TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
     "number": (int, float),
@@ -50,10 +50,10 @@ class Ruling(NamedTuple):
     reason: str
 
 
-RIGHT = Ruling(PASS, "right")
+RIGHT_RULING = Ruling(PASS, "right")
 
 
-def rule(sample: Sample, answer: AssistantTurn, gold: AssistantTurn | None = None) -> Ruling:
+def rule_answer(sample: Sample, answer: AssistantTurn, gold: AssistantTurn | None = None) -> Ruling:
     """What the criterion of the sample's output type says of an answer by itself.
 
     Args:
@@ -91,14 +91,16 @@ def _rule_call(sample: Sample, answer: AssistantTurn, reference: AssistantTurn) 
     if pred_names != gold_names and sorted(pred_names) != sorted(gold_names):
         return Ruling(FAIL, "other arguments")
     values = dict(call.arguments)
-    if all([_equal(values[key], value) for key, value in gold.arguments]):
-        return RIGHT
+    if all([_is_equal(values[key], value) for key, value in gold.arguments]):
+        return RIGHT_RULING
     schemas = declared_schemas(sample.tools, gold.name)
     released = sample.extra["acceptable_arguments"]
     alternatives, gold_alone = _alternatives(released) if isinstance(released, str) else (released, False)
     if gold_alone:
-        right = all(equal_as_declared(values[key], value, schemas.get(key)) for key, value in gold.arguments)
-        return RIGHT if right else Ruling(FAIL, "other value")
+        right = all(
+            is_equal_as_declared(values[key], value, schemas.get(key)) for key, value in gold.arguments
+        )
+        return RIGHT_RULING if right else Ruling(FAIL, "other value")
     return rule_values(call, gold, alternatives, schemas)
 
 
@@ -109,7 +111,7 @@ def _alternatives(released: str) -> tuple[Any, bool]:
     An item has one such text under all its lists of tools.
     """
     alternatives = read_alternatives(released)
-    return alternatives, isinstance(alternatives, str) and digest(alternatives) == GOLD_ALONE
+    return alternatives, isinstance(alternatives, str) and digest(alternatives) == GOLD_ONLY_DIGEST
 
 
 def rule_values(call: Call, gold: Call, alternatives: Any, schemas: Mapping[str, Any]) -> Ruling:
@@ -129,16 +131,16 @@ def rule_values(call: Call, gold: Call, alternatives: Any, schemas: Mapping[str,
     for key, gold_value in gold.arguments:
         alternative_values = alternatives.get(key) if isinstance(alternatives, dict) else None
         value, schema = pred_arguments[key], schemas.get(key)
-        if equal_as_declared(value, gold_value, schema) or _is_listed(value, alternative_values, schema):
+        if is_equal_as_declared(value, gold_value, schema) or _is_listed(value, alternative_values, schema):
             continue
         if not _has_type(value, schema):
             return Ruling(FAIL, "other type")
-        if same_text(value, gold_value) and not isinstance(alternatives, str):
+        if is_same_text(value, gold_value) and not isinstance(alternatives, str):
             continue
         if not isinstance(value, str) or not isinstance(gold_value, str):
             return Ruling(FAIL, "other value")
         undecided = True
-    return Ruling(None, "other value") if undecided else RIGHT
+    return Ruling(None, "other value") if undecided else RIGHT_RULING
 
 
 def declared_schemas(tools: Any, name: str) -> Mapping[str, Any]:
@@ -158,15 +160,15 @@ def declared_schemas(tools: Any, name: str) -> Mapping[str, Any]:
 
 def _has_type(value: Any, schema: Any) -> bool:
     """Whether a value has a declared type; a float is no integer (section 6.2), a truth value no number."""
-    declared = _keyword(schema, "type")
+    declared = _schema_keyword(schema, "type")
     kinds = declared if isinstance(declared, list) else [declared]
-    if not all(isinstance(kind, str) and kind in _TYPES for kind in kinds):
+    if not all(isinstance(kind, str) and kind in _JSON_TYPES for kind in kinds):
         return True
     kinds = kinds if not isinstance(value, bool) else [kind for kind in kinds if kind == "boolean"]
-    return any(isinstance(value, _TYPES[kind]) for kind in kinds)
+    return any(isinstance(value, _JSON_TYPES[kind]) for kind in kinds)
 
 
-def _keyword(schema: Any, name: str) -> Any:
+def _schema_keyword(schema: Any, name: str) -> Any:
     return schema.get(name) if isinstance(schema, dict) else None
 
 
@@ -181,10 +183,12 @@ def _is_listed(value: Any, alternative_values: Any, schema: Any) -> bool:
         if is_instruction(alternative_values)
         else [alternative_values]
     )
-    return any([equal_as_declared(value, option, schema) or same_text(value, option) for option in options])
+    return any(
+        [is_equal_as_declared(value, option, schema) or is_same_text(value, option) for option in options]
+    )
 
 
-def equal_as_declared(value: Any, gold: Any, schema: Any) -> bool:
+def is_equal_as_declared(value: Any, gold: Any, schema: Any) -> bool:
     """Whether a value is gold's: numbers by value, unless an integer is declared and a float given.
 
     Args:
@@ -192,49 +196,49 @@ def equal_as_declared(value: Any, gold: Any, schema: Any) -> bool:
         gold: Gold's.
         schema: What is declared of it; None for nothing.
 
-    >>> equal_as_declared([100.0], [100], {"items": {"type": "number"}})
+    >>> is_equal_as_declared([100.0], [100], {"items": {"type": "number"}})
     True
-    >>> equal_as_declared(100.0, 100, {"type": "integer"}), equal_as_declared(True, 1, None)
+    >>> is_equal_as_declared(100.0, 100, {"type": "integer"}), is_equal_as_declared(True, 1, None)
     (False, False)
     """
-    if _equal(value, gold):
+    if _is_equal(value, gold):
         return True
     if isinstance(value, list) and isinstance(gold, list):
-        items = _keyword(schema, "items")
+        items = _schema_keyword(schema, "items")
         return len(value) == len(gold) and all(
-            equal_as_declared(item, other, items) for item, other in zip(value, gold, strict=True)
+            is_equal_as_declared(item, other, items) for item, other in zip(value, gold, strict=True)
         )
     if isinstance(value, dict) and isinstance(gold, dict):
-        fields = _keyword(schema, "properties")
+        fields = _schema_keyword(schema, "properties")
         return value.keys() == gold.keys() and all(
-            equal_as_declared(value[key], gold[key], _keyword(fields, key)) for key in gold
+            is_equal_as_declared(value[key], gold[key], _schema_keyword(fields, key)) for key in gold
         )
     numbers = all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in (value, gold))
     return numbers and bool(value == gold) and _has_type(value, schema)
 
 
-_SCALARS = frozenset({str, int, bool, NoneType})
-_PLAIN = _SCALARS | {float, list, dict}
-_written = json.JSONEncoder(sort_keys=True, default=repr).encode
+_SCALAR_TYPES = frozenset({str, int, bool, NoneType})
+_PLAIN_TYPES = _SCALAR_TYPES | {float, list, dict}
+_encode_sorted = json.JSONEncoder(sort_keys=True, default=repr).encode
 
 
-def _equal(a: Any, b: Any) -> bool:
+def _is_equal(a: Any, b: Any) -> bool:
     """Equality that keeps types apart: 3 is neither 3.0 nor True."""
     kinds = type(a), type(b)
-    if kinds[0] in _SCALARS and kinds[1] in _SCALARS:
+    if kinds[0] in _SCALAR_TYPES and kinds[1] in _SCALAR_TYPES:
         return kinds[0] is kinds[1] and bool(a == b)
-    if kinds[0] is not kinds[1] and kinds[0] in _PLAIN and kinds[1] in _PLAIN:
+    if kinds[0] is not kinds[1] and kinds[0] in _PLAIN_TYPES and kinds[1] in _PLAIN_TYPES:
         return False  # no two kinds of JSON values are written alike
-    return _written(a) == _written(b)
+    return _encode_sorted(a) == _encode_sorted(b)
 
 
-def same_text(a: Any, b: Any) -> bool:
+def is_same_text(a: Any, b: Any) -> bool:
     """Whether two texts differ in blanks and case alone.
 
-    >>> same_text("New York", "newyork"), same_text(3, 3)
+    >>> is_same_text("New York", "newyork"), is_same_text(3, 3)
     (True, False)
     """
-    return isinstance(a, str) and isinstance(b, str) and same_value(a, b)
+    return isinstance(a, str) and isinstance(b, str) and is_same_value(a, b)
 
 
 # ----------------------------------------------------------------------
@@ -244,9 +248,16 @@ def same_text(a: Any, b: Any) -> bool:
 # What
 # only a reading of meaning can tell (a question that leaves out a slot, a result that is altered, a service
 # that does not exist) is a class of its own: it is for the judge, or for a person.
-MEANING = "only its meaning can tell"
+MEANING_CLASS = "only its meaning can tell"
 _HANGUL = re.compile("[\uac00-\ud7a3]")
-_CALLS = ("unreadable call", "no call", "more than one call", "other arguments", "other type", "other value")
+_CALL_CLASSES = (
+    "unreadable call",
+    "no call",
+    "more than one call",
+    "other arguments",
+    "other type",
+    "other value",
+)
 """Reasons of :mod:`.rules` that are classes as they are."""
 
 
@@ -264,39 +275,45 @@ def error_class(sample: Sample, answer: AssistantTurn) -> str:
     if answer.code:
         return "unreadable call"
     if sample.extra["type_of_output"] == "call":
-        reason = rule(sample, answer).reason
+        reason = rule_answer(sample, answer).reason
         if reason == "other function":
-            return _choice(sample, answer.calls[0])
+            return _choice_class(sample, answer.calls[0])
         if reason == "no call":
             return "words instead of a call" if answer.content else "nothing said"
-        return reason if reason in _CALLS else MEANING
+        return reason if reason in _CALL_CLASSES else MEANING_CLASS
     if answer.calls:
-        return _needless(sample, answer.calls)
-    return _words(sample, answer.content)
+        return _needless_call_class(sample, answer.calls)
+    return _content_class(sample, answer.content)
 
 
-def _choice(sample: Sample, call: Call) -> str:
-    return "other function of those on offer" if call.name in offered(sample) else "function not on offer"
+def _choice_class(sample: Sample, call: Call) -> str:
+    return (
+        "other function of those on offer"
+        if call.name in offered_functions(sample)
+        else "function not on offer"
+    )
 
 
-def _needless(sample: Sample, calls: Sequence[Call]) -> str:
+def _needless_call_class(sample: Sample, calls: Sequence[Call]) -> str:
     """A call where words are due: of no tool, one that was made before, or one with invented values."""
-    if any(call.name not in offered(sample) for call in calls):
+    if any(call.name not in offered_functions(sample) for call in calls):
         return "call of a function not on offer"
-    before = {_key(call) for message in sample.extra["messages"] for call in _calls_of(message)}
-    if all(_key(call) in before for call in calls):
+    before = {_call_key(call) for message in sample.extra["messages"] for call in _calls_of(message)}
+    if all(_call_key(call) in before for call in calls):
         return "call made before"
     argument_names = [set(dict(call.arguments)) for call in calls]
     if any(
         needed - names
-        for names, needed in zip(argument_names, (_required(sample, c) for c in calls), strict=True)
+        for names, needed in zip(
+            argument_names, (_required_parameters(sample, c) for c in calls), strict=True
+        )
     ):
         return "call without what it needs"
     slot = sample.extra["type_of_output"] == "slot"
     return "call with values that were not given" if slot else "call instead of words"
 
 
-def _words(sample: Sample, content: str) -> str:
+def _content_class(sample: Sample, content: str) -> str:
     if not content:
         return "nothing said"
     contents = [str(message.get("content") or "").strip() for message in sample.extra["messages"]]
@@ -307,10 +324,10 @@ def _words(sample: Sample, content: str) -> str:
     gold = sample.gold.get("content") if isinstance(sample.gold, Mapping) else ""
     if _HANGUL.search(str(gold)) and not _HANGUL.search(content):
         return "in another language"
-    return MEANING
+    return MEANING_CLASS
 
 
-def offered(sample: Sample) -> dict[str, Mapping[str, Any]]:
+def offered_functions(sample: Sample) -> dict[str, Mapping[str, Any]]:
     """The parameters of the functions on offer, by name."""
     functions = [tool.get("function") for tool in sample.tools or () if isinstance(tool, Mapping)]
     declared_functions = [function for function in functions if isinstance(function, Mapping)]
@@ -318,8 +335,8 @@ def offered(sample: Sample) -> dict[str, Mapping[str, Any]]:
     return {name: schema if isinstance(schema, Mapping) else {} for name, schema in declared}
 
 
-def _required(sample: Sample, call: Call) -> set[str]:
-    needed = offered(sample)[call.name].get("required")
+def _required_parameters(sample: Sample, call: Call) -> set[str]:
+    needed = offered_functions(sample)[call.name].get("required")
     return set(map(str, needed)) if isinstance(needed, list) else set()
 
 
@@ -327,7 +344,7 @@ def _calls_of(message: Any) -> tuple[Call, ...]:
     return answer_of(message).calls if isinstance(message, Mapping) and message.get("tool_calls") else ()
 
 
-def _key(call: Call) -> str:
+def _call_key(call: Call) -> str:
     return json.dumps([call.name, dict(call.arguments)], sort_keys=True, default=str)
 
 
@@ -358,6 +375,6 @@ def error_rows(scored: Scored) -> list[dict[str, Any]]:
 def _rows(counts_by_error: Mapping[str, Counter[str]], variant: str) -> Iterator[dict[str, Any]]:
     kinds = [kind for kind in OUTPUT_TYPES if any(kind in counts for counts in counts_by_error.values())]
     for name in sorted(
-        counts_by_error, key=lambda name: (name == MEANING, -counts_by_error[name].total(), name)
+        counts_by_error, key=lambda name: (name == MEANING_CLASS, -counts_by_error[name].total(), name)
     ):
         yield {f"{variant}: error": name} | {kind: counts_by_error[name][kind] for kind in kinds}

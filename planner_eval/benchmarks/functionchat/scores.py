@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.benchmarks.report import Figure, ratio
 
 # ----------------------------------------------------------------------
@@ -35,11 +35,11 @@ def read_verdict(text: str) -> str:
     'I cannot say'
     """
     lines = text.strip().split("\n")
-    verdict = _decide("".join(lines[-2:]))
-    return verdict if verdict != _POLITE_END else _decide("".join(lines[-4:]))
+    verdict = _find_verdict("".join(lines[-2:]))
+    return verdict if verdict != _POLITE_END else _find_verdict("".join(lines[-4:]))
 
 
-def _decide(text: str) -> str:
+def _find_verdict(text: str) -> str:
     lowered = text.lower()
     if PASS in lowered:
         return PASS
@@ -60,11 +60,11 @@ DIALOG_ITEMS = 200
 OUTPUT_TYPES = ("call", "completion", "slot", "relevance")
 _NO_DIVISOR = "ZeroDivisionError: division by zero"
 
-Group = Counter[str]
+VerdictCounts = Counter[str]
 """Verdict → how many, in the order of first appearance."""
 
 
-@quick
+@fast_frozen
 class Scores:
     """What a run of the published code leaves behind.
 
@@ -79,9 +79,9 @@ class Scores:
     error: str | None = None
 
 
-def group_verdicts(verdicts: Iterable[tuple[str, str]]) -> dict[str, Group]:
+def group_verdicts(verdicts: Iterable[tuple[str, str]]) -> dict[str, VerdictCounts]:
     """(group, verdict) pairs counted by group, both in the order of first appearance."""
-    groups: dict[str, Group] = {}
+    groups: dict[str, VerdictCounts] = {}
     for (group, verdict), count in Counter(verdicts).items():  # many items, few pairs
         groups.setdefault(group, Counter())[verdict] = count
     return groups
@@ -123,13 +123,13 @@ def dialog_scores(verdicts: Sequence[tuple[str, str]]) -> Scores:
     types = [name for name in OUTPUT_TYPES if name in groups]
     passed = sum(groups[name][PASS] for name in types)
     lines = ["", "* pass count"]
-    lines += [f"  {name} : {groups[name][PASS]}/{_decided(groups[name])}" for name in types]
+    lines += [f"  {name} : {groups[name][PASS]}/{_count_decided(groups[name])}" for name in types]
     lines += [f"  total : {passed}/{DIALOG_ITEMS}", "", "* pass rate"]
     score: dict[str, float] = {}
     for name in types:
-        if not _decided(groups[name]):
+        if not _count_decided(groups[name]):
             return Scores("\n".join(lines), error=_NO_DIVISOR)
-        rate = groups[name][PASS] / _decided(groups[name])
+        rate = groups[name][PASS] / _count_decided(groups[name])
         lines.append(f"  {name} : {rate:.2f}")
         score |= {f"{name} pass cnt": groups[name][PASS], f"{name} pass rate": rate}
     average = passed / DIALOG_ITEMS
@@ -146,10 +146,10 @@ def common_scores(verdicts: Sequence[tuple[str, str]]) -> Scores:
     groups = group_verdicts(verdicts)
     names = sorted(groups)
     passed = sum(groups[name][PASS] for name in names)
-    decided = sum(_decided(groups[name]) for name in names)
-    rates = {name: _share(groups[name][PASS], _decided(groups[name])) for name in names}
+    decided = sum(_count_decided(groups[name]) for name in names)
+    rates = {name: _share(groups[name][PASS], _count_decided(groups[name])) for name in names}
     lines = ["Pass Count"]
-    lines += [f"  {name} : {groups[name][PASS]}/{_decided(groups[name])}" for name in names]
+    lines += [f"  {name} : {groups[name][PASS]}/{_count_decided(groups[name])}" for name in names]
     lines += [f"  total : {passed}/{decided}", "Pass Rate"]
     lines += [f"  {name} : {rates[name]:.2f}" for name in names]
     lines.append(f"  total : {_share(passed, decided):.2f}")
@@ -162,7 +162,7 @@ def common_scores(verdicts: Sequence[tuple[str, str]]) -> Scores:
     return Scores("\n".join(lines), score)
 
 
-def _decided(group: Group) -> int:
+def _count_decided(group: VerdictCounts) -> int:
     return group[PASS] + group[FAIL]
 
 
@@ -181,10 +181,10 @@ def macro(name: str, rates: Sequence[Figure]) -> Figure:
     return Figure(name, value, note="mean of the rates; in the paper's Table 4 only")
 
 
-def totals(passed: Sequence[int]) -> Iterable[Figure]:
+def total_figures(passed: Sequence[int]) -> Iterable[Figure]:
     """SUM and AVG of the paper's Table 3, from the items passed under each kind of tool list.
 
-    >>> [figure.value for figure in totals([87, 87, 90, 88, 86])]
+    >>> [figure.value for figure in total_figures([87, 87, 90, 88, 86])]
     [438, 87.6]
     """
     note = "items passed; in the paper's Table 3 only"

@@ -11,7 +11,7 @@ from statistics import mean, median
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
-from planner_eval.benchmarks.charts import ChartOf, System, figure_of, point_of
+from planner_eval.benchmarks.charts import ChartSpec, System, figure_of, point_of
 from planner_eval.benchmarks.report import Cell
 from planner_eval.results.drawing.charts import Bars, Chart
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # The paper's tables of the data, each printed cell beside the recomputed one.
-_LISTS = {"exact": "1", "4_random": "4", "4_close": "4", "8_random": "8", "8_close": "8"}
-_TYPES = {
+_LIST_SIZES = {"exact": "1", "4_random": "4", "4_close": "4", "8_random": "8", "8_close": "8"}
+_OUTPUT_TYPES = {
     "call": ("Tool Call", "70"),
     "completion": ("Answer Completion", "71"),
     "slot": ("Slot Question", "36"),
@@ -44,7 +44,7 @@ def table1(samples: Iterable[Sample]) -> list[Cell]:
     """
     items = [sample for sample in samples if sample.extra.get("part") == "singlecall"]
     n, cells = len(items), []
-    for kind, length in _LISTS.items():
+    for kind, length in _LIST_SIZES.items():
         group = [sample for sample in items if sample.category == kind]
         lengths = {len(sample.tools) for sample in group}
         length_note = f"lists of {sorted(lengths)}" if len(lengths) > 1 else ""
@@ -79,7 +79,7 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
     items = [sample for sample in samples if sample.extra.get("part") == "dialog"]
     n = len(items)
     counts = Counter(sample.category for sample in items)
-    rows = [(title, printed, counts[kind]) for kind, (title, printed) in _TYPES.items()]
+    rows = [(title, printed, counts[kind]) for kind, (title, printed) in _OUTPUT_TYPES.items()]
     cells = [
         _cell("Table 2", (title, "Count"), printed, count if n else None, n=n)
         for title, printed, count in [*rows, ("total", "200", n)]
@@ -137,7 +137,7 @@ _PANELS = {
 }
 
 
-def types(systems: Sequence[System]) -> Chart:
+def type_chart(systems: Sequence[System]) -> Chart:
     """Pass rates by type, a panel a part of the data."""
     panels = []
     for subset, (head, across, kinds) in _PANELS.items():
@@ -159,4 +159,4 @@ def types(systems: Sequence[System]) -> Chart:
     return Chart("functionchat-types", tuple(panels))
 
 
-CHARTS = {"functionchat-types": ChartOf("pass rates by type of item", "Tables 3 and 4", types)}
+CHARTS = {"functionchat-types": ChartSpec("pass rates by type of item", "Tables 3 and 4", type_chart)}

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, all_have
+from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, all_have_keys
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Scorer
-    from planner_eval.benchmarks.charts import ChartOf
+    from planner_eval.benchmarks.charts import ChartSpec
     from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
-_MODEL = Option(
+_MODEL_OPTION = Option(
     "model",
     "granite-3.1-8b-instruct",
     (),
@@ -32,14 +32,16 @@ _MODEL = Option(
 )
 
 
-def score_official(records: Records, *, model: str = _MODEL.default, run: Run | None = None) -> Report:
+def score_official(records: Records, *, model: str = _MODEL_OPTION.default, run: Run | None = None) -> Report:
     """Every figure that NESTful's scorer prints; see :func:`.official.score_official`."""
     from planner_eval.benchmarks.nestful import official
 
     return official.score_official(records, model=model, run=run)
 
 
-def score_corrected(records: Records, *, model: str = _MODEL.default, run: Run | None = None) -> Report:
+def score_corrected(
+    records: Records, *, model: str = _MODEL_OPTION.default, run: Run | None = None
+) -> Report:
     """NESTful's figures as the paper defines them; see :func:`.corrected.score_corrected`."""
     from planner_eval.benchmarks.nestful import corrected
 
@@ -53,9 +55,9 @@ def _read(folder: Path) -> Iterator[Sample]:
 
 
 def _read_file(path: Path) -> Iterator[Sample]:
-    from planner_eval.benchmarks.nestful.data import FIRST, read_nestful
+    from planner_eval.benchmarks.nestful.data import VERSION_1_FILES, read_nestful
 
-    for subset, name in FIRST.items():
+    for subset, name in VERSION_1_FILES.items():
         if path.name == f"{name.rpartition('/')[2]}-data.json":
             return read_nestful(path.parent.parent, part=subset)
     return read_nestful(path)
@@ -67,13 +69,13 @@ def _gold_of(sample: Sample, plan: Plan) -> Any:
     return gold_of(sample, plan)
 
 
-def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
+def _paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
     from planner_eval.benchmarks.nestful.tables import paper_cells
 
     return paper_cells(samples)
 
 
-def _details(scored: Scored, run: Run | None) -> Details:
+def _detail_tables(scored: Scored, run: Run | None) -> Details:
     from planner_eval.benchmarks.nestful.details import tables
 
     return tables(scored, run)
@@ -85,7 +87,7 @@ def _runner(tools: Any, *, level: str | None = None) -> NestfulRunner:
     return NestfulRunner(tools, level=level)
 
 
-def _apart(variant: str, options: Mapping[str, Any]) -> Scorer:
+def _find_scorer(variant: str, options: Mapping[str, Any]) -> Scorer:
     if variant == "official":
         from planner_eval.benchmarks.nestful import official
 
@@ -95,7 +97,7 @@ def _apart(variant: str, options: Mapping[str, Any]) -> Scorer:
     return corrected.scorer(**options)
 
 
-def _charts() -> Mapping[str, ChartOf]:
+def _charts() -> Mapping[str, ChartSpec]:
     from planner_eval.benchmarks.nestful.tables import CHARTS
 
     return CHARTS
@@ -103,19 +105,19 @@ def _charts() -> Mapping[str, ChartOf]:
 
 BENCHMARK = Benchmark(
     name="nestful",
-    apart=_apart,
+    apart=_find_scorer,
     title="NESTful",
     read=_read,
     read_file=_read_file,
-    fits=all_have("name", "arguments"),
+    fits=all_have_keys("name", "arguments"),
     signs=("gold_answer", "var_result"),
     score_official=score_official,
     score_corrected=score_corrected,
-    paper=_paper,
+    paper=_paper_cells,
     difference="the paper compares plans; the published code compares texts of calls",
-    options=(_MODEL,),
+    options=(_MODEL_OPTION,),
     runner=_runner,
-    details=_details,
+    details=_detail_tables,
     charts=_charts,
     gold_of=_gold_of,
     gold_beside={"output": ""},

@@ -15,18 +15,18 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.frozen import quick
-from planner_eval.benchmarks.answers import Found, Scorer, report_of
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.nestful.corrected_win import equal_calls, wins
+from planner_eval.benchmarks.nestful.corrected_win import count_equal_calls, is_winning
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL, absence_note, absent_functions
 from planner_eval.benchmarks.nestful.reading import Reading, read_gold, read_prediction
-from planner_eval.benchmarks.paired import shared
+from planner_eval.benchmarks.paired import count_shared
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, f1, ratio
 from planner_eval.plan.model import Plan
 
 
-@quick
+@fast_frozen
 class NestfulCounts:
     """The counts of one sample, or the sum over a set.
 
@@ -61,7 +61,7 @@ class NestfulCounts:
     winnable: int = 1
 
 
-@quick
+@fast_frozen
 class Outcome:
     """What became of one answer.
 
@@ -80,7 +80,7 @@ class Outcome:
     absent: Sequence[str] = ()
 
 
-UNWINNABLE = "gold itself does not win, for its calls do not lead to its answer"
+UNWINNABLE_NOTE = "gold itself does not win, for its calls do not lead to its answer"
 """What is said of a sample that cannot be won by gold's calls."""
 
 
@@ -111,7 +111,7 @@ def score_corrected(records: Records, *, model: str = DEFAULT_MODEL, run: Run | 
     return report_of("nestful", "corrected", scorer(model, run), records)
 
 
-class _Counted(NamedTuple):
+class _StoredOutcome(NamedTuple):
     """What is kept of an :class:`Outcome`."""
 
     counts: NestfulCounts | None
@@ -122,21 +122,21 @@ class _Counted(NamedTuple):
 def scorer(model: str = DEFAULT_MODEL, run: Run | None = None) -> Scorer:
     """Its scores one by one; the same is asked as by :func:`score_corrected`."""
 
-    def score_sample(sample: Sample, text: str) -> _Counted:
+    def score_sample(sample: Sample, text: str) -> _StoredOutcome:
         (outcome,) = outcomes([(sample, text)], model=model, run=run)
-        return _Counted(outcome.counts, outcome.error, outcome.absent)
+        return _StoredOutcome(outcome.counts, outcome.error, outcome.absent)
 
-    def figures(results: Found) -> tuple[Figure, ...]:
+    def figures(results: SampleResults) -> tuple[Figure, ...]:
         absent = list(dict.fromkeys(name for _, result in results for name in result.absent))
         counts = (result.counts for _, result in results if result.counts is not None)
         return _figures(total(counts), run is not None, absent)
 
-    return Scorer(score_sample, partial(_row, run is not None), figures, _known)
+    return Scorer(score_sample, partial(_row, run is not None), figures, _load_outcome)
 
 
-def _known(data: Any) -> _Counted:
+def _load_outcome(data: Any) -> _StoredOutcome:
     counts, *remaining = data
-    return _Counted(None if counts is None else NestfulCounts(*counts), *remaining)
+    return _StoredOutcome(None if counts is None else NestfulCounts(*counts), *remaining)
 
 
 def outcomes(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = None) -> Iterator[Outcome]:
@@ -152,8 +152,8 @@ def outcomes(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = 
         absent = absent_functions(run, sample.gold)
         won, winnable = False, not absent
         if run is not None and not absent:
-            won = wins(reading.plan, sample, run, gold)
-            winnable = won or (reading.plan is not gold and wins(gold, sample, run, gold))
+            won = is_winning(reading.plan, sample, run, gold)
+            winnable = won or (reading.plan is not gold and is_winning(gold, sample, run, gold))
         counts = count(reading, gold, won=won, runnable=not absent, winnable=winnable)
         yield Outcome(sample.id, counts, gold, reading.error, absent)
 
@@ -172,16 +172,16 @@ def count(
     """
     pred = reading.plan
     tools, gold_tools = ([call.name for call in plan.calls] for plan in (pred, gold))
-    keys, gold_keys = _keys(pred), _keys(gold)
+    keys, gold_keys = _parameter_keys(pred), _parameter_keys(gold)
     size = max(len(pred), len(gold))
-    equal = equal_calls(pred, gold)
+    equal = count_equal_calls(pred, gold)
     full = reading.error is None and equal is None
     right = size if full else equal or 0
     return NestfulCounts(
-        tool_hits=shared(tools, gold_tools),
+        tool_hits=count_shared(tools, gold_tools),
         tools_predicted=len(tools),
         tools_gold=len(gold_tools),
-        key_hits=shared(keys, gold_keys),
+        key_hits=count_shared(keys, gold_keys),
         keys_predicted=len(keys),
         keys_gold=len(gold_keys),
         partial=right / size if size else float(reading.error is None),
@@ -193,7 +193,7 @@ def count(
     )
 
 
-def _keys(plan: Plan) -> list[tuple[str, str]]:
+def _parameter_keys(plan: Plan) -> list[tuple[str, str]]:
     return [(call.name, name) for call in plan.calls for name, _ in call.arguments]
 
 
@@ -229,7 +229,7 @@ def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure
     )
 
 
-def _row(run: bool, identity: str, counted: _Counted) -> SampleScore:
+def _row(run: bool, identity: str, counted: _StoredOutcome) -> SampleScore:
     if counted.counts is None:
         return SampleScore(identity, False, error=counted.error)
     c = counted.counts
@@ -237,7 +237,7 @@ def _row(run: bool, identity: str, counted: _Counted) -> SampleScore:
     if counted.absent:
         problem = problem or f"functions that are not there: {', '.join(counted.absent)}"
     elif not c.winnable:
-        problem = problem or UNWINNABLE
+        problem = problem or UNWINNABLE_NOTE
     ok = bool(c.won if run else c.full)
     return SampleScore.counted(identity, ok, partial(_row_figures, c, run), problem)
 

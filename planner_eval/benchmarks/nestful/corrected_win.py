@@ -15,18 +15,18 @@ from typing import Any
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.nestful.official import Outcome, outcome_of
 from planner_eval.benchmarks.nestful.reading import usual_layout
-from planner_eval.benchmarks.paired import Match, keyed, matches_of, paired, shared
+from planner_eval.benchmarks.paired import Match, argument_keys, count_shared, matches_of, pair_calls
 from planner_eval.benchmarks.report import Run
-from planner_eval.comparison.matching.names import Tool, like, respelled
+from planner_eval.comparison.matching.names import Tool, find_respellings, is_similar_name
 from planner_eval.execution.answers import answers_match, is_rounded
 from planner_eval.plan.canonical import compare
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
-from planner_eval.plan.values import holds
+from planner_eval.plan.values import contains_kind
 
 
 # ----------------------------------------------------------------------
 # NESTful's win as its paper defines it: every call is valid, and running them gives the gold answer.
-def wins(plan: Plan, sample: Sample, run: Run, gold: Plan | None = None) -> bool:
+def is_winning(plan: Plan, sample: Sample, run: Run, gold: Plan | None = None) -> bool:
     """Whether a plan's calls are all valid and lead to the gold answer.
 
     The gold answer may be what gold's own calls lead to, rounded as people write it down. Only then may a
@@ -39,22 +39,22 @@ def wins(plan: Plan, sample: Sample, run: Run, gold: Plan | None = None) -> bool
             that are called, for most samples have many more.
         gold: The gold plan, run where only rounding makes a result the gold answer; without it none does.
 
-    >>> from planner_eval.benchmarks.nestful.official import official_run
+    >>> from planner_eval.benchmarks.nestful.official import in_process_runner
     >>> from planner_eval.reading.dialects.read import parse
     >>> tools = [{"name": "less", "parameters": {"a": {}, "b": {}}, "output_parameters": {"result": {}}}]
     >>> sample = Sample("a", tools=tools, extra={"gold_answer": 0.1})
-    >>> run = official_run({"less": lambda a, b: a - b})
+    >>> run = in_process_runner({"less": lambda a, b: a - b})
     >>> plan, gold = (parse([{"name": "less", "arguments": {"b": 2, "a": a}}]) for a in (2.14, 2.1))
-    >>> wins(plan, sample, run, gold), wins(gold, sample, run, gold)
+    >>> is_winning(plan, sample, run, gold), is_winning(gold, sample, run, gold)
     (False, True)
     """
     answer, text = sample.extra.get("gold_answer"), sample.extra.get("gold_answer_text")
-    result = _result(plan, sample, run)
+    result = _run_plan(plan, sample, run)
     if result is None or not answers_match(result.value, answer, text):
         return False
     if plan is gold or answers_match(result.value, answer, text, rounding=False):
         return True
-    exact = None if gold is None else _result(gold, sample, run)
+    exact = None if gold is None else _run_plan(gold, sample, run)
     return (
         exact is not None
         and answers_match(exact.value, answer, text)
@@ -62,17 +62,19 @@ def wins(plan: Plan, sample: Sample, run: Run, gold: Plan | None = None) -> bool
     )
 
 
-def _result(plan: Plan, sample: Sample, run: Run) -> Outcome | None:
+def _run_plan(plan: Plan, sample: Sample, run: Run) -> Outcome | None:
     """What the calls come to; None where one is not valid or fails."""
-    usual = replace(sample, tools=usual_layout(_called(sample.tools, {call.name for call in plan.calls})))
-    calls = executable(plan, usual.tools)
+    usual = replace(
+        sample, tools=usual_layout(_select_tools(sample.tools, {call.name for call in plan.calls}))
+    )
+    calls = executable_calls(plan, usual.tools)
     if not calls:
         return None
     outcome = outcome_of(run, calls, usual)
     return outcome if outcome.failure is None else None
 
 
-def _called(tools: Any, names: set[str]) -> Any:
+def _select_tools(tools: Any, names: set[str]) -> Any:
     """Tool specs without those that say another name."""
     if not isinstance(tools, list):
         return tools
@@ -83,7 +85,7 @@ def _called(tools: Any, names: set[str]) -> Any:
     ]
 
 
-def executable(plan: Plan, tools: Any) -> list[dict[str, Any]] | None:
+def executable_calls(plan: Plan, tools: Any) -> list[dict[str, Any]] | None:
     """The calls as the executor wants them; None where one is not valid.
 
     A call is valid when a listed tool of its name takes all its arguments, none is given twice, and each
@@ -98,31 +100,31 @@ def executable(plan: Plan, tools: Any) -> list[dict[str, Any]] | None:
     for position, call in enumerate(plan.calls):
         spec = specs.get(call.name)
         values = dict(call.arguments)
-        if spec is None or len(values) < len(call.arguments) or not values.keys() <= _parameters(spec):
+        if spec is None or len(values) < len(call.arguments) or not values.keys() <= _parameter_names(spec):
             return None
         returned = spec.get("output_parameters")
         outputs.append(next(iter(returned)) if isinstance(returned, dict) and len(returned) == 1 else "")
         written = {}
         for name, value in values.items():
-            if not _resolvable(value, position, outputs):
+            if not _is_resolvable(value, position, outputs):
                 return None
             written[name] = f"$var_{value.call}.{outputs[value.call]}$" if isinstance(value, Ref) else value
         calls.append({"name": call.name, "label": f"$var_{position}", "arguments": written})
     return calls
 
 
-def _parameters(spec: Any) -> set[str]:
+def _parameter_names(spec: Any) -> set[str]:
     """The names of the parameters that a spec lists."""
     parameters = spec.get("parameters")
     return set(parameters) if isinstance(parameters, dict) else set()
 
 
-def _resolvable(value: Value, position: int, outputs: list[str]) -> bool:
+def _is_resolvable(value: Value, position: int, outputs: list[str]) -> bool:
     """Whether a value is a literal, or a reference that the executor can follow."""
     if isinstance(value, Ref):
         output = outputs[value.call] if value.call < position else ""
         return bool(output) and value.path in ((), (output,))
-    return not holds(value, (Ref, Unresolved))
+    return not contains_kind(value, (Ref, Unresolved))
 
 
 # ----------------------------------------------------------------------
@@ -131,7 +133,7 @@ def _resolvable(value: Value, position: int, outputs: list[str]) -> bool:
 # Which stands for which is for a search, :mod:`planner_eval.comparison.matching.align`; calls of one tool
 # stand for one
 # another so that the most calls are equal. The number alone is mostly known without a search.
-def equal_calls(pred: Plan, gold: Plan) -> int | None:
+def count_equal_calls(pred: Plan, gold: Plan) -> int | None:
     r"""How many calls are equal to those of gold that they stand for; None where the plans mean the same.
 
     Args:
@@ -140,7 +142,7 @@ def equal_calls(pred: Plan, gold: Plan) -> int | None:
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> pred, gold = parse("a = f(#x='1')\nb = f(#y=a)"), parse("a = f(#x='2')\nb = f(#y=a)")
-    >>> equal_calls(pred, gold), equal_calls(gold, gold)
+    >>> count_equal_calls(pred, gold), count_equal_calls(gold, gold)
     (1, None)
     """
     if pred is gold:
@@ -148,43 +150,43 @@ def equal_calls(pred: Plan, gold: Plan) -> int | None:
     if not pred.answer and not gold.answer:
         comparison = compare(pred, gold, ordered=False)
         if comparison.same:
-            if not _has_early(pred) or (_has_early(gold) and compare(pred, gold).same):
+            if not _has_early_call(pred) or (_has_early_call(gold) and compare(pred, gold).same):
                 return None
             return len(gold)
-        number = _as_written(pred, gold) if comparison.proved else None
+        number = _count_equal_as_written(pred, gold) if comparison.proved else None
         if number is not None:
             return number
-    pairs = paired(pred, gold)
-    return None if pairs is None else _most_equal(pred, gold, pairs)
+    pairs = pair_calls(pred, gold)
+    return None if pairs is None else _maximize_equal_calls(pred, gold, pairs)
 
 
-_MOST_EXCHANGES = 5_000
+_MAX_EXCHANGES = 5_000
 """Exchanges of partners that are tried."""
 
 
-def _most_equal(pred: Plan, gold: Plan, pairs: Sequence[tuple[int, int]]) -> int:
+def _maximize_equal_calls(pred: Plan, gold: Plan, pairs: Sequence[tuple[int, int]]) -> int:
     """The most equal calls of this pairing and of those that exchanging partners of one tool leads to."""
     partners = dict(pairs)
     number = _count_equal(pred, gold, partners)
-    if len(pred) * len(gold) > _MOST_EXCHANGES:
+    if len(pred) * len(gold) > _MAX_EXCHANGES:
         return number
-    bound = shared(_blank_calls(pred), _blank_calls(gold))
+    bound = count_shared(_blank_calls(pred), _blank_calls(gold))
     tools = enumerate(_tools(pred)), enumerate(_tools(gold))
     exchanges = [(p, g) for (p, tool), (g, other) in product(*tools) if tool == other]
     attempts, improved = 0, True
-    while improved and number < bound and attempts < _MOST_EXCHANGES:
+    while improved and number < bound and attempts < _MAX_EXCHANGES:
         improved = False
         for pred_index, gold_index in exchanges:
             if partners.get(pred_index) != gold_index:
                 attempts += 1
-                changed = _exchanged(partners, pred_index, gold_index)
+                changed = _exchange_partners(partners, pred_index, gold_index)
                 count = _count_equal(pred, gold, changed)
                 if count > number:
                     partners, number, improved = changed, count, True
     return number
 
 
-def _exchanged(partners: dict[int, int], pred: int, gold: int) -> dict[int, int]:
+def _exchange_partners(partners: dict[int, int], pred: int, gold: int) -> dict[int, int]:
     """The partners where these two are ones; who had gold's gets what the other had."""
     changed = {p: g for p, g in partners.items() if g != gold}
     former = next((p for p, g in partners.items() if g == gold), None)
@@ -201,15 +203,17 @@ def _count_equal(pred: Plan, gold: Plan, partners: Mapping[int, int]) -> int:
 def _blank_calls(plan: Plan) -> list[Any]:
     """The calls with what they refer to left out."""
     blank = [0] * len(plan)
-    return [(call.app, call.name, frozenset(keyed(call.arguments, blank).items())) for call in plan.calls]
+    return [
+        (call.app, call.name, frozenset(argument_keys(call.arguments, blank).items())) for call in plan.calls
+    ]
 
 
-def _has_early(plan: Plan) -> bool:
+def _has_early_call(plan: Plan) -> bool:
     """Whether a call is written before one that it needs, which is wrong unless gold writes it so too."""
     return any(edge.producer > edge.consumer for edge in plan.edges)
 
 
-def _as_written(pred: Plan, gold: Plan) -> int | None:
+def _count_equal_as_written(pred: Plan, gold: Plan) -> int | None:
     """The number for plans of which no order makes one the other, where calls as they are written tell it.
 
     The search pairs as many calls of one tool as there can be. Of the pairings that do so it finds one of the
@@ -228,10 +232,10 @@ def _as_written(pred: Plan, gold: Plan) -> int | None:
       these two become partners in the end, so that what refers to them is right.
     """
     pred_tools, gold_tools = _tools(pred), _tools(gold)
-    pairs = _places(pred, gold)
+    pairs = _positional_pairs(pred, gold)
     renamed = [(pred_tools[p], gold_tools[g]) for p, g in pairs if pred_tools[p] != gold_tools[g]]
     equal_size = len(pred_tools) == len(gold_tools)
-    if respelled(pred_tools, gold_tools) or (
+    if find_respellings(pred_tools, gold_tools) or (
         renamed and not (equal_size and _is_renamed(renamed, gold_tools))
     ):
         return None
@@ -241,10 +245,10 @@ def _as_written(pred: Plan, gold: Plan) -> int | None:
         return len(matches)
     if renamed or len(pred_tools) > len(gold_tools):
         return None
-    differing = [_differing(match) for match in wrong]
+    differing = [_differing_arguments(match) for match in wrong]
     single_difference = equal_size and sum(map(len, differing)) == 1
     if single_difference or all(
-        map(set.issubset, differing, [_unheard(pred.calls[match.pred], gold) for match in wrong])
+        map(set.issubset, differing, [_unknown_arguments(pred.calls[match.pred], gold) for match in wrong])
     ):
         return len(matches) - len(wrong)
     return None
@@ -254,7 +258,7 @@ def _tools(plan: Plan) -> list[Tool]:
     return [Tool(call.app, call.name) for call in plan.calls]
 
 
-def _places(pred: Plan, gold: Plan) -> list[tuple[int, int]]:
+def _positional_pairs(pred: Plan, gold: Plan) -> list[tuple[int, int]]:
     """The calls at like places; what one plan has more stands where the two begin to differ."""
     pred_calls, gold_calls = pred.calls, gold.calls
     common = range(min(len(pred_calls), len(gold_calls)))
@@ -281,22 +285,22 @@ def _is_renamed(renamed: list[tuple[Tool, Tool]], gold_tools: list[Tool]) -> boo
         not remaining
         and pred_tool not in gold_tools
         and pred_tool.name != gold_tool.name
-        and like(pred_tool.name, gold_tool.name)
+        and is_similar_name(pred_tool.name, gold_tool.name)
     )
 
 
-def _differing(match: Match) -> set[Any]:
+def _differing_arguments(match: Match) -> set[Any]:
     """The arguments of two partners that differ."""
     return {name for name, _ in match.given.items() ^ match.wanted.items()}
 
 
-def _unheard(call: Call, gold: Plan) -> set[Any]:
+def _unknown_arguments(call: Call, gold: Plan) -> set[Any]:
     """The arguments of a call whose values, but for what they refer to, no call of gold's tool has there."""
     blank = [0] * len(gold)  # which has no fewer calls than the prediction
     heard = {
         item
         for other in gold.calls
         if (other.app, other.name) == (call.app, call.name)
-        for item in keyed(other.arguments, blank).items()
+        for item in argument_keys(other.arguments, blank).items()
     }
-    return {name for name, key in keyed(call.arguments, blank).items() if (name, key) not in heard}
+    return {name for name, key in argument_keys(call.arguments, blank).items() if (name, key) not in heard}

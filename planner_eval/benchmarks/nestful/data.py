@@ -21,25 +21,25 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import CatalogError, DatasetError, ParseError
-from planner_eval.base.json_files import value_of
+from planner_eval.base.json_files import decode_field
 from planner_eval.benchmarks.datasets.sample import Audit, Sample, load_json, load_jsonl
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check
 from planner_eval.catalogs.formats import as_catalog
-from planner_eval.execution.tools.nestful_basic import OFFICIAL
+from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.plan.model import Diagnostic, Plan, Template
-from planner_eval.plan.values import fold, holds, leaves
+from planner_eval.plan.values import contains_kind, fold, leaves
 from planner_eval.reading.dialects.read import parse
 
-FIRST = {
+VERSION_1_FILES = {
     "executable": "executable/executable",
     "glaive": "non-executable/non-executable-glaive",
     "sgd": "non-executable/non-executable-sgd",
 }
 """The parts of version 1: the beginnings of their files' names."""
-SECOND = ("data_v2/nestful_data.jsonl", "nestful_data.jsonl", "v2/nestful_data.jsonl")
+VERSION_2_FILES = ("data_v2/nestful_data.jsonl", "nestful_data.jsonl", "v2/nestful_data.jsonl")
 """Where version 2 may lie below the folder."""
-PARTS = (*FIRST, "v2")
+PARTS = (*VERSION_1_FILES, "v2")
 
 MAX_ANSWER_CHARS = 256 * 1024
 """A gold answer of more characters stays a text."""
@@ -64,29 +64,31 @@ def read_nestful(source: Path, *, part: str | None = None) -> Iterator[Sample]:
     if part is not None and part not in PARTS:
         raise DatasetError(f"NESTful has no part {part!r}; it has {', '.join(PARTS)}")
     if source.is_file():
-        yield from _second(source)
+        yield from _read_version_2(source)
         return
     names = [part] if part else list(PARTS)
-    files = [(name, path) for name in names if (path := _place(source, name)) is not None]
+    files = [(name, path) for name in names if (path := _find_part_file(source, name)) is not None]
     if not files:
         expected_files = ", ".join(
-            SECOND[0] if name == "v2" else f"{FIRST[name]}-data.json" for name in names
+            VERSION_2_FILES[0] if name == "v2" else f"{VERSION_1_FILES[name]}-data.json" for name in names
         )
         raise DatasetError(f"{source}: none of {expected_files} is here")
     for name, path in files:
-        yield from _second(path) if name == "v2" else _first(path, name)
+        yield from _read_version_2(path) if name == "v2" else _read_version_1(path, name)
 
 
-def _place(folder: Path, part_name: str) -> Path | None:
+def _find_part_file(folder: Path, part_name: str) -> Path | None:
     """Where a part's file lies: below the folder, its ``data`` or its ``v1``."""
     if part_name == "v2":
-        candidates = [folder / name for name in SECOND]
+        candidates = [folder / name for name in VERSION_2_FILES]
     else:
-        candidates = [folder / below / f"{FIRST[part_name]}-data.json" for below in ("", "data", "v1")]
+        candidates = [
+            folder / below / f"{VERSION_1_FILES[part_name]}-data.json" for below in ("", "data", "v1")
+        ]
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _records(path: Path) -> Iterator[Any]:
+def _read_records(path: Path) -> Iterator[Any]:
     if path.suffix == ".jsonl":
         yield from (line.data for line in load_jsonl(path))
         return
@@ -96,29 +98,31 @@ def _records(path: Path) -> Iterator[Any]:
     yield from records
 
 
-def _first(path: Path, part_name: str) -> Iterator[Sample]:
+def _read_version_1(path: Path, part_name: str) -> Iterator[Sample]:
     specs = path.with_name(path.name.replace("-data.json", "-spec.json"))
     tools = load_json(specs)
     catalog = _catalog(tools, str(specs))
-    for position, record in enumerate(_records(path)):
+    for position, record in enumerate(_read_records(path)):
         fields = record if isinstance(record, dict) else {"output": record}
         gold = fields.get("output")
-        audit = Audit(partial(_first_findings, fields, catalog, tools if position == 0 else None))
+        audit = Audit(partial(_version_1_findings, fields, catalog, tools if position == 0 else None))
         yield _sample(fields, f"{part_name}-{position}", part_name, (gold, tools), {"diagnostics": audit})
 
 
-def _first_findings(fields: Mapping[str, Any], catalog: Catalog | None, tools: Any) -> Iterator[Diagnostic]:
+def _version_1_findings(
+    fields: Mapping[str, Any], catalog: Catalog | None, tools: Any
+) -> Iterator[Diagnostic]:
     yield from record_findings(fields)
     yield from plan_findings(fields.get("output"), catalog)
     yield from tool_findings(tools)
 
 
-def _second(path: Path) -> Iterator[Sample]:
+def _read_version_2(path: Path) -> Iterator[Sample]:
     seen: Counter[str] = Counter()
-    for position, record in enumerate(_records(path)):
+    for position, record in enumerate(_read_records(path)):
         fields = record if isinstance(record, dict) else {"output": record}
         diagnostics: list[Diagnostic] = []
-        gold, tools = _decoded(fields.get("output")), _decoded(fields.get("tools"))
+        gold, tools = _decode_field(fields.get("output")), _decode_field(fields.get("tools"))
         identity = str(fields.get("sample_id", position))
         seen[identity] += 1
         if seen[identity] > 1:
@@ -126,11 +130,11 @@ def _second(path: Path) -> Iterator[Sample]:
             identity = f"{identity}#{seen[identity]}"
         extra = _extra(fields, diagnostics)
         where = f"{path}, record {position}"
-        extra["diagnostics"] = Audit(partial(_second_findings, fields, diagnostics, (gold, tools), where))
+        extra["diagnostics"] = Audit(partial(_version_2_findings, fields, diagnostics, (gold, tools), where))
         yield _sample(fields, identity, _domain(gold), (gold, tools), extra)
 
 
-def _second_findings(
+def _version_2_findings(
     fields: Mapping[str, Any], diagnostics: Sequence[Diagnostic], plan: tuple[Any, Any], where: str
 ) -> Iterator[Diagnostic]:
     gold, tools = plan
@@ -157,11 +161,11 @@ def _catalog(tools: Any, where: str) -> Catalog | None:
         raise DatasetError(f"{where}: {problem}") from None
 
 
-def _decoded(value: Any) -> Any:
+def _decode_field(value: Any) -> Any:
     """The field, decoded where the file keeps it as JSON text; a text that is none stays."""
     if isinstance(value, str):
         with suppress(ValueError):
-            return value_of(value)
+            return decode_field(value)
     return value
 
 
@@ -181,33 +185,33 @@ def _extra(fields: Mapping[str, Any], diagnostics: list[Diagnostic]) -> dict[str
     return extra
 
 
-class Answer(NamedTuple):
+class GoldAnswer(NamedTuple):
     """A gold answer's value, and whether its text is JSON."""
 
     value: Any
     is_json: bool = False
 
 
-def decode_answer(text: str) -> Answer:
+def decode_answer(text: str) -> GoldAnswer:
     """A gold answer's value, and whether its text is JSON: others are Python literals, or plain text.
 
     >>> decode_answer("[1, 2.5]").is_json, decode_answer("('a', True)").value, decode_answer("002").value
     (True, ['a', True], '002')
     """
     with suppress(ValueError):
-        return Answer(value_of(text), is_json=True)
+        return GoldAnswer(decode_field(text), is_json=True)
     if len(text) > MAX_ANSWER_CHARS:
-        return Answer(text)
+        return GoldAnswer(text)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes that Python does not know
             literal = ast.literal_eval(text)
-        return Answer(fold(literal, _as_json, fields=_with_text_keys))
+        return GoldAnswer(fold(literal, _check_json_leaf, fields=_with_text_keys))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return Answer(text)
+        return GoldAnswer(text)
 
 
-def _as_json(leaf: Any) -> Any:
+def _check_json_leaf(leaf: Any) -> Any:
     if leaf is None or isinstance(leaf, str | int | float):
         return leaf
     raise ValueError(f"{type(leaf).__name__} is no JSON data")
@@ -221,7 +225,7 @@ def _domain(gold: Any) -> str:
     """The paper's domain: mathematics where every call is one of the 40 basic functions."""
     calls = gold if isinstance(gold, list) else []
     names = [call.get("name") for call in calls if isinstance(call, dict)]
-    return "math" if names and all(name in OFFICIAL for name in names) else "coding"
+    return "math" if names and all(name in OFFICIAL_FUNCTIONS for name in names) else "coding"
 
 
 def record_findings(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -235,7 +239,7 @@ def record_findings(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
     for key in ("output", "tools"):
         value = fields.get(key)
         if isinstance(value, str):
-            if isinstance(_decoded(value), str):
+            if isinstance(_decode_field(value), str):
                 yield Diagnostic("dataset.record", f"{key} is a text that is no JSON", "error")
             else:
                 yield Diagnostic("dataset.encoded", f"{key} is JSON text inside JSON", "info")
@@ -280,7 +284,7 @@ def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
     """References inside longer texts, and dollar signs that are money."""
     for position, call in enumerate(plan.calls):
         for name, value in call.arguments:
-            if holds(value, Template):
+            if contains_kind(value, Template):
                 text = f"{name} holds a reference inside a longer text, which the published code does not see"
                 yield Diagnostic("dataset.embedded_reference", text, "info", position, name)
             money = [leaf for _, leaf in leaves(value) if isinstance(leaf, str) and re.match(r"\$\d", leaf)]

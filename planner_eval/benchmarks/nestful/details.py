@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import CatalogError
 from planner_eval.benchmarks.benchmark import Details, Table
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.details import Rows, by_part, part_reports
+from planner_eval.benchmarks.details import Rows, part_reports, part_rows
 from planner_eval.benchmarks.nestful.corrected import Outcome, outcomes
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
 from planner_eval.benchmarks.nestful.official_metrics import (
-    ALTERNATE,
-    alternate,
-    by_another_plan,
+    ALTERNATE_FIGURE,
+    alternate_figure,
+    alternate_wins,
     weighted_average,
 )
 from planner_eval.benchmarks.nestful.reading import read_prediction, usual_layout
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 #
 # Section 5 names data types, variable assignments and implicit calls; section 4.4 besides the details of
 # output parameters. The paper counts none of them and no code was published: what counts is said here.
-FOUND = {
+CHALLENGE_CODES = {
     "data types": (
         "check.wrong_type", "check.output_type", "check.format", "check.enum", "check.out_of_range",
     ),
@@ -58,7 +58,7 @@ class Challenge:
     """How often one challenge shows in answers that failed.
 
     Args:
-        name: A key of :data:`FOUND`, :data:`IMPLICIT`, :data:`UNREAD` or :data:`OTHER`.
+        name: A key of :data:`CHALLENGE_CODES`, :data:`IMPLICIT`, :data:`UNREAD` or :data:`OTHER`.
         samples: Answers that show it; one can show several.
         of: Answers that failed.
         times: How often it shows in them.
@@ -72,7 +72,7 @@ class Challenge:
     note: str = ""
 
 
-_NOTES = {
+_CHALLENGE_NOTES = {
     "data types": "values and outputs that do not fit the parameter",
     "variable assignments": "labels given twice, references to nothing",
     "output parameters": "outputs that the tool does not have",
@@ -97,15 +97,15 @@ def challenges(answers: Iterable[tuple[Sample, str, Outcome]], *, model: str) ->
     for sample, text, outcome in answers:
         gold, counts = outcome.gold, outcome.counts
         if gold is not None and counts is not None and counts.runnable and not (counts.won or counts.full):
-            failures.append(_shown(sample, text, gold, model))
-    names = (*FOUND, IMPLICIT, UNREAD)
+            failures.append(_answer_challenges(sample, text, gold, model))
+    names = (*CHALLENGE_CODES, IMPLICIT, UNREAD)
     rows = [
         Challenge(
             name,
             sum(failure[name] > 0 for failure in failures),
             len(failures),
             sum(failure[name] for failure in failures),
-            _NOTES.get(name, ""),
+            _CHALLENGE_NOTES.get(name, ""),
         )
         for name in names
     ]
@@ -113,7 +113,7 @@ def challenges(answers: Iterable[tuple[Sample, str, Outcome]], *, model: str) ->
     return [*rows, Challenge(OTHER, unexplained, len(failures), unexplained)] if failures else []
 
 
-def _shown(sample: Sample, text: str, gold: Plan, model: str) -> Counter[str]:
+def _answer_challenges(sample: Sample, text: str, gold: Plan, model: str) -> Counter[str]:
     """The challenges that one answer shows, each with how often."""
     reading = read_prediction(text, model, sample.tools)
     if reading.error is not None:
@@ -124,11 +124,13 @@ def _shown(sample: Sample, text: str, gold: Plan, model: str) -> Counter[str]:
         catalog = Catalog((), "tools")
     extra = _findings(reading.plan, catalog) - _findings(gold, catalog)
     occurrences: Counter[str] = Counter()
-    for name, codes in FOUND.items():
+    for name, codes in CHALLENGE_CODES.items():
         occurrences[name] = sum(times for (code, *_), times in extra.items() if code in codes)
     absent = Counter(call.name for call in gold.calls) - Counter(call.name for call in reading.plan.calls)
-    words = _words(sample.query)
-    occurrences[IMPLICIT] = sum(times for name, times in absent.items() if not _named(_words(name), words))
+    words = _split_words(sample.query)
+    occurrences[IMPLICIT] = sum(
+        times for name, times in absent.items() if not _has_name_words(_split_words(name), words)
+    )
     return +occurrences
 
 
@@ -140,11 +142,11 @@ def _findings(plan: Plan, catalog: Catalog) -> Counter[tuple[str, str, str | Non
     )
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
 
 
-def _named(name: Sequence[str], words: Sequence[str]) -> bool:
+def _has_name_words(name: Sequence[str], words: Sequence[str]) -> bool:
     """Whether the words of a function's name stand in a row."""
     size = len(name)
     return size > 0 and any(words[start : start + size] == name for start in range(len(words) - size + 1))
@@ -152,19 +154,19 @@ def _named(name: Sequence[str], words: Sequence[str]) -> bool:
 
 # ----------------------------------------------------------------------
 # The further tables of a NESTful score: averages over parts, other plans, challenges, Figure 6.
-_NAMED = 3
+_MAX_NAMED = 3
 """Samples that a row names."""
 
 
 def tables(scored: Scored, run: Run | None) -> Details:
     """The figures of each part and their weighted average, the challenges; with `run`, what needs wins."""
     reports_by_part = part_reports(scored, run)
-    yield Table("By part", by_part(reports_by_part))
-    yield Table("Average over parts, weighted by samples", _averages(reports_by_part))
+    yield Table("By part", part_rows(reports_by_part))
+    yield Table("Average over parts, weighted by samples", _average_rows(reports_by_part))
     records = scored.matched.records
     results = list(outcomes(records, run=run, **scored.options))
     if run is not None:
-        rows = _alternates(scored.reports, reports_by_part)
+        rows = _alternate_rows(scored.reports, reports_by_part)
         yield Table("Alternate trajectories: the gold answer by another plan", rows)
     model = scored.options.get("model", DEFAULT_MODEL)
     answers = ((sample, text, outcome) for (sample, text), outcome in zip(records, results, strict=True))
@@ -181,30 +183,36 @@ def tables(scored: Scored, run: Run | None) -> Details:
         yield Table("Figure 6: win rate by structure", shares)
 
 
-def _averages(reports_by_part: Mapping[str, Mapping[str, Report]]) -> Rows:
+def _average_rows(reports_by_part: Mapping[str, Mapping[str, Report]]) -> Rows:
     """A row a figure, the average under each variant with its sums."""
     rows: dict[str, dict[str, Any]] = {}
     for variant in next(iter(reports_by_part.values()), {}):
         for figure in weighted_average([reports[variant] for reports in reports_by_part.values()]):
             row = rows.setdefault(figure.name, {"figure": figure.name})
-            row |= {variant: figure.error or figure.value, f"{variant} of": _sums(figure)}
+            row |= {variant: figure.error or figure.value, f"{variant} of": _format_sums(figure)}
     return list(rows.values())
 
 
-def _sums(figure: Figure) -> str | None:
+def _format_sums(figure: Figure) -> str | None:
     if figure.numerator is None or figure.denominator is None:
         return None
     return f"{figure.numerator:g}/{figure.denominator:g}"
 
 
-def _alternates(overall: Mapping[str, Report], reports_by_part: Mapping[str, Mapping[str, Report]]) -> Rows:
+def _alternate_rows(
+    overall: Mapping[str, Report], reports_by_part: Mapping[str, Mapping[str, Report]]
+) -> Rows:
     """A row a part and variant, with the first of the samples that were won by another plan."""
     rows = []
     for subset, variants in {**reports_by_part, "all": overall}.items():
         for variant, report in variants.items():
-            figure, ids = alternate(report), by_another_plan(report)
-            first_ids = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
+            figure, ids = alternate_figure(report), alternate_wins(report)
+            first_ids = ", ".join(ids[:_MAX_NAMED]) + (", …" if len(ids) > _MAX_NAMED else "")
             row: dict[str, Any] = {"part": subset, "variant": variant}
-            row |= {ALTERNATE: figure.error or figure.value, "of": _sums(figure), "which": first_ids}
+            row |= {
+                ALTERNATE_FIGURE: figure.error or figure.value,
+                "of": _format_sums(figure),
+                "which": first_ids,
+            }
             rows.append(row)
     return rows

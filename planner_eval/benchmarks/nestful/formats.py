@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.benchmarks.nestful.official_metrics import ground
 
 # ----------------------------------------------------------------------
@@ -60,7 +60,7 @@ def cut_calls(text: str, calls: list[dict[str, Any]]) -> None:
         arguments = {}
         for argument in _cut_at_commas(inside):
             halves = argument.split("=")
-            arguments[halves[0].strip()] = _unquoted(halves[1].strip())
+            arguments[halves[0].strip()] = _strip_quotes(halves[1].strip())
         calls.append({"name": name, "arguments": arguments})
 
 
@@ -78,7 +78,7 @@ def _cut_at_commas(text: str) -> list[str]:
     return [*arguments, text[start:].strip()]
 
 
-def _unquoted(value: str) -> str:
+def _strip_quotes(value: str) -> str:
     """Without one ``'`` and then one ``"`` at each end; inner ``"`` become ``'``."""
     value = value.removeprefix("'").removesuffix("'")
     if not value.startswith('"'):
@@ -89,7 +89,7 @@ def _unquoted(value: str) -> str:
 
 
 # ---------------------------------------------------------------- Python's syntax tree
-def tree_calls(text: str) -> list[dict[str, Any]]:
+def read_python_calls(text: str) -> list[dict[str, Any]]:
     """Read a call or a tuple of calls as Python syntax; positional arguments are dropped.
 
     Args:
@@ -100,7 +100,7 @@ def tree_calls(text: str) -> list[dict[str, Any]]:
 
     Source: ``ast_utils.ast_parse``, called by ``parse_ToolAce``.
 
-    >>> tree_calls("[f(a='x', b=-2), m.g(c=[1 + 1, h(d=true)])]")[1]
+    >>> read_python_calls("[f(a='x', b=-2), m.g(c=[1 + 1, h(d=true)])]")[1]
     {'name': 'm.g', 'arguments': {'c': [2, {'name': 'h', 'arguments': {'d': 'true'}}]}}
     """
     if len(text) > MAX_CHARS:
@@ -111,10 +111,10 @@ def tree_calls(text: str) -> list[dict[str, Any]]:
     nodes = [body] if isinstance(body, ast.Call) else body.elts
     if not all(isinstance(node, ast.Call) for node in nodes):
         raise TypeError("an element is no call")
-    return [_call(node) for node in nodes]
+    return [_read_call(node) for node in nodes]
 
 
-def _call(node: ast.Call) -> dict[str, Any]:
+def _read_call(node: ast.Call) -> dict[str, Any]:
     names: list[str] = []
     function: ast.expr = node.func
     while isinstance(function, ast.Attribute):
@@ -122,36 +122,36 @@ def _call(node: ast.Call) -> dict[str, Any]:
         function = function.value
     if isinstance(function, ast.Name):
         names.append(function.id)
-    arguments = {keyword.arg: _value(keyword.value) for keyword in node.keywords}
+    arguments = {keyword.arg: _read_value(keyword.value) for keyword in node.keywords}
     return {"name": ".".join(reversed(names)), "arguments": arguments}
 
 
-def _value(node: Any) -> Any:
-    read = _VALUES.get(type(node))
+def _read_value(node: Any) -> Any:
+    read = _VALUE_READERS.get(type(node))
     if read is None:
         raise TypeError(f"{type(node).__name__} is no value")
     return read(node)
 
 
-def _object(node: ast.Dict) -> dict[Any, Any]:
-    keys = [_value(key) for key in node.keys]
-    return dict(zip(keys, [_value(value) for value in node.values], strict=True))
+def _read_object(node: ast.Dict) -> dict[Any, Any]:
+    keys = [_read_value(key) for key in node.keys]
+    return dict(zip(keys, [_read_value(value) for value in node.values], strict=True))
 
 
-_VALUES: dict[type[ast.expr], Callable[[Any], Any]] = {
+_VALUE_READERS: dict[type[ast.expr], Callable[[Any], Any]] = {
     ast.Constant: lambda node: "..." if node.value is ... else node.value,
     ast.UnaryOp: lambda node: -node.operand.value,  # any operator negates a literal, as published
-    ast.List: lambda node: [_value(item) for item in node.elts],
-    ast.Tuple: lambda node: tuple(_value(item) for item in node.elts),
-    ast.Dict: _object,
+    ast.List: lambda node: [_read_value(item) for item in node.elts],
+    ast.Tuple: lambda node: tuple(_read_value(item) for item in node.elts),
+    ast.Dict: _read_object,
     ast.Name: lambda node: node.id,
-    ast.Call: lambda node: _call(node) if node.keywords else ast.unparse(node),
+    ast.Call: lambda node: _read_call(node) if node.keywords else ast.unparse(node),
     ast.Subscript: lambda node: f"{ast.unparse(node.value)}[{ast.unparse(node.slice)}]",
-    ast.BinOp: lambda node: _computed(node),
+    ast.BinOp: lambda node: _compute_value(node),
 }
 
 
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+_BINARY_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -160,7 +160,7 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
 }
-_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+_UNARY_OPERATORS: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
     ast.Invert: operator.invert,
@@ -168,17 +168,17 @@ _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
 }
 
 
-def _computed(node: ast.expr) -> Any:
+def _compute_value(node: ast.expr) -> Any:
     """The value of arithmetic on literals, as Python has it; anything else is unreadable."""
     match node:
         case ast.Constant(value=int() | float() | str()):
             return node.value
         case ast.UnaryOp():
-            return _UNARY[type(node.op)](_computed(node.operand))
+            return _UNARY_OPERATORS[type(node.op)](_compute_value(node.operand))
         case ast.BinOp():
-            left, right = _computed(node.left), _computed(node.right)
+            left, right = _compute_value(node.left), _compute_value(node.right)
             _refuse_growth(node.op, left, right)
-            return _BINARY[type(node.op)](left, right)
+            return _BINARY_OPERATORS[type(node.op)](left, right)
     raise TypeError(f"{type(node).__name__} is no arithmetic on literals")
 
 
@@ -202,7 +202,7 @@ def _refuse_growth(operation: ast.operator, left: Any, right: Any) -> None:
 _FAILURES = (*UNREADABLE, RecursionError, MemoryError)
 
 
-@quick
+@fast_frozen
 class ParsedAnswer:
     """What a reader makes of one answer.
 
@@ -242,7 +242,7 @@ def read_answer(text: str, model: str) -> ParsedAnswer:
     return reader(text)
 
 
-def _decoded(text: str, *, grounded: bool, keep_result: bool = True) -> ParsedAnswer:
+def _decode_answer(text: str, *, grounded: bool, keep_result: bool = True) -> ParsedAnswer:
     """The answer that is one JSON text.
 
     Args:
@@ -275,24 +275,24 @@ def _has_labels(text: str) -> bool:
     return "label" in text
 
 
-def _plain(text: str) -> ParsedAnswer:
-    return _decoded(text, grounded=_has_labels(text))
+def _read_plain(text: str) -> ParsedAnswer:
+    return _decode_answer(text, grounded=_has_labels(text))
 
 
-def _granite_31(text: str) -> ParsedAnswer:
-    return _plain(text.replace("<|tool_call|>", "").replace("<tool_call>", ""))
+def _read_granite_31(text: str) -> ParsedAnswer:
+    return _read_plain(text.replace("<|tool_call|>", "").replace("<tool_call>", ""))
 
 
-def _llama_3(text: str) -> ParsedAnswer:
+def _read_llama_3(text: str) -> ParsedAnswer:
     body = text.strip().removesuffix("'")
     body = body if body.startswith("[") else "[" + body
     body = body if body.endswith("]") else body + "]"
-    return _decoded(body, grounded=_has_labels(text))
+    return _decode_answer(body, grounded=_has_labels(text))
 
 
-def _llama_3_70b(text: str) -> ParsedAnswer:
+def _read_llama_3_70b(text: str) -> ParsedAnswer:
     text = text.strip()
-    first = _decoded(text, grounded=_has_labels(text), keep_result=False)
+    first = _decode_answer(text, grounded=_has_labels(text), keep_result=False)
     if not first.failed:
         return first
     if not (text.startswith("[") and text.endswith("]")):
@@ -305,21 +305,21 @@ def _llama_3_70b(text: str) -> ParsedAnswer:
     return ParsedAnswer(tuple(calls), first.raw)
 
 
-def _mistral(text: str) -> ParsedAnswer:
+def _read_mistral(text: str) -> ParsedAnswer:
     text = text.strip()
-    first = _decoded(text, grounded=True)
+    first = _decode_answer(text, grounded=True)
     if not first.failed:
         return first
-    second = _decoded(text.replace("\n", "").replace("\\_", "_"), grounded=True)
+    second = _decode_answer(text.replace("\n", "").replace("\\_", "_"), grounded=True)
     return second if second.raw != () else ParsedAnswer(raw=first.raw, failed=True)
 
 
-def _hermes(text: str) -> ParsedAnswer:
+def _read_hermes(text: str) -> ParsedAnswer:
     text = text.strip()
     if text.startswith("tool_call\n{"):
         text = text.replace("tool_call\n{", "<tool_call>\n{")
     calls = []
-    for segment in _between_tags(text):
+    for segment in _split_tagged(text):
         try:
             calls.append(json.loads(segment.strip()))
         except _FAILURES:
@@ -327,7 +327,7 @@ def _hermes(text: str) -> ParsedAnswer:
     return _entries(calls, grounded=True) if calls else ParsedAnswer(raw=calls, failed=True)
 
 
-def _between_tags(text: str) -> list[str]:
+def _split_tagged(text: str) -> list[str]:
     segments = []
     start = text.find("<tool_call>")
     while start >= 0 and (end := text.find("</tool_call>", start + 11)) >= 0:
@@ -339,7 +339,7 @@ def _between_tags(text: str) -> list[str]:
 _XLAM_MARKERS = ("ANSWER", "FUNCTION CALLS", "FUNCTION CALL", "ACTIONS", "ACTION")
 
 
-def _xlam(text: str) -> ParsedAnswer:
+def _read_xlam(text: str) -> ParsedAnswer:
     for marker in _XLAM_MARKERS:
         text = text.replace(f"[BEGIN OF {marker}]", "")
     try:
@@ -349,14 +349,14 @@ def _xlam(text: str) -> ParsedAnswer:
     return _entries(raw, grounded=True)
 
 
-def _hammer(text: str) -> ParsedAnswer:
-    answer = _decoded(text.replace("```", "").strip(), grounded=True)
+def _read_hammer(text: str) -> ParsedAnswer:
+    answer = _decode_answer(text.replace("```", "").strip(), grounded=True)
     return ParsedAnswer(raw=answer.raw, failed=True) if not answer.raw else answer
 
 
-def _tool_ace(text: str) -> ParsedAnswer:
+def _read_tool_ace(text: str) -> ParsedAnswer:
     try:
-        raw = tree_calls(text)
+        raw = read_python_calls(text)
     except _FAILURES:
         return ParsedAnswer(failed=True)
     if not raw:
@@ -368,7 +368,7 @@ def _tool_ace(text: str) -> ParsedAnswer:
         return ParsedAnswer(raw=raw, failed=True, abort="AttributeError")
 
 
-def _granite_20b(text: str) -> ParsedAnswer:
+def _read_granite_20b(text: str) -> ParsedAnswer:
     text = text.strip().replace("ASSISTANT", "").strip()
     try:
         raw = [json.loads(piece) for piece in text.split("<function_call>") if piece]
@@ -378,28 +378,28 @@ def _granite_20b(text: str) -> ParsedAnswer:
 
 
 READERS: dict[str, Callable[[str], ParsedAnswer]] = {
-    "granite-3.0-8b-instruct": _plain,
-    "granite-3.0-8b-instruct-FT": _plain,
-    "DeepSeek-V3": _plain,
-    "DeepSeek-R1": _plain,
-    "granite-3.1-8b-instruct": _granite_31,
-    "Llama-3.1-8B-Instruct": _llama_3,
-    "llama-3-1-70b-instruct": _llama_3,
-    "llama-3-1-405b-instruct-fp8": _llama_3,
-    "Llama-3.2-11B-Vision-Instruct": _llama_3,
-    "Llama-3.2-90B-Vision-Instruct": _llama_3,
-    "llama-3-70b-instruct": _llama_3_70b,
-    "llama-3-1-405b-instruct": _llama_3_70b,
-    "Mistral-7B-Instruct-v0.3": _mistral,
-    "mixtral_8x7b_instruct_v01": _mistral,
-    "Mixtral-8x22B-Instruct-v0.1": _mistral,
-    "Hermes-2-Pro-Mistral-7B": _hermes,
-    "xLAM-1b-fc-r": _xlam,
-    "xLAM-7b-fc-r": _xlam,
-    "xLAM-8x7b-r": _xlam,
-    "xLAM-8x22b-r": _xlam,
-    "Hammer2.0-7b": _hammer,
-    "ToolAce-8b": _tool_ace,
-    "Granite-20B-FunctionCalling": _granite_20b,
+    "granite-3.0-8b-instruct": _read_plain,
+    "granite-3.0-8b-instruct-FT": _read_plain,
+    "DeepSeek-V3": _read_plain,
+    "DeepSeek-R1": _read_plain,
+    "granite-3.1-8b-instruct": _read_granite_31,
+    "Llama-3.1-8B-Instruct": _read_llama_3,
+    "llama-3-1-70b-instruct": _read_llama_3,
+    "llama-3-1-405b-instruct-fp8": _read_llama_3,
+    "Llama-3.2-11B-Vision-Instruct": _read_llama_3,
+    "Llama-3.2-90B-Vision-Instruct": _read_llama_3,
+    "llama-3-70b-instruct": _read_llama_3_70b,
+    "llama-3-1-405b-instruct": _read_llama_3_70b,
+    "Mistral-7B-Instruct-v0.3": _read_mistral,
+    "mixtral_8x7b_instruct_v01": _read_mistral,
+    "Mixtral-8x22B-Instruct-v0.1": _read_mistral,
+    "Hermes-2-Pro-Mistral-7B": _read_hermes,
+    "xLAM-1b-fc-r": _read_xlam,
+    "xLAM-7b-fc-r": _read_xlam,
+    "xLAM-8x7b-r": _read_xlam,
+    "xLAM-8x22b-r": _read_xlam,
+    "Hammer2.0-7b": _read_hammer,
+    "ToolAce-8b": _read_tool_ace,
+    "Granite-20B-FunctionCalling": _read_granite_20b,
 }
 """Model names as the published scorer spells them, each with the reader that it chooses."""

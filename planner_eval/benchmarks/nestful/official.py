@@ -10,21 +10,21 @@ from dataclasses import fields
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import quick
-from planner_eval.benchmarks.answers import Found, Scorer, fields_of, report_of
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.benchmarks.answers import SampleResults, Scorer, field_values, report_of
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.nestful.formats import READERS, ParsedAnswer, read_answer
 from planner_eval.benchmarks.nestful.official_metrics import (
+    argument_pairs,
     gold_text,
     ground,
     macro,
-    pairs,
-    partial,
+    partial_score,
     predicted_text,
 )
-from planner_eval.benchmarks.nestful.reading import in_older_layout
+from planner_eval.benchmarks.nestful.reading import is_older_layout
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, ratio
-from planner_eval.execution.bind import call as call_by_name
+from planner_eval.execution.bind import call_function as call_by_name
 
 # ----------------------------------------------------------------------
 # NESTful's win: the calls are run, and the last result is compared with the gold answer.
@@ -33,7 +33,7 @@ from planner_eval.execution.bind import call as call_by_name
 # caller decides where and under which limits a model's answer runs.
 #
 # Source: ``calculate_ans`` and ``calculate_win_score`` of the published ``scorer.py``.
-_NAMED = 3
+_MAX_NAMED = 3
 """Functions that a note names."""
 
 
@@ -76,7 +76,7 @@ def outcome_of(run: Run, calls: Any, sample: Sample) -> Outcome:
     if _is_runner(run):
         return run.outcome(calls, sample, by="name")
     value = run(calls, sample)
-    return Done(failure=ValueError("the run failed")) if value is False else Done(value)
+    return FinishedRun(failure=ValueError("the run failed")) if value is False else FinishedRun(value)
 
 
 def absent_functions(run: Run | None, gold: Any) -> list[str]:
@@ -97,23 +97,23 @@ def absence_note(samples: int, names: Iterable[str], meaning: str) -> str:
     if not samples:
         return ""
     name_list = list(names)
-    more = f" and {len(name_list) - _NAMED:,} more" if len(name_list) > _NAMED else ""
+    more = f" and {len(name_list) - _MAX_NAMED:,} more" if len(name_list) > _MAX_NAMED else ""
     counted = f"{samples:,} sample" + ("s" if samples > 1 else "")
-    where = f"see nestful:FOLDER ({', '.join(name_list[:_NAMED])}{more})"
+    where = f"see nestful:FOLDER ({', '.join(name_list[:_MAX_NAMED])}{more})"
     return f"{counted} {meaning}: functions that are not there, {where}"
 
 
-@quick
-class Done:
+@fast_frozen
+class FinishedRun:
     """The outcome of a run in this process."""
 
     value: Any = None
     failure: Exception | None = None
 
 
-@quick
-class InProcess:
-    """A runner in this process, for functions and arguments that are known to end; see `official_run`."""
+@fast_frozen
+class InProcessRunner:
+    """A runner in this process, for functions and arguments that are known to end."""
 
     functions: Mapping[str, Callable[..., Any]]
 
@@ -122,19 +122,19 @@ class InProcess:
         outcome = self.outcome(calls, sample)
         return outcome.value if outcome.failure is None else False
 
-    def outcome(self, calls: Any, sample: Sample, *, by: str = "position") -> Done:
+    def outcome(self, calls: Any, sample: Sample, *, by: str = "position") -> FinishedRun:
         """The same, with failure told apart from a value of False."""
         try:
-            return Done(_last_result(calls, sample.tools, self.functions, by))
+            return FinishedRun(_last_result(calls, sample.tools, self.functions, by))
         except Exception as error:  # whatever a tool raises is a failed run
-            return Done(failure=error)
+            return FinishedRun(failure=error)
 
     def absent(self, names: Iterable[str]) -> list[str]:
         """Which of these functions are not there."""
         return [name for name in dict.fromkeys(names) if name not in self.functions]
 
 
-def official_run(functions: Mapping[str, Callable[..., Any]]) -> InProcess:
+def in_process_runner(functions: Mapping[str, Callable[..., Any]]) -> InProcessRunner:
     """A runner in this process, for functions and arguments that are known to end.
 
     For answers of a model use ``planner_eval.execution.nestful``, which runs them in a sandbox.
@@ -146,13 +146,13 @@ def official_run(functions: Mapping[str, Callable[..., Any]]) -> InProcess:
     Returns:
         A runner with the published executor's behaviour, without its limit of ten seconds.
 
-    >>> run = official_run({"subtract": lambda a, b: a - b})
+    >>> run = in_process_runner({"subtract": lambda a, b: a - b})
     >>> tools = [{"name": "subtract", "output_parameters": {"result": {}}}]
     >>> calls = [{"name": "subtract", "label": "$var_1", "arguments": {"arg_1": 5, "arg_0": 3}}]
     >>> run(calls, Sample("a", tools=tools)), run("no calls", Sample("a", tools=tools))
     (2, False)
     """
-    return InProcess(functions)
+    return InProcessRunner(functions)
 
 
 def _last_result(calls: Any, tools: Any, functions: Mapping[str, Callable[..., Any]], by: str) -> Any:
@@ -161,7 +161,7 @@ def _last_result(calls: Any, tools: Any, functions: Mapping[str, Callable[..., A
         label = call["label"].replace("$", "")
         tool = next(tool for tool in tools if tool["name"] == call["name"])
         outputs = list(tool["output_parameters"])
-        arguments = [(name, _resolved(value, results)) for name, value in call["arguments"].items()]
+        arguments = [(name, _resolve_reference(value, results)) for name, value in call["arguments"].items()]
         function = functions[call["name"]]
         result = (
             call_by_name(function, arguments)
@@ -174,7 +174,7 @@ def _last_result(calls: Any, tools: Any, functions: Mapping[str, Callable[..., A
     return next(iter(results[calls[-1]["label"].replace("$", "")].values()))
 
 
-def _resolved(value: Any, results: Mapping[str, Mapping[str, Any]]) -> Any:
+def _resolve_reference(value: Any, results: Mapping[str, Mapping[str, Any]]) -> Any:
     """The value that a whole-string reference ``$label.field$`` or ``$var….field`` means; others as is."""
     if type(value) is not str:
         return value
@@ -215,17 +215,17 @@ def _as_lists(value: Any) -> Any:
 DEFAULT_MODEL = "granite-3.1-8b-instruct"
 """The reader of plain JSON lists."""
 
-_MALFORMED = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
-_END = "<|endoftext|>"
-_DUMMY = {"name": "dummy", "arguments": {}}
-_F1 = ("p_intent", "r_intent", "f1_intent", "p_slot", "r_slot", "f1_slot")
+_MALFORMED_ERRORS = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
+_END_OF_TEXT = "<|endoftext|>"
+_DUMMY_CALL = {"name": "dummy", "arguments": {}}
+_F1_FIGURES = ("p_intent", "r_intent", "f1_intent", "p_slot", "r_slot", "f1_slot")
 
 Pairs = Mapping[str, Sequence[str]]
 """API name → ``key = value`` texts of its last call."""
 
 
-@quick
-class _Scored:
+@fast_frozen
+class _ScoredAnswer:
     gold_names: Sequence[str]
     names: Sequence[str]
     gold_pairs: Pairs
@@ -280,82 +280,84 @@ def scorer(model: str = DEFAULT_MODEL, run: Run | None = None) -> Scorer:
             f"NESTful's scorer has no reader for the model {model!r}; it knows {', '.join(READERS)}"
         )
 
-    def score_sample(sample: Sample, text: str) -> _Answered:
+    def score_sample(sample: Sample, text: str) -> _StoredAnswer:
         answer = read_answer(text, model)
         try:
-            return _Answered(_score(sample, text, answer, run), answer.abort)
-        except _MALFORMED as raised:
-            return _Answered(None, answer.abort or type(raised).__name__)
+            return _StoredAnswer(_score_answer(sample, text, answer, run), answer.abort)
+        except _MALFORMED_ERRORS as raised:
+            return _StoredAnswer(None, answer.abort or type(raised).__name__)
 
-    return Scorer(score_sample, _row, functools.partial(_all_figures, run is not None), _known, _data)
+    return Scorer(
+        score_sample, _row, functools.partial(_all_figures, run is not None), _load_answer, _answer_data
+    )
 
 
-class _Answered(NamedTuple):
+class _StoredAnswer(NamedTuple):
     """What is counted of an answer, None where nothing is, and the exception on which the code breaks off."""
 
-    scored: _Scored | None
+    scored: _ScoredAnswer | None
     error: str | None
 
 
-def _data(scored: _Scored) -> Any:
+def _answer_data(scored: _ScoredAnswer) -> Any:
     """As JSON data, whose objects have texts as names only."""
-    return [list(value.items()) if isinstance(value, dict) else value for value in fields_of(scored)]
+    return [list(value.items()) if isinstance(value, dict) else value for value in field_values(scored)]
 
 
-def _known(data: Any) -> _Answered:
+def _load_answer(data: Any) -> _StoredAnswer:
     if data[0] is None:
-        return _Answered(*data)
-    values = dict(zip((field.name for field in fields(_Scored)), data[0], strict=True))
+        return _StoredAnswer(*data)
+    values = dict(zip((field.name for field in fields(_ScoredAnswer)), data[0], strict=True))
     pairs = {name: dict(map(tuple, values[name])) for name in ("gold_pairs", "pairs")}
-    return _Answered(_Scored(**{**values, **pairs}), data[1])
+    return _StoredAnswer(_ScoredAnswer(**{**values, **pairs}), data[1])
 
 
-def _all_figures(run: bool, results: Found) -> tuple[Figure, ...]:
+def _all_figures(run: bool, results: SampleResults) -> tuple[Figure, ...]:
     scored = [result.scored for _, result in results if result.scored is not None]
     return _figures(scored, next((result.error for _, result in results if result.error), None), run)
 
 
-def _score(sample: Sample, text: str, answer: ParsedAnswer, run: Run | None) -> _Scored:
+def _score_answer(sample: Sample, text: str, answer: ParsedAnswer, run: Run | None) -> _ScoredAnswer:
     gold = ground(sample.gold)
-    entries = [entry for entry in answer.calls if entry != _DUMMY or list(entry) != list(_DUMMY)]
-    names, nameless = _names(_cleaned(entries, text))
-    pred_pairs, unpaired = _pairs(_cleaned(entries, text))
+    entries = [entry for entry in answer.calls if entry != _DUMMY_CALL or list(entry) != list(_DUMMY_CALL)]
+    names, nameless = _entry_names(_clean_entries(entries, text))
+    pred_pairs, unpaired = _entry_pairs(_clean_entries(entries, text))
     texts = [
         entry_text
-        for entry in _cleaned(answer.calls, text)
+        for entry in _clean_entries(answer.calls, text)
         if (entry_text := predicted_text(entry)) is not None
     ]
     gold_names = [str(call["name"]) for call in gold]
-    gold_pairs = [pairs(call["arguments"]) for call in gold]
-    return _Scored(
+    gold_pairs = [argument_pairs(call["arguments"]) for call in gold]
+    return _ScoredAnswer(
         gold_names=gold_names,
         names=names,
         gold_pairs={call["name"]: call_pairs for call, call_pairs in zip(gold, gold_pairs, strict=True)},
         pairs=pred_pairs,
-        partial=partial(list(map(gold_text, gold_names, gold_pairs)), texts),
-        win=None if run is None else _wins(answer.raw, sample, run),
+        partial=partial_score(list(map(gold_text, gold_names, gold_pairs)), texts),
+        win=None if run is None else _is_winning(answer.raw, sample, run),
         absent=absent_functions(run, sample.gold),
-        older=run is not None and in_older_layout(sample.tools),
+        older=run is not None and is_older_layout(sample.tools),
         failed=answer.failed,
         nameless=nameless,
         unpaired=unpaired,
     )
 
 
-def _cleaned(entries: Sequence[Any], text: str) -> Sequence[Any]:
+def _clean_entries(entries: Sequence[Any], text: str) -> Sequence[Any]:
     """The entries without end-of-text marks, which the scorer deletes from their JSON text."""
     if "endoftext" not in text and "\\u" not in text:
         return entries
-    return [json.loads(json.dumps(entry).replace(_END, "")) for entry in entries]
+    return [json.loads(json.dumps(entry).replace(_END_OF_TEXT, "")) for entry in entries]
 
 
-def _names(entries: Sequence[Any]) -> tuple[list[str], int]:
+def _entry_names(entries: Sequence[Any]) -> tuple[list[str], int]:
     """The names of predicted entries, and how many entries have none."""
     names = [str(entry["name"]) for entry in entries if type(entry) is dict and "name" in entry]
     return names, len(entries) - len(names)
 
 
-def _pairs(entries: Sequence[Any]) -> tuple[dict[str, list[str]], int]:
+def _entry_pairs(entries: Sequence[Any]) -> tuple[dict[str, list[str]], int]:
     """The pairs of each API's last call, and how many entries lack a name or an object of arguments."""
     pairs_by_name: dict[str, list[str]] = {}
     faulty = 0
@@ -363,13 +365,13 @@ def _pairs(entries: Sequence[Any]) -> tuple[dict[str, list[str]], int]:
         try:
             name = entry["name"]
             pairs_by_name[name] = []
-            pairs_by_name[name] = pairs(entry["arguments"], close=True)
+            pairs_by_name[name] = argument_pairs(entry["arguments"], close=True)
         except (KeyError, TypeError, AttributeError):
             faulty += 1
     return pairs_by_name, faulty
 
 
-def _wins(raw: Any, sample: Sample, run: Run) -> bool:
+def _is_winning(raw: Any, sample: Sample, run: Run) -> bool:
     """Whether running the answer gives the gold answer; an answer without calls is never run."""
     if not raw:
         return False
@@ -379,7 +381,7 @@ def _wins(raw: Any, sample: Sample, run: Run) -> bool:
     return is_win(run(raw, sample), gold)
 
 
-def _row(identity: str, answered: _Answered) -> SampleScore:
+def _row(identity: str, answered: _StoredAnswer) -> SampleScore:
     scored, error = answered
     if scored is None:
         return SampleScore(identity, False, error=error)
@@ -389,16 +391,16 @@ def _row(identity: str, answered: _Answered) -> SampleScore:
     return SampleScore.counted(identity, ok, functools.partial(_row_figures, *counts), error)
 
 
-_ROW = ("partial", "full", "win", "parse_error", "err_intent", "err_slot")
+_ROW_FIGURE_NAMES = ("partial", "full", "win", "parse_error", "err_intent", "err_slot")
 
 
 @functools.lru_cache(maxsize=4096, typed=True)
 def _row_figures(partial: float, win: float | None, *errors: int) -> tuple[Figure, ...]:
     """The figures of a row; most rows are counted as another is."""
-    return tuple(map(Figure, _ROW, (partial, float(partial == 1), win, *errors)))
+    return tuple(map(Figure, _ROW_FIGURE_NAMES, (partial, float(partial == 1), win, *errors)))
 
 
-def _figures(scored: Sequence[_Scored], abort: str | None, run: bool) -> tuple[Figure, ...]:
+def _figures(scored: Sequence[_ScoredAnswer], abort: str | None, run: bool) -> tuple[Figure, ...]:
     n = len(scored)
     figures = (
         *_f1_figures(scored),
@@ -418,7 +420,7 @@ def _figures(scored: Sequence[_Scored], abort: str | None, run: bool) -> tuple[F
     return tuple(Figure(figure.name, None, error=error) for figure in figures)
 
 
-def _win_rate(scored: Sequence[_Scored]) -> Figure:
+def _win_rate(scored: Sequence[_ScoredAnswer]) -> Figure:
     """The share of wins; a function that is not there loses here, and not where it was published."""
     losses = [s for s in scored if not s.win]
     unrunnable = [s for s in losses if s.absent and not s.older]
@@ -430,7 +432,7 @@ def _win_rate(scored: Sequence[_Scored]) -> Figure:
     return ratio("win_rate", sum(bool(s.win) for s in scored), len(scored), note=note)
 
 
-def _f1_figures(scored: Sequence[_Scored]) -> list[Figure]:
+def _f1_figures(scored: Sequence[_ScoredAnswer]) -> list[Figure]:
     """F1 over samples for names, and over (sample, API) for ``key = value`` pairs of the last calls."""
     slots = (
         (score.gold_pairs.get(name, ()), score.pairs.get(name, ()))
@@ -440,5 +442,5 @@ def _f1_figures(scored: Sequence[_Scored]) -> list[Figure]:
     try:
         values = (*macro((s.gold_names, s.names) for s in scored), *macro(slots))
     except ValueError as error:
-        return [Figure(name, None, error=type(error).__name__) for name in _F1]
-    return [Figure(name, value) for name, value in zip(_F1, values, strict=True)]
+        return [Figure(name, None, error=type(error).__name__) for name in _F1_FIGURES]
+    return [Figure(name, value) for name, value in zip(_F1_FIGURES, values, strict=True)]

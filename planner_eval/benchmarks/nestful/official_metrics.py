@@ -18,7 +18,7 @@ def gold_text(name: Any, arguments: Iterable[str]) -> str:
 
     Args:
         name: Its name.
-        arguments: What :func:`pairs` makes of its arguments.
+        arguments: What :func:`argument_pairs` makes of its arguments.
 
     >>> gold_text("add", ["b = 2", "a = $floor.result$"])
     'add(a = $floor.result$, b = 2)'
@@ -39,10 +39,10 @@ def predicted_text(call: Any) -> str | None:
     arguments = call.get("arguments")
     if type(arguments) is not dict:
         return f"{call['name']!s}({{}})"
-    return f"{call['name']!s}({', '.join(sorted(pairs(arguments, close=True)))})"
+    return f"{call['name']!s}({', '.join(sorted(argument_pairs(arguments, close=True)))})"
 
 
-def pairs(arguments: Mapping[str, Any], *, close: bool = False) -> list[str]:
+def argument_pairs(arguments: Mapping[str, Any], *, close: bool = False) -> list[str]:
     """The arguments as ``key = value`` texts, values by Python's ``str``.
 
     Args:
@@ -52,10 +52,10 @@ def pairs(arguments: Mapping[str, Any], *, close: bool = False) -> list[str]:
     """
     if not close:
         return [f"{key} = {value}" for key, value in arguments.items()]
-    return [f"{key} = {_closed(value)}" for key, value in arguments.items()]
+    return [f"{key} = {_close_reference(value)}" for key, value in arguments.items()]
 
 
-def _closed(value: Any) -> Any:
+def _close_reference(value: Any) -> Any:
     if type(value) is str and value.startswith("$") and not value.endswith("$"):
         return value + "$"
     return value
@@ -79,7 +79,7 @@ def align(gold: Sequence[str], predicted: Sequence[str]) -> tuple[list[str], lis
     """
     if len(gold) == len(predicted):
         return list(gold), list(predicted)
-    pred_names, gold_names = _names(predicted), _names(gold)
+    pred_names, gold_names = _call_names(predicted), _call_names(gold)
     aligned: list[tuple[str, str]] = []
     i = j = 0
     while i < len(gold) or j < len(predicted):
@@ -95,14 +95,14 @@ def align(gold: Sequence[str], predicted: Sequence[str]) -> tuple[list[str], lis
     return [left for left, _ in aligned], [right for _, right in aligned]
 
 
-def _names(texts: Iterable[str]) -> list[str]:
+def _call_names(texts: Iterable[str]) -> list[str]:
     return [text.split("(", 1)[0] for text in texts]
 
 
-def partial(gold: Sequence[str], predicted: Sequence[str]) -> float:
+def partial_score(gold: Sequence[str], predicted: Sequence[str]) -> float:
     """The share of equal places after :func:`align`; 0 where there is nothing to compare.
 
-    >>> partial(["a(1)", "b(2)"], ["a(1)", "x()", "b(2)"])
+    >>> partial_score(["a(1)", "b(2)"], ["a(1)", "x()", "b(2)"])
     0.25
     """
     left, right = align(gold, predicted)
@@ -111,7 +111,7 @@ def partial(gold: Sequence[str], predicted: Sequence[str]) -> float:
 
 # ----------------------------------------------------------------------
 # Macro precision, recall and F1 over the names or pairs that occur in the gold, as NESTful computes them.
-_BLOCK = 128
+_BLOCK_SIZE = 128
 
 
 class Macro(NamedTuple):
@@ -174,14 +174,14 @@ def mean(values: Sequence[float]) -> float:
     >>> mean([1.0, 0.5])
     0.75
     """
-    return _sum(values, 0, len(values)) / len(values)
+    return _pairwise_sum(values, 0, len(values)) / len(values)
 
 
-def _sum(values: Sequence[float], start: int, size: int) -> float:
+def _pairwise_sum(values: Sequence[float], start: int, size: int) -> float:
     """NumPy's pairwise sum: halves, of blocks of 128, of which every eighth value is summed up by itself."""
-    if size > _BLOCK:
+    if size > _BLOCK_SIZE:
         half = size // 2 - size // 2 % 8
-        return _sum(values, start, half) + _sum(values, start + half, size - half)
+        return _pairwise_sum(values, start, half) + _pairwise_sum(values, start + half, size - half)
     total, full = 0.0, size - size % 8
     if full:
         r = list(values[start : start + 8])
@@ -196,19 +196,19 @@ def _sum(values: Sequence[float], start: int, size: int) -> float:
 #
 # Source: the paper, section 4.4 ("alternative reasoning paths/trajectories"); ``get_alter_traj_scores`` and
 # ``calculate_weighted_avg_score`` of the published ``scorer.py``.
-ALTERNATE = "alternate_trajectory_score"
-AVERAGED = (
+ALTERNATE_FIGURE = "alternate_trajectory_score"
+AVERAGED_FIGURES = (
     "f1_intent",
     "f1_slot",
     "accuracy_combined",
     "percentage_times_full_score",
     "win_rate",
-    ALTERNATE,
+    ALTERNATE_FIGURE,
 )
 """What is averaged over files, in the published order but for the last two."""
 
 
-def alternate(report: Report) -> Figure:
+def alternate_figure(report: Report) -> Figure:
     """The share of samples that win although not all of their calls are gold's: by another plan.
 
     Args:
@@ -219,20 +219,20 @@ def alternate(report: Report) -> Figure:
 
     >>> from planner_eval.benchmarks.report import SampleScore
     >>> row = SampleScore("a", True, (Figure("partial", 0.5), Figure("win", 1.0)))
-    >>> alternate(Report("nestful", "official", 1, (), (row,))).value
+    >>> alternate_figure(Report("nestful", "official", 1, (), (row,))).value
     1.0
     """
     error = next((figure.error for figure in report.figures if figure.error), None)
     if error is not None:
-        return Figure(ALTERNATE, None, error=error)
-    hits, judged = by_another_plan(report), 0
+        return Figure(ALTERNATE_FIGURE, None, error=error)
+    hits, judged = alternate_wins(report), 0
     for row in report.rows:
         judged += any(figure.name == "win" and figure.value is not None for figure in row.figures)
-    return ratio(ALTERNATE, len(hits), judged, note="" if judged else "not run")
+    return ratio(ALTERNATE_FIGURE, len(hits), judged, note="" if judged else "not run")
 
 
-def by_another_plan(report: Report) -> list[str]:
-    """The ids of the samples that :func:`alternate` counts."""
+def alternate_wins(report: Report) -> list[str]:
+    """The ids of the samples that :func:`alternate_figure` counts."""
     ids = []
     for row in report.rows:
         values = {figure.name: figure.value for figure in row.figures}
@@ -246,33 +246,34 @@ def weighted_average(reports: Sequence[Report]) -> list[Figure]:
     """Each figure of several files, averaged with the numbers of their samples as weights.
 
     The published function reads the printed numbers, of three decimals; so do the official averages. It asks
-    for a figure, ``alternate_trajectory_score``, that no published result has: see :func:`alternate`. A win
-    rate is weighted by the samples that it was computed from, none in a file whose functions are not there.
+    for a figure, ``alternate_trajectory_score``, that no published result has: see :func:`alternate_figure`.
+    A win rate is weighted by the samples that it was computed from, none in a file whose functions are not
+    there.
 
     Args:
         reports: One a file, all of one variant.
 
     Returns:
-        A figure a name of :data:`AVERAGED`; without a value where a file has none, with the error of the
-        first file whose figures have one.
+        A figure a name of :data:`AVERAGED_FIGURES`; without a value where a file has none, with the error of
+        the first file whose figures have one.
 
     >>> one = Report("nestful", "corrected", 1, (Figure("num_examples", 1), Figure("f1_slot", 1.0)))
     >>> other = Report("nestful", "corrected", 3, (Figure("num_examples", 3), Figure("f1_slot", 0.0)))
     >>> weighted_average([one, other])[1].value
     0.25
     """
-    return [_average(name, reports) for name in AVERAGED]
+    return [_average(name, reports) for name in AVERAGED_FIGURES]
 
 
 def _average(name: str, reports: Iterable[Report]) -> Figure:
     total = weights = 0.0
     for report in reports:
-        figures = {figure.name: figure for figure in (*report.figures, alternate(report))}
+        figures = {figure.name: figure for figure in (*report.figures, alternate_figure(report))}
         figure, samples = figures.get(name), figures["num_examples"]
         if figure is not None and figure.error:
             return Figure(name, None, error=figure.error)
         counted = samples.value
-        if figure is not None and name in ("win_rate", ALTERNATE):
+        if figure is not None and name in ("win_rate", ALTERNATE_FIGURE):
             counted = figure.denominator
         if counted == 0:
             continue  # a file of which nothing was counted weighs nothing
@@ -335,17 +336,17 @@ def _ground_value(value: Any, names: Mapping[str, Any]) -> Any:
 def _ground_text(text: str, names: Mapping[str, Any]) -> str:
     if not text.startswith("$var"):
         return text
-    target = _label_in(text)
+    target = _leading_label(text)
     for label, name in names.items():  # in order: a rewritten text may match a later label again
         if target == label:
             if text.count(label) * len(name) > MAX_GROUNDED_CHARS:
                 raise ValueError("a reference grows beyond the limit")
             text = text.replace(label, name)
-            target = _label_in(text)
+            target = _leading_label(text)
     return text
 
 
-def _label_in(text: str) -> str | None:
+def _leading_label(text: str) -> str | None:
     """The label that a text begins with; None of a text that is no reference."""
     head, dot, _ = text.partition(".")
     return head.replace("$", "") if dot and text.startswith("$var") else None

@@ -10,18 +10,18 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import CatalogError, LimitError, ParseError
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import loads_if_json
-from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED
+from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED_LIMITS
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.nestful.formats import read_answer
-from planner_eval.benchmarks.paired import with_leaves
+from planner_eval.benchmarks.paired import change_leaves
 from planner_eval.catalogs.sources.benchmarks import read_nestful
-from planner_eval.plan.linking import moved, plan_of, with_arguments
+from planner_eval.plan.linking import build_plan, move_references, replace_arguments
 from planner_eval.plan.model import Plan, RawRef, Ref, Template, Value
-from planner_eval.plan.values import holds
-from planner_eval.reading.dialects.conversations.wrappers import may_be_told
-from planner_eval.reading.dialects.notations.nestful import ANSWER, to_reference
+from planner_eval.plan.values import contains_kind
+from planner_eval.reading.dialects.conversations.wrappers import may_hold_conversation
+from planner_eval.reading.dialects.notations.nestful import ANSWER_NAME, read_references
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.dialects.value_types import convert
 
@@ -37,17 +37,17 @@ def usual_layout(tools: Any) -> Any:
     >>> usual_layout([{"output_parameter": {"result": {}}, "parameters": {"properties": {"a": {}}}}])
     [{'parameters': {'a': {}}, 'output_parameters': {'result': {}}}]
     """
-    if not in_older_layout(tools):
+    if not is_older_layout(tools):
         return tools
-    return [_usual(spec) if isinstance(spec, dict) else spec for spec in tools]
+    return [_usual_spec(spec) if isinstance(spec, dict) else spec for spec in tools]
 
 
-def in_older_layout(tools: Any) -> bool:
+def is_older_layout(tools: Any) -> bool:
     """Whether :func:`usual_layout` changes tool specs."""
-    return isinstance(tools, list) and any(map(_is_older, tools))
+    return isinstance(tools, list) and any(map(_is_older_spec, tools))
 
 
-def _is_older(spec: Any) -> bool:
+def _is_older_spec(spec: Any) -> bool:
     """Whether a spec is in another layout than version 2's."""
     if not isinstance(spec, dict):
         return False
@@ -58,7 +58,7 @@ def _is_older(spec: Any) -> bool:
     return bool(nested) or "output_parameter" in spec
 
 
-def _usual(spec: Mapping[str, Any]) -> dict[str, Any]:
+def _usual_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
     changed = {key: value for key, value in spec.items() if key != "output_parameter"}
     outputs = spec.get("output_parameters", spec.get("output_parameter"))
     for key, fields in (("parameters", spec.get("parameters")), ("output_parameters", outputs)):
@@ -71,13 +71,13 @@ def _usual(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 # ----------------------------------------------------------------------
 # Plans of NESTful as its paper means them: read by label, without the closing pseudo call.
-_BARE = re.compile(r"(?<==)\s*(\$[\w.]+\$)(?=\s*[,)])")
+_BARE_REFERENCE = re.compile(r"(?<==)\s*(\$[\w.]+\$)(?=\s*[,)])")
 """A reference without quotes, as an argument's whole value."""
-_LONG = 1_000_000
+_MAX_JSON_CHARS = 1_000_000
 """Longer answers are the reader's own to refuse."""
 
 
-@quick
+@fast_frozen
 class Reading:
     """What could be read of an answer.
 
@@ -90,8 +90,8 @@ class Reading:
     error: str | None = None
 
 
-@quick
-class Gold:
+@fast_frozen
+class GoldCalls:
     """A sample's gold calls, read once.
 
     Args:
@@ -103,16 +103,16 @@ class Gold:
     data: bytes | None
 
 
-def read_gold(calls: Any) -> Gold:
+def read_gold(calls: Any) -> GoldCalls:
     """A sample's gold calls.
 
     Raises:
         ParseError: they cannot be read.
     """
-    return Gold(without_answer(parse(calls, dialect="nestful")), _written(calls))
+    return GoldCalls(drop_named_answer(parse(calls, dialect="nestful")), _data_key(calls))
 
 
-def _written(data: Any) -> bytes | None:
+def _data_key(data: Any) -> bytes | None:
     """What stands for data: other bytes for 1, 1.0 and true, none for an object that gives a key twice."""
     try:
         return marshal.dumps(data, 0)
@@ -120,7 +120,7 @@ def _written(data: Any) -> bytes | None:
         return None
 
 
-def read_prediction(text: str, model: str, tools: Any = None, gold: Gold | None = None) -> Reading:
+def read_prediction(text: str, model: str, tools: Any = None, gold: GoldCalls | None = None) -> Reading:
     """Read an answer: as NESTful's JSON, else in the model's own format, else in any dialect we know.
 
     Args:
@@ -135,38 +135,38 @@ def read_prediction(text: str, model: str, tools: Any = None, gold: Gold | None 
     >>> read_prediction("I cannot help.", "DeepSeek-V3").error
     'parse.syntax'
     """
-    data = _calls_in(text)
-    if data is not None and gold is not None and gold.data is not None and _written(data) == gold.data:
-        return Reading(_closed(gold.plan))
+    data = _read_json_calls(text)
+    if data is not None and gold is not None and gold.data is not None and _data_key(data) == gold.data:
+        return Reading(_close_references(gold.plan))
     try:
-        plan = parse(data or text, dialect="nestful", limits=UNEXPLAINED)
-        return Reading(_closed(without_answer(plan)))
+        plan = parse(data or text, dialect="nestful", limits=UNEXPLAINED_LIMITS)
+        return Reading(_close_references(drop_named_answer(plan)))
     except ParseError as problem:
         code = problem.code
     decoded = read_answer(text, model).raw
-    for source, dialect in ((_python_calls(text, tools), "nestful"), (decoded, "nestful"), (text, None)):
+    for source, dialect in ((_read_python_calls(text, tools), "nestful"), (decoded, "nestful"), (text, None)):
         try:
-            plan = without_answer(parse(source, dialect=dialect, limits=UNEXPLAINED))
+            plan = drop_named_answer(parse(source, dialect=dialect, limits=UNEXPLAINED_LIMITS))
         except ParseError:
             continue
         if plan.calls:
-            return Reading(_closed(plan))
+            return Reading(_close_references(plan))
     return Reading(Plan(), code)
 
 
-def _calls_in(text: str) -> list[Any] | None:
+def _read_json_calls(text: str) -> list[Any] | None:
     """The calls of an answer that is their JSON list, as nearly all are; None of any other."""
-    if not text.startswith("[") or len(text) > _LONG:
+    if not text.startswith("[") or len(text) > _MAX_JSON_CHARS:
         return None
     try:
         values = loads_if_json(text, DEFAULT_LIMITS)
     except LimitError:
         return None
-    plain = values is not None and len(values) == 1 and values[0] and all(map(_is_plain, values[0]))
+    plain = values is not None and len(values) == 1 and values[0] and all(map(_is_plain_call, values[0]))
     return values[0] if plain and values is not None else None
 
 
-def _is_plain(item: Any) -> bool:
+def _is_plain_call(item: Any) -> bool:
     """Whether an object is a call as the data write it: a name, a label, arguments, and nothing else."""
     return (
         type(item) is dict
@@ -178,27 +178,27 @@ def _is_plain(item: Any) -> bool:
     )
 
 
-def _python_calls(text: str, tools: Any) -> list[dict[str, Any]] | None:
+def _read_python_calls(text: str, tools: Any) -> list[dict[str, Any]] | None:
     """A Python-like answer as labelled calls; None where the text is none.
 
     Such an answer writes no labels: ``$var_2.result$`` means its second call. Where it writes every value in
     quotes, they are what the tools' specs say.
     """
-    if not text.lstrip().startswith("[") or ("(" not in text and not may_be_told(text)):
+    if not text.lstrip().startswith("[") or ("(" not in text and not may_hold_conversation(text)):
         return None
     try:
-        plan = parse(_BARE.sub(r'"\1"', text), dialect="pythonic")
+        plan = parse(_BARE_REFERENCE.sub(r'"\1"', text), dialect="pythonic")
     except ParseError:
         return None
     style = "$var_" if "$var_" in text else "var"
     quoted = all(isinstance(value, str) for call in plan.calls for _, value in call.arguments)
-    types = _types(tools) if quoted else {}
+    types = _parameter_types(tools) if quoted else {}
     return [
         {
             "name": call.name,
             "label": f"{style}{number}",
             "arguments": {
-                name: _unquoted(value, types.get((call.name, name), ())) if quoted else value
+                name: _convert_quoted(value, types.get((call.name, name), ())) if quoted else value
                 for name, value in call.arguments
             },
         }
@@ -206,13 +206,13 @@ def _python_calls(text: str, tools: Any) -> list[dict[str, Any]] | None:
     ]
 
 
-def _unquoted(text: str, kinds: Sequence[str]) -> Any:
+def _convert_quoted(text: str, kinds: Sequence[str]) -> Any:
     """What a quoted value is as the first of these JSON types that it can be; the text itself else."""
     converted = (convert(text, kind) for kind in kinds)
     return next((value for value in converted if value != text), text)
 
 
-def _types(tools: Any) -> dict[tuple[str, str], tuple[str, ...]]:
+def _parameter_types(tools: Any) -> dict[tuple[str, str], tuple[str, ...]]:
     """The JSON types of each tool's parameters; none where the specs cannot be read."""
     try:
         catalog = read_nestful(usual_layout(tools), "tools")
@@ -226,46 +226,52 @@ def _types(tools: Any) -> dict[tuple[str, str], tuple[str, ...]]:
     }
 
 
-def _closed(plan: Plan) -> Plan:
+def _close_references(plan: Plan) -> Plan:
     """The plan with references for texts such as ``$var_1.result``: the label of an earlier call and no end.
 
     The published scorer adds the ``$`` to any text that begins with one, prices too. Here the label decides,
     for a text that begins with one can mean nothing else.
     """
-    if not any(_may_begin(value) for call in plan.calls for _, value in call.arguments):
+    if not any(_may_hold_reference(value) for call in plan.calls for _, value in call.arguments):
         return plan
     positions = {call.id: position for position, call in enumerate(plan.calls)}
 
     def change(position: int, leaf: Value) -> Value:
-        reference = to_reference(f"{leaf}$") if isinstance(leaf, str) and leaf.startswith("$") else None
+        reference = read_references(f"{leaf}$") if isinstance(leaf, str) and leaf.startswith("$") else None
         if not isinstance(reference, RawRef) or positions.get(reference.name, position) >= position:
             return leaf
         return Ref(positions[reference.name], reference.path)
 
-    return with_leaves(plan, change)
+    return change_leaves(plan, change)
 
 
-def _may_begin(value: Value) -> bool:
+def _may_hold_reference(value: Value) -> bool:
     """Whether a value is, or may hold, a text that begins with a dollar sign."""
-    return value.startswith("$") if type(value) is str else holds(value, (list, dict, Template))
+    return value.startswith("$") if type(value) is str else contains_kind(value, (list, dict, Template))
 
 
-def without_answer(plan: Plan) -> Plan:
+def drop_named_answer(plan: Plan) -> Plan:
     """The plan without the named answer: version 1's gold closes with one that models are not asked for.
 
     The pseudo call is none wherever it stands, as in the published code; what refers to it is unresolved.
 
     >>> calls = [{"name": name, "label": f"${name}", "arguments": {}} for name in ("f", "var_result", "g")]
-    >>> [call.name for call in without_answer(parse(calls, dialect="nestful")).calls]
+    >>> [call.name for call in drop_named_answer(parse(calls, dialect="nestful")).calls]
     ['f', 'g']
     """
-    if any(call.name == ANSWER for call in plan.calls):
-        positions = [position for position, call in enumerate(plan.calls) if call.name != ANSWER]
+    if any(call.name == ANSWER_NAME for call in plan.calls):
+        positions = [position for position, call in enumerate(plan.calls) if call.name != ANSWER_NAME]
         new_positions = {old: new for new, old in enumerate(positions)}
-        answer_ids = {position: call.id for position, call in enumerate(plan.calls) if call.name == ANSWER}
-        plan = plan_of(
-            with_arguments(
-                call, tuple((name, moved(value, new_positions, answer_ids)) for name, value in call.arguments)
+        answer_ids = {
+            position: call.id for position, call in enumerate(plan.calls) if call.name == ANSWER_NAME
+        }
+        plan = build_plan(
+            replace_arguments(
+                call,
+                tuple(
+                    (name, move_references(value, new_positions, answer_ids))
+                    for name, value in call.arguments
+                ),
             )
             for call in map(plan.calls.__getitem__, positions)
         )

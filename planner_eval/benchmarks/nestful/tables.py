@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.benchmarks.charts import ChartOf, System, point_of
+from planner_eval.benchmarks.charts import ChartSpec, System, point_of
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.nestful.corrected import Outcome, outcomes
-from planner_eval.benchmarks.nestful.reading import without_answer
+from planner_eval.benchmarks.nestful.reading import drop_named_answer
 from planner_eval.benchmarks.report import Cell, ratio
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Plan
@@ -57,7 +57,7 @@ def dataset_table(samples: Iterable[Sample]) -> list[Cell]:
 
 def _cell(category: str, row: str, published: str | None, samples: Sequence[Sample]) -> Cell:
     total = int(_PUBLISHED[category]["Samples"] or 0)
-    plans = [plan for sample in samples if (plan := _plan(sample)) is not None]
+    plans = [plan for sample in samples if (plan := _gold_plan(sample)) is not None]
     n = len(plans)
     values: dict[str, Callable[[], float]] = {
         "Samples": lambda: n,
@@ -68,9 +68,9 @@ def _cell(category: str, row: str, published: str | None, samples: Sequence[Samp
     return Cell("Section 3.2", row, category, published, values[row]() if n else None, n, total, note)
 
 
-def _plan(sample: Sample) -> Plan | None:
+def _gold_plan(sample: Sample) -> Plan | None:
     try:
-        return without_answer(parse(sample.gold, dialect="nestful"))
+        return drop_named_answer(parse(sample.gold, dialect="nestful"))
     except ParseError:
         return None
 
@@ -114,7 +114,7 @@ def structure_of(samples: Iterable[Sample]) -> Structure:
     Args:
         samples: Of any parts; those whose gold cannot be read are left out of the count.
     """
-    plans = [plan for sample in samples if (plan := _plan(sample)) is not None]
+    plans = [plan for sample in samples if (plan := _gold_plan(sample)) is not None]
     patterns: Counter[str] = Counter()
     for plan in plans:
         patterns.update(nesting_patterns(plan))
@@ -155,7 +155,7 @@ def data_dependencies(plan: Plan) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class WinShare:
     """Wins among the samples of one structure.
 
     Args:
@@ -184,7 +184,7 @@ _PANELS: dict[str, _Panel] = {
 }
 
 
-def figure6(outcomes: Iterable[Outcome]) -> list[Share]:
+def figure6(outcomes: Iterable[Outcome]) -> list[WinShare]:
     """Figure 6: win rate by nesting depth, by data dependencies and by nesting pattern of the gold plan.
 
     A sample counts under each pattern that its gold plan holds.
@@ -202,7 +202,7 @@ def figure6(outcomes: Iterable[Outcome]) -> list[Share]:
                 for key in keys_of(outcome.gold):
                     wins_by_panel[panel][key].append(outcome.counts.won)
     return [
-        Share(panel, key, len(wins), sum(wins))
+        WinShare(panel, key, len(wins), sum(wins))
         for panel, groups in wins_by_panel.items()
         for key, wins in sorted(groups.items(), key=lambda group: (isinstance(group[0], str), group[0]))
     ]
@@ -218,7 +218,7 @@ def paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
     for sample in samples:
         by_category.setdefault(sample.category, []).append(sample)
     structures = {category: structure_of(members) for category, members in by_category.items()}
-    columns = {category: _structure(structure) for category, structure in structures.items()}
+    columns = {category: _structure_rows(structure) for category, structure in structures.items()}
     for row in next(iter(columns.values()), {}):
         for key in sorted({key for column in columns.values() for key in column[row]}):
             for category, column in columns.items():
@@ -228,7 +228,7 @@ def paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
                 )
 
 
-def _structure(structure: Structure) -> dict[str, Mapping[Any, float]]:
+def _structure_rows(structure: Structure) -> dict[str, Mapping[Any, float]]:
     """The rows of one part's column; a histogram is a row a value, anything else one row of the key ""."""
     n = structure.samples or 1
     return {
@@ -260,9 +260,9 @@ _CHART_PANELS = {
 }
 
 
-def by_structure(systems: Sequence[System]) -> Chart:
+def structure_chart(systems: Sequence[System]) -> Chart:
     """Win rate by the structure of the gold plan, three panels, a bar a system."""
-    shares_by_system = {system.name: _shares(system) for system in systems}
+    shares_by_system = {system.name: _win_shares(system) for system in systems}
     panels = []
     for panel, (head, across) in _CHART_PANELS.items():
         panel_shares = {
@@ -274,13 +274,14 @@ def by_structure(systems: Sequence[System]) -> Chart:
             key=lambda key: (isinstance(key, str), len(str(key)) if isinstance(key, str) else key, str(key)),
         )
         series = {
-            name: tuple(_point(shares.get(key)) for key in ordered) for name, shares in panel_shares.items()
+            name: tuple(_share_point(shares.get(key)) for key in ordered)
+            for name, shares in panel_shares.items()
         }
         panels.append(Bars(head, tuple(map(str, ordered)), across, "win rate (%)", series))
     return Chart("nestful-6", tuple(panels))
 
 
-def _shares(system: System) -> list[Share]:
+def _win_shares(system: System) -> list[WinShare]:
     if system.run is None:
         raise InputError("nestful-6 shows win rates, for which answers are run: --tools nestful runs them")
     records = [record for record, _ in system.rows()]
@@ -290,10 +291,10 @@ def _shares(system: System) -> list[Share]:
     return shares
 
 
-def _point(share: Share | None) -> Point:
+def _share_point(share: WinShare | None) -> Point:
     return Point(None) if share is None else point_of(ratio("", share.won, share.n))
 
 
 CHARTS = {
-    "nestful-6": ChartOf("win rate by depth, dependencies and nesting pattern", "Figure 6", by_structure)
+    "nestful-6": ChartSpec("win rate by depth, dependencies and nesting pattern", "Figure 6", structure_chart)
 }

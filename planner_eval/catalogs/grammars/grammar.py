@@ -7,36 +7,43 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from planner_eval.base.arguments import NUMBER, expect
+from planner_eval.base.arguments import POSITIVE_COUNT, expect
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import counted, shortened
+from planner_eval.base.text import format_count, shorten
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.catalogs.formats import read_catalog
-from planner_eval.catalogs.grammars.plans import DIALECTS, Wanted, new_values, one_a_name, plans, sayable
-from planner_eval.catalogs.grammars.rules import NEVER, Expr, Rules, TooLargeError, gbnf, lark
-from planner_eval.catalogs.grammars.schemas import WRITTEN, Schemas, beyond_strict
-from planner_eval.catalogs.json_schema.keywords import untyped
+from planner_eval.catalogs.grammars.plans import (
+    DIALECTS,
+    PlanSpec,
+    make_value_rules,
+    merge_variants,
+    plan_rules,
+    writable_tool,
+)
+from planner_eval.catalogs.grammars.rules import NEVER, Expr, Rules, TooLargeError, write_gbnf, write_lark
+from planner_eval.catalogs.grammars.schemas import JSON_DIALECTS, SchemaBuilder, explain_not_strict
+from planner_eval.catalogs.json_schema.keywords import untyped_keywords
 
 # ----------------------------------------------------------------------
 # A grammar of the plans that a catalog allows, in a notation, for an engine that decodes by it.
 TARGETS = ("json-schema", "lark", "gbnf")
 """The forms of grammars."""
 
-LARGEST = 2_000_000
+MAX_CHARS = 2_000_000
 """Characters that a grammar may have."""
 
-MOST_CALLS = 64
+MAX_CALLS = 64
 """Calls that the plans of a grammar may have at most."""
 
-_BACKWARDS = "a reference may point to a later call or to its own, and a label may repeat"
+_FORWARD_REFERENCES = "a reference may point to a later call or to its own, and a label may repeat"
 _OUTPUT = "a reference may name an output that its call does not have, or that does not fit"
 _UNUSED = "whether a result is used is not held"
 _LAYOUT = "arguments stand in the catalog's order, in one layout"
 _NUMBERS = "numbers have at most 19 digits before the point and 18 behind it"
 _DOLLARS = "texts that end with a dollar sign, or have one before a name, are left out"
-_BEFORE = "a name may be used before a call returns it"
+_USED_BEFORE_RETURN = "a name may be used before a call returns it"
 _NESTED = "calls that stand nested in others are not counted"
-_OF_VALUES = tuple(
+_VALUE_CODES = tuple(
     f"check.{code}"
     for code in (
         *("pattern", "repeated_item", "not_allowed", "out_of_range", "missing_argument"),
@@ -84,7 +91,7 @@ class Grammar:
     @property
     def strict(self) -> bool:
         """Whether OpenAI's strict mode takes it."""
-        return self.schema is not None and not beyond_strict(self.schema)
+        return self.schema is not None and not explain_not_strict(self.schema)
 
     def may_break(self, code: str) -> bool:
         """Whether a plan of the grammar may have a finding of that code."""
@@ -92,7 +99,7 @@ class Grammar:
         return any(code == c or (c.endswith(".") and code.startswith(c)) for c in codes)
 
 
-def grammar_of(
+def make_grammar(
     catalog: Catalog, dialect: str = "plan", to: str = "json-schema", max_calls: int = 8
 ) -> Grammar:
     """The grammar of the plans that a catalog allows.
@@ -108,7 +115,7 @@ def grammar_of(
             be too large.
 
     >>> tools = Catalog((Tool("now"),))
-    >>> print(grammar_of(tools, "pythonic", "gbnf", 1).text.splitlines()[-1])
+    >>> print(make_grammar(tools, "pythonic", "gbnf", 1).text.splitlines()[-1])
     call-now-1 ::= "now(" ")"
     """
     refuse_unknown(dialect, to, max_calls)
@@ -117,30 +124,30 @@ def grammar_of(
     def say(text: str, *codes: str) -> None:
         looser[text] = codes
 
-    named = one_a_name(catalog, apps=dialect == "appbench", say=say)
-    tools = tuple(tool for candidate in named if (tool := sayable(candidate, dialect)) is not None)
-    narrower = [*_lost(named, tools, dialect), *_order(named, dialect, to)]
+    named = merge_variants(catalog, apps=dialect == "appbench", say=say)
+    tools = tuple(tool for candidate in named if (tool := writable_tool(candidate, dialect)) is not None)
+    narrower = [*_find_unwritable(named, tools, dialect), *_layout_limits(named, dialect, to)]
     narrower += [Limit(_DOLLARS)] if dialect == "nestful" else []
     if not tools:
         raise InputError(f"{catalog.name} has no tool that {dialect} can call")
-    spec = Wanted(dialect, tools, catalog.text_values, max_calls)
+    spec = PlanSpec(dialect, tools, catalog.text_values, max_calls)
     if dialect not in ("json", "pythonic", "appbench"):
         say(_OUTPUT, "check.unknown_output", "check.output_type")
-    for keyword, names in untyped(catalog).items():
-        say(f"{keyword} is not held ({_listed(names)})", *_OF_VALUES)
-    for text, codes in _held(dialect):
+    for keyword, names in untyped_keywords(catalog).items():
+        say(f"{keyword} is not held ({_join_names(names)})", *_VALUE_CODES)
+    for text, codes in _notation_limits(dialect):
         say(text, *codes)
     try:
-        compiled = _made(spec, to, looser)
+        compiled = _compile_grammar(spec, to, looser)
     except TooLargeError:
         if dialect in ("plan", "nestful"):
-            say(_BACKWARDS, "reference.", "plan.", "call.", "label.")
+            say(_FORWARD_REFERENCES, "reference.", "plan.", "call.", "label.")
         try:
-            compiled = _made(replace(spec, unrolled=False), to, looser)
+            compiled = _compile_grammar(replace(spec, unrolled=False), to, looser)
         except TooLargeError:
             raise InputError(_too_large(spec)) from None
     loose = [Limit(text, codes) for text, codes in looser.items()]
-    return _written(compiled, spec, to, loose, [*narrower, *map(Limit, compiled.narrower)])
+    return _write_grammar(compiled, spec, to, loose, [*narrower, *map(Limit, compiled.narrower)])
 
 
 def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
@@ -155,17 +162,17 @@ def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
         raise InputError(
             f"there is no grammar of the dialect {dialect!r}; there are those of {', '.join(DIALECTS)}"
         )
-    if to == "json-schema" and dialect not in WRITTEN:
+    if to == "json-schema" and dialect not in JSON_DIALECTS:
         raise InputError(
             f"{dialect} is no JSON, so no JSON Schema can describe it; a grammar can, as lark or gbnf. "
-            f"JSON Schema describes {', '.join(WRITTEN)}"
+            f"JSON Schema describes {', '.join(JSON_DIALECTS)}"
         )
-    expect(NUMBER, max_calls=max_calls)
-    if not 1 <= max_calls <= MOST_CALLS:
-        raise InputError(f"a plan of a grammar may have 1 to {MOST_CALLS} calls, not {max_calls}")
+    expect(POSITIVE_COUNT, max_calls=max_calls)
+    if not 1 <= max_calls <= MAX_CALLS:
+        raise InputError(f"a plan of a grammar may have 1 to {MAX_CALLS} calls, not {max_calls}")
 
 
-def _lost(named: Sequence[Tool], tools: Sequence[Tool], dialect: str) -> list[Limit]:
+def _find_unwritable(named: Sequence[Tool], tools: Sequence[Tool], dialect: str) -> list[Limit]:
     """The tools and arguments that a notation cannot write."""
     kept_names = {tool.full_name: {p.name for p in tool.parameters} for tool in tools}
     omitted = [tool.full_name for tool in named if tool.full_name not in kept_names]
@@ -177,17 +184,17 @@ def _lost(named: Sequence[Tool], tools: Sequence[Tool], dialect: str) -> list[Li
     ]
     if not omitted:
         return []
-    listed = _listed([repr(name) for name in omitted])
+    listed = _join_names([repr(name) for name in omitted])
     return [Limit(f"left out, for {dialect} has no way to write it: {listed}")]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     """The first of some names, and how many more there are."""
     more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
-    return ", ".join(shortened(name, 40) for name in names[:3]) + more
+    return ", ".join(shorten(name, 40) for name in names[:3]) + more
 
 
-def _order(named: Sequence[Tool], dialect: str, to: str) -> list[Limit]:
+def _layout_limits(named: Sequence[Tool], dialect: str, to: str) -> list[Limit]:
     limits = [] if to == "json-schema" else [Limit(_LAYOUT), Limit(_NUMBERS)]
     if any(tool.open and (tool.parameters or dialect in ("pythonic", "appbench")) for tool in named):
         limits.append(
@@ -196,7 +203,7 @@ def _order(named: Sequence[Tool], dialect: str, to: str) -> list[Limit]:
     return limits
 
 
-def _held(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
+def _notation_limits(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
     """What no grammar of a notation holds."""
     unused = (_UNUSED, ("check.unused_result",))
     limits: dict[str, list[tuple[str, tuple[str, ...]]]] = {
@@ -205,7 +212,7 @@ def _held(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
         "nestful": [unused],
         "pythonic": [(_NESTED, ()), (_OUTPUT, ("check.output_type",)), unused],
         "appbench": [
-            (_BEFORE, ("reference.", "plan.cycle", "check.output_type", "check.unknown_output")),
+            (_USED_BEFORE_RETURN, ("reference.", "plan.cycle", "check.output_type", "check.unknown_output")),
             unused,
             ("numbers may stand without quotes", ("argument.bare_number",)),
         ],
@@ -213,7 +220,7 @@ def _held(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
     return limits[dialect]
 
 
-class _Made(NamedTuple):
+class _CompiledGrammar(NamedTuple):
     """A grammar before it is a text: rules, or a schema."""
 
     rules: Rules
@@ -222,42 +229,42 @@ class _Made(NamedTuple):
     narrower: tuple[str, ...]
 
 
-def _made(spec: Wanted, to: str, looser: dict[str, tuple[str, ...]]) -> _Made:
+def _compile_grammar(spec: PlanSpec, to: str, looser: dict[str, tuple[str, ...]]) -> _CompiledGrammar:
     """The rules, or the schema; what is found to be looser meanwhile is added."""
     if to == "json-schema":
-        schemas = Schemas(spec)
+        schemas = SchemaBuilder(spec)
         schema = schemas.plans()
-        if len(json.dumps(schema)) > LARGEST:
+        if len(json.dumps(schema)) > MAX_CHARS:
             raise TooLargeError
         looser.update(schemas.loose)
-        return _Made(Rules(), NEVER, schema, tuple(schemas.narrow))
-    values = new_values(spec, LARGEST)
-    start = plans(spec, values)
+        return _CompiledGrammar(Rules(), NEVER, schema, tuple(schemas.narrow))
+    values = make_value_rules(spec, MAX_CHARS)
+    start = plan_rules(spec, values)
     looser.update(values.loose)
-    return _Made(values.rules, start, None, tuple(values.narrow))
+    return _CompiledGrammar(values.rules, start, None, tuple(values.narrow))
 
 
-def _written(
-    compiled: _Made, spec: Wanted, to: str, loose: Sequence[Limit], narrow: Sequence[Limit]
+def _write_grammar(
+    compiled: _CompiledGrammar, spec: PlanSpec, to: str, loose: Sequence[Limit], narrow: Sequence[Limit]
 ) -> Grammar:
-    tools, calls = counted(len(spec.tools), "tool"), counted(spec.most, "call")
+    tools, calls = format_count(len(spec.tools), "tool"), format_count(spec.most, "call")
     head = [f"Plans of {tools} in {spec.dialect}, {calls} at most."]
     head += [f"Looser than the catalog: {limit.text}." for limit in loose]
     head += [f"Narrower than the catalog: {limit.text}." for limit in narrow]
     if compiled.schema is None:
-        text = (lark if to == "lark" else gbnf)(compiled.rules, compiled.start, head)
+        text = (write_lark if to == "lark" else write_gbnf)(compiled.rules, compiled.start, head)
         return Grammar(text, spec.dialect, to, tuple(loose), tuple(narrow))
-    if why := beyond_strict(compiled.schema):
+    if why := explain_not_strict(compiled.schema):
         head.append(f"Not for OpenAI's strict mode: it has {why}.")
     schema = {"$comment": " ".join(head), **compiled.schema}
     text = json.dumps(schema, ensure_ascii=False, indent=1) + "\n"
     return Grammar(text, spec.dialect, to, tuple(loose), tuple(narrow), schema)
 
 
-def _too_large(spec: Wanted) -> str:
-    tools, calls = counted(len(spec.tools), "tool"), counted(spec.most, "call")
+def _too_large(spec: PlanSpec) -> str:
+    tools, calls = format_count(len(spec.tools), "tool"), format_count(spec.most, "call")
     return (
-        f"a grammar of {tools} and {calls} would have more than {LARGEST:,} characters, which no engine "
+        f"a grammar of {tools} and {calls} would have more than {MAX_CHARS:,} characters, which no engine "
         "takes: leave tools out, or allow fewer calls"
     )
 
@@ -289,4 +296,4 @@ def grammar(catalog: Any, *, dialect: str = "plan", to: str = "json-schema", max
     >>> print(made.text.splitlines()[-1])
     call-now-1 ::= "now(" ")"
     """
-    return grammar_of(read_catalog(catalog), dialect, to, max_calls)
+    return make_grammar(read_catalog(catalog), dialect, to, max_calls)

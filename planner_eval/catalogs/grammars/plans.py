@@ -15,18 +15,18 @@ from planner_eval.catalogs.grammars.rules import (
     EMPTY,
     NEVER,
     Expr,
-    Named,
     Repeat,
     Rules,
+    Symbol,
     Text,
     alt,
     chars,
+    one_of_texts,
     opt,
     seq,
-    words,
 )
-from planner_eval.catalogs.grammars.tokens import WORD, form_of, quoted
-from planner_eval.catalogs.grammars.values import MIXED, Values, merged
+from planner_eval.catalogs.grammars.tokens import WORD, quote_json, value_form
+from planner_eval.catalogs.grammars.values import MERGED_VARIANT_CODES, ValueRules, merge_parameters
 from planner_eval.reading.dialects import get
 from planner_eval.reading.dialects.notations.appbench_terms import LITERALS, NAME
 
@@ -35,15 +35,15 @@ from planner_eval.reading.dialects.notations.appbench_terms import LITERALS, NAM
 DIALECTS = ("plan", "json", "nestful", "pythonic", "appbench")
 """The notations that grammars are written for."""
 
-LABELS = ("var_", "var", "c")
+LABEL_PREFIXES = ("var_", "var", "c")
 """What NESTful's labels begin with, before a number: in its data, half of them each, and as we write them."""
 
-PATH = 2
+MAX_PATH_STEPS = 2
 """Steps behind the name of an output that a reference may take."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PlanSpec:
     """What the plans of a grammar may hold.
 
     Args:
@@ -99,50 +99,52 @@ def outputs_of(tools: Iterable[Tool]) -> Outputs:
         if not fields and tool.only_output == "":
             names["result"] = None
         outputs.free |= not fields and tool.only_output is None
-        outputs.deep |= any(_holds(field.type) for field in fields) or (not fields and _holds(tool.returns))
+        outputs.deep |= any(_can_hold_others(field.type) for field in fields) or (
+            not fields and _can_hold_others(tool.returns)
+        )
     outputs.names = tuple(names)
     return outputs
 
 
-def _holds(kind: Type) -> bool:
+def _can_hold_others(kind: Type) -> bool:
     return not kind.kinds or bool({"array", "object"} & set(kind.kinds))
 
 
-def one_a_name(catalog: Catalog, *, apps: bool, say: Callable[..., None]) -> tuple[Tool, ...]:
+def merge_variants(catalog: Catalog, *, apps: bool, say: Callable[..., None]) -> tuple[Tool, ...]:
     """The tools of a catalog, variants of a name made one."""
     named: dict[tuple[str, str], list[Tool]] = {}
     for tool in catalog.tools:
         key = (tool.app or "", tool.name) if apps else ("", tool.full_name)
         named.setdefault(key, []).append(tool)
     if any(len(tools) > 1 for tools in named.values()):
-        say("a call of a tool with several variants may mix their arguments", *MIXED)
-    return tuple(_one(tools) for tools in named.values())
+        say("a call of a tool with several variants may mix their arguments", *MERGED_VARIANT_CODES)
+    return tuple(_merge_tools(tools) for tools in named.values())
 
 
-def _one(tools: Sequence[Tool]) -> Tool:
+def _merge_tools(tools: Sequence[Tool]) -> Tool:
     if len(tools) == 1:
         return tools[0]
-    merged_tool = replace(tools[0], parameters=merged([tool.parameters for tool in tools]))
+    merged_tool = replace(tools[0], parameters=merge_parameters([tool.parameters for tool in tools]))
     returns = [tool.returns for tool in tools]
     return replace(merged_tool, returns=returns[0] if len(set(map(repr, returns))) == 1 else ANY)
 
 
-def sayable(tool: Tool, dialect: str) -> Tool | None:
+def writable_tool(tool: Tool, dialect: str) -> Tool | None:
     """A tool with the arguments that a notation can write; None where it cannot call it.
 
     What the notation's own reader makes of a call decides.
     """
     if dialect not in ("pythonic", "appbench"):
         return tool
-    if not _reads_back(tool, dialect, None):
+    if not _can_read_back(tool, dialect, None):
         return None
-    writable = [p for p in tool.parameters if _reads_back(tool, dialect, p.name)]
+    writable = [p for p in tool.parameters if _can_read_back(tool, dialect, p.name)]
     if any(p.required for p in tool.parameters if p not in writable):
         return None
     return replace(tool, parameters=tuple(writable))
 
 
-def _reads_back(tool: Tool, dialect: str, argument: str | None) -> bool:
+def _can_read_back(tool: Tool, dialect: str, argument: str | None) -> bool:
     name, app = tool.full_name, None
     if dialect == "pythonic" and not all(
         _is_name(name_part) for name_part in (*name.split("."), argument or "a")
@@ -177,7 +179,7 @@ _LINE = "\n  "
 """What may stand before a call of a plan in our own notation, whose writer gives each a line."""
 
 
-def plans(spec: Wanted, values: Values) -> Expr:
+def plan_rules(spec: PlanSpec, values: ValueRules) -> Expr:
     """The rules of all plans; they go where those of the values go.
 
     Args:
@@ -185,23 +187,23 @@ def plans(spec: Wanted, values: Values) -> Expr:
         values: Makes the values' rules.
     """
     if spec.dialect == "appbench":
-        return _appbench(spec, values)
+        return _appbench_plans(spec, values)
     if spec.dialect == "pythonic":
-        return _pythonic(spec, values)
-    return _json(spec, values)
+        return _pythonic_plans(spec, values)
+    return _json_plans(spec, values)
 
 
-def unwritable(tool: Tool) -> str:
+def unwritable_text(tool: Tool) -> str:
     """That a tool is left out, in words."""
     return f"{tool.full_name!r:.60} is not called where a required value cannot be written"
 
 
-def new_values(spec: Wanted, most: int) -> Values:
+def make_value_rules(spec: PlanSpec, most: int) -> ValueRules:
     """What makes the rules of the values of such plans, so many characters at most."""
-    return Values(Rules(most=most), form_of(spec.dialect, texts=spec.texts), spec.texts)
+    return ValueRules(Rules(most=most), value_form(spec.dialect, texts=spec.texts), spec.texts)
 
 
-def _calls(spec: Wanted, call: Callable[[int], Expr], rules: Rules, between: Expr | str) -> Expr:
+def _call_sequence(spec: PlanSpec, call: Callable[[int], Expr], rules: Rules, between: Expr | str) -> Expr:
     """The calls of a plan, one at least."""
     calls = [call(position) for position in (spec.places if spec.unrolled else [0] * spec.most)]
     if calls[0] == NEVER:
@@ -212,80 +214,84 @@ def _calls(spec: Wanted, call: Callable[[int], Expr], rules: Rules, between: Exp
     return seq(calls[0], following)
 
 
-def _json(spec: Wanted, values: Values) -> Expr:
+def _json_plans(spec: PlanSpec, values: ValueRules) -> Expr:
     rules, outputs, own = values.rules, outputs_of(spec.tools), spec.dialect == "plan"
     between = alt((Text(", "), Text(f",{_LINE}"))) if own else Text(", ")
     named: tuple[tuple[str, ...], ...] = ((),)
     if spec.dialect == "nestful":  # a plan's first label says which names its labels have
-        named = tuple((label,) for label in LABELS) if spec.unrolled else (LABELS,)
+        named = tuple((label,) for label in LABEL_PREFIXES) if spec.unrolled else (LABEL_PREFIXES,)
     plans = []
     for names in named:
         refers = cache(partial(_reference, spec, outputs, rules, names))
         # At the first place nothing is referred to, so its rules are the same, whatever follows.
         opened = {key: rule for key, rule in values.opened.items() if key[0] == 1}
         values = replace(values, refers=refers, opened=opened)
-        plans.append(_calls(spec, cache(partial(_json_call, spec, values, names)), rules, between))
+        plans.append(_call_sequence(spec, cache(partial(_json_call, spec, values, names)), rules, between))
     if not own:
         return seq("[", opt(alt(plans)), "]")
     calls = seq("[", opt(seq(opt(Text(_LINE)), alt(plans), opt(Text("\n")))), "]")
     return seq('{"schema": "planeval.plan/1", "calls": ', calls, "}")
 
 
-def _json_call(spec: Wanted, values: Values, names: Sequence[str], position: int) -> Expr:
+def _json_call(spec: PlanSpec, values: ValueRules, names: Sequence[str], position: int) -> Expr:
     """A call at a place, of any tool."""
     rules = values.rules
     positions = (position,) if position else spec.producers(0)
     call_rules = []
     for tool in spec.tools:
-        fields = [(f"{quoted(parameter.name)}: ", parameter) for parameter in tool.parameters]
+        fields = [(f"{quote_json(parameter.name)}: ", parameter) for parameter in tool.parameters]
         arguments = seq("{", values.ordered(fields, position, f"given_{tool.full_name}"), "}")
         if arguments == NEVER:
-            values.narrow[unwritable(tool)] = None
+            values.narrow[unwritable_text(tool)] = None
         if tool.open and not tool.parameters:
             arguments = seq("{", values.free(position, tool.others), "}")
         arguments = seq(', "arguments": ', arguments)
         if names:
-            arguments = _labelled(arguments, [f"{name}{p}" for name in names for p in positions], rules)
+            arguments = _add_label(arguments, [f"{name}{p}" for name in names for p in positions], rules)
         call_rules.append(
             rules.rule(
-                f"call_{tool.full_name}_{position}", seq(f'"name": {quoted(tool.full_name)}', arguments)
+                f"call_{tool.full_name}_{position}", seq(f'"name": {quote_json(tool.full_name)}', arguments)
             )
         )
     before = alt(Text(f'"id": "c{p}", ') for p in positions) if spec.dialect == "plan" else EMPTY
     return rules.rule(f"call_{position}", seq("{", before, alt(call_rules), "}"))
 
 
-def _labelled(arguments: Expr, labels: Sequence[str], rules: Rules) -> Expr:
+def _add_label(arguments: Expr, labels: Sequence[str], rules: Rules) -> Expr:
     """Arguments with NESTful's label: before them as its data have it, or behind them as our writer does."""
     data = alt(Text(f', "label": "${label}"') for label in labels if label.startswith("var"))
     written = alt(Text(f', "label": "{label}"') for label in labels)
     return alt((seq(rules.rule("label", data), arguments), seq(arguments, rules.rule("label", written))))
 
 
-def _reference(spec: Wanted, outputs: Outputs, rules: Rules, labels: Sequence[str], position: int) -> Expr:
+def _reference(spec: PlanSpec, outputs: Outputs, rules: Rules, labels: Sequence[str], position: int) -> Expr:
     """A reference to what an earlier call gives."""
     producers = [str(p) for p in spec.producers(position)]
     if not producers or spec.dialect == "json":
         return NEVER
     if spec.dialect == "nestful":
         return rules.token(f"result_{position}", seq('"', nestful_reference(producers, outputs, labels), '"'))
-    name = alt((words(map(quoted, outputs.names)), *([seq('"', WORD, '"')] if outputs.free else [])))
+    name = alt(
+        (one_of_texts(map(quote_json, outputs.names)), *([seq('"', WORD, '"')] if outputs.free else []))
+    )
     number = alt((Text("0"), seq(chars("1-9"), Repeat(chars("0-9"), 0, 2))))
     step = seq(", ", alt((seq('"', WORD, '"'), number)))
-    further = Repeat(step, 0, PATH) if outputs.deep or outputs.free else EMPTY
+    further = Repeat(step, 0, MAX_PATH_STEPS) if outputs.deep or outputs.free else EMPTY
     path = opt(seq(', "path": [', name, further, "]"))
     # Its bracket is a token of its own, as any object's: engines do not go back behind a token's begin.
-    inner = rules.token(f"result_{position}", seq('"$ref": "c', words(producers), '"', path))
+    inner = rules.token(f"result_{position}", seq('"$ref": "c', one_of_texts(producers), '"', path))
     return seq("{", inner, "}")
 
 
 def nestful_reference(producers: Sequence[str], outputs: Outputs, labels: Sequence[str]) -> Expr:
     """NESTful's references to some calls, whose labels begin so."""
-    names = words(f".{name}" for name in outputs.names if _is_step(name))
+    names = one_of_texts(f".{name}" for name in outputs.names if _is_step(name))
     first = alt((names, *([seq(".", WORD)] if outputs.free else [])))
     index = seq("[", Repeat(chars("0-9"), 1, 3), "]")
-    further = Repeat(alt((seq(".", WORD), index)), 0, PATH) if outputs.deep or outputs.free else EMPTY
-    return seq("$", words(labels), words(producers), opt(seq(first, further)), "$")
+    further = (
+        Repeat(alt((seq(".", WORD), index)), 0, MAX_PATH_STEPS) if outputs.deep or outputs.free else EMPTY
+    )
+    return seq("$", one_of_texts(labels), one_of_texts(producers), opt(seq(first, further)), "$")
 
 
 def _is_step(name: str) -> bool:
@@ -293,7 +299,7 @@ def _is_step(name: str) -> bool:
     return bool(name) and not set(name) & set('$.[]"\\') and name.isprintable()
 
 
-def _pythonic(spec: Wanted, values: Values) -> Expr:
+def _pythonic_plans(spec: PlanSpec, values: ValueRules) -> Expr:
     """Lists of calls; what a call refers to stands nested in it, a level less deep."""
     rules = values.rules
     levels: dict[int, Expr] = {}
@@ -307,28 +313,28 @@ def _pythonic(spec: Wanted, values: Values) -> Expr:
         fields = [(f"{parameter.name}=", parameter) for parameter in tool.parameters]
         arguments = values.ordered(fields, level, f"given_{tool.full_name}")
         if arguments == NEVER:
-            values.narrow[unwritable(tool)] = None
+            values.narrow[unwritable_text(tool)] = None
         return rules.rule(f"call_{tool.full_name}_{level}", seq(f"{tool.full_name}(", arguments, ")"))
 
     nest_open = rules.open("nested") if not spec.unrolled else NEVER
     values.refers = nested
     for level in spec.places[:-1] if spec.unrolled else spec.places:
         levels[level] = rules.rule(
-            f"nested_{level}", alt(seq(call(tool, level), _way(tool)) for tool in spec.tools)
+            f"nested_{level}", alt(seq(call(tool, level), _output_access(tool)) for tool in spec.tools)
         )
-    if isinstance(nest_open, Named):
+    if isinstance(nest_open, Symbol):
         rules.close(nest_open, levels[0])
     top = rules.rule("call", alt(call(tool, spec.places[-1]) for tool in spec.tools))
-    return seq("[", opt(_calls(replace(spec, unrolled=False), lambda _: top, rules, ", ")), "]")
+    return seq("[", opt(_call_sequence(replace(spec, unrolled=False), lambda _: top, rules, ", ")), "]")
 
 
-def _way(tool: Tool) -> Expr:
+def _output_access(tool: Tool) -> Expr:
     """What leads to an output of a call that is nested, or to its whole result."""
     names = [f"[{json.dumps(field.name)}]" for field in tool.returns.fields if field.name.isidentifier()]
-    return opt(words(names))
+    return opt(one_of_texts(names))
 
 
-def _appbench(spec: Wanted, values: Values) -> Expr:
+def _appbench_plans(spec: PlanSpec, values: ValueRules) -> Expr:
     rules = values.rules
     returned = {
         id(tool): [
@@ -338,7 +344,7 @@ def _appbench(spec: Wanted, values: Values) -> Expr:
         ]
         for tool in spec.tools
     }
-    names = rules.token("returned", words(name for outputs in returned.values() for name in outputs))
+    names = rules.token("returned", one_of_texts(name for outputs in returned.values() for name in outputs))
 
     def call(position: int) -> Expr:
         values.refers = lambda p: names if p != 1 else NEVER
@@ -347,17 +353,17 @@ def _appbench(spec: Wanted, values: Values) -> Expr:
             fields = [(f"#{parameter.name}=", parameter) for parameter in tool.parameters]
             arguments = values.ordered(fields, position, f"given_{tool.name}")
             if arguments == NEVER:
-                values.narrow[unwritable(tool)] = None
+                values.narrow[unwritable_text(tool)] = None
             called = rules.rule(f"called_{tool.name}_{position}", seq(f"{tool.name}(", arguments, ")"))
-            line = _assigned(rules, returned[id(tool)], called, f"gives_{tool.name}_{position}")
+            line = _assign_results(rules, returned[id(tool)], called, f"gives_{tool.name}_{position}")
             line = seq(f"{tool.app}: [", line, "]") if tool.app else line
             lines.append(rules.rule(f"line_{tool.full_name}_{position}", line))
         return rules.rule(f"line_{position}", alt(lines))
 
-    return _calls(spec, cache(lambda p: call(min(p, 2))), rules, "\n")
+    return _call_sequence(spec, cache(lambda p: call(min(p, 2))), rules, "\n")
 
 
-def _assigned(rules: Rules, names: Sequence[str], called: Expr, hint: str) -> Expr:
+def _assign_results(rules: Rules, names: Sequence[str], called: Expr, hint: str) -> Expr:
     """A call, with names for its results before it or without.
 
     The call ends each rule: a reader that looks one token ahead cannot tell at the end of the names

@@ -54,14 +54,14 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class Symbol:
     """A rule, or a token, by its name."""
 
     name: str
     token: bool = False
 
 
-Expr: TypeAlias = Text | Chars | Seq | Alt | Repeat | Named
+Expr: TypeAlias = Text | Chars | Seq | Alt | Repeat | Symbol
 
 EMPTY = Seq(())
 NEVER = Alt(())
@@ -109,7 +109,7 @@ def chars(text: str, *, negated: bool = False) -> Chars:
     return Chars(tuple((low, high) if low else (char, char) for low, high, char in ranges), negated)
 
 
-def words(texts: Iterable[str]) -> Expr:
+def one_of_texts(texts: Iterable[str]) -> Expr:
     """One of some texts, the longer first, for engines that take the first that fits."""
     return alt(Text(text) for text in sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text)))
 
@@ -134,11 +134,11 @@ class Rules:
     most: int = 4_000_000
     weight: int = 0
     _taken: dict[str, int] = field(default_factory=dict)
-    _known: dict[tuple[bool, Expr], Named] = field(default_factory=dict)
+    _known: dict[tuple[bool, Expr], Symbol] = field(default_factory=dict)
 
     def rule(self, hint: str, expr: Expr) -> Expr:
         """A rule for it; itself, where that is as short."""
-        if isinstance(expr, (Named, Text)) or expr in (EMPTY, NEVER):
+        if isinstance(expr, (Symbol, Text)) or expr in (EMPTY, NEVER):
             return expr
         return self._named(hint, expr, token=False)
 
@@ -146,21 +146,21 @@ class Rules:
         """A token for it; nothing, where it can never be."""
         return expr if expr == NEVER else self._named(hint, expr, token=True)
 
-    def open(self, hint: str) -> Named:
+    def open(self, hint: str) -> Symbol:
         """A rule that is given later, with :meth:`close`: one that leads back to itself."""
-        name = Named(self._free(hint))
+        name = Symbol(self._free(hint))
         self.rules[name.name] = EMPTY
         return name
 
-    def close(self, name: Named, expr: Expr) -> None:
+    def close(self, name: Symbol, expr: Expr) -> None:
         """Say what an open rule stands for."""
         self.rules[name.name] = expr
         self._weigh(weight(expr))
 
-    def _named(self, hint: str, expr: Expr, *, token: bool) -> Named:
+    def _named(self, hint: str, expr: Expr, *, token: bool) -> Symbol:
         named = self._known.get((token, expr))
         if named is None:
-            named = self._known[token, expr] = Named(self._free(hint), token)
+            named = self._known[token, expr] = Symbol(self._free(hint), token)
             (self.tokens if token else self.rules)[named.name] = expr
             self._weigh(weight(expr) + len(named.name))
         return named
@@ -185,7 +185,7 @@ def weight(expr: Expr) -> int:
     match expr:
         case Text(text):
             return len(text) + 3
-        case Named(name):
+        case Symbol(name):
             return len(name) + 3
         case Chars(ranges):
             return 4 * len(ranges)
@@ -197,61 +197,64 @@ def weight(expr: Expr) -> int:
 
 # ----------------------------------------------------------------------
 # Rules written down: as Lark, as GBNF, and a token as a regular expression.
-_META = frozenset(r"\.+*?()|[]{}^$/-#&~\"'")
+_META_CHARS = frozenset(r"\.+*?()|[]{}^$/-#&~\"'")
 """What has a meaning in some engine's regular expressions, or ends one in Lark."""
 
 
-def lark(rules: Rules, start: Expr, notes: Iterable[str]) -> str:
-    """The rules as Lark, which ``lark`` reads with LALR and with Earley, and llguidance as it stands."""
+def write_lark(rules: Rules, start: Expr, notes: Iterable[str]) -> str:
+    """The rules as Lark, which Lark reads with LALR and with Earley, and llguidance as it stands."""
     lines = [f"// {line}" for note in notes for line in note.splitlines()]
-    lines += [f"start: {_lark(start)}", *(f"{name}: {_lark(expr)}" for name, expr in rules.rules.items())]
+    lines += [
+        f"start: {_write_lark_expr(start)}",
+        *(f"{name}: {_write_lark_expr(expr)}" for name, expr in rules.rules.items()),
+    ]
     lines += [f"{name.upper()}: /{regex(expr)}/" for name, expr in rules.tokens.items()]
     return "\n".join(lines) + "\n"
 
 
-def gbnf(rules: Rules, start: Expr, notes: Iterable[str]) -> str:
+def write_gbnf(rules: Rules, start: Expr, notes: Iterable[str]) -> str:
     """The rules as GBNF, which llama.cpp reads, and xgrammar."""
     lines = [f"# {line}" for note in notes for line in note.splitlines()]
     all_rules = {**rules.rules, **rules.tokens}
-    lines += [f"root ::= {_gbnf(start)}"]
-    lines += [f"{_dashed(name)} ::= {_gbnf(expr)}" for name, expr in all_rules.items()]
+    lines += [f"root ::= {_write_gbnf_expr(start)}"]
+    lines += [f"{_gbnf_name(name)} ::= {_write_gbnf_expr(expr)}" for name, expr in all_rules.items()]
     return "\n".join(lines) + "\n"
 
 
 # ---------------------------------------------------------------- Lark
-def _lark(expr: Expr, *, inner: bool = False) -> str:
+def _write_lark_expr(expr: Expr, *, inner: bool = False) -> str:
     match expr:
         case Text(text):
-            return f'"{_escaped(text, _LARK)}"'
-        case Named(name, token):
+            return f'"{_escape(text, _LARK_ESCAPES)}"'
+        case Symbol(name, token):
             return name.upper() if token else name
         case Seq() | Alt() | Repeat():
-            return _joined(expr, _lark, inner=inner)
+            return _write_compound(expr, _write_lark_expr, inner=inner)
         case Chars():
             return f"/{regex(expr)}/"
         case _:
             assert_never(expr)
 
 
-_LARK = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_LARK_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 # ---------------------------------------------------------------- GBNF
-def _gbnf(expr: Expr, *, inner: bool = False) -> str:
+def _write_gbnf_expr(expr: Expr, *, inner: bool = False) -> str:
     match expr:
         case Text(text):
-            return f'"{_escaped(text, _LARK)}"'
-        case Named(name):
-            return _dashed(name)
+            return f'"{_escape(text, _LARK_ESCAPES)}"'
+        case Symbol(name):
+            return _gbnf_name(name)
         case Chars(ranges, negated):
-            return f"[{'^' if negated else ''}{''.join(_range(r, _gbnf_char) for r in ranges)}]"
+            return f"[{'^' if negated else ''}{''.join(_write_range(r, _gbnf_char) for r in ranges)}]"
         case Seq() | Alt() | Repeat():
-            return _joined(expr, _gbnf, inner=inner)
+            return _write_compound(expr, _write_gbnf_expr, inner=inner)
         case _:
             assert_never(expr)
 
 
-def _dashed(name: str) -> str:
+def _gbnf_name(name: str) -> str:
     return name.replace("_", "-")
 
 
@@ -279,35 +282,35 @@ def regex(expr: Expr) -> str:
         case Text(text):
             return "".join(map(_regex_char, text))
         case Chars(ranges, negated):
-            return f"[{'^' if negated else ''}{''.join(_range(r, _regex_char) for r in ranges)}]"
+            return f"[{'^' if negated else ''}{''.join(_write_range(r, _regex_char) for r in ranges)}]"
         case Seq(items):
             return "".join(f"(?:{regex(p)})" if isinstance(p, Alt) else regex(p) for p in items)
         case Alt(options):
             return "|".join(map(regex, options))
         case Repeat(item):
             single = isinstance(item, Chars) or (isinstance(item, Text) and len(item.text) == 1)
-            return (regex(item) if single else f"(?:{regex(item)})") + _times(expr)
-        case Named(name):
+            return (regex(item) if single else f"(?:{regex(item)})") + _quantifier(expr)
+        case Symbol(name):
             raise ValueError(f"the token has the rule {name} in it")
         case _:
             assert_never(expr)
 
 
 def _regex_char(char: str) -> str:
-    if char in _META:
+    if char in _META_CHARS:
         return f"\\{char}"
     return f"\\x{ord(char):02x}" if char < " " or char == "\x7f" else char
 
 
 # ---------------------------------------------------------------- what both share
-def _range(char_range: tuple[str, str], write: Callable[[str], str]) -> str:
+def _write_range(char_range: tuple[str, str], write: Callable[[str], str]) -> str:
     low, high = char_range
     return write(low) if low == high else f"{write(low)}-{write(high)}"
 
 
-def _joined(expr: Seq | Alt | Repeat, write: Callable[..., str], *, inner: bool) -> str:
+def _write_compound(expr: Seq | Alt | Repeat, write: Callable[..., str], *, inner: bool) -> str:
     if isinstance(expr, Repeat):
-        text = f"{write(expr.item, inner=True)}{_times(expr)}"
+        text = f"{write(expr.item, inner=True)}{_quantifier(expr)}"
         return f"({text})" if inner else text
     if expr == EMPTY:
         return '""'
@@ -318,7 +321,7 @@ def _joined(expr: Seq | Alt | Repeat, write: Callable[..., str], *, inner: bool)
     return f"({text})" if inner else text
 
 
-def _times(expr: Repeat) -> str:
+def _quantifier(expr: Repeat) -> str:
     marks = {(0, 1): "?", (0, None): "*", (1, None): "+"}
     least, most = expr.least, expr.most
     if (least, most) in marks:
@@ -326,5 +329,5 @@ def _times(expr: Repeat) -> str:
     return f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
 
 
-def _escaped(text: str, marks: dict[str, str]) -> str:
+def _escape(text: str, marks: dict[str, str]) -> str:
     return "".join(marks.get(char, char) for char in text)

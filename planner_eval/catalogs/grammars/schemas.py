@@ -9,36 +9,36 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError
-from planner_eval.catalogs.catalog import ANY, KINDS, Again, Parameter, Tool, Type
+from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Tool, Type
 from planner_eval.catalogs.grammars.plans import (
-    LABELS,
-    PATH,
+    LABEL_PREFIXES,
+    MAX_PATH_STEPS,
     Outputs,
-    Wanted,
+    PlanSpec,
     nestful_reference,
     outputs_of,
-    unwritable,
+    unwritable_text,
 )
 from planner_eval.catalogs.grammars.rules import Expr, regex
-from planner_eval.catalogs.grammars.tokens import FORMATS, WORD, Form, form_of
-from planner_eval.catalogs.grammars.values import ENDLESS, UNLISTED, Ends
-from planner_eval.catalogs.values import problem
+from planner_eval.catalogs.grammars.tokens import FORMATS, WORD, ValueForm, value_form
+from planner_eval.catalogs.grammars.values import ENDLESS_VALUES, UNLISTED_FIELDS, FiniteTypes
+from planner_eval.catalogs.value_errors import find_problem
 
 # ----------------------------------------------------------------------
 # Plans of a catalog as JSON Schema, for the notations that are JSON.
 Schema: TypeAlias = dict[str, Any]
 
-WRITTEN = ("plan", "json", "nestful")
+JSON_DIALECTS = ("plan", "json", "nestful")
 """The notations that are JSON."""
 
 _NO_REFERENCE = r"^([^$]|\$[^A-Za-z_$])*$"
 """NESTful's texts: a dollar sign stands before what begins no name."""
-_NO_MARK = "^[^$].*"
+_UNMARKED_NAME = "^[^$].*"
 """Names of fields that mean nothing in a plan; xgrammar wants a pattern for the whole of them."""
 
 
 @dataclass(slots=True)
-class Schemas:
+class SchemaBuilder:
     """Makes the schemas of one grammar.
 
     Args:
@@ -48,29 +48,29 @@ class Schemas:
         narrow: Sentences on what is not allowed, although the catalog does.
     """
 
-    wanted: Wanted
+    wanted: PlanSpec
     defs: dict[str, Schema] = field(default_factory=dict)
     loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
     narrow: dict[str, None] = field(default_factory=dict)
     _outputs: Outputs = field(init=False)
-    _form: Form = field(init=False)
-    _ends: Ends = field(init=False)
+    _form: ValueForm = field(init=False)
+    _ends: FiniteTypes = field(init=False)
     _again: dict[tuple[int, str], str] = field(default_factory=dict)
-    _labels: tuple[str, ...] = LABELS
+    _labels: tuple[str, ...] = LABEL_PREFIXES
     _known: dict[str, str] = field(default_factory=dict)
     _patterns: dict[tuple[int, tuple[str, ...]], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._outputs = outputs_of(self.wanted.tools)
-        self._form = form_of(self.wanted.dialect)
-        self._ends = Ends(self._form)
+        self._form = value_form(self.wanted.dialect)
+        self._ends = FiniteTypes(self._form)
 
     def plans(self) -> Schema:
         """The schema of all plans: an object, as servers that take schemas want one."""
         calls = {"calls": self._calls()}
         if self.wanted.dialect == "plan":
             calls = {"schema": {"type": "string", "enum": ["planeval.plan/1"]}, **calls}
-        schema = closed(calls, calls)
+        schema = closed_object(calls, calls)
         return {**schema, "$defs": self.defs} if self.defs else schema
 
     def _calls(self) -> Schema:
@@ -78,7 +78,7 @@ class Schemas:
         if self.wanted.dialect == "json" or not self.wanted.unrolled:
             return {"type": "array", "items": self._call(0), "maxItems": most}
         lengths: list[Schema] = []
-        for label in LABELS if self.wanted.dialect == "nestful" else LABELS[:1]:
+        for label in LABEL_PREFIXES if self.wanted.dialect == "nestful" else LABEL_PREFIXES[:1]:
             self._labels = (label,)  # one plan's labels are alike
             calls = [self._call(position) for position in self.wanted.places]
             lengths += [] if lengths else [{"type": "array", "items": calls[0], "maxItems": 0}]
@@ -116,10 +116,10 @@ class Schemas:
         free = tool.open and not tool.parameters
         arguments = self._free(position, tool.others) if free else self._fields(tool.parameters, position)
         if arguments is None:
-            self.narrow[unwritable(tool)] = None
+            self.narrow[unwritable_text(tool)] = None
             return None
         fields["arguments"] = self._shared(f"given_{len(self._known)}", arguments)
-        return closed(fields, fields)
+        return closed_object(fields, fields)
 
     def _fields(self, fields: Sequence[Parameter], position: int) -> Schema | None:
         """An object with these fields; None where one that is needed can have no value."""
@@ -127,7 +127,9 @@ class Schemas:
         required = [f.name for f in fields if f.required]
         if any(properties[name] is None for name in required):
             return None
-        return closed({name: value for name, value in properties.items() if value is not None}, required)
+        return closed_object(
+            {name: value for name, value in properties.items() if value is not None}, required
+        )
 
     # ------------------------------------------------------------ values
     def value(self, kind: Type, position: int) -> Schema | None:
@@ -139,14 +141,14 @@ class Schemas:
             return alternatives[0] if alternatives else None
         return self._shared(f"value_{len(self._known)}", {"anyOf": alternatives})
 
-    def _once_more(self, recursion: Again, position: int) -> Schema | None:
+    def _once_more(self, recursion: RecursiveType, position: int) -> Schema | None:
         """What leads back to itself, by the name of a definition."""
         number = self._again.setdefault((id(recursion.root), recursion.reference), f"{len(self._again) + 1}")
         name = self._name(f"again_{number}_{position}")
         if name not in self.defs:
             references = self._references(position)
             if not references and not self._ends(Type(again=recursion)):
-                self.narrow[ENDLESS] = None
+                self.narrow[ENDLESS_VALUES] = None
                 return None
             self.defs[name] = {}  # its own values refer to it
             self.defs[name] = {"anyOf": [*self._literals(recursion.type, position), *references]}
@@ -165,7 +167,7 @@ class Schemas:
             listed = [
                 constant
                 for constant in kind.enum
-                if problem(constant, plain, texts=self.wanted.texts) is None
+                if find_problem(constant, plain, texts=self.wanted.texts) is None
             ]
             constants = [constant for constant in listed if self._form.constant(constant) is not None]
             texts = {"type": "string"} if all(isinstance(constant, str) for constant in constants) else {}
@@ -180,19 +182,19 @@ class Schemas:
         if name in ("integer", "number"):
             low = "exclusiveMinimum" if kind.exclusive[0] else "minimum"
             high = "exclusiveMaximum" if kind.exclusive[1] else "maximum"
-            schema |= _given({low: kind.minimum, high: kind.maximum})
+            schema |= _drop_none({low: kind.minimum, high: kind.maximum})
         elif name == "string":
             schema |= self._text(kind)
         elif name == "array":
             item = self.value(kind.items or ANY, position)
             least, most = kind.size if item is not None else (kind.size[0], 0)
-            schema |= {"items": item or {}} | _given({"minItems": least, "maxItems": most})
+            schema |= {"items": item or {}} | _drop_none({"minItems": least, "maxItems": most})
         elif name == "object" and (kind.fields or not kind.open):
             marks = self._form.marks
             if any(f.required and f.name in marks for f in kind.fields):
                 return None
             if kind.open:
-                self.narrow[UNLISTED] = None
+                self.narrow[UNLISTED_FIELDS] = None
             return self._fields([f for f in kind.fields if f.name not in marks], position)
         elif name == "object":
             return self._free(position, kind.others)
@@ -200,9 +202,9 @@ class Schemas:
 
     def _text(self, kind: Type) -> Schema:
         if kind.format is not None and kind.format in FORMATS:
-            return {"pattern": pattern(FORMATS[kind.format]())}
+            return {"pattern": token_pattern(FORMATS[kind.format]())}
         refers = {"pattern": _NO_REFERENCE} if self.wanted.dialect == "nestful" else {}
-        return {**refers, **_given({"minLength": kind.length[0], "maxLength": kind.length[1]})}
+        return {**refers, **_drop_none({"minLength": kind.length[0], "maxLength": kind.length[1]})}
 
     def _references(self, position: int) -> list[Schema]:
         producers = [str(p) for p in self.wanted.producers(position)]
@@ -211,10 +213,10 @@ class Schemas:
         if self.wanted.dialect == "nestful":
             key = (position, self._labels)  # every value of a call may refer to the same calls
             if key not in self._patterns:
-                self._patterns[key] = pattern(nestful_reference(producers, self._outputs, self._labels))
+                self._patterns[key] = token_pattern(nestful_reference(producers, self._outputs, self._labels))
             schema: Schema = {"type": "string", "pattern": self._patterns[key]}
             return [self._shared(f"result_{position}", schema)]
-        names, any_name = list(self._outputs.names), {"type": "string", "pattern": pattern(WORD)}
+        names, any_name = list(self._outputs.names), {"type": "string", "pattern": token_pattern(WORD)}
         deep = self._outputs.deep or self._outputs.free
         steps: list[Schema] = [{"type": "string", "enum": names}] if names else []
         steps += [any_name, {"type": "integer", "minimum": 0}] if deep else []
@@ -225,9 +227,9 @@ class Schemas:
                 "type": "array",
                 "items": step,
                 "minItems": 1,
-                "maxItems": PATH + 1 if deep else 1,
+                "maxItems": MAX_PATH_STEPS + 1 if deep else 1,
             }
-        return [self._shared(f"result_{position}", closed(schema, ["$ref"]))]
+        return [self._shared(f"result_{position}", closed_object(schema, ["$ref"]))]
 
     def _anything(self, position: int) -> Schema:
         name = self._name(f"anything_{position}")
@@ -242,18 +244,18 @@ class Schemas:
         """An object that lists no fields: of this type, of any where it is None."""
         value = self.value(additional or ANY, position)
         if value is None:
-            return closed({}, [])
+            return closed_object({}, [])
         if self.wanted.dialect == "plan":
             return {
                 "type": "object",
-                "patternProperties": {_NO_MARK: value},
+                "patternProperties": {_UNMARKED_NAME: value},
                 "additionalProperties": False,
             }
         return {"type": "object", "additionalProperties": value}
 
     def _name(self, name: str) -> str:
         """A definition's name, apart for each way of naming labels but the first."""
-        return name if self._labels in (LABELS, LABELS[:1]) else f"{name}_{self._labels[0]}"
+        return name if self._labels in (LABEL_PREFIXES, LABEL_PREFIXES[:1]) else f"{name}_{self._labels[0]}"
 
     def _shared(self, name: str, schema: Schema) -> Schema:
         """A definition; what is the same is one."""
@@ -264,7 +266,7 @@ class Schemas:
         return {"$ref": f"#/$defs/{self._known[key]}"}
 
 
-def closed(properties: Mapping[str, Any], required: Sequence[str] | Mapping[str, Any]) -> Schema:
+def closed_object(properties: Mapping[str, Any], required: Sequence[str] | Mapping[str, Any]) -> Schema:
     """An object with these fields and no others."""
     return {
         "type": "object",
@@ -274,22 +276,22 @@ def closed(properties: Mapping[str, Any], required: Sequence[str] | Mapping[str,
     }
 
 
-def pattern(expr: Expr) -> str:
+def token_pattern(expr: Expr) -> str:
     """A token as a pattern for the whole of a text; without the groups that llama.cpp does not read."""
     return f"^({regex(expr)})$".replace("(?:", "(")
 
 
-def _given(limits: Mapping[str, Any]) -> Schema:
+def _drop_none(limits: Mapping[str, Any]) -> Schema:
     return {name: limit for name, limit in limits.items() if limit is not None}
 
 
 # ----------------------------------------------------------------------
 # What OpenAI's strict mode takes of JSON Schema.
-def beyond_strict(schema: Any) -> str:
+def explain_not_strict(schema: Any) -> str:
     """What keeps a schema out of the part that OpenAI's strict mode takes; "" where nothing does.
 
     >>> fields = {"a": {"type": "string"}}
-    >>> beyond_strict({"type": "object", "properties": fields, "additionalProperties": False})
+    >>> explain_not_strict({"type": "object", "properties": fields, "additionalProperties": False})
     'arguments that may be left out'
     """
     for node in _objects(schema):

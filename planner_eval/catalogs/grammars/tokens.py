@@ -26,54 +26,57 @@ from planner_eval.plan.model import Call, Plan, Value
 from planner_eval.reading.dialects.notations import appbench, nestful
 from planner_eval.reading.dialects.programs import python_write
 
-_CONTROL = (("\x00", "\x1f"), ("\x7f", "\x7f"))
+_CONTROL_RANGES = (("\x00", "\x1f"), ("\x7f", "\x7f"))
 _DIGIT = chars("0-9")
-_DIGITS = 18
+_MAX_FURTHER_DIGITS = 18
 """Digits behind the first one of a number that is written out: ids of 64 bits have 19 in all."""
 
 WORD = seq(chars("A-Za-z_"), Repeat(chars("A-Za-z0-9_"), 0, 63))
 """A name, where the catalog does not say which."""
 
-LONGEST = 256
+MAX_LENGTH = 256
 """Limits of a text's length, and of a list's size, are held up to here."""
 
 
-def _any(*excluded: str) -> Chars:
-    return Chars((*((char, char) for char in excluded), *_CONTROL), negated=True)
+def _any_char_except(*excluded: str) -> Chars:
+    return Chars((*((char, char) for char in excluded), *_CONTROL_RANGES), negated=True)
 
 
-JSON_CHAR = Alt((_any('"', "\\"), seq("\\", chars('"\\nrt'))))
+JSON_CHAR = Alt((_any_char_except('"', "\\"), seq("\\", chars('"\\nrt'))))
 """A character of a JSON or Python text; others are written as they are, so that each is one."""
 
 NESTFUL_CHAR = Alt(
     (
-        _any('"', "\\", "$"),
+        _any_char_except('"', "\\", "$"),
         seq("\\", chars('"\\nrt')),
         seq(
             "$",
-            Chars((("A", "Z"), ("a", "z"), ("_", "_"), *((c, c) for c in '"\\$'), *_CONTROL), negated=True),
+            Chars(
+                (("A", "Z"), ("a", "z"), ("_", "_"), *((c, c) for c in '"\\$'), *_CONTROL_RANGES),
+                negated=True,
+            ),
         ),
     )
 )
 """The same where ``$name$`` is a reference: a dollar sign stands before what begins no name."""
 
-APPBENCH_CHAR = Alt((_any("'", "\\"), seq("'", chars("A-Za-z0-9")), seq("\\", chars("'\\"))))
+APPBENCH_CHAR = Alt((_any_char_except("'", "\\"), seq("'", chars("A-Za-z0-9")), seq("\\", chars("'\\"))))
 """A character of a text in single quotes, of which those before a letter stand as they are."""
 
-_EITHER = ("True", "False", "true", "false")
+_APPBENCH_BOOLEANS = ("True", "False", "true", "false")
 """What AppBench's readers take for true and false; its data have the first, other catalogs the second."""
 
-_PLAIN_CHAR = Alt((_any("'", "\\"), seq("\\", chars("'\\"))))
+_PLAIN_CHAR = Alt((_any_char_except("'", "\\"), seq("\\", chars("'\\"))))
 
-_KEY_CHAR = Alt((_any('"', "\\", "$"), seq("\\", chars('"\\nrt'))))
+_KEY_CHAR = Alt((_any_char_except('"', "\\", "$"), seq("\\", chars('"\\nrt'))))
 KEY = seq('"', opt(seq(_KEY_CHAR, Repeat(JSON_CHAR))), '"')
 """The name of a field that nobody listed; it begins with no dollar sign, which has a meaning in plans."""
 
 
-def quoted(text: str) -> str:
+def quote_json(text: str) -> str:
     r"""A text as JSON writes it; halves of surrogate pairs as escapes, for no file can hold them.
 
-    >>> quoted('a "b"')
+    >>> quote_json('a "b"')
     '"a \\"b\\""'
     """
     is_plain = not any("\ud800" <= char <= "\udfff" for char in text)
@@ -88,17 +91,17 @@ def integer(*, negative: bool = True) -> Expr:
 
 def number(*, negative: bool = True) -> Expr:
     """A number, as JSON and Python write it."""
-    fraction = opt(seq(".", Repeat(_DIGIT, 1, _DIGITS)))
+    fraction = opt(seq(".", Repeat(_DIGIT, 1, _MAX_FURTHER_DIGITS)))
     power = opt(seq(chars("eE"), opt(chars("+-")), Repeat(_DIGIT, 1, 2)))
     return seq(integer(negative=negative), fraction, power)
 
 
 def _natural() -> Expr:
-    return Alt((Text("0"), seq(chars("1-9"), Repeat(_DIGIT, 0, _DIGITS))))
+    return Alt((Text("0"), seq(chars("1-9"), Repeat(_DIGIT, 0, _MAX_FURTHER_DIGITS))))
 
 
 # ---------------------------------------------------------------- dates
-def _span(low: int, high: int) -> Expr:
+def _two_digits_between(low: int, high: int) -> Expr:
     """A number of two digits between both."""
     options: list[Expr] = []
     for tens in range(low // 10, high // 10 + 1):
@@ -119,9 +122,9 @@ def date() -> Expr:
     year = seq(chars("12"), Repeat(_DIGIT, 3, 3))
     days = alt(
         (
-            seq(_months(1, 3, 5, 7, 8, 10, 12), "-", _span(1, 31)),
-            seq(_months(4, 6, 9, 11), "-", _span(1, 30)),
-            seq("02-", _span(1, 28)),
+            seq(_months(1, 3, 5, 7, 8, 10, 12), "-", _two_digits_between(1, 31)),
+            seq(_months(4, 6, 9, 11), "-", _two_digits_between(1, 30)),
+            seq("02-", _two_digits_between(1, 28)),
         )
     )
     return alt((seq(year, "-", days), seq(leap, "-02-29")))
@@ -129,22 +132,33 @@ def date() -> Expr:
 
 def time() -> Expr:
     """A time of day, hh:mm, with seconds or without."""
-    return seq(_span(0, 23), ":", chars("0-5"), _DIGIT, opt(seq(":", chars("0-5"), _DIGIT)))
+    return seq(_two_digits_between(0, 23), ":", chars("0-5"), _DIGIT, opt(seq(":", chars("0-5"), _DIGIT)))
 
 
-def moment() -> Expr:
+def date_time() -> Expr:
     """A day and a time."""
-    zone = alt((Text("Z"), seq(chars("+-"), _span(0, 23), ":", chars("0-5"), _DIGIT)))
-    return seq(date(), "T", _span(0, 23), ":", chars("0-5"), _DIGIT, ":", chars("0-5"), _DIGIT, opt(zone))
+    zone = alt((Text("Z"), seq(chars("+-"), _two_digits_between(0, 23), ":", chars("0-5"), _DIGIT)))
+    return seq(
+        date(),
+        "T",
+        _two_digits_between(0, 23),
+        ":",
+        chars("0-5"),
+        _DIGIT,
+        ":",
+        chars("0-5"),
+        _DIGIT,
+        opt(zone),
+    )
 
 
-FORMATS: Mapping[str, Callable[[], Expr]] = {"date": date, "time": time, "date-time": moment}
+FORMATS: Mapping[str, Callable[[], Expr]] = {"date": date, "time": time, "date-time": date_time}
 """The formats of texts that are held."""
 
 
 # ---------------------------------------------------------------- how notations write values
 @dataclass(frozen=True, slots=True)
-class Form:
+class ValueForm:
     """How a notation writes values.
 
     Args:
@@ -176,9 +190,9 @@ class Form:
         least, most = length[0] or 0, length[1]
         if most is not None and (most < least or most < 0):
             return NEVER
-        most = most if most is not None and most <= LONGEST else None
+        most = most if most is not None and most <= MAX_LENGTH else None
         char = self.char if most is None or self.counted is None else self.counted
-        return seq(self.quote, Repeat(char, min(least, LONGEST), most), self.quote)
+        return seq(self.quote, Repeat(char, min(least, MAX_LENGTH), most), self.quote)
 
     def bare(self, inner: Expr | str) -> Expr:
         """A number or a word."""
@@ -191,7 +205,7 @@ def _json_constant(value: Value) -> str | None:
 
 
 def _nestful_constant(value: Value) -> str | None:
-    return _json_constant(value) if nestful.to_reference(value) == value else None
+    return _json_constant(value) if nestful.read_references(value) == value else None
 
 
 def _plan_constant(value: Value) -> str | None:
@@ -201,7 +215,7 @@ def _plan_constant(value: Value) -> str | None:
 
 def _python_constant(value: Value) -> str | None:
     try:
-        return python_write.written(value, lambda ref: "")
+        return python_write.format_value(value, lambda ref: "")
     except WriteError:
         return None
 
@@ -216,7 +230,7 @@ def _appbench_constant(value: Value, texts: bool) -> str | None:
     return line[len("f(#a=") : -1]
 
 
-def form_of(dialect: str, *, texts: bool = False) -> Form:
+def value_form(dialect: str, *, texts: bool = False) -> ValueForm:
     """How a dialect writes values.
 
     Args:
@@ -225,12 +239,14 @@ def form_of(dialect: str, *, texts: bool = False) -> Form:
     """
     if dialect == "appbench":
         constant = partial(_appbench_constant, texts=texts)
-        form = Form("'", APPBENCH_CHAR, constant, _EITHER, "None", objects=False, counted=_PLAIN_CHAR)
+        form = ValueForm(
+            "'", APPBENCH_CHAR, constant, _APPBENCH_BOOLEANS, "None", objects=False, counted=_PLAIN_CHAR
+        )
         return replace(form, null="null", numbers="'") if texts else form
     if dialect == "pythonic":
-        return Form('"', JSON_CHAR, _python_constant, ("True", "False"), "None")
+        return ValueForm('"', JSON_CHAR, _python_constant, ("True", "False"), "None")
     if dialect == "nestful":
-        return Form('"', NESTFUL_CHAR, _nestful_constant, counted=_KEY_CHAR)
+        return ValueForm('"', NESTFUL_CHAR, _nestful_constant, counted=_KEY_CHAR)
     if dialect == "plan":
-        return Form('"', JSON_CHAR, _plan_constant, marks=("$ref", "$template", "$literal"))
-    return Form('"', JSON_CHAR, _json_constant)
+        return ValueForm('"', JSON_CHAR, _plan_constant, marks=("$ref", "$template", "$literal"))
+    return ValueForm('"', JSON_CHAR, _json_constant)

@@ -6,38 +6,46 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from planner_eval.catalogs.catalog import ANY, KINDS, Again, Parameter, Type
+from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Type
 from planner_eval.catalogs.grammars.rules import (
     EMPTY,
     NEVER,
     Expr,
-    Named,
     Repeat,
     Rules,
+    Symbol,
     alt,
+    one_of_texts,
     opt,
     regex,
     seq,
-    words,
 )
-from planner_eval.catalogs.grammars.tokens import FORMATS, KEY, LONGEST, Form, integer, number, quoted
-from planner_eval.catalogs.values import problem
+from planner_eval.catalogs.grammars.tokens import (
+    FORMATS,
+    KEY,
+    MAX_LENGTH,
+    ValueForm,
+    integer,
+    number,
+    quote_json,
+)
+from planner_eval.catalogs.value_errors import find_problem
 
 
 # ----------------------------------------------------------------------
 # Types that need themselves: no value of one comes to an end, so none can be written.
 @dataclass(frozen=True, slots=True)
-class Ends:
+class FiniteTypes:
     """Whether values of types come to an end, as a notation writes them.
 
     Args:
         form: How it writes values.
     """
 
-    form: Form
+    form: ValueForm
     _known: set[tuple[int, str]] = field(default_factory=set)
 
-    def __call__(self, kind: Type, inside: tuple[Again, ...] = ()) -> bool:
+    def __call__(self, kind: Type, inside: tuple[RecursiveType, ...] = ()) -> bool:
         """Whether some value of a type ends without a reference in it.
 
         Args:
@@ -45,9 +53,9 @@ class Ends:
             inside: What it is a part of, none of which ends that way.
 
         >>> from planner_eval.catalogs.json_schema.types import type_of
-        >>> from planner_eval.catalogs.grammars.tokens import form_of
+        >>> from planner_eval.catalogs.grammars.tokens import value_form
         >>> node = {"type": "object", "properties": {"next": {"$ref": "#/node"}}}
-        >>> ends = Ends(form_of("json"))
+        >>> ends = FiniteTypes(value_form("json"))
         >>> ends(type_of({"$ref": "#/node", "node": node}))
         True
         >>> ends(type_of({"$ref": "#/node", "node": {**node, "required": ["next"]}}))
@@ -62,7 +70,7 @@ class Ends:
             self._known.add(key)
         return True
 
-    def _ends(self, kind: Type, inside: tuple[Again, ...]) -> bool:
+    def _ends(self, kind: Type, inside: tuple[RecursiveType, ...]) -> bool:
         if kind.enum is not None:
             return any(self.form.constant(value) is not None for value in kind.enum)
         if kind.any_of and not kind.kinds:
@@ -81,16 +89,16 @@ class Ends:
 
 # ----------------------------------------------------------------------
 # Values of a catalog's types as rules.
-_NUMBERS = frozenset(("integer", "number"))
-_MOST_ITEMS = 32
-_MOST_NUMBERS = 256
-_MIX = "of several types of objects one may mix the fields"
-UNLISTED = "fields that an object does not list are left out, also where it takes them"
-ENDLESS = "values that never end, for their type needs itself, are left out"
+_NUMBER_KINDS = frozenset(("integer", "number"))
+_MAX_ITEMS = 32
+_MAX_LISTED_NUMBERS = 256
+_MIXED_FIELDS = "of several types of objects one may mix the fields"
+UNLISTED_FIELDS = "fields that an object does not list are left out, also where it takes them"
+ENDLESS_VALUES = "values that never end, for their type needs itself, are left out"
 
 
 @dataclass(slots=True)
-class Values:
+class ValueRules:
     """Makes rules for the values of one grammar.
 
     Args:
@@ -106,16 +114,16 @@ class Values:
     """
 
     rules: Rules
-    form: Form
+    form: ValueForm
     texts: bool = False
     refers: Callable[[int], Expr] = lambda position: NEVER
     loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
     narrow: dict[str, None] = field(default_factory=dict)
-    opened: dict[tuple[int, int, str], Named] = field(default_factory=dict)
-    ends: Ends = field(init=False)
+    opened: dict[tuple[int, int, str], Symbol] = field(default_factory=dict)
+    ends: FiniteTypes = field(init=False)
 
     def __post_init__(self) -> None:
-        self.ends = Ends(self.form)
+        self.ends = FiniteTypes(self.form)
 
     def value(self, kind: Type, position: int) -> Expr:
         """A value of a type, or a reference, for a call at a place."""
@@ -138,7 +146,7 @@ class Values:
         objects = [t for t in simple if t.enum is None and "object" in t.kinds]
         alternatives = [self.rules.token(f"is_{_hint(kind)}", tokens)]
         for bracket in "[{":  # a token of its own, as of any list or object: engines do not go back behind it
-            remainder = words(c[1:] for c in constants if c[0] == bracket)
+            remainder = one_of_texts(c[1:] for c in constants if c[0] == bracket)
             alternatives.append(seq(bracket, self.rules.token("listed_rest", remainder)))
         if arrays:
             alternatives.append(self._array(arrays, position))
@@ -164,7 +172,9 @@ class Values:
         listed = kind.enum or ()
         plain = Type(kind.kinds, format=kind.format)
         texts = [
-            self.form.constant(value) for value in listed if problem(value, plain, texts=self.texts) is None
+            self.form.constant(value)
+            for value in listed
+            if find_problem(value, plain, texts=self.texts) is None
         ]
         if None in texts:
             self.narrow["a listed value that the notation cannot write is left out"] = None
@@ -176,7 +186,7 @@ class Values:
         if "null" in kind.kinds:
             tokens.append(form.bare(form.null))
         if "boolean" in kind.kinds:
-            tokens.append(form.bare(words(form.booleans)))
+            tokens.append(form.bare(one_of_texts(form.booleans)))
         if "number" in kind.kinds or "integer" in kind.kinds:
             tokens.append(form.bare(self._number(kind)))
         if "string" in kind.kinds:
@@ -185,28 +195,30 @@ class Values:
 
     def _one_number(self, simple: Sequence[Type]) -> Sequence[Type]:
         """The types with one kind of number: of several the first that fits would end the token too early."""
-        numeric = [t for t in simple if t.enum is None and _NUMBERS.intersection(t.kinds)]
+        numeric = [t for t in simple if t.enum is None and _NUMBER_KINDS.intersection(t.kinds)]
         if len(numeric) < 2:
             return simple
         self._say("of several types of numbers any number is taken", "check.wrong_type", "check.out_of_range")
         kind = "number" if any("number" in t.kinds for t in numeric) else "integer"
-        left = [replace(t, kinds=tuple(name for name in t.kinds if name not in _NUMBERS)) for t in simple]
+        left = [
+            replace(t, kinds=tuple(name for name in t.kinds if name not in _NUMBER_KINDS)) for t in simple
+        ]
         return [t for t in left if t.kinds or t.enum is not None] + [Type((kind,))]
 
     def _text(self, kind: Type) -> Expr:
         if kind.format is not None and kind.format in FORMATS:
             return seq(self.form.quote, FORMATS[kind.format](), self.form.quote)
-        if any(limit is not None and limit > LONGEST for limit in kind.length):
-            self._say(f"lengths of more than {LONGEST} characters are not held", "check.out_of_range")
+        if any(limit is not None and limit > MAX_LENGTH for limit in kind.length):
+            self._say(f"lengths of more than {MAX_LENGTH} characters are not held", "check.out_of_range")
         return self.form.text(kind.length)
 
     def _number(self, kind: Type) -> Expr:
         low, high = kind.minimum, kind.maximum
         is_integer = "number" not in kind.kinds
-        if is_integer and low is not None and high is not None and high - low < _MOST_NUMBERS:
+        if is_integer and low is not None and high is not None and high - low < _MAX_LISTED_NUMBERS:
             plain = Type(("integer",), minimum=low, maximum=high, exclusive=kind.exclusive)
             numbers = range(int(low) - 1, int(high) + 2)
-            return words(str(n) for n in numbers if problem(n, plain) is None)
+            return one_of_texts(str(n) for n in numbers if find_problem(n, plain) is None)
         if low is not None or high is not None:
             self._say(
                 "limits of numbers are not held, but for whole ones between two near", "check.out_of_range"
@@ -223,13 +235,13 @@ class Values:
                       "check.out_of_range", "check.format")  # fmt: skip
             size = (None, None)
         item = self.value(items[0] if len(items) == 1 else Type(any_of=tuple(items)), position)
-        if any(limit is not None and limit > _MOST_ITEMS for limit in size):
-            self._say(f"sizes of more than {_MOST_ITEMS} items are not held", "check.out_of_range")
+        if any(limit is not None and limit > _MAX_ITEMS for limit in size):
+            self._say(f"sizes of more than {_MAX_ITEMS} items are not held", "check.out_of_range")
         return seq("[", self._several(item, size, position), "]")
 
     def _several(self, item: Expr, size: tuple[int | None, int | None], position: int) -> Expr:
-        least = min(size[0] or 0, _MOST_ITEMS)
-        most = size[1] if size[1] is not None and size[1] <= _MOST_ITEMS else None
+        least = min(size[0] or 0, _MAX_ITEMS)
+        most = size[1] if size[1] is not None and size[1] <= _MAX_ITEMS else None
         if most is not None and most < least:
             return NEVER
         following: Expr = Repeat(seq(", ", item)) if most is None and item != NEVER else EMPTY
@@ -244,17 +256,17 @@ class Values:
                 return seq("{", "}")
             additional = objects[0].others if len(objects) == 1 else None
             if additional is None and any(t.others for t in objects):
-                self._say(_MIX, *MIXED)
+                self._say(_MIXED_FIELDS, *MERGED_VARIANT_CODES)
             return seq("{", self.free(position, additional), "}")
         if len(objects) > 1:
-            self._say(_MIX, *MIXED)
+            self._say(_MIXED_FIELDS, *MERGED_VARIANT_CODES)
         if any(t.open for t in objects):
-            self.narrow[UNLISTED] = None
-        fields = merged([t.fields for t in objects]) if len(objects) > 1 else objects[0].fields
+            self.narrow[UNLISTED_FIELDS] = None
+        fields = merge_parameters([t.fields for t in objects]) if len(objects) > 1 else objects[0].fields
         if any(field.required and field.name in self.form.marks for field in fields):
             return NEVER
         keyed = [
-            (f"{quoted(field.name)}{self.form.keyed}", field)
+            (f"{quote_json(field.name)}{self.form.keyed}", field)
             for field in fields
             if field.name not in self.form.marks
         ]
@@ -286,11 +298,11 @@ class Values:
         return next_ if needed else opt(next_)
 
     # ------------------------------------------------------------ what leads back to itself
-    def _again(self, recursion: Again, position: int) -> Expr:
+    def _again(self, recursion: RecursiveType, position: int) -> Expr:
         key = (position, id(recursion.root), recursion.reference)
         if key not in self.opened:
             if self.refers(position) == NEVER and not self.ends(Type(again=recursion)):
-                self.narrow[ENDLESS] = None
+                self.narrow[ENDLESS_VALUES] = None
                 return NEVER
             named = recursion.reference.rpartition("/")[2]
             name = self.opened[key] = self.rules.open(f"again_{named}_{position}")
@@ -321,18 +333,18 @@ class Values:
         self.loose[text] = (*self.loose.get(text, ()), *codes)
 
 
-MIXED = (
+MERGED_VARIANT_CODES = (
     *("check.missing_argument", "check.unknown_argument", "check.wrong_type"),
     *("check.enum", "check.out_of_range", "check.format"),
 )
 """What may be wrong where variants were made one."""
 
 
-def merged(variants: Sequence[Sequence[Parameter]]) -> tuple[Parameter, ...]:
+def merge_parameters(variants: Sequence[Sequence[Parameter]]) -> tuple[Parameter, ...]:
     """The parameters of several variants: needed are those that each needs.
 
     >>> one, two = Parameter("a"), Parameter("b")
-    >>> [(each.name, each.required) for each in merged([[one], [one, two]])]
+    >>> [(each.name, each.required) for each in merge_parameters([[one], [one, two]])]
     [('a', True), ('b', False)]
     """
     by_name: dict[str, list[Parameter]] = {}
@@ -353,7 +365,7 @@ def _without_covered(constants: Iterable[str], patterns: Iterable[Expr]) -> Expr
     kinds = list(patterns)
     covering = [re.compile(regex(kind)) for kind in kinds if kind != NEVER]
     left = [text for text in constants if not any(pattern.fullmatch(text) for pattern in covering)]
-    return alt((words(left), *kinds)) if left else alt(kinds)
+    return alt((one_of_texts(left), *kinds)) if left else alt(kinds)
 
 
 def _hint(kind: Type) -> str:

@@ -11,23 +11,23 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.base.text import close_names
 from planner_eval.catalogs.catalog import KINDS, Catalog
 from planner_eval.catalogs.json_schema.patterns import Pattern
-from planner_eval.catalogs.json_schema.types import target
+from planner_eval.catalogs.json_schema.types import resolve_reference
 
 # ----------------------------------------------------------------------
 # The keywords of JSON Schema 2020-12: which there are, what each may hold, and which are misspelt.
-ONE = (
+SCHEMA_KEYWORDS = (
     *("additionalProperties", "items", "contains", "not", "if", "then", "else", "propertyNames"),
     *("unevaluatedItems", "unevaluatedProperties", "additionalItems"),
 )
 """Keywords that hold a schema."""
-MANY = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+SCHEMA_LIST_KEYWORDS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
 """Keywords that hold a list of schemas; ``items`` did before 2020-12."""
-NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+SCHEMA_OBJECT_KEYWORDS = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
 """Keywords that hold an object of schemas."""
-_DEPTH = 64
+_MAX_DEPTH = 64
 
 
-class _Form(NamedTuple):
+class _KeywordForm(NamedTuple):
     """What a keyword may hold."""
 
     holds: Callable[[Any], bool]
@@ -50,37 +50,47 @@ def _is_pattern(value: Any) -> bool:
     return isinstance(value, str) and Pattern(value).readable
 
 
-_NUMBER = _Form(_is_number, "a number")
-_COUNT = _Form(_is_count, "a whole number, 0 or more")
-_TEXTS = _Form(_are_texts, "a list of names")
-_FLAG = _Form(lambda value: isinstance(value, bool), "true or false")
-_SCHEMAS = _Form(lambda value: isinstance(value, list), "a list of schemas")
-_NAMES = _Form(lambda value: isinstance(value, Mapping), "an object of schemas")
-_LIMIT = _Form(lambda value: isinstance(value, bool) or _is_number(value), "a number")
-_FORMS: dict[str, _Form] = {
+_NUMBER = _KeywordForm(_is_number, "a number")
+_COUNT = _KeywordForm(_is_count, "a whole number, 0 or more")
+_TEXTS = _KeywordForm(_are_texts, "a list of names")
+_FLAG = _KeywordForm(lambda value: isinstance(value, bool), "true or false")
+_SCHEMAS = _KeywordForm(lambda value: isinstance(value, list), "a list of schemas")
+_NAMES = _KeywordForm(lambda value: isinstance(value, Mapping), "an object of schemas")
+_LIMIT = _KeywordForm(lambda value: isinstance(value, bool) or _is_number(value), "a number")
+_KEYWORD_FORMS: dict[str, _KeywordForm] = {
     **dict.fromkeys(("minimum", "maximum"), _NUMBER),
     **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), _LIMIT),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _COUNT),
     **dict.fromkeys(("minProperties", "maxProperties", "minContains", "maxContains"), _COUNT),
-    "multipleOf": _Form(lambda value: _is_number(value) and value > 0, "a number above 0"),
-    "type": _Form(lambda value: value != [], "a kind of value or a list of such"),
-    "pattern": _Form(_is_pattern, "a regular expression"),
+    "multipleOf": _KeywordForm(lambda value: _is_number(value) and value > 0, "a number above 0"),
+    "type": _KeywordForm(lambda value: value != [], "a kind of value or a list of such"),
+    "pattern": _KeywordForm(_is_pattern, "a regular expression"),
     "uniqueItems": _FLAG,
-    "enum": _Form(lambda value: isinstance(value, list), "a list of values"),
-    "required": _Form(lambda value: isinstance(value, bool) or _are_texts(value), "a list of names"),
-    "dependentRequired": _Form(
+    "enum": _KeywordForm(lambda value: isinstance(value, list), "a list of values"),
+    "required": _KeywordForm(lambda value: isinstance(value, bool) or _are_texts(value), "a list of names"),
+    "dependentRequired": _KeywordForm(
         lambda value: isinstance(value, Mapping) and all(map(_are_texts, value.values())),
         "an object of lists of names",
     ),
-    "dependencies": _Form(lambda value: isinstance(value, Mapping), "an object"),
-    "$ref": _Form(lambda value: isinstance(value, str), "a text"),
+    "dependencies": _KeywordForm(lambda value: isinstance(value, Mapping), "an object"),
+    "$ref": _KeywordForm(lambda value: isinstance(value, str), "a text"),
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), _SCHEMAS),
-    **dict.fromkeys(NAMED, _NAMES),
+    **dict.fromkeys(SCHEMA_OBJECT_KEYWORDS, _NAMES),
 }
 """What keywords hold; None counts as not said, as Python's libraries write it."""
-_SAID = frozenset(
+_KNOWN_KEYWORDS = frozenset(
     (
-        *(*_FORMS, *ONE, *MANY, *NAMED, "const", "format", "nullable", "title", "description"),
+        *(
+            *_KEYWORD_FORMS,
+            *SCHEMA_KEYWORDS,
+            *SCHEMA_LIST_KEYWORDS,
+            *SCHEMA_OBJECT_KEYWORDS,
+            "const",
+            "format",
+            "nullable",
+            "title",
+            "description",
+        ),
         *("default", "examples", "example", "deprecated", "readOnly", "writeOnly", "discriminator"),
         *("contentEncoding", "contentMediaType", "contentSchema", "propertyOrdering", "externalDocs", "xml"),
         *("$schema", "$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$comment", "$vocabulary"),
@@ -88,17 +98,19 @@ _SAID = frozenset(
         *("units", "unit", "example_value", "options", "order", "label", "placeholder", "widget", "hidden"),
     )
 )
-_MEANT = tuple(sorted((*_FORMS, *ONE, "const", "format", "description", "default")))
-_ALIKE = 0.75
+_SUGGESTED_KEYWORDS = tuple(
+    sorted((*_KEYWORD_FORMS, *SCHEMA_KEYWORDS, "const", "format", "description", "default"))
+)
+_MIN_SIMILARITY = 0.75
 
 
-def holds(keyword: str, value: Any) -> bool:
+def can_hold(keyword: str, value: Any) -> bool:
     """Whether a keyword of JSON Schema may hold a value; what is no keyword may hold any.
 
-    >>> holds("minLength", "3"), holds("minLength", 3), holds("colour", 3)
+    >>> can_hold("minLength", "3"), can_hold("minLength", 3), can_hold("colour", 3)
     (False, True, True)
     """
-    form = _FORMS.get(keyword)
+    form = _KEYWORD_FORMS.get(keyword)
     return form is None or value is None or form.holds(value)
 
 
@@ -112,22 +124,24 @@ def refuse_faults(schema: Any) -> None:
     """
     for path, subschema in subschemas(schema):
         for keyword, value in subschema.items():
-            if not holds(keyword, value):
+            if not can_hold(keyword, value):
                 prefix = f"{path}: " if path else ""
-                raise CatalogError(f"{prefix}{keyword} must be {_FORMS[keyword].words}, found {value!r:.60}")
+                raise CatalogError(
+                    f"{prefix}{keyword} must be {_KEYWORD_FORMS[keyword].words}, found {value!r:.60}"
+                )
 
 
-def misspelt(schema: Any) -> Iterator[str]:
+def find_misspelt_keywords(schema: Any) -> Iterator[str]:
     """What looks like a keyword of JSON Schema and is none, with its place.
 
-    >>> list(misspelt({"properties": {"n": {"type": "integer", "minimun": 1}}}))
+    >>> list(find_misspelt_keywords({"properties": {"n": {"type": "integer", "minimun": 1}}}))
     ["n: 'minimun' is no keyword of JSON Schema and is not looked at; did you mean 'minimum'?"]
     """
     for path, subschema in subschemas(schema):
         for key in subschema:
-            if key in _SAID or not isinstance(key, str) or key.lower().startswith(("x-", "x_")):
+            if key in _KNOWN_KEYWORDS or not isinstance(key, str) or key.lower().startswith(("x-", "x_")):
                 continue
-            suggestion = _meant(key)
+            suggestion = _suggest_keyword(key)
             if suggestion is not None:
                 prefix = f"{path}: " if path else ""
                 yield (
@@ -136,22 +150,22 @@ def misspelt(schema: Any) -> Iterator[str]:
                 )
 
 
-def _meant(key: str) -> str | None:
+def _suggest_keyword(key: str) -> str | None:
     plain = key.replace("_", "").replace("-", "").lower()
-    same = next((k for k in _MEANT if k.lower() == plain), None)
+    same = next((k for k in _SUGGESTED_KEYWORDS if k.lower() == plain), None)
     if same is not None:
         return same
-    return next(iter(close_names(key, _MEANT, 1, cutoff=_ALIKE)), None)
+    return next(iter(close_names(key, _SUGGESTED_KEYWORDS, 1, cutoff=_MIN_SIMILARITY)), None)
 
 
-class Placed(NamedTuple):
+class LocatedSchema(NamedTuple):
     """A schema in another one, with its place for people."""
 
     at: str
     schema: Mapping[str, Any]
 
 
-def subschemas(schema: Any) -> Iterator[Placed]:
+def subschemas(schema: Any) -> Iterator[LocatedSchema]:
     """A schema and all that stand in it, each with its place; references are not followed.
 
     >>> [each.at for each in subschemas({"properties": {"tags": {"items": {"type": "string"}}}})]
@@ -162,35 +176,45 @@ def subschemas(schema: Any) -> Iterator[Placed]:
         path, subschema, depth = left.pop()
         if not isinstance(subschema, Mapping):
             continue
-        yield Placed(path, subschema)
-        if depth < _DEPTH:
+        yield LocatedSchema(path, subschema)
+        if depth < _MAX_DEPTH:
             left += reversed(
-                [(inner_path, inner, depth + 1) for inner_path, inner in _inside(path, subschema)]
+                [(inner_path, inner, depth + 1) for inner_path, inner in _inner_schemas(path, subschema)]
             )
 
 
-def _inside(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _inner_schemas(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for keyword, value in schema.items():
-        if keyword in NAMED and isinstance(value, Mapping):
+        if keyword in SCHEMA_OBJECT_KEYWORDS and isinstance(value, Mapping):
             for name, inner in value.items():
                 relative_path = str(name) if keyword == "properties" else f"{keyword}.{name}"
                 yield f"{path}.{relative_path}".removeprefix("."), inner
-        elif keyword in MANY and isinstance(value, list):
+        elif keyword in SCHEMA_LIST_KEYWORDS and isinstance(value, list):
             yield from ((f"{path}.{keyword}[{n}]".removeprefix("."), inner) for n, inner in enumerate(value))
-        elif keyword in ONE:
+        elif keyword in SCHEMA_KEYWORDS:
             relative_path = f"{path}[]" if keyword == "items" else f"{path}.{keyword}".removeprefix(".")
             yield relative_path, value
 
 
 # ----------------------------------------------------------------------
 # Schemas under keys that no reader looks at: a tool that has one would seem to take nothing.
-TAKES = ("parameters", "inputSchema", "input_schema")
+PARAMETERS_KEYS = ("parameters", "inputSchema", "input_schema")
 """Where a tool of the trade has the schema of what it takes."""
-RETURNS = ("returns", "outputSchema", "output_schema")
+RETURNS_KEYS = ("returns", "outputSchema", "output_schema")
 """Where it has the schema of what it returns."""
-_BESIDE = frozenset(
+_OTHER_TOOL_KEYS = frozenset(
     (
-        *(*TAKES, *RETURNS, "name", "app", "description", "action", "annotations", "type", "function"),
+        *(
+            *PARAMETERS_KEYS,
+            *RETURNS_KEYS,
+            "name",
+            "app",
+            "description",
+            "action",
+            "annotations",
+            "type",
+            "function",
+        ),
         *("title", "strict", "icons", "execution", "cache_control", "input_examples", "examples", "_meta"),
     )
 )
@@ -200,8 +224,8 @@ _BESIDE = frozenset(
 def refuse_misplaced(
     entry: Mapping[str, Any],
     label: str,
-    takes: tuple[str, ...] = TAKES,
-    returns: tuple[str, ...] = RETURNS,
+    takes: tuple[str, ...] = PARAMETERS_KEYS,
+    returns: tuple[str, ...] = RETURNS_KEYS,
 ) -> None:
     """Refuse a schema under a key that is not read: the tool would seem to take nothing.
 
@@ -218,9 +242,9 @@ def refuse_misplaced(
     """
     described = any(entry.get(key) is not None for key in takes)
     for key, value in entry.items():
-        if key in _BESIDE or key in takes or key in returns:
+        if key in _OTHER_TOOL_KEYS or key in takes or key in returns:
             continue
-        if _is_schema(value) or (not described and _lists(value)):
+        if _is_schema(value) or (not described and _is_argument_list(value)):
             raise CatalogError(
                 f"{label} {entry.get('name')!r:.60}: what stands under {key!r:.40} is not read; "
                 f"expected what it takes under {' or '.join(takes)}, and what it returns under "
@@ -235,7 +259,7 @@ def _is_schema(value: Any) -> bool:
     )
 
 
-def _lists(value: Any) -> bool:
+def _is_argument_list(value: Any) -> bool:
     """Whether a value looks like a list or an object of arguments, each of which is described."""
     entries = list(value.values()) if isinstance(value, Mapping) else value
     return (
@@ -245,50 +269,52 @@ def _lists(value: Any) -> bool:
 
 # ----------------------------------------------------------------------
 # What the JSON Schemas of a catalog ask for and types, or no check, have no place for.
-_LEFT = (
+_UNTYPED_KEYWORDS = (
     *("pattern", "multipleOf", "uniqueItems", "contains", "minContains", "maxContains", "prefixItems"),
     *("not", "if", "patternProperties", "propertyNames", "minProperties", "maxProperties"),
     *("dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties", "unevaluatedItems"),
     "oneOf",
 )
-_SAYS = frozenset(
+_TYPED_KEYWORDS = frozenset(
     (
         *("type", "enum", "const", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
         *("minLength", "maxLength", "minItems", "maxItems", "items", "properties", "required"),
         *("additionalProperties", "anyOf", "oneOf", "allOf", "$ref"),
     )
 )
-_LISTS = ("anyOf", "oneOf", "allOf")
-_NAMED = ("properties", "$defs", "definitions")
+_COMBINING_KEYWORDS = ("anyOf", "oneOf", "allOf")
+_NAMED_SCHEMA_KEYWORDS = ("properties", "$defs", "definitions")
 
 
-def untyped(catalog: Catalog) -> dict[str, list[str]]:
+def untyped_keywords(catalog: Catalog) -> dict[str, list[str]]:
     """Keywords of JSON Schema that types have no place for, with the tools that have them.
 
     >>> from planner_eval.catalogs.formats import as_catalog
     >>> digits = {"type": "object", "properties": {"pin": {"type": "string", "pattern": "^[0-9]+$"}}}
-    >>> untyped(as_catalog([{"name": "login", "parameters": digits}]))
+    >>> untyped_keywords(as_catalog([{"name": "login", "parameters": digits}]))
     {'pattern': ['login']}
     """
     tools_by_keyword: dict[str, list[str]] = {}
     for tool in catalog.tools:
-        for keyword in dict.fromkeys((*_left(tool.schema), *_again(tool.schema))):
+        for keyword in dict.fromkeys((*_find_untyped(tool.schema), *_find_self_references(tool.schema))):
             tools_by_keyword.setdefault(keyword, []).append(tool.full_name)
     return tools_by_keyword
 
 
-def remarks(catalog: Catalog) -> list[str]:
+def catalog_remarks(catalog: Catalog) -> list[str]:
     """What is worth saying of a catalog itself before plans are held against it, a sentence each.
 
     >>> from planner_eval.catalogs.formats import as_catalog
     >>> pin = {"type": "object", "properties": {"pin": {"type": "string", "minlength": 4}}}
-    >>> remarks(as_catalog([{"name": "login", "parameters": pin}]))
+    >>> catalog_remarks(as_catalog([{"name": "login", "parameters": pin}]))
     ["login: pin: 'minlength' is no keyword of JSON Schema and is not looked at; did you mean 'minLength'?"]
     """
     messages: dict[str, None] = {}
     for tool in catalog.tools:
-        tool_messages = [*misspelt(tool.schema), *misspelt(tool.returns_schema)]
-        tool_messages += [f"{keyword} says nothing, and is not looked at" for keyword in _again(tool.schema)]
+        tool_messages = [*find_misspelt_keywords(tool.schema), *find_misspelt_keywords(tool.returns_schema)]
+        tool_messages += [
+            f"{keyword} says nothing, and is not looked at" for keyword in _find_self_references(tool.schema)
+        ]
         messages |= dict.fromkeys(f"{tool.full_name}: {message}" for message in tool_messages)
     names = Counter(tool.full_name for tool in catalog.tools)
     for name in dict.fromkeys(tool.full_name for tool in catalog.tools if tool.schema is not None):
@@ -297,7 +323,7 @@ def remarks(catalog: Catalog) -> list[str]:
     return list(messages)
 
 
-def _again(schema: Any) -> Iterator[str]:
+def _find_self_references(schema: Any) -> Iterator[str]:
     """Whether a type is read as any: one that is said to be itself is, and nothing more."""
     if not isinstance(schema, Mapping):
         return
@@ -307,7 +333,7 @@ def _again(schema: Any) -> Iterator[str]:
         reference = left.pop()
         if reference not in followed:
             try:
-                followed[reference] = set(_references(target(reference, schema), same=True))
+                followed[reference] = set(_references(resolve_reference(reference, schema), same=True))
             except CatalogError:  # an example of a value may look like a reference
                 followed[reference] = set()
             left += followed[reference]
@@ -325,46 +351,50 @@ def _references(schema: Any, *, same: bool = False) -> Iterator[str]:
         if isinstance(node, Mapping):
             if isinstance(node.get("$ref"), str):
                 yield node["$ref"]
-            left += (node.get(key) for key in _LISTS) if same else node.values()
+            left += (node.get(key) for key in _COMBINING_KEYWORDS) if same else node.values()
         elif isinstance(node, list):
             left += node
 
 
-def _merged(schema: Mapping[str, Any]) -> Iterator[str]:
+def _find_merge_losses(schema: Mapping[str, Any]) -> Iterator[str]:
     """What several schemas say of one thing, of which a type has one."""
-    if isinstance(schema.get("$ref"), str) and schema.keys() & _SAYS - {"$ref"}:
+    if isinstance(schema.get("$ref"), str) and schema.keys() & _TYPED_KEYWORDS - {"$ref"}:
         yield "what stands beside a $ref"
-    if _overlaid(schema):
+    if _has_overlaid_parts(schema):
         yield "allOf"
 
 
-def _overlaid(schema: Mapping[str, Any]) -> bool:
+def _has_overlaid_parts(schema: Mapping[str, Any]) -> bool:
     """Whether several parts under allOf say something of one thing: of these a type has the last."""
     subschemas = [schema, *(s for s in schema.get("allOf") or () if isinstance(s, Mapping))]
     counts = Counter(key for s in subschemas if s is not schema or schema.get("allOf") for key in s)
     fields = Counter(name for s in subschemas for name in s.get("properties") or ())
     return bool(schema.get("allOf")) and (
-        any(count > 1 for key, count in counts.items() if key in _SAYS - {"properties", "required", "type"})
+        any(
+            count > 1
+            for key, count in counts.items()
+            if key in _TYPED_KEYWORDS - {"properties", "required", "type"}
+        )
         or any(count > 1 for count in fields.values())
     )
 
 
-def _left(schema: Any, depth: int = 0) -> Iterator[str]:
+def _find_untyped(schema: Any, depth: int = 0) -> Iterator[str]:
     if schema is False:
         yield "false"
-    if not isinstance(schema, Mapping) or depth > _DEPTH:
+    if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
         return
-    yield from (keyword for keyword in _LEFT if schema.get(keyword) not in (None, False))
-    yield from _merged(schema)
+    yield from (keyword for keyword in _UNTYPED_KEYWORDS if schema.get(keyword) not in (None, False))
+    yield from _find_merge_losses(schema)
     if depth == 0:  # alternatives for all arguments together are read as none
         yield from (keyword for keyword in ("anyOf", "oneOf") if schema.get(keyword))
-    for keyword in _NAMED:
+    for keyword in _NAMED_SCHEMA_KEYWORDS:
         if isinstance(schema.get(keyword), Mapping):
             for inner in schema[keyword].values():
-                yield from _left(inner, depth + 1)
-    for keyword in _LISTS:
+                yield from _find_untyped(inner, depth + 1)
+    for keyword in _COMBINING_KEYWORDS:
         if isinstance(schema.get(keyword), list):
             for inner in schema[keyword]:
-                yield from _left(inner, depth + 1)
+                yield from _find_untyped(inner, depth + 1)
     for keyword in ("items", "additionalProperties"):
-        yield from _left(schema.get(keyword) or None, depth + 1)
+        yield from _find_untyped(schema.get(keyword) or None, depth + 1)

@@ -12,11 +12,11 @@ import warnings
 from functools import cached_property
 from typing import Any
 
-_MOST = 2_000_000
+_MAX_ATTEMPTS = 2_000_000
 """So many ways Python's engine may have to try: less than half a second."""
 _GROUP = re.compile(r"\(\?<([A-Za-z_]\w*)>|\\k<(\w+)>|\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
 """A group with a name or one that comes again; also what may look like either: escapes and classes."""
-_COUNTED = re.compile(r"\{(\d+)(,?)(\d*)\}")
+_REPEAT_COUNT = re.compile(r"\{(\d+)(,?)(\d*)\}")
 
 
 class Pattern:
@@ -36,7 +36,7 @@ class Pattern:
         """Whether it is in a text; None where to find out could take too long."""
         if self._linear is not None:
             return bool(self._linear.isinstance_python(text.encode(errors="replace").decode()))
-        if self._python is None or _ways(self.text, len(text)) > _MOST:
+        if self._python is None or _count_attempts(self.text, len(text)) > _MAX_ATTEMPTS:
             return None
         return self._python.search(text) is not None
 
@@ -49,7 +49,7 @@ class Pattern:
     def _linear(self) -> Any:
         from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-        text = _spelled(self.text)
+        text = _to_rust_regex(self.text)
         if text is None:
             return None
         try:
@@ -62,15 +62,15 @@ class Pattern:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of what may mean something else one day
-                return re.compile(_named(self.text))
+                return re.compile(_to_python_regex(self.text))
         except (re.error, RecursionError, OverflowError):
             return None
 
 
-def _spelled(text: str) -> str | None:
+def _to_rust_regex(text: str) -> str | None:
     r"""An expression as Rust's engine spells it; None where it would mean something else there.
 
-    >>> _spelled(r"\<[[a]\Z"), _spelled("[a--b]")
+    >>> _to_rust_regex(r"\<[[a]\Z"), _to_rust_regex("[a--b]")
     ('<[\\[a]\\z', None)
     """
     pieces, inside, position = [], False, 0
@@ -89,10 +89,10 @@ def _spelled(text: str) -> str | None:
     return "".join(pieces)
 
 
-def _named(text: str) -> str:
+def _to_python_regex(text: str) -> str:
     r"""An expression with its groups named as Python spells them.
 
-    >>> _named(r"^(?<y>\d)(?<=a)[(?<b>]\k<y>")
+    >>> _to_python_regex(r"^(?<y>\d)(?<=a)[(?<b>]\k<y>")
     '^(?P<y>\\d)(?<=a)[(?<b>](?P=y)'
     """
 
@@ -104,12 +104,12 @@ def _named(text: str) -> str:
     return _GROUP.sub(spelled, text)
 
 
-def _ways(text: str, length: int) -> float:
+def _count_attempts(text: str, length: int) -> float:
     """How many ways there are, at most, to hold an expression against a text of that length.
 
     A repeated part with a choice inside has more than can be tried.
 
-    >>> _ways("a*b", 9), _ways("(a|b){2}", 9), _ways("(a+)+", 9)
+    >>> _count_attempts("a*b", 9), _count_attempts("(a|b){2}", 9), _count_attempts("(a+)+", 9)
     (100.0, 40.0, inf)
     """
     around: list[list[float]] = []  # of each group that is open: ways of this branch, of those before
@@ -134,9 +134,9 @@ def _ways(text: str, length: int) -> float:
             last = before + branch[0]
             outer, before = around.pop()
             branch = [outer * last]
-        elif (times := _times(text, position)) is not None:
+        elif (times := _parse_quantifier(text, position)) is not None:
             few, most, position = *times[:2], times[2] - 1
-            branch[0] = branch[0] / last * _repeated(last, few, most, length)
+            branch[0] = branch[0] / last * _count_repeat_attempts(last, few, most, length)
         else:
             last = 1.0
         position += 1
@@ -146,7 +146,7 @@ def _ways(text: str, length: int) -> float:
     return total * (length + 1) if total < float("inf") else total
 
 
-def _repeated(count: float, few: int, most: int | None, length: int) -> float:
+def _count_repeat_attempts(count: float, few: int, most: int | None, length: int) -> float:
     if most is None:
         return float("inf") if count > 1 else length + 1
     try:
@@ -155,13 +155,13 @@ def _repeated(count: float, few: int, most: int | None, length: int) -> float:
         return float("inf")
 
 
-def _times(text: str, position: int) -> tuple[int, int | None, int] | None:
+def _parse_quantifier(text: str, position: int) -> tuple[int, int | None, int] | None:
     """How often the part before may stand, and where what says so ends."""
     plain = {"*": (0, None), "+": (1, None), "?": (0, 1)}.get(text[position])
     if plain is not None:
         end = position + 1
         few, most = plain
-    elif text[position] == "{" and (counted := _COUNTED.match(text, position)):
+    elif text[position] == "{" and (counted := _REPEAT_COUNT.match(text, position)):
         few = int(counted[1][:9])
         most = few if not counted[2] else (int(counted[3][:9]) if counted[3] else None)
         end = counted.end()

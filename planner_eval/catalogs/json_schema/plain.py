@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from planner_eval.catalogs.json_schema.validation import Judge
+    from planner_eval.catalogs.json_schema.validation import ArgumentsValidator
 
 
-_SAYS = frozenset(
+_TYPED_KEYWORDS = frozenset(
     (
         *("type", "enum", "const", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
         *("minLength", "maxLength", "minItems", "maxItems", "items", "properties", "required"),
@@ -17,7 +17,7 @@ _SAYS = frozenset(
     )
 )
 """What a type has a place for."""
-_ASSERTS = frozenset(
+_UNTYPED_KEYWORDS = frozenset(
     (
         *("multipleOf", "pattern", "uniqueItems", "contains", "minContains", "maxContains", "prefixItems"),
         *("minProperties", "maxProperties", "patternProperties", "propertyNames", "dependentRequired"),
@@ -26,20 +26,20 @@ _ASSERTS = frozenset(
     )
 )
 """What it has none for."""
-_PARTS = frozenset(("properties", "items", "additionalProperties", "required"))
-_DEPTH = 64
+_CONTAINER_KEYWORDS = frozenset(("properties", "items", "additionalProperties", "required"))
+_MAX_DEPTH = 64
 
 
-def judge_of(schema: Mapping[str, Any]) -> Judge | None:
+def make_validator(schema: Mapping[str, Any]) -> ArgumentsValidator | None:
     """What holds arguments against a schema that says more than a type can; None where a type is enough.
 
-    >>> judge_of({"type": "object", "properties": {"x": {"type": "integer"}}})
+    >>> make_validator({"type": "object", "properties": {"x": {"type": "integer"}}})
     """
     if is_plain(schema):
         return None
-    from planner_eval.catalogs.json_schema.validation import Judge
+    from planner_eval.catalogs.json_schema.validation import ArgumentsValidator
 
-    return Judge(schema)
+    return ArgumentsValidator(schema)
 
 
 def is_plain(schema: Any) -> bool:
@@ -56,23 +56,29 @@ def is_plain(schema: Any) -> bool:
         subschema, depth = left.pop()
         if subschema is True:
             continue
-        if not isinstance(subschema, Mapping) or depth > _DEPTH or not _is_plain(subschema):
+        if not isinstance(subschema, Mapping) or depth > _MAX_DEPTH or not _is_plain(subschema):
             return False
-        left += [(inner, depth + 1) for inner in _inside(subschema)]
+        left += [(inner, depth + 1) for inner in _inner_schemas(subschema)]
     return True
 
 
 def _is_plain(schema: Mapping[str, Any]) -> bool:
-    stated = {key for key in schema.keys() & (_SAYS | _ASSERTS) if schema[key] is not None or key == "const"}
+    stated = {
+        key
+        for key in schema.keys() & (_TYPED_KEYWORDS | _UNTYPED_KEYWORDS)
+        if schema[key] is not None or key == "const"
+    }
     if "uniqueItems" in stated and schema["uniqueItems"] is False:
         stated.discard("uniqueItems")
-    if stated & _ASSERTS or ("$ref" in stated and stated != {"$ref"}):
+    if stated & _UNTYPED_KEYWORDS or ("$ref" in stated and stated != {"$ref"}):
         return False
     if "anyOf" in stated and not stated <= {"anyOf", "type"}:
         return False
-    if stated & _PARTS and (not schema.get("type") or {"array", "object"} <= set(schema["type"])):
+    if stated & _CONTAINER_KEYWORDS and (
+        not schema.get("type") or {"array", "object"} <= set(schema["type"])
+    ):
         return False
-    if schema.get("additionalProperties") not in (None, True) and _undescribed(schema):
+    if schema.get("additionalProperties") not in (None, True) and _has_undescribed_field(schema):
         return False
     if any(isinstance(value, (list, dict)) for value in schema.get("enum") or ()):
         return False
@@ -85,13 +91,13 @@ def _is_plain(schema: Mapping[str, Any]) -> bool:
     )
 
 
-def _undescribed(schema: Mapping[str, Any]) -> bool:
+def _has_undescribed_field(schema: Mapping[str, Any]) -> bool:
     """Whether a field is required that the schema does not list."""
     needed = schema.get("required")
     return isinstance(needed, list) and not set(needed) <= set(schema.get("properties") or ())
 
 
-def _inside(schema: Mapping[str, Any]) -> list[Any]:
+def _inner_schemas(schema: Mapping[str, Any]) -> list[Any]:
     subschemas = [*(schema.get("properties") or {}).values(), *(schema.get("anyOf") or ())]
     for key in ("$defs", "definitions"):
         if isinstance(schema.get(key), Mapping):

@@ -13,19 +13,19 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import CatalogError
-from planner_eval.catalogs.catalog import ANY, KINDS, Again, Parameter, Type
+from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Type
 
 # ----------------------------------------------------------------------
 # JSON Schema to and from :class:`planner_eval.catalogs.catalog.Type`.
 Schema: TypeAlias = Mapping[str, Any]
-Refer: TypeAlias = Callable[[Again], dict[str, Any]]
-_DEPTH = 64
-_MOST = 20_000
-_INTO = frozenset(("items", "properties", "additionalProperties"))
+ReferenceWriter: TypeAlias = Callable[[RecursiveType], dict[str, Any]]
+_MAX_DEPTH = 64
+_MAX_SCHEMAS = 20_000
+_INNER_VALUE_KEYWORDS = frozenset(("items", "properties", "additionalProperties"))
 """Keys below which a value is another one: a type inside itself comes to an end there."""
 
 
-class Way(NamedTuple):
+class SchemaRoute(NamedTuple):
     """How a schema was come to, from the one that is read.
 
     Args:
@@ -36,28 +36,28 @@ class Way(NamedTuple):
 
     seen: tuple[str, ...]
     left: Iterator[int]
-    known: dict[str, Again]
+    known: dict[str, RecursiveType]
 
-    def to(self, step: str) -> Way:
+    def to(self, step: str) -> SchemaRoute:
         """The way one step on.
 
         Raises:
             CatalogError: it is too deep, or too much has been read already.
         """
-        if len(self.seen) >= _DEPTH:
-            raise CatalogError(f"a JSON Schema is nested more than {_DEPTH} levels deep")
+        if len(self.seen) >= _MAX_DEPTH:
+            raise CatalogError(f"a JSON Schema is nested more than {_MAX_DEPTH} levels deep")
         if next(self.left, None) is None:
             raise CatalogError(
-                f"a JSON Schema is one of more than {_MOST:,} schemas, its references followed"
+                f"a JSON Schema is one of more than {_MAX_SCHEMAS:,} schemas, its references followed"
             )
         return self._replace(seen=(*self.seen, step))
 
 
-def _begin(recurring_types: dict[str, Again] | None = None) -> Way:
-    return Way((), iter(range(_MOST)), {} if recurring_types is None else recurring_types)
+def _start_route(recurring_types: dict[str, RecursiveType] | None = None) -> SchemaRoute:
+    return SchemaRoute((), iter(range(_MAX_SCHEMAS)), {} if recurring_types is None else recurring_types)
 
 
-def type_of(schema: Any, root: Schema | None = None, *, route: Way | None = None) -> Type:
+def type_of(schema: Any, root: Schema | None = None, *, route: SchemaRoute | None = None) -> Type:
     """The type that a JSON Schema describes.
 
     Args:
@@ -76,13 +76,13 @@ def type_of(schema: Any, root: Schema | None = None, *, route: Way | None = None
         return ANY
     if not isinstance(schema, Mapping):
         raise CatalogError(f"expected a JSON Schema object, found {schema!r:.80}")
-    route = route or _begin()
+    route = route or _start_route()
     root = schema if root is None else root
     if "$ref" in schema:
-        return _referred(schema, root, route)
+        return _read_reference(schema, root, route)
     if schema.get("allOf"):
         followed: list[str] = []
-        merged = _merged(schema, root, route, followed)
+        merged = _merge_all_of(schema, root, route, followed)
         for reference in followed:
             route = route.to(reference)
         return type_of(merged, root, route=route.to("allOf"))
@@ -103,12 +103,12 @@ def type_of(schema: Any, root: Schema | None = None, *, route: Way | None = None
         fields=fields,
         open=is_open(schema),
         any_of=tuple(type_of(variant, root, route=route.to("anyOf")) for variant in _variants(schema)),
-        others=_others(schema, root, route),
+        others=_unlisted_type(schema, root, route),
     )
 
 
 def fields_of(
-    schema: Schema, root: Schema | None = None, *, route: Way | None = None
+    schema: Schema, root: Schema | None = None, *, route: SchemaRoute | None = None
 ) -> tuple[Parameter, ...]:
     """The properties of an object's schema, as parameters or fields.
 
@@ -118,7 +118,7 @@ def fields_of(
     if not isinstance(properties, Mapping):
         raise CatalogError(f"expected an object of properties, found {properties!r:.80}")
     needed = _required(schema)
-    route = route or _begin()
+    route = route or _start_route()
     fields = []
     for name, property_schema in properties.items():
         inner = property_schema if isinstance(property_schema, Mapping) else {}
@@ -142,7 +142,7 @@ def is_open(schema: Schema) -> bool:
     return not schema.get("properties") if additional is None else additional is not False
 
 
-def schema_of(kind: Type, refer: Refer | None = None) -> dict[str, Any]:
+def schema_of(kind: Type, refer: ReferenceWriter | None = None) -> dict[str, Any]:
     """A JSON Schema for a type.
 
     Args:
@@ -184,7 +184,7 @@ def schema_of(kind: Type, refer: Refer | None = None) -> dict[str, Any]:
 
 
 def object_schema(
-    fields: tuple[Parameter, ...], *, open: bool = False, refer: Refer | None = None
+    fields: tuple[Parameter, ...], *, open: bool = False, refer: ReferenceWriter | None = None
 ) -> dict[str, Any]:
     """The JSON Schema of an object with these fields; an open one says so."""
     properties = {}
@@ -203,14 +203,14 @@ def object_schema(
     return result
 
 
-def target(reference: Any, root: Schema) -> Any:
+def resolve_reference(reference: Any, root: Schema) -> Any:
     """What a local ``$ref`` points to."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         raise CatalogError(
             f"$ref {reference!r:.80}: only references within the same document can be followed"
         )
     if reference[1:] and not reference.startswith("#/"):
-        return _anchored(reference, root)
+        return _find_anchor(reference, root)
     node: Any = root
     for step in filter(None, reference[1:].split("/")):
         name = step.replace("~1", "/").replace("~0", "~")
@@ -223,7 +223,7 @@ def target(reference: Any, root: Schema) -> Any:
     return node
 
 
-def _anchored(reference: str, root: Schema) -> Any:
+def _find_anchor(reference: str, root: Schema) -> Any:
     """What has the name of a reference as its anchor."""
     left: list[Any] = [root]
     while left:
@@ -237,23 +237,25 @@ def _anchored(reference: str, root: Schema) -> Any:
     raise CatalogError(f"$ref {reference!r:.80} points to nothing")
 
 
-def _referred(schema: Schema, root: Schema, route: Way) -> Type:
+def _read_reference(schema: Schema, root: Schema, route: SchemaRoute) -> Type:
     reference = schema["$ref"]
     if reference in route.seen:
         since = route.seen[route.seen.index(reference) :]
-        if _INTO.isdisjoint(since):
+        if _INNER_VALUE_KEYWORDS.isdisjoint(since):
             return ANY
         if reference not in route.known:
-            route.known[reference] = Again(reference, root, partial(_once_more, recurring_types=route.known))
+            route.known[reference] = RecursiveType(
+                reference, root, partial(_read_recursive_type, recurring_types=route.known)
+            )
         return Type(again=route.known[reference])
-    return type_of(target(reference, root), root, route=route.to(str(reference)))
+    return type_of(resolve_reference(reference, root), root, route=route.to(str(reference)))
 
 
-def _once_more(reference: str, root: Schema, *, recurring_types: dict[str, Again]) -> Type:
-    return _referred({"$ref": reference}, root, _begin(recurring_types))
+def _read_recursive_type(reference: str, root: Schema, *, recurring_types: dict[str, RecursiveType]) -> Type:
+    return _read_reference({"$ref": reference}, root, _start_route(recurring_types))
 
 
-def _others(schema: Schema, root: Schema, route: Way) -> Type | None:
+def _unlisted_type(schema: Schema, root: Schema, route: SchemaRoute) -> Type | None:
     """The type of fields that are not listed; None where it may be any."""
     additional = schema.get("additionalProperties")
     if not isinstance(additional, Mapping):
@@ -262,8 +264,8 @@ def _others(schema: Schema, root: Schema, route: Way) -> Type | None:
     return None if kind == ANY else kind
 
 
-def _merged(
-    schema: Schema, root: Schema, route: Way, followed: list[str], through: tuple[str, ...] = ()
+def _merge_all_of(
+    schema: Schema, root: Schema, route: SchemaRoute, followed: list[str], through: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """The schema with its allOf parts laid over one another, properties and required joined.
 
@@ -277,17 +279,17 @@ def _merged(
             if led[-1] in through:
                 raise CatalogError("allOf refers to itself")
             if led[-1] in route.seen:
-                if _INTO.isdisjoint(route.seen[route.seen.index(led[-1]) :]):
+                if _INNER_VALUE_KEYWORDS.isdisjoint(route.seen[route.seen.index(led[-1]) :]):
                     raise CatalogError("allOf refers to itself")
                 continue
             followed.append(led[-1])
-            subschema = {"allOf": [target(subschema["$ref"], root)]}
+            subschema = {"allOf": [resolve_reference(subschema["$ref"], root)]}
         if isinstance(subschema, bool):
             continue
         if not isinstance(subschema, Mapping):
             raise CatalogError(f"expected a JSON Schema object in allOf, found {subschema!r:.80}")
         further = (
-            _merged(subschema, root, route.to("allOf"), followed, led)
+            _merge_all_of(subschema, root, route.to("allOf"), followed, led)
             if subschema.get("allOf")
             else subschema
         )
@@ -369,10 +371,10 @@ def _limits(schema: Schema) -> tuple[float | None, float | None, tuple[bool, boo
 
 # ----------------------------------------------------------------------
 # Schemas that refer to definitions elsewhere, made to carry these with them.
-_HELD = ("$defs", "definitions")
+_DEFINITION_KEYWORDS = ("$defs", "definitions")
 
 
-def self_contained(schema: Mapping[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
+def make_self_contained(schema: Mapping[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
     """A schema whose references all lead into itself.
 
     Args:
@@ -380,19 +382,19 @@ def self_contained(schema: Mapping[str, Any], root: Mapping[str, Any]) -> dict[s
         root: The document that it stood in.
 
     >>> root = {"$defs": {"Day": {"type": "string"}}}
-    >>> self_contained({"properties": {"on": {"$ref": "#/$defs/Day"}}}, root)
+    >>> make_self_contained({"properties": {"on": {"$ref": "#/$defs/Day"}}}, root)
     {'properties': {'on': {'$ref': '#/$defs/Day'}}, '$defs': {'Day': {'type': 'string'}}}
     """
-    if all(_leads(reference, schema) for reference in _references(schema)):
+    if all(_can_resolve(reference, schema) for reference in _references(schema)):
         return dict(schema)
-    moved = Moved(schema, root)
+    moved = MovedDefinitions(schema, root)
     moved_schema: dict[str, Any] = moved.over(
-        {key: value for key, value in schema.items() if key not in _HELD}
+        {key: value for key, value in schema.items() if key not in _DEFINITION_KEYWORDS}
     )
     return {**moved_schema, "$defs": moved.found} if moved.found else moved_schema
 
 
-class Moved:
+class MovedDefinitions:
     """Definitions on their way from one document into another."""
 
     def __init__(self, *roots: Mapping[str, Any]) -> None:
@@ -400,7 +402,7 @@ class Moved:
         self.names: dict[str, str] = {}
         self.found: dict[str, Any] = {}
 
-    def again(self, kind: Again) -> dict[str, Any]:
+    def again(self, kind: RecursiveType) -> dict[str, Any]:
         """What refers to a type inside itself."""
         if kind.root not in self.roots:
             self.roots = (*self.roots, kind.root)
@@ -422,7 +424,7 @@ class Moved:
         """The new place of what a reference names; itself where it names nothing, which its reader tells."""
         if not isinstance(reference, str):
             return self.over(reference)
-        root = next((r for r in self.roots if _leads(reference, r)), None)
+        root = next((r for r in self.roots if _can_resolve(reference, r)), None)
         if root is None:
             return reference
         if reference not in self.names:
@@ -432,13 +434,13 @@ class Moved:
                 name, number = f"{plain}_{number}", number + 1
             self.names[reference] = name
             self.found[name] = {}  # it may lead back to itself
-            self.found[name] = self.over(target(reference, root))
+            self.found[name] = self.over(resolve_reference(reference, root))
         return f"#/$defs/{self.names[reference]}"
 
 
-def _leads(reference: str, root: Mapping[str, Any]) -> bool:
+def _can_resolve(reference: str, root: Mapping[str, Any]) -> bool:
     try:
-        target(reference, root)
+        resolve_reference(reference, root)
     except CatalogError:
         return False
     return True

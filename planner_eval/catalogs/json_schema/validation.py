@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.catalogs.json_schema.patterns import Pattern
-from planner_eval.catalogs.json_schema.types import target, type_of
-from planner_eval.catalogs.values import Parts, Wrong
+from planner_eval.catalogs.json_schema.types import resolve_reference, type_of
+from planner_eval.catalogs.value_errors import Fault, ValueChecker
 
 if TYPE_CHECKING:
     from planner_eval.plan.model import Path
@@ -28,26 +28,32 @@ if TYPE_CHECKING:
 #
 # An object that lists properties takes no others unless the schema says so, which JSON Schema does not have:
 # it is written into the schema here. What a condition asks (``if``, ``not``, ``contains``) stays as it is.
-_MOST = 20_000
-_SAME = ("allOf", "anyOf", "oneOf")
-_TOGETHER = ("allOf", "if", "then", "else", "dependentSchemas", "$ref")
+_MAX_SCHEMAS = 20_000
+_COMBINING_KEYWORDS = ("allOf", "anyOf", "oneOf")
+_JOINT_KEYWORDS = ("allOf", "if", "then", "else", "dependentSchemas", "$ref")
 """What holds of a value with a schema, as one of its alternatives may not."""
-_ASKED = ("if", "not")
-_FOLLOWS = ("then", "else")
-_PARTS = ("items", "propertyNames", "unevaluatedItems", "unevaluatedProperties", "additionalProperties")
-_COUNTED = ("Length", "Items", "Properties", "Contains")
-_KEPT = frozenset(
+_CONDITION_KEYWORDS = ("if", "not")
+_BRANCH_KEYWORDS = ("then", "else")
+_PART_KEYWORDS = (
+    "items",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "additionalProperties",
+)
+_COUNT_SUFFIXES = ("Length", "Items", "Properties", "Contains")
+_COPIED_KEYWORDS = frozenset(
     (
         *("enum", "const", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
         *("multipleOf", "minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems"),
         *("minContains", "maxContains", "minProperties", "maxProperties", "dependentRequired"),
     )
 )
-_COUNTS = tuple(f"{end}{what}" for end in ("min", "max") for what in _COUNTED)
+_COUNT_KEYWORDS = tuple(f"{end}{what}" for end in ("min", "max") for what in _COUNT_SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _SchemaContext:
     """How a schema was come to, and what of the value is known from others that hold of it.
 
     Args:
@@ -65,22 +71,22 @@ class _Way:
     seen: tuple[str, ...] = ()
 
 
-class Closing:
+class SchemaCloser:
     """Writes a schema as the judge holds it.
 
     Args:
         root: The document with all that is referred to.
 
     >>> root = {"type": "object", "properties": {"x": {"type": "integer", "title": "X"}}}
-    >>> Closing(root).whole()["properties"], Closing(root).whole()["additionalProperties"]
+    >>> SchemaCloser(root).whole()["properties"], SchemaCloser(root).whole()["additionalProperties"]
     ({'x': {'type': ['integer']}}, False)
     """
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.root = root
         self.made: dict[str, Any] = {}
-        self.places: dict[tuple[str, _Way], str] = {}
-        self.left = _MOST
+        self.places: dict[tuple[str, _SchemaContext], str] = {}
+        self.left = _MAX_SCHEMAS
 
     def whole(self) -> dict[str, Any]:
         """The document.
@@ -88,34 +94,34 @@ class Closing:
         Raises:
             CatalogError: it refers to nothing, or is too large.
         """
-        document = self.over(self.root, _Way())
+        document = self.over(self.root, _SchemaContext())
         if self.root.get("properties") == {} and "additionalProperties" not in self.root:
             document["additionalProperties"] = False  # a tool that lists no argument takes none
         return {**document, "$defs": self.made} if self.made else dict(document)
 
-    def over(self, schema: Any, context: _Way) -> Any:
+    def over(self, schema: Any, context: _SchemaContext) -> Any:
         """A schema of a value; true and false stay."""
         if not isinstance(schema, Mapping):
             return schema
         self._count()
         schema = {key: value for key, value in schema.items() if value is not None or key == "const"}
         context = replace(context, said=context.said or self._says(schema, context.seen))
-        closed = {key: value for key, value in schema.items() if key in _KEPT}
-        closed.update({key: int(closed[key]) for key in _COUNTS if key in closed})
+        closed = {key: value for key, value in schema.items() if key in _COPIED_KEYWORDS}
+        closed.update({key: int(closed[key]) for key in _COUNT_KEYWORDS if key in closed})
         if context.asked:
             closed.pop("format", None)
-        _older(schema, closed)
-        joint_context = self._with(context, schema, _TOGETHER)
-        for key in _SAME:
+        _read_older_drafts(schema, closed)
+        joint_context = self._with(context, schema, _JOINT_KEYWORDS)
+        for key in _COMBINING_KEYWORDS:
             if schema.get(key):
                 other_keys = [k for k in ("anyOf", "oneOf") if k != key]
                 inside = self._with(joint_context, schema, other_keys)
                 closed[key] = [self.over(subschema, inside) for subschema in schema[key]]
         joint_context = self._with(joint_context, schema, ("anyOf", "oneOf"))
-        for key in _ASKED:
+        for key in _CONDITION_KEYWORDS:
             if key in schema:
                 closed[key] = self.over(schema[key], replace(joint_context, asked=True))
-        for key in _FOLLOWS:
+        for key in _BRANCH_KEYWORDS:
             if key in schema:
                 closed[key] = self.over(schema[key], joint_context)
         self._refer(schema, closed, joint_context)
@@ -127,10 +133,10 @@ class Closing:
         self.left -= 1
         if self.left < 0:
             raise CatalogError(
-                f"a JSON Schema is one of more than {_MOST:,} schemas, its references followed"
+                f"a JSON Schema is one of more than {_MAX_SCHEMAS:,} schemas, its references followed"
             )
 
-    def _refer(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _Way) -> None:
+    def _refer(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _SchemaContext) -> None:
         reference = schema.get("$ref", schema.get("$dynamicRef"))
         if reference is None or reference in context.seen:  # one to nothing but itself says nothing
             return
@@ -139,16 +145,16 @@ class Closing:
             self.places[key] = name = str(len(self.places) + 1)
             self.made[name] = True
             inside = replace(context, seen=(*context.seen, reference))
-            self.made[name] = self.over(target(reference, self.root), inside)
+            self.made[name] = self.over(resolve_reference(reference, self.root), inside)
         closed["$ref"] = f"#/$defs/{self.places[key]}"
 
-    def _parts(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _Way) -> None:
+    def _parts(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _SchemaContext) -> None:
         """What is said of the parts of a value."""
 
         def close_part(inner: Any, *, is_condition: bool = context.asked) -> Any:
-            return self.over(inner, _Way(asked=is_condition))
+            return self.over(inner, _SchemaContext(asked=is_condition))
 
-        for key in _PARTS:
+        for key in _PART_KEYWORDS:
             if isinstance(schema.get(key), (Mapping, bool)):
                 closed[key] = close_part(schema[key])
         if "contains" in schema:
@@ -168,7 +174,7 @@ class Closing:
             else:
                 closed.setdefault("dependentSchemas", {})[name] = self.over(inner, context)
 
-    def _close(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _Way) -> None:
+    def _close(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _SchemaContext) -> None:
         if not schema.get("properties") or context.said or context.asked:
             return
         closed["properties"] = {**dict.fromkeys(context.names, True), **closed["properties"]}
@@ -179,7 +185,9 @@ class Closing:
             }
         closed["additionalProperties"] = False
 
-    def _with(self, context: _Way, schema: Mapping[str, Any], keys: Iterable[str]) -> _Way:
+    def _with(
+        self, context: _SchemaContext, schema: Mapping[str, Any], keys: Iterable[str]
+    ) -> _SchemaContext:
         """The context with what a schema lists itself, and what those under some of its keywords do."""
         listed: dict[str, None] = dict.fromkeys(context.names)
         patterns: dict[str, None] = dict.fromkeys(context.patterns)
@@ -198,10 +206,10 @@ class Closing:
             if key == "$ref":
                 reference = schema.get("$ref", schema.get("$dynamicRef"))
                 if reference is not None and reference not in seen:
-                    yield from self._same(target(reference, self.root), (*seen, reference))
+                    yield from self._same(resolve_reference(reference, self.root), (*seen, reference))
                 continue
             nested = schema.get(key)
-            for subschema in nested.values() if key == "dependentSchemas" and nested else _listed(nested):
+            for subschema in nested.values() if key == "dependentSchemas" and nested else _as_list(nested):
                 yield from self._same(subschema, seen)
 
     def _same(self, schema: Any, seen: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
@@ -209,7 +217,7 @@ class Closing:
         if isinstance(schema, Mapping):
             self._count()
             yield schema
-            yield from self._under(schema, (*_TOGETHER, "anyOf", "oneOf"), seen)
+            yield from self._under(schema, (*_JOINT_KEYWORDS, "anyOf", "oneOf"), seen)
 
     def _says(self, schema: Mapping[str, Any], seen: tuple[str, ...]) -> bool:
         """Whether a schema, or what holds with it, says which other properties there may be."""
@@ -222,15 +230,15 @@ class Closing:
             return True
         if reference is None or reference in seen:
             return False
-        named = target(reference, self.root)
+        named = resolve_reference(reference, self.root)
         return isinstance(named, Mapping) and self._says(named, (*seen, reference))
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _older(schema: Mapping[str, Any], closed: dict[str, Any]) -> None:
+def _read_older_drafts(schema: Mapping[str, Any], closed: dict[str, Any]) -> None:
     """What earlier drafts and OpenAPI say otherwise: types that may be null, limits, what is required."""
     kinds = schema.get("type")
     if kinds:
@@ -253,39 +261,39 @@ def _older(schema: Mapping[str, Any], closed: dict[str, Any]) -> None:
 
 # ----------------------------------------------------------------------
 # Arguments against the whole of JSON Schema 2020-12, where a tool's schema says more than a type can.
-_ENDLESS = "is too large or too deep to be held against the tool's schema"
-_WORST = ("check.wrong_type", "check.enum")
+_UNDECIDED_TEXT = "is too large or too deep to be held against the tool's schema"
+_WORST_CODES = ("check.wrong_type", "check.enum")
 
 
 @dataclass(frozen=True)
-class Judge:
+class ArgumentsValidator:
     """Holds arguments against a tool's JSON Schema.
 
     Args:
         schema: The schema of the parameters, as the catalog has it.
 
     >>> codes = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
-    >>> judge = Judge({"type": "object", "properties": {"codes": codes}})
+    >>> judge = ArgumentsValidator({"type": "object", "properties": {"codes": codes}})
     >>> [(wrong.at, wrong.text) for wrong in judge.wrong({"codes": ["a", "b", "a"]})]
     [(('codes', 2), "'a' stands twice, and items must be unique")]
     """
 
     schema: Mapping[str, Any] = field(hash=False)
 
-    def __reduce__(self) -> tuple[type[Judge], tuple[Any]]:
-        return Judge, (self.schema,)
+    def __reduce__(self) -> tuple[type[ArgumentsValidator], tuple[Any]]:
+        return ArgumentsValidator, (self.schema,)
 
     @cached_property
     def _validator(self) -> Any:
-        from planner_eval.catalogs.json_schema.vocabulary import held_by
+        from planner_eval.catalogs.json_schema.vocabulary import make_validator_class
 
-        return held_by()(Closing(self.schema).whole())
+        return make_validator_class()(SchemaCloser(self.schema).whole())
 
     @cached_property
     def _patterns(self) -> dict[str, Pattern]:
         return {}
 
-    def wrong(self, value: Any, *, texts: bool = False, holes: tuple[str, ...] = ()) -> tuple[Wrong, ...]:
+    def wrong(self, value: Any, *, texts: bool = False, holes: tuple[str, ...] = ()) -> tuple[Fault, ...]:
         """Everything that is wrong with a value; a reference in it stands for any.
 
         Args:
@@ -293,38 +301,38 @@ class Judge:
             texts: Whether a text counts as what it reads as.
             holes: Literals that stand for a value still unknown.
         """
-        from planner_eval.catalogs.json_schema.vocabulary import EndlessError, Run
+        from planner_eval.catalogs.json_schema.vocabulary import EndlessError, ValidationRun
 
         base_validator = self._validator
-        run = Run(texts, holes, self._patterns, base_validator.schema.get("$defs") or {})
+        run = ValidationRun(texts, holes, self._patterns, base_validator.schema.get("$defs") or {})
         validator = base_validator.evolve(format_checker=run)
         try:
             run.begin(value)
             good = validator.is_valid(value)
-            faults = [] if good else _all(validator.iter_errors(value), (), run, validator.schema)
+            faults = [] if good else _collect_faults(validator.iter_errors(value), (), run, validator.schema)
         except (EndlessError, RecursionError):
-            return (Wrong((), "check.undecided", _ENDLESS),)
+            return (Fault((), "check.undecided", _UNDECIDED_TEXT),)
         faults += [
-            Wrong(
+            Fault(
                 (), "check.undecided", f"whether a text matches {pattern!r:.80} could take too long to find"
             )
             for pattern in sorted(run.undecided)
         ]
-        return tuple(sorted(faults, key=lambda fault: _place(value, fault)))
+        return tuple(sorted(faults, key=lambda fault: _position_in_value(value, fault)))
 
 
-def _all(errors: Any, path: Path, run: Any, root: Mapping[str, Any]) -> list[Wrong]:
+def _collect_faults(errors: Any, path: Path, run: Any, root: Mapping[str, Any]) -> list[Fault]:
     """What the validator's errors say, the worst of each place."""
-    faults: dict[Wrong, None] = {}
+    faults: dict[Fault, None] = {}
     for error in errors:
-        faults |= dict.fromkeys(_told(error, path, run, root))
-    worst: dict[Path, Wrong] = {}
-    for code in reversed(_WORST):
+        faults |= dict.fromkeys(_faults_of_error(error, path, run, root))
+    worst: dict[Path, Fault] = {}
+    for code in reversed(_WORST_CODES):
         worst |= {fault.at: fault for fault in reversed(faults) if fault.code == code}
     return [fault for fault in faults if worst.get(fault.at, fault) is fault]
 
 
-def _place(value: Any, fault: Wrong) -> list[float]:
+def _position_in_value(value: Any, fault: Fault) -> list[float]:
     """Where in a value something is wrong, so that findings stand in its order, what is missing last."""
     positions: list[float] = []
     for step in fault.at:
@@ -336,27 +344,27 @@ def _place(value: Any, fault: Wrong) -> list[float]:
     return [*positions, inf] if fault.code == "check.missing_argument" else positions
 
 
-def _told(error: Any, path: Path, run: Any, root: Mapping[str, Any]) -> list[Wrong]:
+def _faults_of_error(error: Any, path: Path, run: Any, root: Mapping[str, Any]) -> list[Fault]:
     location = (*path, *error.path)
     code = getattr(error, "code", None)
     if code:
-        return [Wrong(location, code, error.message, error.name)]
+        return [Fault(location, code, error.message, error.name)]
     if error.schema is False:
-        return [Wrong(location, "check.not_allowed", "the tool allows nothing here")]
+        return [Fault(location, "check.not_allowed", "the tool allows nothing here")]
     if error.validator in ("anyOf", "oneOf"):
-        return _either(error, location, run, root)
-    return [Wrong(location, "check.not_allowed", f"breaks what the tool says with {error.validator!r}")]
+        return _faults_of_alternatives(error, location, run, root)
+    return [Fault(location, "check.not_allowed", f"breaks what the tool says with {error.validator!r}")]
 
 
-def _either(error: Any, location: Path, run: Any, root: Mapping[str, Any]) -> list[Wrong]:
+def _faults_of_alternatives(error: Any, location: Path, run: Any, root: Mapping[str, Any]) -> list[Fault]:
     """What to say of a value that is of none of the alternatives."""
-    kinds = Type(any_of=tuple(_outline(alternative, root) for alternative in error.validator_value))
-    tries = [tuple(_all(errors, (), run, root)) for errors in error.tries]
-    faults = Parts(run.texts, run.holes).closest(error.instance, kinds, tries)
+    kinds = Type(any_of=tuple(_outline_type(alternative, root) for alternative in error.validator_value))
+    tries = [tuple(_collect_faults(errors, (), run, root)) for errors in error.tries]
+    faults = ValueChecker(run.texts, run.holes).closest(error.instance, kinds, tries)
     return [fault._replace(at=(*location, *fault.at)) for fault in faults]
 
 
-def _outline(schema: Any, root: Mapping[str, Any]) -> Type:
+def _outline_type(schema: Any, root: Mapping[str, Any]) -> Type:
     """What a type can say of an alternative."""
     try:
         return type_of(schema, root)

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.errors import CatalogError
-from planner_eval.base.json_files import value_of
+from planner_eval.base.json_files import decode_field
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type, union
 from planner_eval.catalogs.json_schema.keywords import refuse_misplaced
-from planner_eval.catalogs.json_schema.types import self_contained, target, type_of
+from planner_eval.catalogs.json_schema.types import make_self_contained, resolve_reference, type_of
 from planner_eval.catalogs.sources.standard import read_tools
-from planner_eval.catalogs.type_names import from_words, type_of_words
+from planner_eval.catalogs.type_names import schema_from_words, type_of_words
 
 # ----------------------------------------------------------------------
 # The catalog formats of the five benchmarks, and of TaskBench.
@@ -29,16 +29,18 @@ _CHOICE = re.compile(r"value can only be (?:one of follows:? ?)?(.+)$")
 def read_appbench(data: Any, name: str) -> Catalog:
     """AppBench's catalogue: apps, their APIs, and required, optional and returned arguments."""
     tools = []
-    for app in _list(data, "apps"):
-        for api in _list(app, "apis"):
+    for app in _read_list(data, "apps"):
+        for api in _read_list(app, "apis"):
             parameters = [
-                _appbench(argument, required=True) for argument in api.get("required_arguments") or ()
+                _appbench_parameter(argument, required=True)
+                for argument in api.get("required_arguments") or ()
             ]
             parameters += [
-                _appbench(argument, required=False) for argument in api.get("optional_arguments") or ()
+                _appbench_parameter(argument, required=False)
+                for argument in api.get("optional_arguments") or ()
             ]
             returned = {
-                argument["name"]: _appbench(argument, required=True)
+                argument["name"]: _appbench_parameter(argument, required=True)
                 for argument in api.get("returned_arguments") or ()
             }
             tools.append(
@@ -47,14 +49,14 @@ def read_appbench(data: Any, name: str) -> Catalog:
                     str(app["app"]),
                     str(api.get("description") or ""),
                     tuple(parameters),
-                    returns=_record(tuple(returned.values())),
+                    returns=_record_type(tuple(returned.values())),
                     action=True if api.get("is_transactional") else None,
                 )
             )
     return Catalog(tuple(tools), name, text_values=True, holes=("?",), reports_all=True)
 
 
-def _appbench(entry: Mapping[str, Any], *, required: bool) -> Parameter:
+def _appbench_parameter(entry: Mapping[str, Any], *, required: bool) -> Parameter:
     described = str(entry.get("description") or "")
     kind = type_of_words(entry.get("type") or "")
     if (match := _CHOICE.search(described)) and kind.kinds == ("string",):
@@ -80,7 +82,9 @@ def read_callnavi(data: Any, name: str) -> Catalog:
             parameters, extra = (), True
         else:
             parameters = tuple(
-                Parameter(str(key), _callnavi(value)) for key, value in declared.items() if key != "$schema"
+                Parameter(str(key), _callnavi_type(value))
+                for key, value in declared.items()
+                if key != "$schema"
             )
         tools.append(
             Tool(
@@ -94,10 +98,12 @@ def read_callnavi(data: Any, name: str) -> Catalog:
     return Catalog(tuple(tools), name, text_values=True, holes=("$$$",), reports_all=True)
 
 
-def _callnavi(value: Any) -> Type:
+def _callnavi_type(value: Any) -> Type:
     """A parameter's type from a type word, choices with slashes, an inline example or nested fields."""
     if isinstance(value, Mapping):
-        fields = tuple(Parameter(str(key), _callnavi(inner), required=False) for key, inner in value.items())
+        fields = tuple(
+            Parameter(str(key), _callnavi_type(inner), required=False) for key, inner in value.items()
+        )
         return Type(("object",), fields=fields, open=True)
     if not isinstance(value, str):
         return type_of_words(type(value).__name__)
@@ -108,19 +114,21 @@ def _callnavi(value: Any) -> Type:
 
 def _callnavi_result(returned: Any) -> Type:
     if isinstance(returned, Mapping):
-        return _record(tuple(Parameter(str(key), _callnavi(value)) for key, value in returned.items()))
+        return _record_type(
+            tuple(Parameter(str(key), _callnavi_type(value)) for key, value in returned.items())
+        )
     names = [returned] if isinstance(returned, str) else list(returned or ())
-    return _record(tuple(Parameter(str(name), ANY) for name in names)) if names else ANY
+    return _record_type(tuple(Parameter(str(name), ANY) for name in names)) if names else ANY
 
 
 # ---------------------------------------------------------------- NESTful
-_GROUPS = ("query_parameters", "path_parameters", "parameters", "arguments")
-_OUTPUTS = ("output_parameters", "output_parameter")
+_NESTFUL_GROUPS = ("query_parameters", "path_parameters", "parameters", "arguments")
+_NESTFUL_OUTPUTS = ("output_parameters", "output_parameter")
 
 
 def read_nestful(data: Any, name: str) -> Catalog:
     """NESTful's specifications, or records that carry them under ``tools``."""
-    return Catalog(union(_nestful(entry) for entry in _nestful_entries(data)), name)
+    return Catalog(union(_nestful_tool(entry) for entry in _nestful_entries(data)), name)
 
 
 def _nestful_entries(data: Any) -> Iterator[Mapping[str, Any]]:
@@ -128,7 +136,7 @@ def _nestful_entries(data: Any) -> Iterator[Mapping[str, Any]]:
         tools = entry.get("tools") if isinstance(entry, Mapping) else None
         if isinstance(tools, str):  # the first published files hold JSON inside JSON
             try:
-                tools = value_of(tools)
+                tools = decode_field(tools)
             except ValueError as error:
                 raise CatalogError(f'a record\'s "tools" are a text that is no JSON: {error}') from None
         if isinstance(tools, list):
@@ -139,12 +147,12 @@ def _nestful_entries(data: Any) -> Iterator[Mapping[str, Any]]:
             yield entry
 
 
-def _nestful(entry: Any) -> Tool:
+def _nestful_tool(entry: Any) -> Tool:
     if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
         raise CatalogError(f'expected a specification with a "name", found {entry!r:.80}')
-    refuse_misplaced(entry, "the specification", _GROUPS, _OUTPUTS)
+    refuse_misplaced(entry, "the specification", _NESTFUL_GROUPS, _NESTFUL_OUTPUTS)
     parameters: list[Parameter] = []
-    for group in _GROUPS:
+    for group in _NESTFUL_GROUPS:
         fields = entry.get(group)
         if isinstance(fields, Mapping):
             parameters += _nestful_fields(fields, stated=group != "parameters")
@@ -154,7 +162,7 @@ def _nestful(entry: Any) -> Tool:
         entry["name"],
         description=str(entry.get("description") or ""),
         parameters=tuple(parameters),
-        returns=_record(returned) if returned else ANY,
+        returns=_record_type(returned) if returned else ANY,
     )
 
 
@@ -199,18 +207,18 @@ def _nestful_type(entry: Mapping[str, Any]) -> Type:
     base = [type_of_words(str(kind)) for kind in kinds]
     items = entry.get("items")
     if any(t.kinds == ("array",) for t in base) and isinstance(items, Mapping):
-        return Type(_kinds(base), items=_nestful_type(items))
+        return Type(_join_kinds(base), items=_nestful_type(items))
     if any(t.kinds == ("object",) for t in base) and isinstance(entry.get("properties"), Mapping):
         fields = tuple(
             _nestful_fields({key: entry[key] for key in ("properties", "required") if key in entry})
         )
-        return Type(_kinds(base), fields=fields, open=False)
+        return Type(_join_kinds(base), fields=fields, open=False)
     if len(base) == 1 and base[0].kinds == ("string",) and isinstance(entry.get("format"), str):
         return Type(("string",), format=entry["format"])
-    return base[0] if len(base) == 1 else Type(_kinds(base))
+    return base[0] if len(base) == 1 else Type(_join_kinds(base))
 
 
-def _kinds(types: list[Type]) -> tuple[str, ...]:
+def _join_kinds(types: list[Type]) -> tuple[str, ...]:
     """The joined kinds; () as soon as one of the types allows anything."""
     if not all(t.kinds for t in types):
         return ()
@@ -234,14 +242,14 @@ def read_complexfuncbench(data: Any, name: str) -> Catalog:
     from planner_eval.catalogs.sources.standard import read_tools
 
     if isinstance(data, Mapping) and "functions" not in data:
-        return Catalog(tuple(_complexfuncbench(data)), name, reports_all=True)
+        return Catalog(tuple(_complexfuncbench_tools(data)), name, reports_all=True)
     offered = [
         tool for record in (data if isinstance(data, list) else [data]) for tool in record["functions"]
     ]
     return Catalog(union(read_tools(offered, name).tools), name, reports_all=True)
 
 
-def _complexfuncbench(data: Mapping[str, Any]) -> Iterator[Tool]:
+def _complexfuncbench_tools(data: Mapping[str, Any]) -> Iterator[Tool]:
     for key, value in data.items():
         if isinstance(value, Mapping):
             yield from (Tool(str(tool), open=True) for tool in value.get("name_to_url") or ())
@@ -253,10 +261,10 @@ def _complexfuncbench(data: Mapping[str, Any]) -> Iterator[Tool]:
 # ---------------------------------------------------------------- TaskBench
 def read_taskbench(data: Any, name: str) -> Catalog:
     """TaskBench's tools: with parameters, or with the types of what they take, in order."""
-    return Catalog(tuple(_taskbench(node) for node in _list(data, "nodes")), name)
+    return Catalog(tuple(_taskbench_tool(node) for node in _read_list(data, "nodes")), name)
 
 
-def _taskbench(node: Mapping[str, Any]) -> Tool:
+def _taskbench_tool(node: Mapping[str, Any]) -> Tool:
     parameters = [
         Parameter(
             str(parameter["name"]),
@@ -271,12 +279,12 @@ def _taskbench(node: Mapping[str, Any]) -> Tool:
 
 
 # ---------------------------------------------------------------- shared
-def _record(fields: tuple[Parameter, ...]) -> Type:
+def _record_type(fields: tuple[Parameter, ...]) -> Type:
     """The type of a result that has exactly these outputs."""
     return Type(("object",), fields=fields, open=False)
 
 
-def _list(data: Any, key: str) -> list[Any]:
+def _read_list(data: Any, key: str) -> list[Any]:
     entries = data.get(key) if isinstance(data, Mapping) else None
     if not isinstance(entries, list):
         raise CatalogError(f'expected a list under "{key}", found {entries!r:.80}')
@@ -289,22 +297,22 @@ def _list(data: Any, key: str) -> list[Any]:
 # Each reader takes decoded JSON, a file's records or tools alone. Sources: BFCL's questions and its
 # ``multi_turn_func_doc/``; UltraTool's test sets; Seal-Tools' ``tool.jsonl``; NesTools' ``test_data.jsonl``,
 # whose tools have the same form; ToolAlpaca's training and evaluation files, which carry OpenAPI documents.
-_METHODS = ("get", "post", "put", "delete", "patch", "head", "options", "trace")
+_HTTP_METHODS = ("get", "post", "put", "delete", "patch", "head", "options", "trace")
 
 
 # ---------------------------------------------------------------- BFCL
 def read_bfcl(data: Any, name: str) -> Catalog:
     """BFCL's function documents, alone or in the records that offer them."""
-    offered = [tool for record in _listed(data) for tool in _offered(record, "function")]
-    entries = [_renamed(tool, {"parameters": "parameters", "response": "returns"}) for tool in offered]
+    offered = [tool for record in _as_records(data) for tool in _offered_tools(record, "function")]
+    entries = [_rename_schemas(tool, {"parameters": "parameters", "response": "returns"}) for tool in offered]
     return Catalog(union(read_tools(entries, name).tools), name)
 
 
 # ---------------------------------------------------------------- UltraTool
 def read_ultratool(data: Any, name: str) -> Catalog:
     """UltraTool's tools, alone or in its records; its gold plans write numbers as text."""
-    offered = [tool for record in _listed(data) for tool in _offered(record, "toolset", "tools")]
-    entries = [_renamed(tool, {"arguments": "parameters", "results": "returns"}) for tool in offered]
+    offered = [tool for record in _as_records(data) for tool in _offered_tools(record, "toolset", "tools")]
+    entries = [_rename_schemas(tool, {"arguments": "parameters", "results": "returns"}) for tool in offered]
     return Catalog(union(read_tools(entries, name).tools), name, text_values=True)
 
 
@@ -314,9 +322,9 @@ def read_sealtools(data: Any, name: str) -> Catalog:
 
     Seal-Tools' gold plans write numbers as text; those of NesTools do not.
     """
-    records = _listed(data)
+    records = _as_records(data)
     texts = not any("api" in record for record in records)
-    tools = union(_sealtool(tool) for record in records for tool in _offered(record, "api"))
+    tools = union(_sealtool(tool) for record in records for tool in _offered_tools(record, "api"))
     return Catalog(tools, name, text_values=texts, reports_all=True)
 
 
@@ -327,8 +335,8 @@ def _sealtool(entry: Mapping[str, Any]) -> Tool:
     needed = entry.get("required") or []
     if not isinstance(needed, list):
         raise CatalogError(f"{prefix}required must be a list of names, found {needed!r:.60}")
-    parameters = _worded(entry.get("parameters"), needed, prefix + "parameters")
-    returned = _worded(entry.get("responses"), None, prefix + "responses")
+    parameters = _read_parameters(entry.get("parameters"), needed, prefix + "parameters")
+    returned = _read_parameters(entry.get("responses"), None, prefix + "responses")
     missing = [Parameter(str(name)) for name in needed if name not in {p.name for p in parameters}]
     return Tool(
         entry["api_name"],
@@ -338,7 +346,7 @@ def _sealtool(entry: Mapping[str, Any]) -> Tool:
     )
 
 
-def _worded(descriptions: Any, needed: list[Any] | None, label: str) -> tuple[Parameter, ...]:
+def _read_parameters(descriptions: Any, needed: list[Any] | None, label: str) -> tuple[Parameter, ...]:
     """Parameters or results from an object of names and types in words."""
     if not isinstance(descriptions or {}, Mapping):
         raise CatalogError(f"{label}: expected an object of names, found {descriptions!r:.60}")
@@ -358,13 +366,13 @@ def read_toolalpaca(data: Any, name: str) -> Catalog:
 
     Its gold plans give ``""`` for what is left out, and its own check lets it pass.
     """
-    return Catalog(tuple(tool for api in _listed(data) for tool in _operations(api)), name, holes=("",))
+    return Catalog(tuple(tool for api in _as_records(data) for tool in _operations(api)), name, holes=("",))
 
 
 def _operations(api: Mapping[str, Any]) -> Iterator[Tool]:
     app, text = str(api.get("Name") or ""), api.get("Documentation")
     try:
-        document = value_of(text) if isinstance(text, str) else text
+        document = decode_field(text) if isinstance(text, str) else text
     except ValueError as error:
         raise CatalogError(f'{app!r:.60}: its "Documentation" is a text that is no JSON: {error}') from None
     paths = document.get("paths") if isinstance(document, Mapping) else None
@@ -374,13 +382,13 @@ def _operations(api: Mapping[str, Any]) -> Iterator[Tool]:
             f"found {document!r:.60}"
         )
     for path, methods in paths.items():
-        for method in _METHODS:
+        for method in _HTTP_METHODS:
             if isinstance(methods.get(method), Mapping):
                 shared = methods.get("parameters") or []
-                yield _operation(app, str(path), method, methods[method], shared, document)
+                yield _operation_tool(app, str(path), method, methods[method], shared, document)
 
 
-def _operation(
+def _operation_tool(
     app: str,
     path: str,
     method: str,
@@ -391,12 +399,12 @@ def _operation(
     own = path[1:].replace("/", "_").replace("{", "").replace("}", "") + "_" + method
     schema: dict[str, Any] = {"type": "object", "properties": {}, "required": []}
     for declared in (*(operation.get("parameters") or ()), *shared):
-        parameter = target(declared["$ref"], document) if "$ref" in declared else declared
+        parameter = resolve_reference(declared["$ref"], document) if "$ref" in declared else declared
         described = {"description": parameter["description"]} if parameter.get("description") else {}
         schema["properties"][parameter["name"]] = {**(parameter.get("schema") or {}), **described}
         if parameter.get("required"):
             schema["required"].append(parameter["name"])
-    body = _content(operation.get("requestBody"), document)
+    body = _content_schema(operation.get("requestBody"), document)
     if body is not None:
         schema["properties"].update(body.get("properties") or {})
         schema["required"] += needed if isinstance(needed := body.get("required"), list) else []
@@ -406,39 +414,39 @@ def _operation(
         "name": str(operation.get("operationId") or own),
         "app": app or None,
         "description": str(operation.get("summary") or operation.get("description") or ""),
-        "parameters": from_words(self_contained(schema, document)),
+        "parameters": schema_from_words(make_self_contained(schema, document)),
     }
-    returned = _content(good, document)
+    returned = _content_schema(good, document)
     if returned:
-        entry["returns"] = from_words(self_contained(returned, document))
+        entry["returns"] = schema_from_words(make_self_contained(returned, document))
     return read_tools([entry], app).tools[0]
 
 
-def _content(body: Any, document: Mapping[str, Any]) -> dict[str, Any] | None:
+def _content_schema(body: Any, document: Mapping[str, Any]) -> dict[str, Any] | None:
     """The schema of a request's or an answer's first form."""
     if isinstance(body, Mapping) and "$ref" in body:
-        body = target(body["$ref"], document)
+        body = resolve_reference(body["$ref"], document)
     forms = body.get("content") if isinstance(body, Mapping) else None
     form: Any = next(iter(forms.values()), None) if isinstance(forms, Mapping) else None
     schema = form.get("schema") if isinstance(form, Mapping) else None
     if isinstance(schema, Mapping) and "$ref" in schema:
-        schema = target(schema["$ref"], document)
+        schema = resolve_reference(schema["$ref"], document)
     return dict(schema) if isinstance(schema, Mapping) else None
 
 
 # ---------------------------------------------------------------- shared
-def _renamed(tool: Any, schemas: Mapping[str, str]) -> dict[str, Any]:
+def _rename_schemas(tool: Any, schemas: Mapping[str, str]) -> dict[str, Any]:
     """A tool with its schemas where the trade has them, in JSON Schema's words."""
     inner = tool.get("function", tool) if isinstance(tool, Mapping) else None
     if not isinstance(inner, Mapping):
         raise CatalogError(f"expected a function's document, found {tool!r:.80}")
     remaining = {key: value for key, value in inner.items() if key not in schemas}
     return remaining | {
-        target_key: from_words(inner[key]) for key, target_key in schemas.items() if key in inner
+        target_key: schema_from_words(inner[key]) for key, target_key in schemas.items() if key in inner
     }
 
 
-def _listed(data: Any) -> list[Mapping[str, Any]]:
+def _as_records(data: Any) -> list[Mapping[str, Any]]:
     if isinstance(data, Mapping):
         data = [data]
     if not isinstance(data, list) or not all(isinstance(entry, Mapping) for entry in data):
@@ -446,7 +454,7 @@ def _listed(data: Any) -> list[Mapping[str, Any]]:
     return data
 
 
-def _offered(record: Mapping[str, Any], *keys: str) -> list[Any]:
+def _offered_tools(record: Mapping[str, Any], *keys: str) -> list[Any]:
     """The tools of a record under the first of `keys` that it has; a tool alone offers itself."""
     for key in keys:
         tools = record.get(key)

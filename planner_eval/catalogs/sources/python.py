@@ -21,24 +21,32 @@ import typing_extensions
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
-from planner_eval.catalogs.json_schema.plain import judge_of
+from planner_eval.catalogs.json_schema.plain import make_validator
 from planner_eval.catalogs.json_schema.types import object_schema, type_of
 from planner_eval.catalogs.type_names import type_of_annotation
 
 _EMPTY = inspect.Parameter.empty
-_KNOWN = ("typing", "typing_extensions", "collections", "collections.abc", "datetime", "pathlib", "decimal")
+_KNOWN_MODULES = (
+    "typing",
+    "typing_extensions",
+    "collections",
+    "collections.abc",
+    "datetime",
+    "pathlib",
+    "decimal",
+)
 """Modules whose classes are known by name."""
-_PLAIN = (str, int, float, bool, type(None), list, dict, tuple, set, frozenset, bytes)
-_NAMED = frozenset(
+_PLAIN_TYPES = (str, int, float, bool, type(None), list, dict, tuple, set, frozenset, bytes)
+_KNOWN_NAMES = frozenset(
     (
-        *(cls.__name__ for cls in _PLAIN),
+        *(cls.__name__ for cls in _PLAIN_TYPES),
         *("typing", "Any", "Optional", "Union", "Literal", "List", "Dict", "Tuple", "Set", "FrozenSet"),
         *("Annotated", "Sequence", "Iterable", "Mapping", "None", "date", "datetime", "time"),
     )
 )
 """Python's own names in annotations that could not be evaluated."""
-_SETS = (set, frozenset)
-_LISTS = (list, Sequence, Iterable, Collection)
+_SET_TYPES = (set, frozenset)
+_LIST_TYPES = (list, Sequence, Iterable, Collection)
 
 
 def from_functions(functions: Iterable[Callable[..., Any]], name: str = "functions") -> Catalog:
@@ -49,7 +57,7 @@ def from_functions(functions: Iterable[Callable[..., Any]], name: str = "functio
     >>> from_functions([add]).tools[0].signature()
     'add(a: integer, b?: integer = 0) -> integer'
     """
-    return Catalog(tuple(_tool(function) for function in functions), name)
+    return Catalog(tuple(_tool_of_function(function) for function in functions), name)
 
 
 def from_source(text: str, name: str) -> Catalog:
@@ -65,30 +73,34 @@ def from_source(text: str, name: str) -> Catalog:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise CatalogError(f"not a Python file: {error}") from None
     functions = [node for node in module.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    unknown = frozenset(_strangers(module))
-    return Catalog(tuple(_parsed(node, unknown) for node in functions if not node.name.startswith("_")), name)
+    unknown = frozenset(_find_foreign_classes(module))
+    return Catalog(
+        tuple(_tool_of_node(node, unknown) for node in functions if not node.name.startswith("_")), name
+    )
 
 
-def _strangers(module: ast.Module) -> Iterator[str]:
+def _find_foreign_classes(module: ast.Module) -> Iterator[str]:
     """Names of classes that are not Python's, though they may be called like those that are known."""
     yield "object"  # which all values are
     for node in ast.walk(module):
         if isinstance(node, ast.ClassDef):
             yield node.name
-        elif isinstance(node, ast.ImportFrom) and node.module not in _KNOWN:
+        elif isinstance(node, ast.ImportFrom) and node.module not in _KNOWN_MODULES:
             yield from (alias.asname or alias.name for alias in node.names)
         elif isinstance(node, ast.Import):
-            yield from (alias.asname or alias.name for alias in node.names if alias.name not in _KNOWN)
+            yield from (
+                alias.asname or alias.name for alias in node.names if alias.name not in _KNOWN_MODULES
+            )
 
 
-def _tool(function: Callable[..., Any]) -> Tool:
+def _tool_of_function(function: Callable[..., Any]) -> Tool:
     try:
         signature = inspect.signature(function, eval_str=True)
     except (ValueError, TypeError):
         raise CatalogError(f"{function!r:.80} is no function with a readable signature") from None
     except Exception:  # an annotation that names something absent: keep it as text
         signature = inspect.signature(function)
-    summary, described = documented(inspect.getdoc(function) or "")
+    summary, described = parse_docstring(inspect.getdoc(function) or "")
     extra, declared = False, {}
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -99,14 +111,16 @@ def _tool(function: Callable[..., Any]) -> Tool:
     parameters = tuple(
         Parameter(
             name,
-            type_of(schemas[name], {"$defs": defs}) if name in schemas else _annotated(parameter.annotation),
+            type_of(schemas[name], {"$defs": defs})
+            if name in schemas
+            else _annotation_type(parameter.annotation),
             parameter.default is _EMPTY,
             described.get(name, ""),
-            *_default(parameter.default, has_default=parameter.default is not _EMPTY),
+            *_json_default(parameter.default, has_default=parameter.default is not _EMPTY),
         )
         for name, parameter in declared.items()
     )
-    returns = _returned(signature.return_annotation)
+    returns = _return_type(signature.return_annotation)
     name = getattr(function, "__name__", type(function).__name__)
     tool = Tool(name, description=summary, parameters=parameters, open=extra, returns=returns)
     return _with_schema(tool, schemas, defs) if schemas else tool
@@ -123,7 +137,7 @@ def _with_schema(tool: Tool, schemas: dict[str, Any], defs: dict[str, Any]) -> T
         }
         schema["properties"][name] = {**parameter_schema, **stated_keywords}
     schema |= {"$defs": defs} if defs else {}
-    return replace(tool, schema=schema, judge=judge_of(schema))
+    return replace(tool, schema=schema, judge=make_validator(schema))
 
 
 def _schemas(annotations: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -135,7 +149,7 @@ def _schemas(annotations: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
         if isinstance(annotation, str) or _is_plain(annotation):
             continue
         try:
-            adapter = TypeAdapter(_typed(annotation))
+            adapter = TypeAdapter(_portable_typed_dict(annotation))
             adapter.json_schema()
             adapters[name] = adapter
         except Exception:  # pydantic raises many kinds for what it cannot describe
@@ -148,14 +162,16 @@ def _schemas(annotations: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
     return {name: json_schemas[name, "validation"] for name in adapters}, definitions.get("$defs", {})
 
 
-def _typed(annotation: Any) -> Any:
+def _portable_typed_dict(annotation: Any) -> Any:
     """A TypedDict as pydantic takes it before Python 3.12; anything else stays."""
     if not is_typeddict(annotation) or sys.version_info >= (3, 12):
         return annotation
     hints = get_type_hints(annotation, include_extras=True)
     optional = annotation.__optional_keys__
     fields = {
-        name: typing_extensions.NotRequired[_typed(hint)] if name in optional else _typed(hint)
+        name: typing_extensions.NotRequired[_portable_typed_dict(hint)]
+        if name in optional
+        else _portable_typed_dict(hint)
         for name, hint in hints.items()
     }
     return typing_extensions.TypedDict(annotation.__name__, fields)  # type: ignore[operator]
@@ -170,16 +186,16 @@ def _is_plain(annotation: Any) -> bool:
         return True
     outer, arguments = get_origin(annotation), get_args(annotation)
     if outer is None:
-        return annotation in _PLAIN and annotation not in _SETS
+        return annotation in _PLAIN_TYPES and annotation not in _SET_TYPES
     if outer is Literal:
         return True
-    if outer in (Union, UnionType) or (outer in _LISTS and len(arguments) == 1):
+    if outer in (Union, UnionType) or (outer in _LIST_TYPES and len(arguments) == 1):
         return all(map(_is_plain, arguments))
     return outer is tuple and len(arguments) == 2 and arguments[1] is ... and _is_plain(arguments[0])
 
 
-def _parsed(node: ast.FunctionDef | ast.AsyncFunctionDef, unknown: Collection[str]) -> Tool:
-    summary, described = documented(inspect.cleandoc(ast.get_docstring(node) or ""))
+def _tool_of_node(node: ast.FunctionDef | ast.AsyncFunctionDef, unknown: Collection[str]) -> Tool:
+    summary, described = parse_docstring(inspect.cleandoc(ast.get_docstring(node) or ""))
     spec = node.args
     positional = [*spec.posonlyargs, *spec.args]
     defaults: list[ast.expr | None] = [None] * (len(positional) - len(spec.defaults)) + list(spec.defaults)
@@ -206,18 +222,18 @@ def _parsed(node: ast.FunctionDef | ast.AsyncFunctionDef, unknown: Collection[st
     return Tool(node.name, description=summary, parameters=tuple(parameters), open=extra, returns=returns)
 
 
-class Documented(NamedTuple):
+class Docstring(NamedTuple):
     """What a docstring says: its summary, and the words on each argument."""
 
     summary: str
     arguments: dict[str, str]
 
 
-def documented(text: str) -> Documented:
+def parse_docstring(text: str) -> Docstring:
     """What a docstring in Google, NumPy or reST style says.
 
-    >>> documented(chr(10).join(["Find a room.", "", "Args:", "    city (str): Where to look."]))
-    Documented(summary='Find a room.', arguments={'city': 'Where to look.'})
+    >>> parse_docstring(chr(10).join(["Find a room.", "", "Args:", "    city (str): Where to look."]))
+    Docstring(summary='Find a room.', arguments={'city': 'Where to look.'})
     """
     summary = " ".join(line.strip() for line in text.split("\n\n", 1)[0].splitlines())
     arguments = {
@@ -228,7 +244,7 @@ def documented(text: str) -> Documented:
     )
     for name, words in _entries(section[1]) if section else ():
         arguments.setdefault(name, words)
-    return Documented(summary, arguments)
+    return Docstring(summary, arguments)
 
 
 def _entries(section: str) -> Iterator[tuple[str, str]]:
@@ -251,20 +267,20 @@ def _entries(section: str) -> Iterator[tuple[str, str]]:
             words += " " + line
 
 
-def _annotated(annotation: Any) -> Type:
+def _annotation_type(annotation: Any) -> Type:
     """What words say of an annotation; a class that they do not mean stands for anything."""
     if annotation is _EMPTY or annotation is Any or annotation is object:
         return ANY
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    return type_of_annotation(text, {name for name in re.findall(r"\w+", text) if name not in _NAMED})
+    return type_of_annotation(text, {name for name in re.findall(r"\w+", text) if name not in _KNOWN_NAMES})
 
 
-def _returned(annotation: Any) -> Type:
+def _return_type(annotation: Any) -> Type:
     schemas, defs = _schemas({"": annotation})
-    return type_of(schemas[""], {"$defs": defs}) if schemas else _annotated(annotation)
+    return type_of(schemas[""], {"$defs": defs}) if schemas else _annotation_type(annotation)
 
 
-def _default(value: Any, *, has_default: bool) -> tuple[Any, bool]:
+def _json_default(value: Any, *, has_default: bool) -> tuple[Any, bool]:
     return (value, True) if has_default and _is_json(value) else (None, False)
 
 

@@ -14,25 +14,30 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from planner_eval.base.errors import CatalogError
-from planner_eval.base.json_files import value_of
+from planner_eval.base.json_files import decode_field
 from planner_eval.catalogs.catalog import ANY, KINDS, Catalog, Tool, union
-from planner_eval.catalogs.json_schema.keywords import RETURNS, TAKES, refuse_faults, refuse_misplaced
-from planner_eval.catalogs.json_schema.plain import judge_of
-from planner_eval.catalogs.json_schema.types import fields_of, is_open, self_contained, type_of
+from planner_eval.catalogs.json_schema.keywords import (
+    PARAMETERS_KEYS,
+    RETURNS_KEYS,
+    refuse_faults,
+    refuse_misplaced,
+)
+from planner_eval.catalogs.json_schema.plain import make_validator
+from planner_eval.catalogs.json_schema.types import fields_of, is_open, make_self_contained, type_of
 
-OWN = "planeval-catalog/1"
+OWN_FORMAT = "planeval-catalog/1"
 """The value of ``format`` in catalogs that planeval writes itself."""
 
-NOTE = "planeval: "
+NOTE_PREFIX = "planeval: "
 """How the ``$comment`` begins that has the name and app of a tool whose format could not hold them."""
 
-_GIVES = ("arguments", "args", "kwargs", "input", "tool_input", "action_input")
+_ARGUMENT_VALUE_KEYS = ("arguments", "args", "kwargs", "input", "tool_input", "action_input")
 """Where calls have the values of their arguments."""
-_DESCRIBES = frozenset(
+_TOOL_KEYS = frozenset(
     ("parameters", "inputSchema", "input_schema", "returns", "outputSchema", "output_schema", "description")
 )
 """Keys of tools that calls have not; a call's ``parameters`` are no schema."""
-_KEYWORDS = frozenset(
+_OBJECT_KEYWORDS = frozenset(
     (
         *("type", "properties", "required", "additionalProperties", "patternProperties", "$ref", "allOf"),
         *("anyOf", "oneOf", "not", "$schema", "$defs", "definitions", "title", "description"),
@@ -53,8 +58,8 @@ class _Entry(BaseModel):
     name: str = Field(min_length=1)
     app: str | None = None
     description: str | None = None
-    parameters: dict[str, Any] | None = Field(None, validation_alias=AliasChoices(*TAKES))
-    returns: dict[str, Any] | None = Field(None, validation_alias=AliasChoices(*RETURNS))
+    parameters: dict[str, Any] | None = Field(None, validation_alias=AliasChoices(*PARAMETERS_KEYS))
+    returns: dict[str, Any] | None = Field(None, validation_alias=AliasChoices(*RETURNS_KEYS))
     action: bool | None = None
     annotations: _Hints | None = None
 
@@ -89,7 +94,7 @@ def read_tools(data: Any, name: str) -> Catalog:
             f"the last answer has a nextCursor, {more!r:.40}: there are more tools; "
             "put all the answers into one file of JSON lines"
         )
-    return Catalog(tuple(_tool(entry, number) for number, entry in enumerate(entries)), name)
+    return Catalog(tuple(_read_tool(entry, number) for number, entry in enumerate(entries)), name)
 
 
 def read_own(data: Any, name: str) -> Catalog:
@@ -97,18 +102,18 @@ def read_own(data: Any, name: str) -> Catalog:
     entries = data if isinstance(data, list) else [data]
     contents = [entry.get("tools") if isinstance(entry, Mapping) else None for entry in entries]
     if not any(isinstance(content, Mapping) for content in contents):
-        return _own(data, name)
-    catalogs = [_own(content, name) for content in contents if isinstance(content, Mapping)]
+        return _read_own_catalog(data, name)
+    catalogs = [_read_own_catalog(content, name) for content in contents if isinstance(content, Mapping)]
     tools = union(tool for catalog in catalogs for tool in catalog.tools)
     first = catalogs[0]
     return Catalog(tools, name, first.text_values, first.holes, first.reports_all)
 
 
-def _own(data: Any, name: str) -> Catalog:
+def _read_own_catalog(data: Any, name: str) -> Catalog:
     try:
         own = _Own.model_validate(data)
     except ValidationError as error:
-        raise CatalogError(_explained(error)) from None
+        raise CatalogError(_explain_error(error)) from None
     tools = read_tools(own.tools, name).tools
     return Catalog(tools, own.name, own.text_values, own.holes, own.reports_all)
 
@@ -134,11 +139,11 @@ def read_schemas(data: Any, name: str) -> Catalog:
         if not isinstance(title, str) or not title:
             raise CatalogError(f'schema {number}: needs a "title", which names the tool')
         described = str(schema.get("description") or "")
-        tools.append(_built(title, None, described, self_contained(schema, root)))
+        tools.append(_build_tool(title, None, described, make_self_contained(schema, root)))
     return Catalog(tuple(tools), name)
 
 
-def _tool(entry: Any, number: int) -> Tool:
+def _read_tool(entry: Any, number: int) -> Tool:
     if isinstance(entry, Mapping):
         for wrapping in ("function", "custom"):
             if isinstance(entry.get(wrapping), Mapping):
@@ -146,7 +151,7 @@ def _tool(entry: Any, number: int) -> Tool:
                 refuse_misplaced({**outer, "parameters": {}}, f"tool {number}")
                 entry = {"type": wrapping, **entry[wrapping]}
         _refuse_call(entry, number)
-        if (built_in := _built_in(entry)) is not None:
+        if (built_in := _read_built_in(entry)) is not None:
             return built_in
         refuse_misplaced(entry, f"tool {number}")
         _refuse_no_tool(entry, number)
@@ -155,10 +160,10 @@ def _tool(entry: Any, number: int) -> Tool:
     except ValidationError as error:
         named = entry.get("name") if isinstance(entry, Mapping) else None
         raise CatalogError(
-            f"tool {number}{f' {named!r:.60}' if named else ''}: {_explained(error)}"
+            f"tool {number}{f' {named!r:.60}' if named else ''}: {_explain_error(error)}"
         ) from None
     try:
-        tool = _built(read.name, read.app, read.description or "", read.parameters)
+        tool = _build_tool(read.name, read.app, read.description or "", read.parameters)
         returns = ANY if read.returns is None else type_of(read.returns)
     except CatalogError as error:
         raise CatalogError(f"tool {number} {read.name!r:.60}: {error}") from None
@@ -169,8 +174,8 @@ def _tool(entry: Any, number: int) -> Tool:
 
 def _refuse_call(entry: Mapping[str, Any], number: int) -> None:
     """Refuse a call, which would stand for a tool without arguments."""
-    call_keys = [key for key in _GIVES if key in entry]
-    if call_keys and not _DESCRIBES & entry.keys():
+    call_keys = [key for key in _ARGUMENT_VALUE_KEYS if key in entry]
+    if call_keys and not _TOOL_KEYS & entry.keys():
         raise CatalogError(
             f"entry {number}, {entry.get('name')!r:.60}, is a call, not a tool: it has {call_keys[0]!r} and "
             "no parameters; a catalog says which arguments a tool takes, this seems to be a plan"
@@ -180,19 +185,21 @@ def _refuse_call(entry: Mapping[str, Any], number: int) -> None:
 def _refuse_no_tool(entry: Mapping[str, Any], number: int) -> None:
     """Refuse what has a name and nothing else that tools have."""
     other_keys = [key for key in entry if key not in ("name", "strict")]
-    if other_keys and "type" not in entry and not _DESCRIBES & entry.keys():
+    if other_keys and "type" not in entry and not _TOOL_KEYS & entry.keys():
         raise CatalogError(
             f"entry {number}, {entry.get('name')!r:.60}, is no tool: expected a description or parameters "
             f"beside the name, found {', '.join(map(repr, other_keys)):.80}"
         )
 
 
-def _built_in(entry: Mapping[str, Any]) -> Tool | None:
+def _read_built_in(entry: Mapping[str, Any]) -> Tool | None:
     """A tool that a service has itself, or one that takes free text; None for one with a schema."""
     kind, name = entry.get("type"), entry.get("name")
     if not isinstance(kind, str) or kind == "function" or kind in KINDS:
         return None
-    if any(key in entry for key in (*TAKES, *RETURNS)) or ("description" in entry and kind != "custom"):
+    if any(key in entry for key in (*PARAMETERS_KEYS, *RETURNS_KEYS)) or (
+        "description" in entry and kind != "custom"
+    ):
         return None
     if any(isinstance(value, Mapping) and "properties" in value for value in entry.values()):
         return None
@@ -200,12 +207,14 @@ def _built_in(entry: Mapping[str, Any]) -> Tool | None:
     return Tool(own, description=str(entry.get("description") or ""), open=True)
 
 
-def _own_name(name: str, app: str | None, schema: dict[str, Any]) -> tuple[str, str | None, dict[str, Any]]:
+def _restore_name(
+    name: str, app: str | None, schema: dict[str, Any]
+) -> tuple[str, str | None, dict[str, Any]]:
     """A tool's name and app as a note in its schema has them, and the schema without the note."""
     note = schema.get("$comment")
-    if isinstance(note, str) and note.startswith(NOTE):
+    if isinstance(note, str) and note.startswith(NOTE_PREFIX):
         try:
-            own = value_of(note.removeprefix(NOTE))
+            own = decode_field(note.removeprefix(NOTE_PREFIX))
         except ValueError:
             own = None
         if isinstance(own, dict) and isinstance(own.get("name"), str):
@@ -214,17 +223,17 @@ def _own_name(name: str, app: str | None, schema: dict[str, Any]) -> tuple[str, 
     return name, app, schema
 
 
-def _built(name: str, app: str | None, description: str, schema: dict[str, Any] | None) -> Tool:
+def _build_tool(name: str, app: str | None, description: str, schema: dict[str, Any] | None) -> Tool:
     """A tool whose parameters a JSON Schema describes; an object without properties takes none."""
     if not schema:
         return Tool(name, app, description)
-    if not _KEYWORDS & schema.keys():
+    if not _OBJECT_KEYWORDS & schema.keys():
         raise CatalogError(
             f'expected the JSON Schema of an object, as in {{"type": "object", "properties": {{…}}}}, '
             f"found an object of {', '.join(map(repr, schema)):.80}"
         )
     written = name
-    name, app, schema = _own_name(name, app, schema)
+    name, app, schema = _restore_name(name, app, schema)
     refuse_faults(schema)
     kind = type_of(schema)
     if kind.kinds and "object" not in kind.kinds:
@@ -244,11 +253,11 @@ def _built(name: str, app: str | None, description: str, schema: dict[str, Any] 
         schema=schema,
         others=additional,
         written=written,
-        judge=judge_of(schema),
+        judge=make_validator(schema),
     )
 
 
-def _explained(error: ValidationError) -> str:
+def _explain_error(error: ValidationError) -> str:
     first = error.errors()[0]
     location = ".".join(str(step) for step in first["loc"]) or "it"
     return f"{location}: {first['msg'][:1].lower()}{first['msg'][1:]} (found {first.get('input')!r:.60})"

@@ -12,29 +12,29 @@ from typing import Any
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.sources.standard import read_tools
-from planner_eval.catalogs.type_names import from_gemini
+from planner_eval.catalogs.type_names import schema_from_gemini
 
-_DECLARES = ("functionDeclarations", "function_declarations")
-_JSON_SCHEMA = {
+_DECLARATION_KEYS = ("functionDeclarations", "function_declarations")
+_JSON_SCHEMA_KEYS = {
     **dict.fromkeys(("parametersJsonSchema", "parameters_json_schema"), "parameters"),
     **dict.fromkeys(("responseJsonSchema", "response_json_schema"), "returns"),
 }
-_SCHEMA = {"parameters": "parameters", "response": "returns"}
+_SCHEMA_KEYS = {"parameters": "parameters", "response": "returns"}
 
 
 def read_gemini(data: Any, name: str) -> Catalog:
     """A catalog from Gemini's tools, one of them, or a list of declarations."""
-    return read_tools([tool for entry in _under_tools(data) for tool in _gemini(entry)], name)
+    return read_tools([tool for entry in _list_tools(data) for tool in _read_gemini_tool(entry)], name)
 
 
 def read_bedrock(data: Any, name: str) -> Catalog:
     """A catalog from the ``toolConfig`` of Bedrock's Converse API, or the tools in it."""
     if isinstance(data, Mapping) and isinstance(data.get("toolConfig"), Mapping):
         data = data["toolConfig"]
-    return read_tools([tool for entry in _under_tools(data) for tool in _bedrock(entry)], name)
+    return read_tools([tool for entry in _list_tools(data) for tool in _read_bedrock_tool(entry)], name)
 
 
-def _under_tools(data: Any) -> list[Mapping[str, Any]]:
+def _list_tools(data: Any) -> list[Mapping[str, Any]]:
     if isinstance(data, Mapping):
         data = data.get("tools", [data])
     if not isinstance(data, list) or not all(isinstance(entry, Mapping) for entry in data):
@@ -42,33 +42,33 @@ def _under_tools(data: Any) -> list[Mapping[str, Any]]:
     return data
 
 
-def _gemini(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    declared = [declaration for key in _DECLARES for declaration in entry.get(key) or ()]
+def _read_gemini_tool(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    declared = [declaration for key in _DECLARATION_KEYS for declaration in entry.get(key) or ()]
     if declared:
         for declaration in declared:
-            yield _declaration(declaration)
+            yield _read_declaration(declaration)
     elif "name" in entry:
-        yield _declaration(entry)
+        yield _read_declaration(entry)
     else:  # googleSearch, codeExecution and others are called by no plan's name but these
-        own = (key for key, value in entry.items() if value is not None and key not in _DECLARES)
+        own = (key for key, value in entry.items() if value is not None and key not in _DECLARATION_KEYS)
         yield from ({"type": key} for key in own)
 
 
-def _declaration(entry: Any) -> dict[str, Any]:
+def _read_declaration(entry: Any) -> dict[str, Any]:
     if not isinstance(entry, Mapping):
         raise CatalogError(f"expected a function declaration, found {entry!r:.80}")
     renamed: dict[str, Any] = {}
     for key, value in entry.items():
         if value is None:
             continue
-        if (target_key := _SCHEMA.get(key)) is not None:
-            renamed[target_key] = from_gemini(value)
+        if (target_key := _SCHEMA_KEYS.get(key)) is not None:
+            renamed[target_key] = schema_from_gemini(value)
         else:
-            renamed[_JSON_SCHEMA.get(str(key), str(key))] = value
+            renamed[_JSON_SCHEMA_KEYS.get(str(key), str(key))] = value
     return renamed
 
 
-def _bedrock(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _read_bedrock_tool(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if "cachePoint" in entry and len(entry) == 1:  # no tool
         return
     if isinstance(entry.get("systemTool"), Mapping):

@@ -8,19 +8,19 @@ from typing import TypeAlias
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.sentences import value_name
 from planner_eval.comparison.policy.policy import Policy, Terms
-from planner_eval.plan.canonical import OWN, value_key
+from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Call, Plan, Value
 
-Others: TypeAlias = Mapping[tuple[str, str], tuple[Value, ...]]
+AlternativeValues: TypeAlias = Mapping[tuple[str, str], tuple[Value, ...]]
 """Values by the id of gold's call and the argument."""
 
-NO_OTHERS: Others = {}
+NO_ALTERNATIVES: AlternativeValues = {}
 
-_SHOWN = 3
+_MAX_SHOWN_VALUES = 3
 """So many further values are named; of more it is said how many there are."""
 
 
-class Accepted(NamedTuple):
+class AcceptedValues(NamedTuple):
     """All that says what is right beside gold's own values; false where nothing does.
 
     Args:
@@ -31,7 +31,7 @@ class Accepted(NamedTuple):
 
     policy: Policy
     terms: Terms
-    others: Others
+    others: AlternativeValues
 
     def __bool__(self) -> bool:
         return bool(self.others or self.terms.accepted or self.terms.omittable or self.policy.rules)
@@ -56,22 +56,22 @@ class Accepted(NamedTuple):
         """
         rule = self.policy.rule(call.app, call.name, argument)
         values = {
-            value_key(v, OWN): v
+            value_key(v, OWN_POSITIONS): v
             for v in (
                 *(rule.accepted if rule is not None else ()),
                 *self.terms.accepted.get(call.id, {}).get(argument, ()),
                 *self.others.get((call.id, argument), ()),
             )
         }
-        values.pop(value_key(value, OWN), None)
+        values.pop(value_key(value, OWN_POSITIONS), None)
         if self.is_optional(call, argument):
-            values.pop(value_key("", OWN), None)  # how BFCL writes that an argument may be left out
-        texts = [value_name(v, number) for v in list(values.values())[:_SHOWN]]
-        texts += [f"{len(values) - _SHOWN} more"] if len(values) > _SHOWN else []
+            values.pop(value_key("", OWN_POSITIONS), None)  # how BFCL writes that an argument may be left out
+        texts = [value_name(v, number) for v in list(values.values())[:_MAX_SHOWN_VALUES]]
+        texts += [f"{len(values) - _MAX_SHOWN_VALUES} more"] if len(values) > _MAX_SHOWN_VALUES else []
         return " or ".join(texts)
 
 
-def other_values(gold: Plan, plans: Iterable[Plan]) -> Others:
+def find_alternative_values(gold: Plan, plans: Iterable[Plan]) -> AlternativeValues:
     """The values of plans that differ from gold in one argument of one call, and in nothing else.
 
     Of plans that differ in more, one value alone is not right.
@@ -82,21 +82,23 @@ def other_values(gold: Plan, plans: Iterable[Plan]) -> Others:
     """
     values: dict[tuple[str, str], tuple[Value, ...]] = {}
     for plan in plans:
-        changed = _only_change(gold, plan) if len(plan.calls) == len(gold.calls) else None
+        changed = _find_single_change(gold, plan) if len(plan.calls) == len(gold.calls) else None
         if changed is not None:
             location, value = changed
             values[location] = (*values.get(location, ()), value)
     return values
 
 
-def _only_change(gold: Plan, plan: Plan) -> tuple[tuple[str, str], Value] | None:
+def _find_single_change(gold: Plan, plan: Plan) -> tuple[tuple[str, str], Value] | None:
     """Where a plan has another value than gold, and which, if it has so once and is else the same."""
-    if (gold.answer is None) is not (plan.answer is None) or not _same(gold.answer or (), plan.answer or ()):
+    if (gold.answer is None) is not (plan.answer is None) or not _has_same_arguments(
+        gold.answer or (), plan.answer or ()
+    ):
         return None
     changed = [
         pair
         for pair in zip(gold.calls, plan.calls, strict=True)
-        if pair[0].tool != pair[1].tool or not _same(pair[0].arguments, pair[1].arguments)
+        if pair[0].tool != pair[1].tool or not _has_same_arguments(pair[0].arguments, pair[1].arguments)
     ]
     if len(changed) != 1 or changed[0][0].tool != changed[0][1].tool:
         return None
@@ -106,16 +108,16 @@ def _only_change(gold: Plan, plan: Plan) -> tuple[tuple[str, str], Value] | None
     names = [
         name
         for name in gold_arguments
-        if value_key(gold_arguments[name], OWN) != value_key(plan_arguments[name], OWN)
+        if value_key(gold_arguments[name], OWN_POSITIONS) != value_key(plan_arguments[name], OWN_POSITIONS)
     ]
     return ((changed[0][0].id, names[0]), plan_arguments[names[0]]) if len(names) == 1 else None
 
 
-def _same(
+def _has_same_arguments(
     first_arguments: Iterable[tuple[str, Value]], second_arguments: Iterable[tuple[str, Value]]
 ) -> bool:
     first, second = (
-        {name: value_key(value, OWN) for name, value in arguments}
+        {name: value_key(value, OWN_POSITIONS) for name, value in arguments}
         for arguments in (first_arguments, second_arguments)
     )
     return first == second

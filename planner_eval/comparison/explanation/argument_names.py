@@ -8,18 +8,18 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.edits import Edit
-from planner_eval.comparison.explanation.near_calls import MAX_PAIRS
+from planner_eval.comparison.explanation.repeated_calls import MAX_NAME_PAIRS
 from planner_eval.comparison.matching.likeness import likeness
-from planner_eval.comparison.matching.pairing import Argument, Pairing, Side
-from planner_eval.comparison.matching.replaced import telling
+from planner_eval.comparison.matching.pairing import Argument, Pairing, PlanCalls
+from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import Key, producers_of, value_key
 from planner_eval.plan.model import Call, Ref, Unresolved, Value
-from planner_eval.reading.dialects.dialect import AFTER
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 
 # ----------------------------------------------------------------------
 # Arguments that one plan names and the other gives by position: which name stands for which position.
-def by_position(
+def match_by_position(
     pred_args: Mapping[Any, Argument],
     surplus: Collection[Any],
     gold_args: Mapping[Any, Argument],
@@ -40,15 +40,19 @@ def by_position(
 
     >>> ours = {"tone": ("warm", (), "warm"), "of": ("a.wav", (), "a.wav")}
     >>> theirs = {"0": ("b.txt", (), "b.txt"), "1": ("warm", (), "warm")}
-    >>> by_position(ours, ["tone", "of"], theirs, ["0", "1"], lambda one, other: ours[one] == theirs[other])
+    >>> match_by_position(ours, ["tone", "of"], theirs, ["0", "1"], lambda one,
+    ...     other: ours[one] == theirs[other])
     {'1': 'tone', '0': 'of'}
     """
-    pred_names = [name for name in surplus if name != AFTER]
-    gold_names = [name for name in lacking if name != AFTER]
-    kinds = {_numbered(name) for name in pred_names}, {_numbered(name) for name in gold_names}
+    pred_names = [name for name in surplus if name != DEPENDENCY_ARGUMENT]
+    gold_names = [name for name in lacking if name != DEPENDENCY_ARGUMENT]
+    kinds = {_is_position_name(name) for name in pred_names}, {_is_position_name(name) for name in gold_names}
     if any(type(name) is not str for name in (*pred_names, *gold_names)):
         return {}
-    if kinds not in (({True}, {False}), ({False}, {True})) or len(pred_names) * len(gold_names) > MAX_PAIRS:
+    if (
+        kinds not in (({True}, {False}), ({False}, {True}))
+        or len(pred_names) * len(gold_names) > MAX_NAME_PAIRS
+    ):
         return {}
     pred_by_gold: dict[Any, Any] = {}
     for name in gold_names:
@@ -72,7 +76,7 @@ def by_position(
     return pred_by_gold
 
 
-def form_only(edit: Edit) -> str | None:
+def find_form_difference(edit: Edit) -> str | None:
     """What a value is given by where gold gives the same otherwise: ``named`` or ``positional``, or None."""
     if edit.code != "argument.renamed" or edit.pred is None or edit.gold is None:
         return None
@@ -89,33 +93,38 @@ def _shape(value: Value) -> Key:
     return value_key(value, [0] * (max(producers_of(value), default=-1) + 1))
 
 
-def _numbered(name: Any) -> bool:
+def _is_position_name(name: Any) -> bool:
     return type(name) is str and name.isdecimal()
 
 
 def _likeness(pred_arg: Argument, gold_arg: Argument) -> float:
-    if pred_arg[1] or gold_arg[1] or not telling(gold_arg[2]):
+    if pred_arg[1] or gold_arg[1] or not is_distinctive(gold_arg[2]):
         return 0.0
     return likeness(pred_arg[2], gold_arg[2])
 
 
 # ----------------------------------------------------------------------
 # Calls whose arguments all stand in one object, ``f({"x": 1})``, compared as if each stood for itself.
-UNNAMED = ("", "0")
+UNNAMED_ARGUMENT_NAMES = ("", "0")
 """The names that readers give an argument without one."""
 
 
-def one_object(call: Call) -> dict[str, Any] | None:
+def find_arguments_object(call: Call) -> dict[str, Any] | None:
     """The object in which all arguments of a call stand; None where they stand for themselves.
 
-    >>> one_object(Call("c", "f", (("0", {"x": 1}),))), one_object(Call("c", "f", (("x", {"y": 1}),)))
+    >>> (
+    ...     find_arguments_object(Call("c", "f", (("0", {"x": 1}),))),
+    ...     find_arguments_object(Call("c", "f", (("x", {"y": 1}),)))
+    ... )
     ({'x': 1}, None)
     """
     (name, value), *other_arguments = call.arguments or ((None, None),)
-    return value if name in UNNAMED and not other_arguments and isinstance(value, dict) else None
+    return (
+        value if name in UNNAMED_ARGUMENT_NAMES and not other_arguments and isinstance(value, dict) else None
+    )
 
 
-class Unpacked(NamedTuple):
+class UnpackedPairing(NamedTuple):
     """A pairing with objects opened.
 
     Args:
@@ -127,7 +136,7 @@ class Unpacked(NamedTuple):
     objects: dict[int, str]
 
 
-def unpacked(pairing: Pairing) -> Unpacked:
+def unpack_objects(pairing: Pairing) -> UnpackedPairing:
     """The pairing with such objects opened where gold gives what they hold by its names.
 
     Args:
@@ -136,55 +145,59 @@ def unpacked(pairing: Pairing) -> Unpacked:
     objects: dict[int, dict[str, Any]] = {}
     for pred, call in enumerate(pairing.pred.numbered.plan.calls):
         gold = pairing.to_gold[pred]
-        if gold < 0 or len(call.arguments) != 1 or (fields := one_object(call)) is None:
+        if gold < 0 or len(call.arguments) != 1 or (fields := find_arguments_object(call)) is None:
             continue
         gold_args = pairing.gold.arguments(gold)
         if call.arguments[0][0] not in gold_args and not gold_args.keys().isdisjoint(fields):
             objects[pred] = fields
     if not objects:
-        return Unpacked(pairing, {})
-    pred_calls = Side(pairing.pred.numbered)
+        return UnpackedPairing(pairing, {})
+    pred_calls = PlanCalls(pairing.pred.numbered)
     pred_calls.tools = pairing.pred.tools
     opened = Pairing(pred_calls, pairing.gold, pairing.matcher)
     opened.to_gold, opened.to_pred = pairing.to_gold, pairing.to_pred
     for pred, fields in objects.items():
-        pred_calls.open(pred, {name: _argument(pred_calls, value) for name, value in fields.items()}, fields)
-    return Unpacked(opened, {pred: pred_calls.numbered.plan.calls[pred].arguments[0][0] for pred in objects})
+        pred_calls.open(
+            pred, {name: _make_argument(pred_calls, value) for name, value in fields.items()}, fields
+        )
+    return UnpackedPairing(
+        opened, {pred: pred_calls.numbered.plan.calls[pred].arguments[0][0] for pred in objects}
+    )
 
 
-def _argument(plan_calls: Side, value: Any) -> Argument:
+def _make_argument(plan_calls: PlanCalls, value: Any) -> Argument:
     return plan_calls.shape(value), tuple(producers_of(value)), value
 
 
 # ----------------------------------------------------------------------
 # Operations whose operands may stand in either order: exchanging them is told, and does no harm.
-EITHER_ORDER = frozenset({"add", "multiply", "max", "min", "max_number", "min_number", "gcd", "lcm"})
+COMMUTATIVE_TOOLS = frozenset({"add", "multiply", "max", "min", "max_number", "min_number", "gcd", "lcm"})
 """How such operations are called in the arithmetic plans that benchmarks have."""
 
-OPERANDS = 2
+OPERAND_COUNT = 2
 """So many arguments such an operation takes."""
 
-_COUNTED = re.compile(r"[a-z]|[a-z]*_?[0-9]+")
+_OPERAND_NAME = re.compile(r"[a-z]|[a-z]*_?[0-9]+")
 """Names of operands, which say nothing but which one it is: ``a``, ``arg_0``, ``1``."""
 
 
-def either_order(call: Call) -> bool:
+def is_commutative(call: Call) -> bool:
     """Whether a call is such an operation, on two operands: numbers or results, under names that only count.
 
     >>> both = (("arg_0", 80), ("arg_1", 20))
-    >>> either_order(Call("a", "add", both)), either_order(Call("a", "divide", both))
+    >>> is_commutative(Call("a", "add", both)), is_commutative(Call("a", "divide", both))
     (True, False)
-    >>> either_order(Call("a", "add", (("item", "milk"), ("list", "shopping"))))
+    >>> is_commutative(Call("a", "add", (("item", "milk"), ("list", "shopping"))))
     False
-    >>> either_order(Call("a", "add", (("start", 5), ("days", 3))))
+    >>> is_commutative(Call("a", "add", (("start", 5), ("days", 3))))
     False
     """
     return (
-        call.name.casefold() in EITHER_ORDER
-        and len(call.arguments) == OPERANDS
-        and all(_COUNTED.fullmatch(name) for name, _ in call.arguments)
-        and all(type(value) in _OPERANDS for _, value in call.arguments)
+        call.name.casefold() in COMMUTATIVE_TOOLS
+        and len(call.arguments) == OPERAND_COUNT
+        and all(_OPERAND_NAME.fullmatch(name) for name, _ in call.arguments)
+        and all(type(value) in _OPERAND_TYPES for _, value in call.arguments)
     )
 
 
-_OPERANDS = (int, float, Ref, Unresolved)
+_OPERAND_TYPES = (int, float, Ref, Unresolved)

@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from planner_eval.comparison.explanation.alternatives import Accepted
-from planner_eval.comparison.explanation.argument_names import unpacked
+from planner_eval.comparison.explanation.alternatives import AcceptedValues
+from planner_eval.comparison.explanation.argument_names import unpack_objects
 from planner_eval.comparison.explanation.edits import Edit, Place
-from planner_eval.comparison.explanation.near_calls import nearest_try
+from planner_eval.comparison.explanation.multi_call_edits import (
+    ListedCalls,
+    find_chain,
+    find_collected_calls,
+    find_gathered_calls,
+    find_listed_calls,
+)
+from planner_eval.comparison.explanation.repeated_calls import find_nearest_call
 from planner_eval.comparison.explanation.sentences import (
+    CallNames,
     Contrast,
-    Names,
     call_number,
     calls_numbers,
     links_of,
     value_name,
 )
-from planner_eval.comparison.explanation.several_calls import Listed, chain, gathered, in_one, listed
 from planner_eval.comparison.explanation.value_diff import ValueDiff
-from planner_eval.comparison.matching.pairing import MISSING, Pairing, Side
+from planner_eval.comparison.matching.pairing import MISSING, Pairing, PlanCalls
 from planner_eval.plan.model import Path, Plan, Ref, Value
 
 
@@ -32,18 +38,18 @@ class CallEdits:
         ordered: Whether it counts that a call is written after those it needs.
     """
 
-    def __init__(self, pairing: Pairing, open_to: Accepted, *, ordered: bool) -> None:
-        self.pairing, self.objects = unpacked(pairing)
+    def __init__(self, pairing: Pairing, open_to: AcceptedValues, *, ordered: bool) -> None:
+        self.pairing, self.objects = unpack_objects(pairing)
         self.open_to, self.ordered = open_to, ordered
         self.pred: Plan = pairing.pred.numbered.plan
         self.gold: Plan = pairing.gold.numbered.plan
-        self.names = Names(self.pred, self.gold, pairing.to_gold, pairing.to_pred)
+        self.names = CallNames(self.pred, self.gold, pairing.to_gold, pairing.to_pred)
         self.first: dict[int | None, int] = {}
         self.images: list[Any] = [*pairing.to_gold]
         self.unlike = ValueDiff(pairing.to_gold)
         self.said = Contrast(self.names, self.unlike)
         self.said_of_optional = self.said._replace(verb="expected")  # gold gives it, and nothing will do too
-        self.listed = listed(pairing, self.images, as_explained=True)
+        self.listed = find_listed_calls(pairing, self.images, as_explained=True)
         notes = (note for note in self.pred.diagnostics if note.code == "value.computed")
         self.computed = {(note.call, note.argument) for note in notes}
         self.given: dict[tuple[int, int], dict[str, list[Value]]] = {}
@@ -67,7 +73,7 @@ class CallEdits:
         if code == "app.changed":
             values = pred_call.app, gold_call.app
         else:
-            calls = chain(self.pairing, pred, gold)
+            calls = find_chain(self.pairing, pred, gold)
         if len(calls) > 1:
             tools = " → ".join(self.gold.calls[position].tool for position in calls)
         elif len(calls := self.gathered(pred, gold)) > 1:
@@ -75,7 +81,11 @@ class CallEdits:
             tools = f"{', '.join(first_tools)} and {last_tool}"
         if len(calls) > 1:
             message = f"{call_name} stands for gold's {tools} (gold's {calls_numbers(calls)})"
-        elif collected := in_one(self.pairing, pred, gold, self.lost) if code == "call.replaced" else None:
+        elif (
+            collected := find_collected_calls(self.pairing, pred, gold, self.lost)
+            if code == "call.replaced"
+            else None
+        ):
             calls, tool = [*collected.parts], self.gold.calls[collected.parts[0]].tool
             numbers = calls_numbers(calls, "gold's ")
             description = f"{call_name} holds in {collected.name!r} what gold asks with {tool} ({numbers})"
@@ -95,7 +105,7 @@ class CallEdits:
 
     def gathered(self, pred: int, gold: int) -> list[int]:
         """The calls of gold that one call is made for, the others of which are missing."""
-        calls = gathered(self.pairing, pred, gold)
+        calls = find_gathered_calls(self.pairing, pred, gold)
         return (
             calls
             if all(self.pairing.to_pred[position] < 0 for position in calls if position != gold)
@@ -118,7 +128,7 @@ class CallEdits:
     def tried(self, pred: int) -> str | None:
         """What an extra call is that is made again, or was before, with nearly the same arguments."""
         used = any(self.images[use.consumer] >= 0 for use in self.pairing.pred.users[pred])
-        nearest = None if used else nearest_try(self.pairing, pred)
+        nearest = None if used else find_nearest_call(self.pairing, pred)
         if nearest is None:
             return None
         call_name, try_name = self.names.ours(pred), call_number(nearest.call, None)
@@ -166,7 +176,7 @@ class CallEdits:
         message = f"{self.names.ours(pred)}: all arguments stand in one object, {self.said.ours(value)}"
         return Edit("argument.object", message, Place(pred, name), Place(gold, name), value, None)
 
-    def many(self, pred: int, gold: int, listed_calls: Listed) -> Edit:
+    def many(self, pred: int, gold: int, listed_calls: ListedCalls) -> Edit:
         """A call that asks in lists what gold asks call by call, or the other way round."""
         place_pairs = [
             (self.place(self.pred, pred, pred_name), self.place(self.gold, gold, gold_name))
@@ -231,13 +241,15 @@ class CallEdits:
             return Place(call, self.objects[call], (name, *path))
         return Place(call, name if isinstance(name, str) else name[0], path)
 
-    def written(self, plan_calls: Side, position: int, name: Any) -> Value:
+    def written(self, plan_calls: PlanCalls, position: int, name: Any) -> Value:
         """An argument's value as the plan has it, before any policy; MISSING where it has none."""
         if plan_calls is self.pairing.pred and position in self.objects:
             return plan_calls.written(position).get(name, MISSING)
         values_by_name = self.given.get((id(plan_calls), position))
         if values_by_name is None:
-            values_by_name = self.given[id(plan_calls), position] = _given(plan_calls.numbered.plan, position)
+            values_by_name = self.given[id(plan_calls), position] = _group_values_by_name(
+                plan_calls.numbered.plan, position
+            )
         base_name, copy = (name, 1) if isinstance(name, str) else name
         values = values_by_name.get(base_name, ())
         if copy <= len(values):
@@ -246,7 +258,7 @@ class CallEdits:
         return arguments[name][2] if name in arguments else MISSING
 
 
-def _given(plan: Plan, position: int) -> dict[str, list[Value]]:
+def _group_values_by_name(plan: Plan, position: int) -> dict[str, list[Value]]:
     """The values of each argument of a call, or of each name of the answer."""
     values_by_name: dict[str, list[Value]] = {}
     for name, value in plan.calls[position].arguments if position < len(plan.calls) else plan.answer or ():

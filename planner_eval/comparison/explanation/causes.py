@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from planner_eval.comparison.explanation.argument_names import either_order, form_only
+from planner_eval.comparison.explanation.argument_names import find_form_difference, is_commutative
 from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.explanation.sentences import links_of
-from planner_eval.plan.canonical import OWN, producers_of, value_key
+from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Plan, Ref, Value
 
@@ -32,8 +32,8 @@ def order_by_cause(
     if len(edits) < 2:
         return tuple(edits)
     ranks = _Ranks(pred, gold, pairs)
-    edits = sorted(edits, key=lambda edit: (_idle(edit, pred, gold), ranks.of(edit)))
-    cause = _causes(edits)
+    edits = sorted(edits, key=lambda edit: (_is_harmless(edit, pred, gold), ranks.of(edit)))
+    cause = _find_causes(edits)
     children: dict[int | None, list[int]] = {}
     for position, parent in enumerate(cause):
         children.setdefault(parent, []).append(position)
@@ -52,9 +52,9 @@ def order_by_cause(
     )
 
 
-def _idle(edit: Edit, pred: Plan, gold: Plan) -> bool:
+def _is_harmless(edit: Edit, pred: Plan, gold: Plan) -> bool:
     """Whether an edit is told last, for it does no harm: operands in either order, names for positions."""
-    if form_only(edit):
+    if find_form_difference(edit):
         return True
     if (
         edit.code != "arguments.swapped"
@@ -66,14 +66,14 @@ def _idle(edit: Edit, pred: Plan, gold: Plan) -> bool:
         for plan, location in ((pred, edit.pred), (gold, edit.gold))
         if location is not None
     ]
-    return all(call is not None and either_order(plan.calls[call]) for plan, call in calls)
+    return all(call is not None and is_commutative(plan.calls[call]) for plan, call in calls)
 
 
 class _Ranks:
     """Where an edit comes: where the prediction is read that far.
 
-    A missing call is written nowhere: it comes where it would stand, see :func:`places_in_pred`, but after
-    calls there that gold does not have, which are met first.
+    A missing call is written nowhere: it comes where it would stand, see :func:`find_positions_in_pred`, but
+    after calls there that gold does not have, which are met first.
     """
 
     def __init__(self, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> None:
@@ -85,12 +85,12 @@ class _Ranks:
     def of(self, edit: Edit) -> tuple[int, ...]:
         if edit.gold is not None and (gold := edit.gold.call) is not None:
             if gold in self.partner:
-                return self.partner[gold], 0, 1, gold, _slight(edit)
+                return self.partner[gold], 0, 1, gold, _is_case_difference(edit)
             if not self.partner:
                 return self.end + 1, 0, 0, gold
             if not self.places:  # few plans lack a call
                 pairs = [(pred, gold) for gold, pred in self.partner.items()]
-                self.places, paired = places_in_pred(self.gold, pairs), {pred for pred, _ in pairs}
+                self.places, paired = find_positions_in_pred(self.gold, pairs), {pred for pred, _ in pairs}
                 self.last = [*range(self.end)]  # of calls that only the prediction has, after each call
                 for position in range(self.end - 2, -1, -1):
                     self.last[position] = position if position + 1 in paired else self.last[position + 1]
@@ -101,14 +101,14 @@ class _Ranks:
         return (self.end + 2,)
 
 
-def _slight(edit: Edit) -> bool:
+def _is_case_difference(edit: Edit) -> bool:
     """Whether an edit is told after the others of its call: texts but for case."""
     pred_value, gold_value = edit.pred_value, edit.gold_value
     same = edit.code == "argument.value" and type(pred_value) is str and type(gold_value) is str
     return same and pred_value.casefold() == gold_value.casefold()
 
 
-def _awaited(gold: Plan, partner: Mapping[int, int], end: int) -> dict[int, int]:
+def _find_first_consumers(gold: Plan, partner: Mapping[int, int], end: int) -> dict[int, int]:
     """Where the prediction first waits for each missing call or for what needs it; `end` for the answer."""
     awaited: dict[int, int] = {}
     needs = producers(gold)
@@ -133,7 +133,7 @@ def _awaited(gold: Plan, partner: Mapping[int, int], end: int) -> dict[int, int]
     return awaited
 
 
-def places_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def find_positions_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Where each call of gold stands among the prediction's: a position, and -1 before, 0 at or 1 after it.
 
     A call without a partner stands after the partner of the call before it, or else before the partner of
@@ -145,16 +145,17 @@ def places_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[tuple[i
         pairs: Positions (in pred, in gold) of partners.
 
     >>> from planner_eval.plan.model import Call
-    >>> from planner_eval.plan.linking import plan_of
+    >>> from planner_eval.plan.linking import build_plan
     >>> waits = Call("d", "f", (("x", Ref(3)),))
-    >>> places_in_pred(plan_of([Call("a", "f"), Call("b", "f"), waits, Call("e", "f")]), [(5, 1), (2, 2)])
+    >>> find_positions_in_pred(build_plan([Call("a", "f"), Call("b", "f"), waits, Call("e", "f")]),
+    ...     [(5, 1), (2, 2)])
     [(5, -1), (5, 0), (2, 0), (2, -1)]
     """
     partner = {gold: pred for pred, gold in pairs}
     end = max(partner.values(), default=0) + 1
     needs = producers(gold)
-    awaited = _awaited(gold, partner, end)
-    order = _producers_first(needs)
+    awaited = _find_first_consumers(gold, partner, end)
+    order = _order_producers_first(needs)
     slots: dict[int, tuple[int, int]] = {}
     current = next((partner[call] for call in order if call in partner), 0), -1
     for call in order:
@@ -168,7 +169,7 @@ def places_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[tuple[i
     return [slots[call] for call in range(len(gold.calls))]
 
 
-def _producers_first(needs: Sequence[Sequence[int]]) -> list[int]:
+def _order_producers_first(needs: Sequence[Sequence[int]]) -> list[int]:
     """The calls as they are written, but for those that others written before them take from."""
     order: list[int] = []
     entered: set[int] = set()
@@ -187,44 +188,44 @@ def _producers_first(needs: Sequence[Sequence[int]]) -> list[int]:
     return order
 
 
-def _causes(edits: list[Edit]) -> list[int | None]:
+def _find_causes(edits: list[Edit]) -> list[int | None]:
     """For each edit, in that order, the edit that it follows from."""
     missing = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code == "call.missing"}
-    extra = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _GAINED}
-    renamed = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _RENAMED}
+    extra = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _EXTRA_CALL_CODES}
+    renamed = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _TOOL_CHANGE_CODES}
     also_told = {place_pair: i for i, e in enumerate(edits) for place_pair in e.also if None in place_pair}
     chained = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code == "call.replaced" and e.also}
     first: dict[Any, int] = {}
     causes: list[int | None] = []
     for position, edit in enumerate(edits):
         cause = None
-        if edit.code in _ALONE:
+        if edit.code in _UNPAIRED_CALL_CODES:
             cause = also_told.get((edit.pred, edit.gold))
         elif edit.code == "order.broken":
-            cause = _needless(edit, edits, extra)
-        elif edit.code not in _ROOTS:
-            cause = _producer(edit.gold_value, edit.gold, missing)
+            cause = _find_order_cause(edit, edits, extra)
+        elif edit.code not in _ROOT_CODES:
+            cause = _find_producer_edit(edit.gold_value, edit.gold, missing)
             if cause is None:
-                cause = _producer(edit.pred_value, edit.pred, extra)
+                cause = _find_producer_edit(edit.pred_value, edit.pred, extra)
             if cause is None and edit.code.endswith(".output"):
-                cause = _producer(edit.gold_value, edit.gold, renamed)
-        if cause is None and edit.gold and edit.code in _OF_ONE:
+                cause = _find_producer_edit(edit.gold_value, edit.gold, renamed)
+        if cause is None and edit.gold and edit.code in _UNSHARED_ARGUMENT_CODES:
             cause = renamed.get(edit.gold.call)
         if cause is None and chained and edit.code == "argument.extra" and edit.pred is not None:
             links = links_of(edit.pred.argument or "", edit.pred_value)
             cause = next((chained[ref.call] for ref in links if ref.call in chained), None)
-        if cause is None and edit.code in _REPEATABLE:
-            cause = first.setdefault(change(edit), position)
+        if cause is None and edit.code in _REPEATABLE_CODES:
+            cause = first.setdefault(change_key(edit), position)
         causes.append(None if cause == position else cause)
     return causes
 
 
-_ALONE = ("call.missing", "call.extra", "call.duplicated")
-_GAINED = ("call.extra", "call.duplicated")
-_RENAMED = ("call.replaced", "app.changed")
-_ROOTS = (*_RENAMED, "call.merged", "call.split", "arguments.swapped")
-_OF_ONE = ("argument.missing", "argument.extra", "argument.renamed")
-_REPEATABLE = (
+_UNPAIRED_CALL_CODES = ("call.missing", "call.extra", "call.duplicated")
+_EXTRA_CALL_CODES = ("call.extra", "call.duplicated")
+_TOOL_CHANGE_CODES = ("call.replaced", "app.changed")
+_ROOT_CODES = (*_TOOL_CHANGE_CODES, "call.merged", "call.split", "arguments.swapped")
+_UNSHARED_ARGUMENT_CODES = ("argument.missing", "argument.extra", "argument.renamed")
+_REPEATABLE_CODES = (
     "name.spelling",
     "argument.value",
     "argument.type",
@@ -234,7 +235,7 @@ _REPEATABLE = (
 )
 
 
-def _needless(edit: Edit, edits: list[Edit], extra: dict[int | None, int]) -> int | None:
+def _find_order_cause(edit: Edit, edits: list[Edit], extra: dict[int | None, int]) -> int | None:
     """The edit of the one thing for which a call comes too early; None where gold's call needs it, too."""
     if type(edit.pred_value) is not Ref or edit.pred is None:
         return None
@@ -251,13 +252,13 @@ def _needless(edit: Edit, edits: list[Edit], extra: dict[int | None, int]) -> in
     return needing[0] if len(needing) == 1 else None
 
 
-def _producer(value: Value, location: Place | None, edits: dict[int | None, int]) -> int | None:
+def _find_producer_edit(value: Value, location: Place | None, edits: dict[int | None, int]) -> int | None:
     """The edit about a call that a value at a place refers to."""
     own_call = location.call if location is not None else None
     return next((edits[call] for call in producers_of(value) if call in edits and call != own_call), None)
 
 
-def change(edit: Edit) -> Hashable:
+def change_key(edit: Edit) -> Hashable:
     """What was put for what; two edits of one change are one mistake made twice.
 
     Texts count wherever they stand; other values are too common to mean much under another name.
@@ -266,4 +267,9 @@ def change(edit: Edit) -> Hashable:
         return edit.code
     texts = type(edit.pred_value) is str and type(edit.gold_value) is str
     name = None if texts or edit.gold is None else edit.gold.argument
-    return edit.code, name, value_key(edit.pred_value, OWN), value_key(edit.gold_value, OWN)
+    return (
+        edit.code,
+        name,
+        value_key(edit.pred_value, OWN_POSITIONS),
+        value_key(edit.gold_value, OWN_POSITIONS),
+    )

@@ -15,12 +15,12 @@ from typing import Any
 
 from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS
-from planner_eval.plan.linking import moved, plan_of, with_arguments
+from planner_eval.plan.linking import build_plan, move_references, replace_arguments
 from planner_eval.plan.model import Arguments, Bag, Path, Plan, Ref, Template, Unresolved, Value, references
-from planner_eval.plan.values import holds
+from planner_eval.plan.values import contains_kind
 
 
-def as_counted(matching: Matching) -> Matching:
+def prepare_for_counting(matching: Matching) -> Matching:
     r"""A matching with its plans as figures count them; calls keep their positions.
 
     Args:
@@ -30,7 +30,7 @@ def as_counted(matching: Matching) -> Matching:
     >>> from planner_eval.reading.dialects.read import parse
     >>> from planner_eval.comparison.policy.policy import Policy
     >>> gold = parse("f(#x='$$$')")
-    >>> found = as_counted(match(parse("a = g()\nf(#x=a)"), gold, Policy(wildcards=("$$$",))))
+    >>> found = prepare_for_counting(match(parse("a = g()\nf(#x=a)"), gold, Policy(wildcards=("$$$",))))
     >>> found.pred.edges, found.pred.calls[1].arguments
     ((), (('x', '$$$'),))
     """
@@ -39,7 +39,7 @@ def as_counted(matching: Matching) -> Matching:
     pred_numbered, gold_numbered = matching.numbered
     pairing = matching.pairing
     if pairing is None:
-        gold_plan = _with(matching.gold, gold_numbered.written)
+        gold_plan = _replace_arguments(matching.gold, gold_numbered.written)
         pairs = matching.alignment.pairs
         if all(pred == image for pred, image in pairs):
             return matching._replace(pred=gold_plan, gold=gold_plan, counted=True)
@@ -47,9 +47,11 @@ def as_counted(matching: Matching) -> Matching:
         reordered = [*pred_numbered.written]
         for pred, image in pairs:
             reordered[pred] = tuple(
-                (name, moved(value, pred_by_gold)) for name, value in gold_numbered.written[image]
+                (name, move_references(value, pred_by_gold)) for name, value in gold_numbered.written[image]
             )
-        return matching._replace(pred=_with(matching.pred, reordered), gold=gold_plan, counted=True)
+        return matching._replace(
+            pred=_replace_arguments(matching.pred, reordered), gold=gold_plan, counted=True
+        )
     if pairing.matcher is None and pred_numbered.written is pred_numbered.arguments:
         return matching._replace(counted=True)
     to_pred = {gold: pred for pred, gold in matching.alignment.pairs}
@@ -58,25 +60,29 @@ def as_counted(matching: Matching) -> Matching:
         wrong = pairing.final(pred, gold)
         written_pair = pairing.pred.written(pred), pairing.gold.written(gold)
         bags = {name for name, (_, _, value) in pairing.gold.arguments(gold).items() if type(value) is Bag}
-        pred_arguments[pred], gold_arguments[gold] = _pair(*written_pair, wrong, bags, to_pred)
+        pred_arguments[pred], gold_arguments[gold] = _select_counted_arguments(
+            *written_pair, wrong, bags, to_pred
+        )
     return matching._replace(
-        pred=_with(matching.pred, pred_arguments), gold=_with(matching.gold, gold_arguments), counted=True
+        pred=_replace_arguments(matching.pred, pred_arguments),
+        gold=_replace_arguments(matching.gold, gold_arguments),
+        counted=True,
     )
 
 
-def _with(plan: Plan, arguments: Sequence[Arguments]) -> Plan:
+def _replace_arguments(plan: Plan, arguments: Sequence[Arguments]) -> Plan:
     """The plan with other arguments, where they are others."""
     pairs = zip(plan.calls, arguments, strict=False)  # the answer's stand behind those of the calls
     calls = [
-        call if call.arguments is new_arguments else with_arguments(call, new_arguments)
+        call if call.arguments is new_arguments else replace_arguments(call, new_arguments)
         for call, new_arguments in pairs
     ]
     if all(call is original for call, original in zip(calls, plan.calls, strict=True)):
         return plan
-    return replace(plan, calls=tuple(calls), edges=plan_of(calls).edges)
+    return replace(plan, calls=tuple(calls), edges=build_plan(calls).edges)
 
 
-def _pair(
+def _select_counted_arguments(
     pred_args: Mapping[Any, Value],
     gold_args: Mapping[Any, Value],
     wrong: Mapping[Any, float],
@@ -89,54 +95,65 @@ def _pair(
     for key, value in pred_args.items():
         if key not in gold_args:
             if key in wrong:
-                pred_counted.append((_name(key), value))
+                pred_counted.append((_argument_name(key), value))
         elif key in wrong:
             reorder = key in bags and type(value) is list and type(gold_args[key]) is list
-            pred_counted.append((_name(key), _lined_up(value, gold_args[key], to_pred) if reorder else value))
-        elif type(gold_args[key]) in _PLAIN and type(value) in _PLAIN:
-            pred_counted.append((_name(key), gold_args[key]))
+            pred_counted.append(
+                (_argument_name(key), _align_items(value, gold_args[key], to_pred) if reorder else value)
+            )
+        elif type(gold_args[key]) in _SCALAR_TYPES and type(value) in _SCALAR_TYPES:
+            pred_counted.append((_argument_name(key), gold_args[key]))
         else:
-            pred_counted.append((_name(key), moved(_shared(value, gold_args[key], to_pred), to_pred)))
+            pred_counted.append(
+                (
+                    _argument_name(key),
+                    move_references(_find_counted_value(value, gold_args[key], to_pred), to_pred),
+                )
+            )
     for key, value in gold_args.items():
         if key in pred_args:
-            plain = type(value) in _PLAIN and type(pred_args[key]) in _PLAIN
+            plain = type(value) in _SCALAR_TYPES and type(pred_args[key]) in _SCALAR_TYPES
             own = plain or key in wrong
-            gold_counted.append((_name(key), value if own else _shared(pred_args[key], value, to_pred)))
+            gold_counted.append(
+                (_argument_name(key), value if own else _find_counted_value(pred_args[key], value, to_pred))
+            )
         elif key in wrong:
-            gold_counted.append((_name(key), value))
+            gold_counted.append((_argument_name(key), value))
     return tuple(pred_counted), tuple(gold_counted)
 
 
-_PLAIN = frozenset({str, int, float, bool, type(None)})
+_SCALAR_TYPES = frozenset({str, int, float, bool, type(None)})
 
 
-def _name(key: Any) -> str:
+def _argument_name(key: Any) -> str:
     """The name of an argument; a repeated one's key has its number beside it."""
     return str(key if type(key) is str else key[0])
 
 
-def _shared(pred_value: Value, gold_value: Value, to_pred: Mapping[int, int]) -> Value:
+def _find_counted_value(pred_value: Value, gold_value: Value, to_pred: Mapping[int, int]) -> Value:
     """What a right argument counts as, in gold's positions: its value, or the references that both have."""
-    pred_ends: Counter[tuple[int | None, Path]] = Counter(_ends(pred_value))
-    gold_ends = Counter((to_pred.get(producer), path) for producer, path in _ends(gold_value))
+    pred_ends: Counter[tuple[int | None, Path]] = Counter(_reference_sources(pred_value))
+    gold_ends = Counter((to_pred.get(producer), path) for producer, path in _reference_sources(gold_value))
     if pred_ends == gold_ends:
         return gold_value
     remaining = pred_ends & gold_ends
     shared = []
-    for producer, path in _ends(gold_value):
+    for producer, path in _reference_sources(gold_value):
         end = to_pred.get(producer), path
         if remaining[end] > 0:
             remaining[end] -= 1
             shared.append(Ref(producer, path))
-    return shared or (Unresolved("") if holds(gold_value, (Ref, Unresolved, Template)) else gold_value)
+    return shared or (
+        Unresolved("") if contains_kind(gold_value, (Ref, Unresolved, Template)) else gold_value
+    )
 
 
-def _ends(value: Value) -> list[tuple[int, Path]]:
+def _reference_sources(value: Value) -> list[tuple[int, Path]]:
     """What each reference of a value takes: the producer, and the way into its result."""
     return [(ref.call, ref.path) for _, ref in references(value) if type(ref) is Ref]
 
 
-def _lined_up(pred_items: list[Value], gold_items: list[Value], to_pred: Mapping[int, int]) -> list[Value]:
+def _align_items(pred_items: list[Value], gold_items: list[Value], to_pred: Mapping[int, int]) -> list[Value]:
     """Items whose order does not count, those that refer to what an item of gold does at that one's place."""
     remaining: list[Value] = [*pred_items]
     aligned: list[Value] = [None] * len(gold_items)

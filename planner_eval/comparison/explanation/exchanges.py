@@ -6,41 +6,45 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.argument_names import either_order
+from planner_eval.comparison.explanation.argument_names import is_commutative
 from planner_eval.comparison.explanation.edits import Edit, Place
-from planner_eval.comparison.explanation.near_calls import ALMOST, identifies
-from planner_eval.comparison.explanation.sentences import Names, output_name, place_name, value_name
+from planner_eval.comparison.explanation.repeated_calls import MIN_LIKENESS, is_identifier
+from planner_eval.comparison.explanation.sentences import CallNames, output_name, place_name, value_name
 from planner_eval.comparison.explanation.value_diff import kind_name
 from planner_eval.comparison.matching.likeness import likeness
-from planner_eval.comparison.matching.replaced import telling
-from planner_eval.plan.canonical import OWN, value_key
+from planner_eval.comparison.matching.replaced import is_distinctive
+from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Ref, Template, Unresolved, Value
-from planner_eval.plan.values import holds
+from planner_eval.plan.values import contains_kind
 
-MOST = 1000
+MAX_EDITS = 1000
 """Edits up to which it is asked which of them are one mistake."""
 
-ABOUT = 4
+MAX_NAMED_CALLS = 4
 """So many calls that a mistake shows in are told by name."""
 
-_CODES = frozenset({
+_MERGEABLE_CODES = frozenset({
     "reference.producer", "answer.producer", "argument.value", "argument.type", "reference.literal",
     "reference.unwanted",
 })  # fmt: skip
-_LINKED = (Ref, Unresolved, Template)
+_REFERENCE_TYPES = (Ref, Unresolved, Template)
 
 
-def together(edits: list[Edit], names: Names) -> list[Edit]:
+def merge_edits(edits: list[Edit], names: CallNames) -> list[Edit]:
     """The edits with those that are one mistake as one, in the place of the first of them.
 
     Args:
         edits: What differs, argument by argument.
         names: How calls are called, and which are partners.
     """
-    candidates = [edit for edit in edits if edit.code in _CODES]
+    candidates = [edit for edit in edits if edit.code in _MERGEABLE_CODES]
     refer = any(edit.code not in ("argument.value", "argument.type") for edit in candidates)
-    for find in (_steps, _results, _values, _sides) if refer else (_values, _sides):
-        if not 2 <= len(candidates) <= MOST:
+    for find in (
+        (_merge_moved_steps, _merge_swapped_results, _merge_swapped_values, _merge_swapped_arguments)
+        if refer
+        else (_merge_swapped_values, _merge_swapped_arguments)
+    ):
+        if not 2 <= len(candidates) <= MAX_EDITS:
             break
         for merged, merged_edits in find(candidates, names):
             absorbed = {id(edit) for edit in merged_edits}
@@ -54,7 +58,7 @@ def together(edits: list[Edit], names: Names) -> list[Edit]:
     return edits
 
 
-class _Link(NamedTuple):
+class _WrongArgument(NamedTuple):
     """A wrong argument: what it takes and what it should take, calls in gold's positions.
 
     Args:
@@ -70,38 +74,41 @@ class _Link(NamedTuple):
     theirs: Any
 
 
-def _links(edits: Iterable[Edit], names: Names) -> Iterator[_Link]:
+def _find_wrong_arguments(edits: Iterable[Edit], names: CallNames) -> Iterator[_WrongArgument]:
     """The edits of whole values that are the result of a call with a partner, or hold no reference."""
     for edit in edits:
         pred, gold = edit.pred, edit.gold
         if pred is None or gold is None or pred.at or gold.at or edit.also:
             continue
-        pred_source, gold_source = _taken(edit.pred_value, names.to_gold), _taken(edit.gold_value, None)
+        pred_source, gold_source = (
+            _source_key(edit.pred_value, names.to_gold),
+            _source_key(edit.gold_value, None),
+        )
         if pred_source is not None and gold_source is not None:
-            yield _Link(edit, gold.call, pred_source, gold_source)
+            yield _WrongArgument(edit, gold.call, pred_source, gold_source)
 
 
-def _taken(value: Value, images: Any) -> Any:
+def _source_key(value: Value, images: Any) -> Any:
     """A call by its position in gold, or a literal's key; None for what is neither."""
     if type(value) is Ref:
         position = value.call if images is None else images[value.call]
         return position if position >= 0 else None
-    return None if holds(value, _LINKED) else ("literal", value_key(value, OWN))
+    return None if contains_kind(value, _REFERENCE_TYPES) else ("literal", value_key(value, OWN_POSITIONS))
 
 
-Found = Iterator[tuple[Edit, list[Edit]]]
+MergedEdits = Iterator[tuple[Edit, list[Edit]]]
 
 
 # ---------------------------------------------------------------- steps
-def _steps(edits: list[Edit], names: Names) -> Found:
+def _merge_moved_steps(edits: list[Edit], names: CallNames) -> MergedEdits:
     """A step of a chain that stands elsewhere in it, and what takes its result, or should."""
-    by_call: dict[int | None, list[_Link]] = {}
-    for link in _links(edits, names):
+    by_call: dict[int | None, list[_WrongArgument]] = {}
+    for link in _find_wrong_arguments(edits, names):
         if type(link.theirs) is not int or names.to_pred[link.theirs] >= 0:  # else it is the missing call's
             by_call.setdefault(link.call, []).append(link)
     links = [call_links[0] for call_links in by_call.values() if len(call_links) == 1]
-    links.sort(key=lambda link: _written(link.edit))
-    takes: dict[tuple[Any, Any], list[_Link]] = {}
+    links.sort(key=lambda link: _edit_sort_key(link.edit))
+    takes: dict[tuple[Any, Any], list[_WrongArgument]] = {}
     for link in links:
         takes.setdefault((link.ours, link.theirs), []).append(link)
     explained: set[int | None] = set()
@@ -111,14 +118,16 @@ def _steps(edits: list[Edit], names: Names) -> Found:
         # what should take the step's result takes what the step should take; and the other way round
         left, joined = takes.get((link.theirs, link.call), []), takes.get((link.call, link.ours), [])
         calls = [member.call for member in (link, *left, *joined)]
-        message = _moved(link, left, joined, names)
+        message = _format_moved_step(link, left, joined, names)
         if message is not None and len({*calls}) == len(calls) and explained.isdisjoint(calls):
             explained.update(calls)
             merged_edits = [member.edit for member in (link, *left, *joined)]
-            yield _one("order.steps", message, merged_edits, names), merged_edits
+            yield _make_merged_edit("order.steps", message, merged_edits, names), merged_edits
 
 
-def _moved(link: _Link, left: list[_Link], joined: list[_Link], names: Names) -> str | None:
+def _format_moved_step(
+    link: _WrongArgument, left: list[_WrongArgument], joined: list[_WrongArgument], names: CallNames
+) -> str | None:
     """The sentence of a step that stands elsewhere; None where it may be two mistakes."""
     call = link.call
     assert call is not None
@@ -130,9 +139,9 @@ def _moved(link: _Link, left: list[_Link], joined: list[_Link], names: Names) ->
             tools = " → ".join(names.gold.calls[i].tool for i in (then, first) if i is not None)
             call_names = f"{names.theirs(first)} and {names.theirs(then)}"
             return f"{call_names} are in the other order: gold makes {tools}"
-    if not joined and left and isinstance(link.ours, int) and _last_in(names, link.ours, call):
+    if not joined and left and isinstance(link.ours, int) and _is_last_step(names, link.ours, call):
         return f"{names.theirs(call)} comes last, in gold before {names.theirs(left[0].call)}"
-    if not left and joined and isinstance(link.theirs, int) and _last_in(names, call, link.theirs):
+    if not left and joined and isinstance(link.theirs, int) and _is_last_step(names, call, link.theirs):
         return f"{names.theirs(call)} comes before {names.theirs(joined[0].call)}, in gold last"
     if not left or not joined:
         return None
@@ -140,7 +149,7 @@ def _moved(link: _Link, left: list[_Link], joined: list[_Link], names: Names) ->
     return f"{names.theirs(call)} comes {after}, in gold before {names.theirs(left[0].call)}"
 
 
-def _last_in(names: Names, gold: int, pred: int) -> bool:
+def _is_last_step(names: CallNames, gold: int, pred: int) -> bool:
     """Whether nothing takes a call's result in gold, nor another's in the prediction, by gold's places."""
     partner = names.to_pred[pred]
     return not any(edge.producer == gold for edge in names.gold.edges) and not any(
@@ -149,7 +158,7 @@ def _last_in(names: Names, gold: int, pred: int) -> bool:
 
 
 # ---------------------------------------------------------------- results and values
-def _results(edits: list[Edit], names: Names) -> Found:
+def _merge_swapped_results(edits: list[Edit], names: CallNames) -> MergedEdits:
     """Two calls whose results are taken for one another."""
     groups: dict[frozenset[int], list[Edit]] = {}
     images: dict[frozenset[int], set[int]] = {}
@@ -163,99 +172,109 @@ def _results(edits: list[Edit], names: Names) -> Found:
             groups.setdefault(call_pair, []).append(edit)
             images.setdefault(call_pair, set()).add(image)
     for call_pair, group in groups.items():
-        if len(images[call_pair]) < 2 or len(calls := _calls(group)) < 2:
+        if len(images[call_pair]) < 2 or len(calls := _pred_calls(group)) < 2:
             continue
         first, second = sorted(call_pair, key=names.to_pred.__getitem__)
-        where = _some([names.ours(call) for call in sorted(calls, key=_last)])
+        where = _format_calls([names.ours(call) for call in sorted(calls, key=_call_sort_key)])
         message = (
             f"the results of {names.theirs(first)} and {names.theirs(second)} are taken for one another in"
         )
-        if _relabelled(first, second, names):
+        if _has_swapped_labels(first, second, names):
             message = (
                 f"the labels of {names.theirs(first)} and {names.theirs(second)} are exchanged, as seen in"
             )
         message = f"{message} {where}"
-        yield _one("arguments.swapped", message, group, names), group
+        yield _make_merged_edit("arguments.swapped", message, group, names), group
 
 
-def _relabelled(first: int, second: int, names: Names) -> bool:
+def _has_swapped_labels(first: int, second: int, names: CallNames) -> bool:
     """Whether two calls, by gold's positions, are written with the labels of one another's results."""
     pred_labels = [names.pred.calls[names.to_pred[call]].returns for call in (first, second)]
     gold_labels = [names.gold.calls[call].returns for call in (second, first)]
     return pred_labels == gold_labels and pred_labels[0] != pred_labels[1]
 
 
-def _values(edits: list[Edit], names: Names) -> Found:
+def _merge_swapped_values(edits: list[Edit], names: CallNames) -> MergedEdits:
     """Arguments of two calls, each with the value of the other's."""
-    links = [link for link in _links(edits, names) if link.call is not None]
+    links = [link for link in _find_wrong_arguments(edits, names) if link.call is not None]
     links = [link for link in links if link.edit.code != "argument.type"]
-    by_sources: dict[tuple[Any, Any], list[_Link]] = {}
+    by_sources: dict[tuple[Any, Any], list[_WrongArgument]] = {}
     for link in links:
         by_sources.setdefault((link.ours, link.theirs), []).append(link)
-    groups: dict[tuple[int, int], list[tuple[_Link, _Link]]] = {}
+    groups: dict[tuple[int, int], list[tuple[_WrongArgument, _WrongArgument]]] = {}
     for (pred_source, gold_source), same_links in by_sources.items():
         reverse_links = by_sources.get((gold_source, pred_source), ())
         if len(same_links) == 1 == len(reverse_links):
-            first, second = sorted((same_links[0], reverse_links[0]), key=_place)
-            calls = _place(first)[0], _place(second)[0]
-            if calls[0] != calls[1] and first is same_links[0] and _meant(first, second, names):
+            first, second = sorted((same_links[0], reverse_links[0]), key=_pred_location)
+            calls = _pred_location(first)[0], _pred_location(second)[0]
+            if calls[0] != calls[1] and first is same_links[0] and _is_one_swap(first, second, names):
                 groups.setdefault(calls, []).append((first, second))
     for pairs in groups.values():
         merged_edits = [link.edit for pair in pairs for link in pair]
-        yield _one("arguments.swapped", _exchange(pairs, names), merged_edits, names), merged_edits
+        yield (
+            _make_merged_edit("arguments.swapped", _format_call_swap(pairs, names), merged_edits, names),
+            merged_edits,
+        )
 
 
-def _place(link: _Link) -> tuple[int, str]:
+def _pred_location(link: _WrongArgument) -> tuple[int, str]:
     location = link.edit.pred
     assert location is not None
     return location.call or 0, location.argument or ""
 
 
-def _meant(first: _Link, second: _Link, names: Names) -> bool:
+def _is_one_swap(first: _WrongArgument, second: _WrongArgument, names: CallNames) -> bool:
     """Whether two values that change places do so by one mistake: they say something, and are of a kind."""
     values = first.edit.pred_value, second.edit.pred_value
-    same = _place(first)[1] == _place(second)[1]
-    tools = [names.pred.calls[_place(link)[0]].tool for link in (first, second)]
+    same = _pred_location(first)[1] == _pred_location(second)[1]
+    tools = [names.pred.calls[_pred_location(link)[0]].tool for link in (first, second)]
     paths = type(values[0]) is Ref, type(values[1]) is Ref
     if any(paths):
         ref, gold = (values[0], second.edit.gold_value) if paths[0] else (values[1], first.edit.gold_value)
         literal = values[1] if paths[0] else values[0]
-        return not all(paths) and ref.path == gold.path and telling(literal)
-    identifying = all(identifies(_place(link)[1], link.edit.pred_value) for link in (first, second))
-    informative = all(telling(value) or kind_name(value) == "number" for value in values)
+        return not all(paths) and ref.path == gold.path and is_distinctive(literal)
+    identifying = all(
+        is_identifier(_pred_location(link)[1], link.edit.pred_value) for link in (first, second)
+    )
+    informative = all(is_distinctive(value) or kind_name(value) == "number" for value in values)
     return same and (tools[0] == tools[1] or identifying) and informative
 
 
-def _exchange(pairs: list[tuple[_Link, _Link]], names: Names) -> str:
+def _format_call_swap(pairs: list[tuple[_WrongArgument, _WrongArgument]], names: CallNames) -> str:
     """The sentence of two calls that have each other's values."""
-    calls = [names.ours(_place(link)[0]) for link in pairs[0]]
-    if all(_place(first)[1] == _place(second)[1] for first, second in pairs):
-        quoted = [repr(_place(first)[1]) for first, _ in pairs]
+    calls = [names.ours(_pred_location(link)[0]) for link in pairs[0]]
+    if all(_pred_location(first)[1] == _pred_location(second)[1] for first, second in pairs):
+        quoted = [repr(_pred_location(first)[1]) for first, _ in pairs]
         names_text = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
         first_edits = pairs[0][0].edit, pairs[0][1].edit
-        pred_texts = [_gives(edit.pred_value, names.ours, names.our_number) for edit in first_edits]
+        pred_texts = [_format_value(edit.pred_value, names.ours, names.our_number) for edit in first_edits]
         example = f": the first {pred_texts[0]}, the second {pred_texts[1]}" if len(pairs) == 1 else ""
         return f"{calls[0]} and {calls[1]} have one another's {names_text}{example}"
     pair_texts = [
-        f"{place_name(calls[0], _place(first)[1])} and {place_name(calls[1], _place(second)[1])}"
+        f"{place_name(calls[0], _pred_location(first)[1])} and "
+        f"{place_name(calls[1], _pred_location(second)[1])}"
         for first, second in pairs
     ]
     return f"{', '.join(pair_texts)} are exchanged"
 
 
-def _sides(edits: list[Edit], names: Names) -> Found:
+def _merge_swapped_arguments(edits: list[Edit], names: CallNames) -> MergedEdits:
     """Two arguments of a call of which one has the other's value, which is wrong besides."""
-    by_call: dict[int, list[_Link]] = {}
-    for link in _links(edits, names):
+    by_call: dict[int, list[_WrongArgument]] = {}
+    for link in _find_wrong_arguments(edits, names):
         if link.call is not None:
             by_call.setdefault(link.call, []).append(link)
     for call, links in by_call.items():
-        free = either_order(names.gold.calls[call]) and either_order(names.pred.calls[names.to_pred[call]])
+        free = is_commutative(names.gold.calls[call]) and is_commutative(
+            names.pred.calls[names.to_pred[call]]
+        )
         pairs = [
             (first, second)
             for first in links
             for second in links
-            if first is not second and first.ours == second.theirs and (free or _says(first, second))
+            if first is not second
+            and first.ours == second.theirs
+            and (free or _is_likely_swap(first, second))
         ]
         if len(pairs) != 1:
             continue
@@ -266,12 +285,12 @@ def _sides(edits: list[Edit], names: Names) -> Found:
         wrong, intended = (second, first) if same_path else (first, second)
         merged_edits = sorted((first.edit, second.edit), key=edits.index)
         if free:
-            yield _operand(wrong, intended, names), merged_edits
+            yield _make_operand_edit(wrong, intended, names), merged_edits
         else:
             yield (
-                _one(
+                _make_merged_edit(
                     "arguments.swapped",
-                    _exchanged(first, second, wrong, intended, names),
+                    _format_argument_swap(first, second, wrong, intended, names),
                     merged_edits,
                     names,
                 ),
@@ -279,12 +298,12 @@ def _sides(edits: list[Edit], names: Names) -> Found:
             )
 
 
-def _says(first: _Link, second: _Link) -> bool:
+def _is_likely_swap(first: _WrongArgument, second: _WrongArgument) -> bool:
     """Whether it is no chance that an argument has another one's value."""
     if type(first.ours) is int:
         return True
     listed = type(first.edit.pred_value) is list and len(first.edit.pred_value) > 1
-    if not telling(first.edit.pred_value) and not listed:
+    if not is_distinctive(first.edit.pred_value) and not listed:
         return False
     if type(second.ours) is int or type(first.theirs) is int:
         return True
@@ -296,39 +315,53 @@ def _says(first: _Link, second: _Link) -> bool:
     return texts and not any(likeness(link.edit.pred_value, link.edit.gold_value) for link in (first, second))
 
 
-def _alike(pred_link: _Link, gold_link: _Link) -> bool:
+def _is_similar(pred_link: _WrongArgument, gold_link: _WrongArgument) -> bool:
     """Whether a literal may be meant for another: two numbers may, two texts only when they are like."""
     pred_value, gold_value = pred_link.edit.pred_value, gold_link.edit.gold_value
     return (
         kind_name(pred_value) == kind_name(gold_value) == "number"
-        or likeness(pred_value, gold_value) >= ALMOST
+        or likeness(pred_value, gold_value) >= MIN_LIKENESS
     )
 
 
-def _exchanged(first: _Link, second: _Link, wrong: _Link, intended: _Link, names: Names) -> str:
+def _format_argument_swap(
+    first: _WrongArgument,
+    second: _WrongArgument,
+    wrong: _WrongArgument,
+    intended: _WrongArgument,
+    names: CallNames,
+) -> str:
     """The sentence of two arguments of which one has the other's value."""
-    call_name, wrong_argument = names.ours(_place(first)[0]), _place(wrong)[1]
-    if wrong is second and type(second.ours) is type(first.theirs) is tuple and not _alike(second, first):
-        value = _gives(second.edit.gold_value, names.theirs, names.their_number)
+    call_name, wrong_argument = names.ours(_pred_location(first)[0]), _pred_location(wrong)[1]
+    if (
+        wrong is second
+        and type(second.ours) is type(first.theirs) is tuple
+        and not _is_similar(second, first)
+    ):
+        value = _format_value(second.edit.gold_value, names.theirs, names.their_number)
         value_text, missing_value = (
             value_name(second.edit.pred_value, names.our_number),
             first.edit.gold_value,
         )
-        first_name, second_name = _argument(first.edit.gold), _argument(second.edit.gold)
-        message = f"{call_name}: argument {_place(first)[1]!r} {value}, which is gold's {second_name!r}"
+        first_name, second_name = _argument_name(first.edit.gold), _argument_name(second.edit.gold)
+        message = (
+            f"{call_name}: argument {_pred_location(first)[1]!r} {value}, which is gold's {second_name!r}"
+        )
         missing = f"gold's {first_name!r}, {value_name(missing_value, names.their_number)}, is missing"
         return f"{message}; {wrong_argument!r} is {value_text}, and {missing}"
-    pred_text = _gives(wrong.edit.pred_value, names.ours, names.our_number)
+    pred_text = _format_value(wrong.edit.pred_value, names.ours, names.our_number)
     label = names.labelled(wrong.edit.pred_value)
     pred_text += f"{label}," if label else ""
-    gold_text = _gives(intended.edit.gold_value, names.theirs, names.their_number)
-    names_text = " and ".join(repr(_argument(link.edit.gold)) for link in sorted((first, second), key=_place))
+    gold_text = _format_value(intended.edit.gold_value, names.theirs, names.their_number)
+    names_text = " and ".join(
+        repr(_argument_name(link.edit.gold)) for link in sorted((first, second), key=_pred_location)
+    )
     arguments_text = f"{call_name}: arguments {names_text} are exchanged"
-    gold_name = _argument(intended.edit.gold)
+    gold_name = _argument_name(intended.edit.gold)
     return f"{arguments_text}, and {wrong_argument!r} {pred_text} where gold's {gold_name!r} {gold_text}"
 
 
-def _operand(wrong: _Link, intended: _Link, names: Names) -> Edit:
+def _make_operand_edit(wrong: _WrongArgument, intended: _WrongArgument, names: CallNames) -> Edit:
     """The one wrong operand of two that may stand in either order."""
     pred_value, gold_value = wrong.edit.pred_value, intended.edit.gold_value
     code = {
@@ -339,12 +372,13 @@ def _operand(wrong: _Link, intended: _Link, names: Names) -> Edit:
     }[type(pred_value) is Ref, type(gold_value) is Ref]
     if code == "reference.producer" and names.to_gold[pred_value.call] == gold_value.call:
         code = "reference.output"
-    location_name = place_name(names.ours(_place(wrong)[0]), _place(wrong)[1])
-    message = f"{location_name} {_gives(pred_value, names.ours, names.our_number)}"
+    location_name = place_name(names.ours(_pred_location(wrong)[0]), _pred_location(wrong)[1])
+    message = f"{location_name} {_format_value(pred_value, names.ours, names.our_number)}"
     if code == "reference.literal":
         message = f"{location_name} is the literal {value_name(pred_value, names.our_number)}"
     message += (
-        f", gold's {_argument(intended.edit.gold)!r} {_gives(gold_value, names.theirs, names.their_number)}"
+        f", gold's {_argument_name(intended.edit.gold)!r} "
+        f"{_format_value(gold_value, names.theirs, names.their_number)}"
     )
     other_places = (intended.edit.pred, wrong.edit.gold)
     return Edit(
@@ -352,29 +386,29 @@ def _operand(wrong: _Link, intended: _Link, names: Names) -> Edit:
     )
 
 
-def _argument(location: Place | None) -> str:
+def _argument_name(location: Place | None) -> str:
     return (location and location.argument) or ""
 
 
-def _gives(value: Value, name: Callable[[int], str], number: Callable[[int], str]) -> str:
+def _format_value(value: Value, name: Callable[[int], str], number: Callable[[int], str]) -> str:
     """What an argument says: ``takes output id of f (call 1)``, ``is 7``."""
     return f"takes {output_name(value, name)}" if type(value) is Ref else f"is {value_name(value, number)}"
 
 
-def _some(call_names: list[str]) -> str:
+def _format_calls(call_names: list[str]) -> str:
     """Calls by name: ``f (call 1), g (call 2) and 3 more``."""
-    return ", ".join(call_names[:ABOUT]) + (
-        f" and {len(call_names) - ABOUT} more" if len(call_names) > ABOUT else ""
+    return ", ".join(call_names[:MAX_NAMED_CALLS]) + (
+        f" and {len(call_names) - MAX_NAMED_CALLS} more" if len(call_names) > MAX_NAMED_CALLS else ""
     )
 
 
-def _calls(edits: list[Edit]) -> set[int | None]:
+def _pred_calls(edits: list[Edit]) -> set[int | None]:
     return {edit.pred.call for edit in edits if edit.pred is not None}
 
 
-def _one(code: str, message: str, edits: list[Edit], names: Names) -> Edit:
+def _make_merged_edit(code: str, message: str, edits: list[Edit], names: CallNames) -> Edit:
     """One edit for several; its values are an object of theirs, by place."""
-    edits = sorted(edits, key=_written)
+    edits = sorted(edits, key=_edit_sort_key)
     number: Callable[[Place | None], str] = lambda location: place_name(  # noqa: E731
         None if location is None or location.call is None else names.ours(location.call),
         location and location.argument,
@@ -385,10 +419,10 @@ def _one(code: str, message: str, edits: list[Edit], names: Names) -> Edit:
     return Edit(code, message, *locations[0], pred_values, gold_values, also=tuple(locations[1:]))
 
 
-def _written(edit: Edit) -> tuple[bool, int]:
-    return _last(None if edit.pred is None else edit.pred.call)
+def _edit_sort_key(edit: Edit) -> tuple[bool, int]:
+    return _call_sort_key(None if edit.pred is None else edit.pred.call)
 
 
-def _last(call: int | None) -> tuple[bool, int]:
+def _call_sort_key(call: int | None) -> tuple[bool, int]:
     """By position, the answer last."""
     return call is None, call or 0

@@ -7,47 +7,51 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.text import one_line
-from planner_eval.comparison.explanation.alternatives import NO_OTHERS, Accepted, Others
-from planner_eval.comparison.explanation.argument_names import by_position, either_order
+from planner_eval.comparison.explanation.alternatives import (
+    NO_ALTERNATIVES,
+    AcceptedValues,
+    AlternativeValues,
+)
+from planner_eval.comparison.explanation.argument_names import is_commutative, match_by_position
 from planner_eval.comparison.explanation.call_edits import CallEdits
 from planner_eval.comparison.explanation.edits import Edit, Place
-from planner_eval.comparison.explanation.exchanges import together
-from planner_eval.comparison.explanation.near_calls import nearest_names
+from planner_eval.comparison.explanation.exchanges import merge_edits
+from planner_eval.comparison.explanation.multi_call_edits import find_exchange_cycles
+from planner_eval.comparison.explanation.repeated_calls import match_nearest_names
 from planner_eval.comparison.explanation.sentences import (
-    WIDTH,
+    MAX_VALUE_LENGTH,
+    CallNames,
     Contrast,
-    Names,
     links_of,
     path_name,
     place_name,
     value_name,
 )
-from planner_eval.comparison.explanation.several_calls import exchanged
-from planner_eval.comparison.explanation.value_diff import other_kind
+from planner_eval.comparison.explanation.value_diff import kind_difference_code
 from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.matching.order import Misplaced
-from planner_eval.comparison.matching.pairing import MISSING, Side
-from planner_eval.comparison.matching.replaced import telling
+from planner_eval.comparison.matching.pairing import MISSING, PlanCalls
+from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.model import Path, Plan, Ref, Value
-from planner_eval.reading.dialects.dialect import AFTER
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 
-def find_edits(matching: Matching, alternatives: Others = NO_OTHERS) -> list[Edit]:
+def find_edits(matching: Matching, alternatives: AlternativeValues = NO_ALTERNATIVES) -> list[Edit]:
     """All differences, call by call in gold's order, then pred's extra calls, then order and answer."""
     edits: list[Edit] = []
     if matching.pairing is not None:
         waived = {Place(call) for call in matching.waived}
-        open_to = Accepted(matching.policy, matching.terms, alternatives)
-        finder = _Finder(matching.pairing, open_to, ordered=matching.policy.order != "free")
+        open_to = AcceptedValues(matching.policy, matching.terms, alternatives)
+        finder = _EditFinder(matching.pairing, open_to, ordered=matching.policy.order != "free")
         edits = [e for e in finder.all() if e.code != "call.missing" or e.gold not in waived]
-        edits = together(edits, finder.names) if len(edits) > 1 else edits
+        edits = merge_edits(edits, finder.names) if len(edits) > 1 else edits
     if matching.misplaced:
-        names = Names.of(matching.pred, matching.gold, matching.alignment.pairs)
-        edits += [_misplaced(names, misplaced) for misplaced in matching.misplaced]
+        names = CallNames.of(matching.pred, matching.gold, matching.alignment.pairs)
+        edits += [_make_misplaced_edit(names, misplaced) for misplaced in matching.misplaced]
     return edits
 
 
-def _misplaced(names: Names, misplaced: Misplaced) -> Edit:
+def _make_misplaced_edit(names: CallNames, misplaced: Misplaced) -> Edit:
     pred_name, gold_name = names.ours(misplaced.pred), names.theirs(misplaced.other)
     message = (
         f"{pred_name} is out of order: gold wants it {'after' if misplaced.after else 'before'} {gold_name}"
@@ -55,7 +59,7 @@ def _misplaced(names: Names, misplaced: Misplaced) -> Edit:
     return Edit("order.broken", message, Place(misplaced.pred), Place(misplaced.gold))
 
 
-class _Finder(CallEdits):
+class _EditFinder(CallEdits):
     """Edits about calls, their arguments and the answer."""
 
     def all(self) -> Iterator[Edit]:
@@ -145,15 +149,19 @@ class _Finder(CallEdits):
         surplus = dict.fromkeys(name for name in differing if name not in gold_args)
         absent = [name for name in gold_names if name not in pred_args]
         pred_by_gold = (
-            by_position(pred_args, surplus, gold_args, absent, self.same(pred_args, gold_args))
+            match_by_position(pred_args, surplus, gold_args, absent, self.same(pred_args, gold_args))
             if surplus and absent
             else {}
         )
-        linked = self.linked(pred_args, gold_args, gold_names, pred_by_gold) if AFTER in differing else {}
+        linked = (
+            self.linked(pred_args, gold_args, gold_names, pred_by_gold)
+            if DEPENDENCY_ARGUMENT in differing
+            else {}
+        )
         if linked:
-            surplus.pop(AFTER, None)
-            gold_names = [name for name in gold_names if name != AFTER]
-        surplus_by_key = self.doubles(pred_args, (name for name in surplus if name != AFTER))
+            surplus.pop(DEPENDENCY_ARGUMENT, None)
+            gold_names = [name for name in gold_names if name != DEPENDENCY_ARGUMENT]
+        surplus_by_key = self.doubles(pred_args, (name for name in surplus if name != DEPENDENCY_ARGUMENT))
         entries: list[Edit | str] = []
         for name in gold_names:
             if name in pred_by_gold and self.same(pred_args, gold_args)(pred_by_gold[name], name):
@@ -171,7 +179,9 @@ class _Finder(CallEdits):
             else:
                 entries.append(name)
         lacking = [entry for entry in entries if not isinstance(entry, Edit)]
-        nearest = nearest_names(pred_args, [*surplus], gold_args, lacking) if surplus and lacking else {}
+        nearest = (
+            match_nearest_names(pred_args, [*surplus], gold_args, lacking) if surplus and lacking else {}
+        )
         for entry in entries:
             if isinstance(entry, Edit):
                 yield entry
@@ -201,7 +211,7 @@ class _Finder(CallEdits):
             for name in shared
         }
         circles: dict[Any, list[list[str]]] = {}
-        for names in exchanged(pred_values, {name: gold_args[name][:2] for name in shared}):
+        for names in find_exchange_cycles(pred_values, {name: gold_args[name][:2] for name in shared}):
             producers = frozenset(producer for name in names for producer in gold_args[name][1])
             circles.setdefault(producers or names[0], []).append(names)
         return circles.values()
@@ -218,7 +228,7 @@ class _Finder(CallEdits):
         names_text = ", ".join(f"{', '.join(c[:-1])} and {c[-1]}" for c in quoted_circles)
         message = f"{self.names.ours(pred_place.call)}: {kind} {names_text} are exchanged"
         calls = pred_place.call is not None and (self.pred.calls[pred], self.gold.calls[gold])
-        if calls and all(map(either_order, calls)):
+        if calls and all(map(is_commutative, calls)):
             message += ", which gives the same result"
         place_pairs = [
             (self.place(self.pred, pred, name), self.place(self.gold, gold, name)) for name in names
@@ -238,10 +248,10 @@ class _Finder(CallEdits):
 
         The producer is by the prediction's position. Nothing unless each such link is for one of them.
         """
-        if AFTER in pred_args and AFTER in gold_args:
+        if DEPENDENCY_ARGUMENT in pred_args and DEPENDENCY_ARGUMENT in gold_args:
             return {}
-        in_pred = AFTER in pred_args
-        value = (pred_args if in_pred else gold_args)[AFTER][2]
+        in_pred = DEPENDENCY_ARGUMENT in pred_args
+        value = (pred_args if in_pred else gold_args)[DEPENDENCY_ARGUMENT][2]
         links = value if type(value) is list else [value]
         if any(type(link) is not Ref for link in links):
             return {}
@@ -259,7 +269,7 @@ class _Finder(CallEdits):
             argument = gold_args[name] if in_pred else pred_args.get(pred_names.get(name, name))
             if (
                 argument is not None
-                and name != AFTER
+                and name != DEPENDENCY_ARGUMENT
                 and type(argument[2]) is Ref
                 and argument[2].call in free
             ):
@@ -296,7 +306,7 @@ class _Finder(CallEdits):
     def lacking(self, pred: int, gold: int, name: Any) -> Edit:
         gold_place, value = self.place(self.gold, gold, name), self.written(self.pairing.gold, gold, name)
         pred_place = self.place(self.pred, pred, name)
-        if name == AFTER and (links := self.links(self.gold, gold, value)):
+        if name == DEPENDENCY_ARGUMENT and (links := self.links(self.gold, gold, value)):
             return self.edit(
                 "argument.missing",
                 f"{self.names.ours(pred_place.call)}: {links} is missing",
@@ -314,7 +324,7 @@ class _Finder(CallEdits):
     def surplus(self, pred: int, gold: int, name: Any) -> Edit:
         pred_place, value = self.place(self.pred, pred, name), self.written(self.pairing.pred, pred, name)
         gold_place = self.place(self.gold, gold, name)
-        links = self.links(self.pred, pred, value) if name == AFTER else ""
+        links = self.links(self.pred, pred, value) if name == DEPENDENCY_ARGUMENT else ""
         message = (
             f"{self.names.ours(pred_place.call)}: {links}"
             if links
@@ -330,7 +340,7 @@ class _Finder(CallEdits):
             argument is None
             or type(name) is not str
             or gold >= len(self.gold.calls)
-            or not telling(argument[2])
+            or not is_distinctive(argument[2])
         ):
             return ""
         holders = self.holders(self.pairing.gold.tools[gold], name, self.key(argument))
@@ -339,7 +349,7 @@ class _Finder(CallEdits):
 
     def links(self, plan: Plan, position: int, value: Value) -> str:
         """Links that no argument has: ``the link Look → Draw``; empty for anything else."""
-        refs = links_of(AFTER, value) if position < len(plan.calls) else []
+        refs = links_of(DEPENDENCY_ARGUMENT, value) if position < len(plan.calls) else []
         if not refs:
             return ""
         tools = [plan.calls[ref.call].tool for ref in refs]
@@ -357,7 +367,7 @@ class _Finder(CallEdits):
         message = f"{self.named(pred_place)} holds what gold gives as {gold_place.argument!r}"
         if not self.unlike.alike(pred_value, gold_value):
             clause = self.contrast(gold, gold_name).values(
-                other_kind(pred_value, gold_value), pred_value, gold_value
+                kind_difference_code(pred_value, gold_value), pred_value, gold_value
             )
             message = f"{self.named(pred_place)} stands for gold's {gold_place.argument!r} and {clause}"
             message += self.right(gold, gold_name) if self.open_to else ""
@@ -400,7 +410,9 @@ class _Finder(CallEdits):
             ):
                 _, _, remainder = clause.partition(self.said.ours(pred_value))
                 clause = (
-                    f"is the expression {one_line(pred_value, WIDTH)}{remainder}" if remainder else clause
+                    f"is the expression {one_line(pred_value, MAX_VALUE_LENGTH)}{remainder}"
+                    if remainder
+                    else clause
                 )
             if pred_name != name:
                 clause = f"(gold's {name!r}) {clause}"
@@ -408,7 +420,7 @@ class _Finder(CallEdits):
                 clause += self.right(gold, name, path)
             message = f"{self.named(pred_place)} {clause}"
             if (
-                name == AFTER
+                name == DEPENDENCY_ARGUMENT
                 and pred_place.call is not None
                 and type(pred_value) is Ref
                 and type(gold_value) is Ref
@@ -433,7 +445,7 @@ class _Finder(CallEdits):
             if location is not None and location.call is not None
         ]
         link_text = f"{self.pred.calls[producer].tool} → {self.pred.calls[calls[0]].tool}"
-        link_places = Place(calls[0], AFTER), Place(calls[1], AFTER)
+        link_places = Place(calls[0], DEPENDENCY_ARGUMENT), Place(calls[1], DEPENDENCY_ARGUMENT)
         return edit._replace(message=f"{edit.message}; the link {link_text} is right", also=(link_places,))
 
     def contrast(self, gold: int, name: Any) -> Contrast:
@@ -452,7 +464,7 @@ class _Finder(CallEdits):
             notes.append(f"{name!r} is optional" if path else "optional")
         return f" ({', '.join(notes)})" if notes else ""
 
-    def compared(self, plan_calls: Side, position: int, name: Any) -> Value:
+    def compared(self, plan_calls: PlanCalls, position: int, name: Any) -> Value:
         """An argument's value as the policy compares it, or as written where that takes it for left out."""
         arguments = plan_calls.arguments(position)
         return arguments[name][2] if name in arguments else self.written(plan_calls, position, name)

@@ -7,25 +7,25 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.explanation.causes import change
+from planner_eval.comparison.explanation.causes import change_key
 from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.explanation.sentences import links_of
-from planner_eval.comparison.patch import applied, make_patch, relabelled
+from planner_eval.comparison.patch import apply_operations, make_patch, relabel_gold
 from planner_eval.plan.canonical import producers_of
 from planner_eval.plan.model import Plan, Value
-from planner_eval.reading.dialects.dialect import AFTER
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
-Argument = tuple[int | None, str | None]
+ArgumentKey = tuple[int | None, str | None]
 """A call by gold's position, None for the answer, and its argument."""
 
-AGAIN = (
+REPEATABLE_CODES = (
     "name.spelling", "argument.value", "argument.type", "reference.literal", "reference.unresolved",
     "reference.unwanted",
 )  # fmt: skip
 """Codes of changes that are mended wherever the same one was made again."""
 
 
-class Mend(NamedTuple):
+class Fix(NamedTuple):
     """How one root cause is mended.
 
     Args:
@@ -36,10 +36,10 @@ class Mend(NamedTuple):
 
     root: Edit
     operations: int
-    arguments: frozenset[Argument]
+    arguments: frozenset[ArgumentKey]
 
 
-class Mending:
+class Fixes:
     """How the root causes of a difference are mended, each by itself.
 
     What is mended does not ask what follows from what. A call is mended with its links: the arguments in
@@ -52,7 +52,7 @@ class Mending:
     >>> from planner_eval.comparison.diff import diff
     >>> from planner_eval.plan.model import Call
     >>> gold, pred = (Plan((Call("a", "f", (("x", x), ("y", y))),)) for x, y in ((1, "s"), (2, "t")))
-    >>> mending = Mending(diff(pred, gold))
+    >>> mending = Fixes(diff(pred, gold))
     >>> [mend.root.code for mend in mending.mends]
     ['argument.value', 'argument.value']
     >>> mending.plan(mending.mends[1].operations).calls[0].arguments
@@ -67,25 +67,25 @@ class Mending:
         self._removed = {diff.pred.calls[position].id: position for position in diff.alignment.extra}
         codes = {edit.code for edit in diff.edits}
         self._ordering = "order.broken" if "order.broken" in codes else "order.steps"
-        self._named = {call.id: position for position, call in enumerate(relabelled(diff).calls)}
+        self._named = {call.id: position for position, call in enumerate(relabel_gold(diff).calls)}
         self.mends = tuple(self._mend(root) for root in diff.roots)
 
     def plan(self, operations: int) -> Plan:
         """The prediction after some of the operations, a bit each; after all of them it is right."""
         chosen = [operation for index, operation in enumerate(self.operations) if operations >> index & 1]
-        return applied(self.found.pred, chosen)
+        return apply_operations(self.found.pred, chosen)
 
-    def gold_place(self, pred: Place) -> Argument:
+    def gold_place(self, pred: Place) -> ArgumentKey:
         """Where an argument of the prediction stands by gold's calls."""
         return self._to_gold.get(pred.call), pred.argument
 
-    def _mend(self, root: Edit) -> Mend:
+    def _mend(self, root: Edit) -> Fix:
         diff = self.found
-        missing, extra, renamed, arguments = set[int](), set[int](), set[int](), set[Argument]()
-        repeated_change = change(root) if root.code in AGAIN else None
+        missing, extra, renamed, arguments = set[int](), set[int](), set[int](), set[ArgumentKey]()
+        repeated_change = change_key(root) if root.code in REPEATABLE_CODES else None
         for edit in diff.edits:
             if edit is not root and (
-                repeated_change is None or edit.code != root.code or change(edit) != repeated_change
+                repeated_change is None or edit.code != root.code or change_key(edit) != repeated_change
             ):
                 continue
             for pred, gold in edit.places:
@@ -106,14 +106,14 @@ class Mending:
             arguments |= {*self._links(missing, extra, renamed)}
         return self._chosen(root, missing, extra, renamed, arguments)
 
-    def _links(self, missing: set[int], extra: set[int], renamed: set[int]) -> Iterator[Argument]:
+    def _links(self, missing: set[int], extra: set[int], renamed: set[int]) -> Iterator[ArgumentKey]:
         diff = self.found
         if missing:
-            for call, name, value in _given(diff.gold):
+            for call, name, value in _list_arguments(diff.gold):
                 if missing.intersection(producers_of(value)):
                     yield call, name
         if extra:
-            for call, name, value in _given(diff.pred):
+            for call, name, value in _list_arguments(diff.pred):
                 if (call is None or call in self._to_gold) and extra.intersection(producers_of(value)):
                     yield self._to_gold.get(call), name
         for edit in diff.edits if missing else ():  # what stands as the other operand goes with its link
@@ -121,29 +121,32 @@ class Mending:
                 yield from ((gold.call, gold.argument) for _, gold in edit.places if gold is not None)
         yield from self._of_tools(renamed)
 
-    def _links_of(self, call: int | None) -> Iterator[Argument]:
+    def _links_of(self, call: int | None) -> Iterator[ArgumentKey]:
         """The links without an argument that go out from a call made for a chain."""
         for edit in self.found.edits:
             if edit.code != "argument.extra" or edit.pred is None:
                 continue
-            if any(ref.call == call for ref in links_of(edit.pred.argument or AFTER, edit.pred_value)):
+            if any(
+                ref.call == call
+                for ref in links_of(edit.pred.argument or DEPENDENCY_ARGUMENT, edit.pred_value)
+            ):
                 yield self.gold_place(edit.pred)
 
-    def _of_tools(self, renamed: set[int]) -> Iterator[Argument]:
+    def _of_tools(self, renamed: set[int]) -> Iterator[ArgumentKey]:
         """What follows from another tool: what only one of the two takes, and outputs that only one has."""
         for edit in self.found.edits if renamed else ():
             if edit.gold is None:
                 continue
             if edit.code.endswith(".output") and renamed.intersection(producers_of(edit.gold_value)):
                 yield edit.gold.call, edit.gold.argument
-            if edit.gold.call in renamed and edit.code in _OF_TOOLS:
+            if edit.gold.call in renamed and edit.code in _UNSHARED_ARGUMENT_CODES:
                 yield from ((edit.gold.call, p.argument) for p in (edit.pred, edit.gold) if p)
 
     def _chosen(
-        self, root: Edit, missing: set[int], extra: set[int], renamed: set[int], arguments: set[Argument]
-    ) -> Mend:
+        self, root: Edit, missing: set[int], extra: set[int], renamed: set[int], arguments: set[ArgumentKey]
+    ) -> Fix:
         """The operations that mend these calls and arguments; some set more arguments, which count as set."""
-        diff, operations, more = self.found, 0, set[Argument]()
+        diff, operations, more = self.found, 0, set[ArgumentKey]()
         for index, operation in enumerate(self.operations):
             op, call = operation["op"], self._kept.get(operation.get("id", ""))
             if op == "add":
@@ -164,13 +167,13 @@ class Mending:
             else:
                 chosen = (call, operation["argument"]) in arguments
             operations |= chosen << index
-        return Mend(root, operations, frozenset(arguments | more))
+        return Fix(root, operations, frozenset(arguments | more))
 
 
-_OF_TOOLS = ("argument.missing", "argument.extra", "argument.renamed")
+_UNSHARED_ARGUMENT_CODES = ("argument.missing", "argument.extra", "argument.renamed")
 
 
-def _given(plan: Plan) -> Iterator[tuple[int | None, str, Value]]:
+def _list_arguments(plan: Plan) -> Iterator[tuple[int | None, str, Value]]:
     for position, call in enumerate(plan.calls):
         yield from ((position, name, value) for name, value in call.arguments)
     yield from ((None, name, value) for name, value in plan.answer or ())

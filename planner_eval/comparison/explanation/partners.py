@@ -6,30 +6,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-from planner_eval.comparison.explanation.near_calls import identifies
+from planner_eval.comparison.explanation.repeated_calls import is_identifier
 from planner_eval.comparison.matching.likeness import assign
-from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
-from planner_eval.comparison.matching.replaced import between, telling
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
+from planner_eval.comparison.matching.replaced import find_calls_between, is_distinctive
 from planner_eval.plan.model import Value
 from planner_eval.plan.values import leaves
 
 # ----------------------------------------------------------------------
 # Which call a person takes for which: of one tool the one that shares most, of another only for a reason.
-LOOKS = 400
+MAX_COMPARED_PAIRS = 400
 """Pairs of calls of one tool up to which it is asked which share most."""
 
-ROUNDS = 3
+MAX_ROUNDS = 3
 """So often partners are looked for anew: what neighbours are depends on what their partners are."""
 
-PLACED, MOVED, NEAR = 4, 3, 2
+SAME_NAME_WEIGHT, OTHER_NAME_WEIGHT, NEIGHBOUR_WEIGHT = 4, 3, 2
 """What two calls have in common counts: a value that says something, one under another name, a neighbour."""
 
 
-ID = 8
+ID_WEIGHT = 8
 """An id says as much about which thing a call is for as so many other texts."""
 
 
-def no_replacement(pairing: Pairing, pred: int, gold: int) -> bool:
+def is_no_replacement(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether one call is not to be told as standing for another of another tool.
 
     A call of a tool that gold calls, too, is first of all that: it stands for nothing else while gold's call
@@ -44,8 +44,10 @@ def no_replacement(pairing: Pairing, pred: int, gold: int) -> bool:
     pred_calls, gold_calls = pairing.pred, pairing.gold
     if pred_calls.tools[pred].name == gold_calls.tools[gold].name:
         return False
-    share = bool(told_values(pred_calls.arguments(pred)) & told_values(gold_calls.arguments(gold)))
-    share = share or _same(pairing, pred, gold)
+    share = bool(
+        distinctive_values(pred_calls.arguments(pred)) & distinctive_values(gold_calls.arguments(gold))
+    )
+    share = share or _has_shared_context(pairing, pred, gold)
     for own_calls, other, tool, partner in (
         (pred_calls, gold_calls, pred_calls.tools[pred], pairing.to_pred),
         (gold_calls, pred_calls, gold_calls.tools[gold], pairing.to_gold),
@@ -55,7 +57,7 @@ def no_replacement(pairing: Pairing, pred: int, gold: int) -> bool:
             not share or (own_calls is pred_calls and any(partner[position] < 0 for position in same_tool))
         ):
             return True
-        if same_tool and _turns(pairing, pred, gold):
+        if same_tool and _has_reversed_flow(pairing, pred, gold):
             return True
     if share or neighbours(pred_calls, pred, pairing.to_gold) & neighbours(
         gold_calls, gold, range(len(pairing.to_pred))
@@ -69,7 +71,7 @@ def no_replacement(pairing: Pairing, pred: int, gold: int) -> bool:
     return begins[0] != begins[1] and ends[0] != ends[1]
 
 
-def _same(pairing: Pairing, pred: int, gold: int) -> bool:
+def _has_shared_context(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls take the same under one name, or have all arguments, or all neighbours, in common."""
     images, identity = pairing.to_gold, range(len(pairing.to_pred))
     neighbour_sets = neighbours(pairing.pred, pred, images), neighbours(pairing.gold, gold, identity)
@@ -87,11 +89,13 @@ def _same(pairing: Pairing, pred: int, gold: int) -> bool:
     return shared or (bool(pred_keys) and pred_keys == gold_keys)
 
 
-def _turns(pairing: Pairing, pred: int, gold: int) -> bool:
+def _has_reversed_flow(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether one call needs the partner of what needs the other, so that the flow would turn round."""
     images = pairing.to_gold
-    after = {images[call] for call in needing(pairing.pred, pred) if call < len(pairing.pred.tools)}
-    later = needing(pairing.gold, gold)
+    after = {
+        images[call] for call in find_all_consumers(pairing.pred, pred) if call < len(pairing.pred.tools)
+    }
+    later = find_all_consumers(pairing.gold, gold)
     waiting, seen = [pred], {pred}
     while waiting:
         new = {*pairing.pred.numbered.producers(waiting.pop())} - seen
@@ -109,7 +113,7 @@ def _turns(pairing: Pairing, pred: int, gold: int) -> bool:
     return False
 
 
-def needing(plan_calls: Side, position: int) -> set[int]:
+def find_all_consumers(plan_calls: PlanCalls, position: int) -> set[int]:
     """The calls that need a call's result, or what needs it."""
     consumers: set[int] = set()
     waiting = [position]
@@ -120,11 +124,11 @@ def needing(plan_calls: Side, position: int) -> set[int]:
     return consumers
 
 
-Group = tuple[list[int], list[int]]
+CallGroup = tuple[list[int], list[int]]
 """Calls of one tool, of pred and of gold."""
 
 
-def in_doubt(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Iterator[Group]:
+def find_doubtful_groups(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Iterator[CallGroup]:
     """Calls of one tool, but those that are right in all, of which partners have no value in common.
 
     Args:
@@ -132,21 +136,23 @@ def in_doubt(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Iterator[
         doubtful: Partners of one tool, half of whose arguments or more are wrong.
     """
     pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
-    for tool in {gold_tools[gold]: None for pred, gold in doubtful if not _placed(pairing, pred, gold)}:
+    for tool in {
+        gold_tools[gold]: None for pred, gold in doubtful if not _find_equal_arguments(pairing, pred, gold)
+    }:
         if pred_tools.count(tool) * gold_tools.count(tool) < 2:
             continue
-        golds = [i for i, called in enumerate(gold_tools) if called == tool and not _right(pairing, i)]
+        golds = [i for i, called in enumerate(gold_tools) if called == tool and not _is_right(pairing, i)]
         right = {pairing.to_pred[position] for position in range(len(gold_tools))} - {
             pairing.to_pred[position] for position in golds
         }
         preds = [i for i, called in enumerate(pred_tools) if called == tool and i not in right]
         within = {pairing.to_gold[position] for position in preds} <= {*golds, ALONE}
         within = within and {pairing.to_pred[position] for position in golds} <= {*preds, ALONE}
-        if within and 1 < len(preds) * len(golds) <= LOOKS:
+        if within and 1 < len(preds) * len(golds) <= MAX_COMPARED_PAIRS:
             yield preds, golds
 
 
-def regroup(pairing: Pairing, groups: Iterable[Group]) -> bool:
+def regroup(pairing: Pairing, groups: Iterable[CallGroup]) -> bool:
     """Pair calls of one tool anew where others share more; whether any were.
 
     Args:
@@ -154,7 +160,7 @@ def regroup(pairing: Pairing, groups: Iterable[Group]) -> bool:
         groups: The calls.
     """
     changed = False
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         changes = [_pair_anew(pairing, preds, golds) for preds, golds in groups]
         if not any(changes):
             break
@@ -162,7 +168,7 @@ def regroup(pairing: Pairing, groups: Iterable[Group]) -> bool:
     return changed
 
 
-def _right(pairing: Pairing, gold: int) -> bool:
+def _is_right(pairing: Pairing, gold: int) -> bool:
     pred = pairing.to_pred[gold]
     return pred >= 0 and not pairing.differing(pred, gold, strict=True)
 
@@ -189,31 +195,31 @@ def _pair_anew(pairing: Pairing, preds: list[int], golds: list[int]) -> bool:
 def _score(pairing: Pairing, pred: int, gold: int) -> int:
     shared_neighbours = neighbours(pairing.pred, pred, pairing.to_gold)
     shared_neighbours &= neighbours(pairing.gold, gold, range(len(pairing.to_pred)))
-    return _shared(pairing, pred, gold) + NEAR * len(shared_neighbours)
+    return _score_shared_values(pairing, pred, gold) + NEIGHBOUR_WEIGHT * len(shared_neighbours)
 
 
-def _placed(pairing: Pairing, pred: int, gold: int) -> list[Any]:
+def _find_equal_arguments(pairing: Pairing, pred: int, gold: int) -> list[Any]:
     """The arguments under which two calls have the same value that says something."""
     pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
     return [
         name
         for name, (shape, needed, value) in gold_args.items()
-        if not needed and telling(value) and name in pred_args and pred_args[name][0] == shape
+        if not needed and is_distinctive(value) and name in pred_args and pred_args[name][0] == shape
     ]
 
 
-def _shared(pairing: Pairing, pred: int, gold: int) -> int:
+def _score_shared_values(pairing: Pairing, pred: int, gold: int) -> int:
     """How much two calls share in values that say something, under whatever name."""
     pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
-    placed = _placed(pairing, pred, gold)
+    placed = _find_equal_arguments(pairing, pred, gold)
     other_values = [
-        told_values({name: argument for name, argument in arguments.items() if name not in placed})
+        distinctive_values({name: argument for name, argument in arguments.items() if name not in placed})
         for arguments in (pred_args, gold_args)
     ]
-    return PLACED * len(placed) + MOVED * len(other_values[0] & other_values[1])
+    return SAME_NAME_WEIGHT * len(placed) + OTHER_NAME_WEIGHT * len(other_values[0] & other_values[1])
 
 
-def emptied(pairing: Pairing) -> Iterator[tuple[int, int]]:
+def find_empty_argument_pairs(pairing: Pairing) -> Iterator[tuple[int, int]]:
     """Calls with a partner anew: an empty argument is rather too much than contrary to another value.
 
     Where gold has a call of the tool left that gives the argument no value at all, and is no dearer, the one
@@ -230,7 +236,9 @@ def emptied(pairing: Pairing) -> Iterator[tuple[int, int]]:
         pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
         wrong = pairing.differing(pred, gold, strict=True)
         contrary = [
-            name for name in wrong if name in pred_args and name in gold_args and _empty(pred_args[name][2])
+            name
+            for name in wrong
+            if name in pred_args and name in gold_args and _is_empty(pred_args[name][2])
         ]
         for other in left[tool] if contrary else ():
             other_args = pairing.gold.arguments(other)
@@ -242,7 +250,7 @@ def emptied(pairing: Pairing) -> Iterator[tuple[int, int]]:
                 break
 
 
-def crossed(pairing: Pairing) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def find_crossed_pairs(pairing: Pairing) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """Two pairs of one tool that are as right the other way round, or hold their own values in exchange.
 
     Of what is as right a person takes what says which thing is meant: an id rather than another text, and a
@@ -264,22 +272,26 @@ def crossed(pairing: Pairing) -> Iterator[tuple[tuple[int, int], tuple[int, int]
         ]
         used: set[int] = set()
         for (first_pred, gold), (second_pred, second_gold) in (
-            combinations(pairs, 2) if len(pairs) ** 2 <= LOOKS else ()
+            combinations(pairs, 2) if len(pairs) ** 2 <= MAX_COMPARED_PAIRS else ()
         ):
             if gold in used or second_gold in used:
                 continue
             current_scores = zip(
-                _meaning(pairing, first_pred, gold), _meaning(pairing, second_pred, second_gold), strict=True
+                _score_meaning(pairing, first_pred, gold),
+                _score_meaning(pairing, second_pred, second_gold),
+                strict=True,
             )
             exchanged_scores = zip(
-                _meaning(pairing, first_pred, second_gold), _meaning(pairing, second_pred, gold), strict=True
+                _score_meaning(pairing, first_pred, second_gold),
+                _score_meaning(pairing, second_pred, gold),
+                strict=True,
             )
             if [*map(sum, current_scores)] < [*map(sum, exchanged_scores)]:
                 used |= {gold, second_gold}
                 yield (first_pred, gold), (second_pred, second_gold)
 
 
-def _meaning(pairing: Pairing, pred: int, gold: int) -> tuple[int, int, int]:
+def _score_meaning(pairing: Pairing, pred: int, gold: int) -> tuple[int, int, int]:
     """What speaks for two calls: all values are the same, how few are wrong, what the right ones say."""
     pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
     wrong = pairing.differing(pred, gold, strict=True)
@@ -289,34 +301,36 @@ def _meaning(pairing: Pairing, pred: int, gold: int) -> tuple[int, int, int]:
     turned = (
         shapes[0] == shapes[1]
         and len(gold_args) > 1
-        and all(telling(value) for _, _, value in gold_args.values())
+        and all(is_distinctive(value) for _, _, value in gold_args.values())
     )
     return (
         int(turned),
         -len(wrong),
-        sum(_says(name, gold_args[name][2]) for name in gold_args if name not in wrong),
+        sum(_identifying_weight(name, gold_args[name][2]) for name in gold_args if name not in wrong),
     )
 
 
-def _says(name: Any, value: Value) -> int:
+def _identifying_weight(name: Any, value: Value) -> int:
     """How much a value says about which thing a call is for."""
-    if type(value) is not str or not telling(value):
+    if type(value) is not str or not is_distinctive(value):
         return 0
-    return ID if type(name) is str and identifies(name, value) else 1
+    return ID_WEIGHT if type(name) is str and is_identifier(name, value) else 1
 
 
-def _empty(value: Value) -> bool:
+def _is_empty(value: Value) -> bool:
     """Whether a value says no more than none: ``false`` does not, ``0`` may."""
     return value is False or value is None or (type(value) in (str, list, dict) and not value)
 
 
-def told_values(arguments: dict[Any, Any]) -> set[str]:
+def distinctive_values(arguments: dict[Any, Any]) -> set[str]:
     """The values, and parts of values, that say something."""
     leaf_values = (leaf for _, _, value in arguments.values() for _, leaf in leaves(value))
-    return {repr(leaf) for leaf in leaf_values if isinstance(leaf, (str, int, float)) and telling(leaf)}
+    return {
+        repr(leaf) for leaf in leaf_values if isinstance(leaf, (str, int, float)) and is_distinctive(leaf)
+    }
 
 
-def neighbours(plan_calls: Side, position: int, image: Sequence[int]) -> set[tuple[str, int]]:
+def neighbours(plan_calls: PlanCalls, position: int, image: Sequence[int]) -> set[tuple[str, int]]:
     """Where a call's values come from and go to, in gold's positions."""
     links = {("from", image[call]) for call in plan_calls.numbered.producers(position)}
     links |= {("to", image[use.consumer]) for use in plan_calls.users[position]}
@@ -328,11 +342,11 @@ def neighbours(plan_calls: Side, position: int, image: Sequence[int]) -> set[tup
 Pairs = list[tuple[int, int]]
 """Positions in pred and in gold."""
 
-LEAST = 2
+MIN_EQUAL_ARGUMENTS = 2
 """So many arguments that are all equal say that another tool was called for the same."""
 
 
-def same_values(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Pairs:
+def find_same_value_pairs(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Pairs:
     """Calls with exactly the values of gold's of another tool, of which nothing is right as they are paired.
 
     So of ``add(100, 6)`` and ``multiply(‹add›, 100)`` a ``multiply(100, 6)`` stands for the former.
@@ -341,7 +355,7 @@ def same_values(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Pairs:
         pairing: The pairing.
         doubtful: Partners of one tool, half of whose arguments or more are wrong.
     """
-    nothing = [(pred, gold) for pred, gold in doubtful if _nothing_right(pairing, pred, gold)]
+    nothing = [(pred, gold) for pred, gold in doubtful if _has_nothing_right(pairing, pred, gold)]
     if not nothing:
         return []
     preds, golds = {pred for pred, _ in nothing}, {gold for _, gold in nothing}
@@ -349,18 +363,20 @@ def same_values(pairing: Pairing, doubtful: Iterable[tuple[int, int]]) -> Pairs:
     gold_values: dict[Any, list[int]] = {}
     identity = range(len(pairing.to_pred))
     for gold in range(len(pairing.gold.tools)):
-        if (gold in golds or pairing.to_pred[gold] < 0) and (key := _values(pairing.gold, gold, identity)):
+        if (gold in golds or pairing.to_pred[gold] < 0) and (
+            key := _values_key(pairing.gold, gold, identity)
+        ):
             gold_values.setdefault(key, []).append(gold)
     images = [-1 if position in preds else image for position, image in enumerate(pairing.to_gold)]
     pairs: Pairs = []
     for pred in unsettled:
-        candidates = gold_values.get(_values(pairing.pred, pred, images)) or ()
+        candidates = gold_values.get(_values_key(pairing.pred, pred, images)) or ()
         partner = next(
             (position for position in candidates if pairing.gold.tools[position] != pairing.pred.tools[pred]),
             None,
         )
         if partner is not None:
-            gold_values[_values(pairing.gold, partner, identity)].remove(partner)
+            gold_values[_values_key(pairing.gold, partner, identity)].remove(partner)
             images[pred] = partner
             pairs.append((pred, partner))
     return pairs if any(pred in preds for pred, _ in pairs) else []
@@ -391,15 +407,15 @@ def pair_leftover(pairing: Pairing, pairs: Pairs) -> None:
             pairing.pair(unpaired[tool].pop(0), gold)
 
 
-def in_chain(pairing: Pairing) -> Iterator[tuple[int, int]]:
+def find_chain_pairs(pairing: Pairing) -> Iterator[tuple[int, int]]:
     """Calls without partners that alone stand between the same calls, on either side."""
     golds = [position for position in range(len(pairing.gold.tools)) if pairing.to_pred[position] < 0]
     preds = [position for position in range(len(pairing.pred.tools)) if pairing.to_gold[position] < 0]
     if not golds or not preds:
         return
     images = [position if partner >= 0 else partner for position, partner in enumerate(pairing.to_pred)]
-    gold_between = between(pairing.gold, golds, images)
-    for ends, pred in between(pairing.pred, preds, pairing.to_gold).items():
+    gold_between = find_calls_between(pairing.gold, golds, images)
+    for ends, pred in find_calls_between(pairing.pred, preds, pairing.to_gold).items():
         if (
             all(ends)
             and ends in gold_between
@@ -408,7 +424,7 @@ def in_chain(pairing: Pairing) -> Iterator[tuple[int, int]]:
             yield pred, gold_between[ends]
 
 
-def earliest(pairing: Pairing) -> Iterator[tuple[int, int]]:
+def find_earliest_pairs(pairing: Pairing) -> Iterator[tuple[int, int]]:
     """Calls with an earlier one of equal calls of gold as partner, where nothing speaks for the later one.
 
     Neither of the two is used by a call with a partner, and the prediction's order is as right.
@@ -421,7 +437,7 @@ def earliest(pairing: Pairing) -> Iterator[tuple[int, int]]:
     for gold in range(len(pairing.gold.tools)) if free else ():
         pred = pairing.to_pred[gold]
         earlier = free.get(numbers[gold]) if pred >= 0 else None
-        if not earlier or earlier[0] > gold or _used(pairing.gold, gold, pairing.to_pred):
+        if not earlier or earlier[0] > gold or _is_used(pairing.gold, gold, pairing.to_pred):
             continue
         first = earlier[0]
         if not pairing.optional.isdisjoint((gold, first)) or pairing.open.get(gold) != pairing.open.get(
@@ -429,27 +445,31 @@ def earliest(pairing: Pairing) -> Iterator[tuple[int, int]]:
         ):
             continue
         between_them = (pairing.to_pred[position] for position in range(first + 1, gold))
-        if not _used(pairing.gold, first, pairing.to_pred) and not any(0 <= i < pred for i in between_them):
+        if not _is_used(pairing.gold, first, pairing.to_pred) and not any(
+            0 <= i < pred for i in between_them
+        ):
             earlier[0] = gold
             earlier.sort()
             yield pred, first
 
 
-def _used(plan_calls: Side, position: int, partner: Sequence[int]) -> bool:
+def _is_used(plan_calls: PlanCalls, position: int, partner: Sequence[int]) -> bool:
     return any(partner[use.consumer] >= 0 for use in plan_calls.users[position])
 
 
-def _nothing_right(pairing: Pairing, pred: int, gold: int) -> bool:
+def _has_nothing_right(pairing: Pairing, pred: int, gold: int) -> bool:
     wrong = pairing.final(pred, gold)
     return {*pairing.pred.arguments(pred), *pairing.gold.arguments(gold)} <= {*wrong}
 
 
-def _values(plan_calls: Side, position: int, images: Sequence[int]) -> frozenset[Any] | None:
+def _values_key(plan_calls: PlanCalls, position: int, images: Sequence[int]) -> frozenset[Any] | None:
     """A call's arguments in gold's positions; None for few, or for one that takes from an unpaired call."""
     arguments = plan_calls.arguments(position)
     images_by_name = {
         name: tuple(images[producer] for producer in needed) for name, (_, needed, _) in arguments.items()
     }
-    if len(arguments) < LEAST or any(image < 0 for images in images_by_name.values() for image in images):
+    if len(arguments) < MIN_EQUAL_ARGUMENTS or any(
+        image < 0 for images in images_by_name.values() for image in images
+    ):
         return None
     return frozenset((name, shape, images_by_name[name]) for name, (shape, _, _) in arguments.items())

@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import one_line, shown
-from planner_eval.comparison.explanation.value_diff import ValueDiff, kind_name, other_type
+from planner_eval.base.text import one_line, one_line_json
+from planner_eval.comparison.explanation.value_diff import ValueDiff, kind_name, name_type_difference
 from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.values import fold
-from planner_eval.reading.dialects.dialect import AFTER
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 # ----------------------------------------------------------------------
 # A difference in words: one sentence that names the calls, the arguments, the values, the places.
-RUNS = 8
+MAX_RUNS = 8
 """So many runs of calls are told by number, and of further calls how many there are."""
 
-WIDTH = 80
+MAX_VALUE_LENGTH = 80
 """The longest value that a sentence shows in full."""
 
 
@@ -35,7 +35,7 @@ def call_number(pred: int | None, gold: int | None) -> str:
     return f"call {pred + 1}" if gold is None or gold == pred else f"call {pred + 1}, gold's {gold + 1}"
 
 
-class Names:
+class CallNames:
     """How the calls of two compared plans are named: by tool and number, of one call always the same.
 
     Args:
@@ -49,7 +49,7 @@ class Names:
         self.pred, self.gold, self.to_gold, self.to_pred = pred, gold, to_gold, to_pred
 
     @classmethod
-    def of(cls, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> Names:
+    def of(cls, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> CallNames:
         """The names where pairs of positions (in the prediction, in gold) are partners."""
         to_gold, to_pred = [-1] * len(pred.calls), [-1] * len(gold.calls)
         for pred_position, gold_position in pairs:
@@ -80,17 +80,17 @@ class Names:
 
     def labelled(self, value: Value) -> str:
         """What a text is that is the bare label of a call of the prediction; empty for any other value."""
-        if type(value) is not str or _GIVEN.fullmatch(value):
+        if type(value) is not str or _GENERATED_LABEL.fullmatch(value):
             return ""
         position = next((position for position, call in enumerate(self.pred.calls) if value == call.id), None)
         return "" if position is None else f", the label of {self.ours(position)} as a text"
 
 
-_GIVEN = re.compile(r"c[0-9]+")
+_GENERATED_LABEL = re.compile(r"c[0-9]+")
 """Labels that calls get that have none."""
 
 
-def _as_it_is(position: int) -> str:
+def _plain_call_number(position: int) -> str:
     return f"call {position + 1}"
 
 
@@ -112,9 +112,10 @@ def calls_numbers(positions: Iterable[int | None], whose: str = "") -> str:
         else:
             runs.append([number])
     texts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
-    if len(texts) > RUNS:
+    if len(texts) > MAX_RUNS:
         return (
-            f"{whose}calls {', '.join(texts[:RUNS])} and {len(numbers) - sum(map(len, runs[:RUNS])):,} more"
+            f"{whose}calls {', '.join(texts[:MAX_RUNS])} and "
+            f"{len(numbers) - sum(map(len, runs[:MAX_RUNS])):,} more"
         )
     return f"{whose}call{'s' * (len(numbers) > 1)} {', '.join(texts)}" if texts else ""
 
@@ -126,7 +127,9 @@ def calls_name(plan: Plan) -> str:
     >>> calls_name(Plan((Call("a", "f", (("x", [1, True]),)), Call("b", "g", (("y", Ref(0)),)))))
     'f(x=[1, true]); g(y=‹call 1›)'
     """
-    return one_line("; ".join(map(call_name, plan.calls[:WIDTH])), 2 * WIDTH) or "no call"
+    return (
+        one_line("; ".join(map(call_name, plan.calls[:MAX_VALUE_LENGTH])), 2 * MAX_VALUE_LENGTH) or "no call"
+    )
 
 
 def call_name(call: Call) -> str:
@@ -158,7 +161,7 @@ def output_name(reference: Ref | Unresolved, name: Callable[[int], str]) -> str:
     )
 
 
-def value_name(value: Value, number: Callable[[int], str] = _as_it_is) -> str:
+def value_name(value: Value, number: Callable[[int], str] = _plain_call_number) -> str:
     """A value on one line: JSON, references as ``‹call 3: id›``.
 
     Args:
@@ -168,16 +171,16 @@ def value_name(value: Value, number: Callable[[int], str] = _as_it_is) -> str:
     >>> value_name({"x": [Ref(2, ("id",)), True]})
     '{"x": [‹call 3: id›, true]}'
     """
-    if type(value) in _SCALARS:
-        return _mark(shown(value, WIDTH))
+    if type(value) in _SCALAR_TYPES:
+        return _unquote_references(one_line_json(value, MAX_VALUE_LENGTH))
 
     def plain(leaf: Value) -> Any:
-        return _plain(leaf, number)
+        return _format_leaf(leaf, number)
 
     def text(segments: tuple[Value, ...]) -> str:
         return "".join(map(str, map(plain, segments)))
 
-    return _mark(shown(fold(value, plain, text=text), WIDTH))
+    return _unquote_references(one_line_json(fold(value, plain, text=text), MAX_VALUE_LENGTH))
 
 
 def links_of(argument: str, value: Value) -> list[Ref]:
@@ -187,18 +190,20 @@ def links_of(argument: str, value: Value) -> list[Ref]:
     ([Ref(call=2, path=())], [], [])
     """
     refs = value if type(value) is list else [value]
-    return refs if argument == AFTER and all(type(ref) is Ref for ref in refs) else []
+    return refs if argument == DEPENDENCY_ARGUMENT and all(type(ref) is Ref for ref in refs) else []
 
 
-_ALONE = re.compile(r'"(‹[^"›]*›)"')
+_QUOTED_REFERENCE = re.compile(r'"(‹[^"›]*›)"')
 
-_SCALARS = (str, int, float, bool, type(None))
+_SCALAR_TYPES = (str, int, float, bool, type(None))
 
 
 def text_name(value: str | Template, number: Callable[[int], str]) -> str:
     """A text in full, without quotes; references in it as in :func:`value_name`."""
     return (
-        value if isinstance(value, str) else "".join(str(_plain(segment, number)) for segment in value.parts)
+        value
+        if isinstance(value, str)
+        else "".join(str(_format_leaf(segment, number)) for segment in value.parts)
     )
 
 
@@ -216,25 +221,25 @@ def place_name(call: str | None, argument: Any, path: Path = ()) -> str:
     return f"{of} {name!r}{within}"
 
 
-def _plain(leaf: Value, number: Callable[[int], str]) -> Any:
+def _format_leaf(leaf: Value, number: Callable[[int], str]) -> Any:
     if isinstance(leaf, Ref):
-        return _quote(number(leaf.call), leaf.path)
-    return _quote(f"{leaf.name}?", leaf.path) if isinstance(leaf, Unresolved) else leaf
+        return _format_reference(number(leaf.call), leaf.path)
+    return _format_reference(f"{leaf.name}?", leaf.path) if isinstance(leaf, Unresolved) else leaf
 
 
-def _quote(name: str, path: Path) -> str:
+def _format_reference(name: str, path: Path) -> str:
     return f"‹{name}: {path_name(path)}›" if path else f"‹{name}›"
 
 
-def _mark(text: str) -> str:
+def _unquote_references(text: str) -> str:
     """References without the quotes around them, unless a text goes on beside them."""
-    return _ALONE.sub(r"\1", text)
+    return _QUOTED_REFERENCE.sub(r"\1", text)
 
 
-def nothing_read(pred: Plan, gold: Plan) -> str:
+def no_call_suffix(pred: Plan, gold: Plan) -> str:
     """What the reader found in a prediction without calls where gold makes some, as the end of a sentence.
 
-    >>> nothing_read(Plan(()), Plan((Call("a", "f"),)))
+    >>> no_call_suffix(Plan(()), Plan((Call("a", "f"),)))
     '; the prediction holds no call'
     """
     if pred.calls or not gold.calls:
@@ -247,12 +252,12 @@ def nothing_read(pred: Plan, gold: Plan) -> str:
 
 # ----------------------------------------------------------------------
 # Two differing values beside each other: both in full, or what stands around their first difference.
-_SEEN = WIDTH - 20
+_MAX_VISIBLE_OFFSET = MAX_VALUE_LENGTH - 20
 """A difference that starts later in two texts of which one is cut is not to be seen."""
 
-_OUTPUTS = (Ref, Unresolved)
+_REFERENCE_TYPES = (Ref, Unresolved)
 
-_BEFORE, _AFTER = 24, 40
+_CONTEXT_BEFORE, _CONTEXT_AFTER = 24, 40
 """Characters shown before the first difference and after it."""
 
 
@@ -265,7 +270,7 @@ class Contrast(NamedTuple):
         verb: What leads to a value of gold.
     """
 
-    names: Names
+    names: CallNames
     unlike: ValueDiff
     verb: str = "gold gives"
 
@@ -291,11 +296,15 @@ class Contrast(NamedTuple):
         pred_text, gold_text = self.ours(pred_value), self.theirs(gold_value)
         if self.unlike.shuffled(pred_value, gold_value):
             return f"has gold's items in another order: {pred_text}, {self.verb} {gold_text}"
-        if code == "argument.type" and other_type(pred_value, gold_value):
+        if code == "argument.type" and name_type_difference(pred_value, gold_value):
             pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
             return f"is the {pred_kind} {pred_text}, {self.verb} the {gold_kind} {gold_text}"
         cut = pred_text[-1:] == "…" or gold_text[-1:] == "…"
-        if cut and not isinstance(pred_value, _OUTPUTS) and not isinstance(gold_value, _OUTPUTS):
+        if (
+            cut
+            and not isinstance(pred_value, _REFERENCE_TYPES)
+            and not isinstance(gold_value, _REFERENCE_TYPES)
+        ):
             return self.told(pred_value, gold_value)
         return f"is {pred_text}, {self.verb} {gold_text}"
 
@@ -318,13 +327,16 @@ class Contrast(NamedTuple):
             value_name(gold_value, self.names.their_number),
         )
         plain = f"is {pred_text}, {self.verb} {gold_text}"
-        if not (pred_text[-1:] == "…" or gold_text[-1:] == "…") or _common(pred_text, gold_text) < _SEEN:
+        if (
+            not (pred_text[-1:] == "…" or gold_text[-1:] == "…")
+            or _common_prefix_length(pred_text, gold_text) < _MAX_VISIBLE_OFFSET
+        ):
             return plain
         if isinstance(pred_value, list) and isinstance(gold_value, list):
             return self._items(pred_value, gold_value) or plain
         if isinstance(pred_value, (str, Template)) and isinstance(gold_value, (str, Template)):
             return (
-                _around(
+                _format_first_difference(
                     text_name(pred_value, self.names.our_number),
                     text_name(gold_value, self.names.their_number),
                 )
@@ -334,13 +346,13 @@ class Contrast(NamedTuple):
 
     def instead(self, name: str, value: Value, other_value: Value) -> str:
         """Two values of the prediction: ``x=1 in place of 2``; of long ones where they differ."""
-        path, value, other_value = narrowed(value, other_value)
+        path, value, other_value = narrow_difference(value, other_value)
         texts = self.ours(value), self.ours(other_value)
         if texts[0] == texts[1] and type(value) is str and type(other_value) is str:
-            start = max(0, _common(value, other_value) - _BEFORE)
-            end = start + _BEFORE + _AFTER
+            start = max(0, _common_prefix_length(value, other_value) - _CONTEXT_BEFORE)
+            end = start + _CONTEXT_BEFORE + _CONTEXT_AFTER
             texts = _window(value, start, end), _window(other_value, start, end)
-        return f"{inner(name, path)}={texts[0]} in place of {texts[1]}"
+        return f"{argument_path_name(name, path)}={texts[0]} in place of {texts[1]}"
 
     def _items(self, pred_items: list[Value], gold_items: list[Value]) -> str | None:
         """The first item in which two lists differ."""
@@ -370,10 +382,10 @@ class Contrast(NamedTuple):
         return None
 
 
-def narrowed(first: Value, second: Value) -> tuple[Path, Value, Value]:
+def narrow_difference(first: Value, second: Value) -> tuple[Path, Value, Value]:
     """Where two values differ if one of them is too long to be shown, and what stands there.
 
-    >>> narrowed([{"id": "x" * 80, "n": 5}], [{"id": "x" * 80, "n": 55}])
+    >>> narrow_difference([{"id": "x" * 80, "n": 5}], [{"id": "x" * 80, "n": 55}])
     ((0, 'n'), 5, 55)
     """
     path: Path = ()
@@ -392,26 +404,28 @@ def narrowed(first: Value, second: Value) -> tuple[Path, Value, Value]:
     return path, first, second
 
 
-def inner(name: str, path: Path) -> str:
+def argument_path_name(name: str, path: Path) -> str:
     """An argument and the way into its value: ``rows[0].id``."""
     path_text = path_name(path)
     return f"{name}{'' if path_text[:1] in ('', '[') else '.'}{path_text}"
 
 
-def _around(pred_text: str, gold_text: str) -> str | None:
+def _format_first_difference(pred_text: str, gold_text: str) -> str | None:
     """Two texts around their first difference; None for equal ones.
 
-    >>> _around("a" * 99 + " Project C", "a" * 99 + " Project C.")
+    >>> _format_first_difference("a" * 99 + " Project C", "a" * 99 + " Project C.")
     'ends …"Project C", gold …"Project C." (character 110)'
     """
     if pred_text == gold_text:
         return None
-    offset = _common(pred_text, gold_text)
-    start = max(0, offset - _BEFORE)
+    offset = _common_prefix_length(pred_text, gold_text)
+    start = max(0, offset - _CONTEXT_BEFORE)
     blank = pred_text.find(" ", start, offset)
     start = blank + 1 if blank >= 0 else start
-    near_end = max(len(pred_text), len(gold_text)) <= offset + _AFTER
-    pred_window, gold_window = (_window(text, start, offset + _AFTER) for text in (pred_text, gold_text))
+    near_end = max(len(pred_text), len(gold_text)) <= offset + _CONTEXT_AFTER
+    pred_window, gold_window = (
+        _window(text, start, offset + _CONTEXT_AFTER) for text in (pred_text, gold_text)
+    )
     if near_end:
         return f"ends {pred_window}, gold {gold_window} (character {offset + 1:,})"
     return f"differs at character {offset + 1:,}: {pred_window}, gold {gold_window}"
@@ -422,7 +436,7 @@ def _window(text: str, start: int, end: int) -> str:
     return f"{'…' if start else ''}{line}{'…' if end < len(text) else ''}"
 
 
-def _common(first: str, second: str) -> int:
+def _common_prefix_length(first: str, second: str) -> int:
     """How many characters two texts begin with in common."""
     low, high = 0, min(len(first), len(second))
     while low < high:
@@ -434,22 +448,22 @@ def _common(first: str, second: str) -> int:
     return low
 
 
-_TEXT = r'…?"((?:[^"\\]|\\.)*+)(?:"…?|…)'
-_BOTH = rf"{_TEXT}, (?:gold (?:gives )?|expected ){_TEXT}(?= \(|$| \[)"
+_QUOTED_TEXT = r'…?"((?:[^"\\]|\\.)*+)(?:"…?|…)'
+_TWO_TEXTS = rf"{_QUOTED_TEXT}, (?:gold (?:gives )?|expected ){_QUOTED_TEXT}(?= \(|$| \[)"
 _WORD = r"\w+|\s+|[^\w\s]"
 
 
-def marked(sentence: str) -> list[tuple[str, bool]]:
+def mark_differences(sentence: str) -> list[tuple[str, bool]]:
     """A sentence about two texts in pieces, and whether each is what one of them does not have in common.
 
     Args:
         sentence: What an edit says, in any line.
 
-    >>> [piece for piece, differs in marked('x is "to Rome", gold gives "to Oslo"') if differs]
+    >>> [piece for piece, differs in mark_differences('x is "to Rome", gold gives "to Oslo"') if differs]
     ['Rome', 'Oslo']
     """
-    match = re.search(_BOTH, sentence)
-    spans = [] if match is None else list(_differing(match))
+    match = re.search(_TWO_TEXTS, sentence)
+    spans = [] if match is None else list(_find_differing_words(match))
     pieces, offset = [], 0
     for start, end in spans:
         pieces += [(sentence[offset:start], False), (sentence[start:end], True)]
@@ -457,7 +471,7 @@ def marked(sentence: str) -> list[tuple[str, bool]]:
     return [*pieces, (sentence[offset:], False)]
 
 
-def _differing(match: re.Match[str]) -> Iterator[tuple[int, int]]:
+def _find_differing_words(match: re.Match[str]) -> Iterator[tuple[int, int]]:
     """Where the words stand that only one of two texts has; nowhere where they have none in common."""
     from difflib import SequenceMatcher
 

@@ -13,32 +13,32 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from planner_eval.comparison.explanation.multi_call_edits import find_gathered_calls, find_listed_calls
 from planner_eval.comparison.explanation.partners import (
-    crossed,
-    earliest,
-    emptied,
-    in_chain,
-    in_doubt,
-    needing,
+    distinctive_values,
+    find_all_consumers,
+    find_chain_pairs,
+    find_crossed_pairs,
+    find_doubtful_groups,
+    find_earliest_pairs,
+    find_empty_argument_pairs,
+    find_same_value_pairs,
+    is_no_replacement,
     neighbours,
-    no_replacement,
     pair_leftover,
     regroup,
-    same_values,
-    told_values,
 )
-from planner_eval.comparison.explanation.several_calls import gathered, listed
 from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.order import find_misplaced
-from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
-from planner_eval.comparison.matching.replaced import pair_replaced, telling
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
+from planner_eval.comparison.matching.replaced import is_distinctive, pair_replaced
 
 Pairs = list[tuple[int, int]]
 """Positions in pred and in gold."""
 
 
-def as_told(matching: Matching) -> Matching:
+def rematch_for_explanation(matching: Matching) -> Matching:
     r"""A matching with partners as a person takes them; with what figures count beside it where they differ.
 
     Args:
@@ -48,16 +48,16 @@ def as_told(matching: Matching) -> Matching:
     >>> from planner_eval.reading.dialects.read import parse
     >>> gold = parse("a = add(#x='20', #y='30')\nb = root(#of=a)")
     >>> found = match(parse("b = root(#of='81')\nc = add(#x=b, #y='17')"), gold)
-    >>> found.alignment.pairs, as_told(found).alignment.pairs
+    >>> found.alignment.pairs, rematch_for_explanation(found).alignment.pairs
     (((1, 0), (0, 1)), ((0, 1),))
     """
     pairing = matching.pairing
     if pairing is None:
         return matching
-    explained = _changed_round(_anew(pairing, emptied))
+    explained = _swap_crossed_pairs(_reassign_partners(pairing, find_empty_argument_pairs))
     if matching.pred.edges or matching.gold.edges:  # some call takes from another
-        explained = _in_chain(_gathered(_by_flow(explained)))
-    explained = _led(_anew(explained, earliest))
+        explained = _pair_in_chain(_pair_gathered_call(_pair_by_flow(explained)))
+    explained = _pair_lists_with_first_call(_reassign_partners(explained, find_earliest_pairs))
     if explained is pairing:
         return matching
     alignment = Alignment.of(explained)
@@ -66,142 +66,148 @@ def as_told(matching: Matching) -> Matching:
     return matching._replace(alignment=alignment, pairing=explained, misplaced=misplaced, by_name=matching)
 
 
-def _anew(pairing: Pairing, find_pairs: Callable[[Pairing], Iterable[tuple[int, int]]]) -> Pairing:
+def _reassign_partners(
+    pairing: Pairing, find_pairs: Callable[[Pairing], Iterable[tuple[int, int]]]
+) -> Pairing:
     """The pairing with the partners that are found: calls of pred that had none take those of others."""
     if ALONE not in pairing.to_pred:
         return pairing
     pairs = [*find_pairs(pairing)]
-    new_pairing = _copy(pairing) if pairs else pairing
+    new_pairing = _copy_pairing(pairing) if pairs else pairing
     for pred, gold in pairs:
         new_pairing.release([], [new_pairing.to_gold[pred]], ALONE)
         new_pairing.pair(pred, gold)
     return new_pairing
 
 
-def _changed_round(pairing: Pairing) -> Pairing:
+def _swap_crossed_pairs(pairing: Pairing) -> Pairing:
     """The pairing with two calls' partners the other way round, where a person takes them so."""
-    crossed_pairs = [*crossed(pairing)]
-    new_pairing = _copy(pairing) if crossed_pairs else pairing
+    crossed_pairs = [*find_crossed_pairs(pairing)]
+    new_pairing = _copy_pairing(pairing) if crossed_pairs else pairing
     for (pred, gold), (other_pred, other_gold) in crossed_pairs:
         new_pairing.pair(pred, other_gold)
         new_pairing.pair(other_pred, gold)
     return new_pairing
 
 
-def _led(pairing: Pairing) -> Pairing:
+def _pair_lists_with_first_call(pairing: Pairing) -> Pairing:
     """The pairing with a call that holds several others' values as the partner of the first of these."""
     if ALONE not in pairing.to_pred and ALONE not in pairing.to_gold:
         return pairing
     new_pairing = pairing
-    for gold, listed_calls in listed(pairing, pairing.to_gold, as_explained=True).items():
+    for gold, listed_calls in find_listed_calls(pairing, pairing.to_gold, as_explained=True).items():
         pred, first = pairing.to_pred[gold], listed_calls.parts[0]
         lead_pred, lead_gold = (pred, first) if listed_calls.merged else (first, gold)
         used = pairing.pred.users[pred] or pairing.pred.users[lead_pred]
         if used or pairing.gold.users[gold] or pairing.gold.users[lead_gold]:
             continue
         if first < (gold if listed_calls.merged else pred):
-            trial = _copy(new_pairing)
+            trial = _copy_pairing(new_pairing)
             trial.release([pred], [gold], ALONE)
             trial.pair(lead_pred, lead_gold)
-            relisted = listed(trial, trial.to_gold, as_explained=True).get(lead_gold)
+            relisted = find_listed_calls(trial, trial.to_gold, as_explained=True).get(lead_gold)
             if relisted is not None and len(relisted.parts) == len(listed_calls.parts):
                 new_pairing = trial
     return new_pairing
 
 
-def _in_chain(pairing: Pairing) -> Pairing:
+def _pair_in_chain(pairing: Pairing) -> Pairing:
     """The pairing with calls of another tool in the place of gold's between the same calls."""
     if ALONE not in pairing.to_pred or ALONE not in pairing.to_gold:
         return pairing
-    pairs = [pair for pair in in_chain(pairing) if not no_replacement(pairing, *pair)]
-    new_pairing = _copy(pairing) if pairs else pairing
+    pairs = [pair for pair in find_chain_pairs(pairing) if not is_no_replacement(pairing, *pair)]
+    new_pairing = _copy_pairing(pairing) if pairs else pairing
     for pred, gold in pairs:
         new_pairing.pair(pred, gold)
     return new_pairing
 
 
-def _by_flow(original: Pairing) -> Pairing:
+def _pair_by_flow(original: Pairing) -> Pairing:
     """The pairing with partners by what they share and where they stand in the flow."""
-    doubtful = [*_doubtful(original)]
-    if doubtful and (value_pairs := same_values(original, doubtful)):
-        original = _copy(original)
+    doubtful = [*_find_doubtful_pairs(original)]
+    if doubtful and (value_pairs := find_same_value_pairs(original, doubtful)):
+        original = _copy_pairing(original)
         pair_leftover(original, value_pairs)
-        doubtful = [*_doubtful(original)]
+        doubtful = [*_find_doubtful_pairs(original)]
     pairing = original
-    wrong = [pair for pair in _replaced(original) if no_replacement(original, *pair)]
+    wrong = [pair for pair in _find_replaced_pairs(original) if is_no_replacement(original, *pair)]
     if wrong:
-        pairing = _copy(original)
+        pairing = _copy_pairing(original)
         pairing.release([pred for pred, _ in wrong], [gold for _, gold in wrong], ALONE)
-    groups = [*in_doubt(pairing, doubtful)] if doubtful else []
+    groups = [*find_doubtful_groups(pairing, doubtful)] if doubtful else []
     if groups:
-        new_pairing = _copy(pairing)
+        new_pairing = _copy_pairing(pairing)
         if regroup(new_pairing, groups):
             pairing = new_pairing
     if pairing is not original:
-        doubtful = [*_doubtful(pairing)]
-    unlike_pairs = [pair for pair in doubtful if _apart(pairing, pairing, *pair)]
-    turned_pairs = _turned(pairing, doubtful) if len(doubtful) > 1 else []
+        doubtful = [*_find_doubtful_pairs(pairing)]
+    unlike_pairs = [pair for pair in doubtful if _is_unlike_pair(pairing, pairing, *pair)]
+    turned_pairs = _find_swapped_pairs(pairing, doubtful) if len(doubtful) > 1 else []
     if pairing is original and not unlike_pairs and not turned_pairs:
         return original
-    new_pairing = _copy(pairing)
+    new_pairing = _copy_pairing(pairing)
     for pred, gold in turned_pairs:
         new_pairing.pair(pred, gold)
-    for pred, gold in sorted(unlike_pairs, key=lambda pair: (-_own(pairing, unlike_pairs, *pair), pair[1])):
-        if _apart(pairing, new_pairing, pred, gold):  # the others that are apart say nothing any more
+    for pred, gold in sorted(
+        unlike_pairs, key=lambda pair: (-_count_own_errors(pairing, unlike_pairs, *pair), pair[1])
+    ):
+        if _is_unlike_pair(
+            pairing, new_pairing, pred, gold
+        ):  # the others that are apart say nothing any more
             new_pairing.release([pred], [gold], ALONE)
     if unlike_pairs or wrong:
-        snapshot = _copy(new_pairing)
+        snapshot = _copy_pairing(new_pairing)
         for _ in range(2):  # what has been paired is a neighbour to what has not
-            pair_replaced(new_pairing, lambda pred, gold: no_replacement(snapshot, pred, gold))
+            pair_replaced(new_pairing, lambda pred, gold: is_no_replacement(snapshot, pred, gold))
     return new_pairing
 
 
-_JOINS = 1_000
+_MAX_JOIN_PAIRS = 1_000
 """Pairs of a call that gold has not and one in which gold's join that are looked at: each look takes time in
 proportion to the plans."""
 
 
-def _gathered(pairing: Pairing) -> Pairing:
+def _pair_gathered_call(pairing: Pairing) -> Pairing:
     """The pairing with a call made for several of gold's as the partner of the one in which they join."""
     pred_calls, gold_calls = pairing.pred, pairing.gold
     gold_tools = {*gold_calls.tools}
     free = [position for position, tool in enumerate(pred_calls.tools) if tool not in gold_tools]
     joins = [i for i in range(len(gold_calls.tools)) if len({*gold_calls.numbered.producers(i)}) > 1]
-    if len(free) * len(joins) > _JOINS:
+    if len(free) * len(joins) > _MAX_JOIN_PAIRS:
         return pairing
     for pred, gold in ((pred, gold) for gold in joins for pred in free):
-        calls = gathered(pairing, pred, gold)
+        calls = find_gathered_calls(pairing, pred, gold)
         if len(calls) > 1:
-            return _joined(pairing, pred, gold, calls)
+            return _pair_with_several_calls(pairing, pred, gold, calls)
     return pairing
 
 
-def _joined(pairing: Pairing, pred: int, gold: int, calls: list[int]) -> Pairing:
+def _pair_with_several_calls(pairing: Pairing, pred: int, gold: int, calls: list[int]) -> Pairing:
     """The pairing with a call of pred in the place of several of gold's."""
-    new_pairing = _copy(pairing)
+    new_pairing = _copy_pairing(pairing)
     preds = [pred, *(partner for call in calls if (partner := new_pairing.to_pred[call]) >= 0)]
     new_pairing.release(
         preds, [*calls, *(partner for call in preds if (partner := new_pairing.to_gold[call]) >= 0)], ALONE
     )
     new_pairing.pair(pred, gold)
-    snapshot = _copy(new_pairing)
+    snapshot = _copy_pairing(new_pairing)
     pair_replaced(
         new_pairing,
         lambda other_pred, other_gold: (
-            other_gold in calls or no_replacement(snapshot, other_pred, other_gold)
+            other_gold in calls or is_no_replacement(snapshot, other_pred, other_gold)
         ),
     )
     return new_pairing
 
 
-def _replaced(pairing: Pairing) -> Pairs:
+def _find_replaced_pairs(pairing: Pairing) -> Pairs:
     """Partners of two tools."""
     pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
     pairs = [(pairing.to_pred[gold], gold) for gold in range(len(gold_tools))]
     return [(pred, gold) for pred, gold in pairs if pred >= 0 and pred_tools[pred] != gold_tools[gold]]
 
 
-def _copy(pairing: Pairing) -> Pairing:
+def _copy_pairing(pairing: Pairing) -> Pairing:
     copy = Pairing(pairing.pred, pairing.gold, pairing.matcher)
     copy.to_gold, copy.to_pred = [*pairing.to_gold], [*pairing.to_pred]
     copy.settled, copy.proved = pairing.settled, pairing.proved
@@ -209,7 +215,7 @@ def _copy(pairing: Pairing) -> Pairing:
     return copy
 
 
-def _doubtful(pairing: Pairing) -> Iterator[tuple[int, int]]:
+def _find_doubtful_pairs(pairing: Pairing) -> Iterator[tuple[int, int]]:
     """Partners of one tool of whose arguments half or more are wrong."""
     pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
     for gold, tool in enumerate(gold_tools):
@@ -221,7 +227,7 @@ def _doubtful(pairing: Pairing) -> Iterator[tuple[int, int]]:
             yield pred, gold
 
 
-def _apart(pairing: Pairing, current: Pairing, pred: int, gold: int) -> bool:
+def _is_unlike_pair(pairing: Pairing, current: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls of one tool are two things: what uses the one comes before the other.
 
     Args:
@@ -232,31 +238,31 @@ def _apart(pairing: Pairing, current: Pairing, pred: int, gold: int) -> bool:
     """
     pred_calls, gold_calls = current.pred, current.gold
     if current.to_gold[pred] != gold or not (
-        _overtaken(gold_calls, gold, current.to_pred, pred_calls, pred)
-        or _overtaken(pred_calls, pred, current.to_gold, gold_calls, gold)
+        _is_used_too_early(gold_calls, gold, current.to_pred, pred_calls, pred)
+        or _is_used_too_early(pred_calls, pred, current.to_gold, gold_calls, gold)
     ):
         return False
     identity = range(len(current.to_pred))
     if neighbours(pred_calls, pred, current.to_gold) & neighbours(gold_calls, gold, identity):
         return False
-    moved = _handed_on(current, pred, gold) and not _contrary(pairing, pred, gold)
-    return not (moved or _like(pairing, pred, gold))
+    moved = _is_moved_step(current, pred, gold) and not _has_contrary_values(pairing, pred, gold)
+    return not (moved or _has_shared_value(pairing, pred, gold))
 
 
-def _contrary(pairing: Pairing, pred: int, gold: int) -> bool:
+def _has_contrary_values(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls have, under one name, two values that say something and nothing like one another."""
     pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
     return any(
         name in pred_args
         and not (gold_args[name][1] or pred_args[name][1])
-        and telling(pred_args[name][2])
-        and telling(gold_args[name][2])
+        and is_distinctive(pred_args[name][2])
+        and is_distinctive(gold_args[name][2])
         and not likeness(pred_args[name][2], gold_args[name][2])
         for name in gold_args
     )
 
 
-def _own(pairing: Pairing, unlike_pairs: Pairs, pred: int, gold: int) -> int:
+def _count_own_errors(pairing: Pairing, unlike_pairs: Pairs, pred: int, gold: int) -> int:
     """How many arguments of two calls are wrong that do not take from other calls which may be apart."""
     pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
     preds, golds = {p for p, _ in unlike_pairs}, {g for _, g in unlike_pairs}
@@ -267,14 +273,16 @@ def _own(pairing: Pairing, unlike_pairs: Pairs, pred: int, gold: int) -> int:
     )
 
 
-def _overtaken(
-    plan_calls: Side, position: int, partner: Sequence[int], other_calls: Side, other_position: int
+def _is_used_too_early(
+    plan_calls: PlanCalls, position: int, partner: Sequence[int], other_calls: PlanCalls, other_position: int
 ) -> bool:
     """Whether the other plan has a call that needs this one's result before its call in this one's place.
 
     Written before it does not mean before it where that plan has the call need that one, too.
     """
-    later = needing(other_calls, other_position) if other_calls.numbered.forward else frozenset[int]()
+    later = (
+        find_all_consumers(other_calls, other_position) if other_calls.numbered.forward else frozenset[int]()
+    )
     calls, waiting, seen = len(plan_calls.tools), [position], {position}
     while waiting:
         for use in plan_calls.users[waiting.pop()]:
@@ -289,14 +297,14 @@ def _overtaken(
     return False
 
 
-def _handed_on(pairing: Pairing, pred: int, gold: int) -> bool:
+def _is_moved_step(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether what takes one call's result has in the other plan what that call is given: a step moved."""
-    pred_keys, gold_keys = _keys(pairing, pred, of_pred=True), _keys(pairing, gold, of_pred=False)
+    pred_keys, gold_keys = _value_keys(pairing, pred, of_pred=True), _value_keys(pairing, gold, of_pred=False)
     for consumer, name, _ in pairing.gold.users[gold]:
         partner = pairing.to_pred[consumer]
         if (
             partner >= 0
-            and (key := _keys(pairing, partner, of_pred=True).get(name))
+            and (key := _value_keys(pairing, partner, of_pred=True).get(name))
             and key in gold_keys.values()
         ):
             return True
@@ -304,14 +312,14 @@ def _handed_on(pairing: Pairing, pred: int, gold: int) -> bool:
         partner = pairing.to_gold[consumer]
         if (
             partner >= 0
-            and (key := _keys(pairing, partner, of_pred=False).get(name))
+            and (key := _value_keys(pairing, partner, of_pred=False).get(name))
             and key in pred_keys.values()
         ):
             return True
     return False
 
 
-def _keys(pairing: Pairing, position: int, *, of_pred: bool) -> dict[Any, Any]:
+def _value_keys(pairing: Pairing, position: int, *, of_pred: bool) -> dict[Any, Any]:
     """A call's values by what they take, in gold's positions, or by what they are."""
     plan_calls = pairing.pred if of_pred else pairing.gold
     images = pairing.to_gold if of_pred else range(len(pairing.to_pred))
@@ -321,23 +329,25 @@ def _keys(pairing: Pairing, position: int, *, of_pred: bool) -> dict[Any, Any]:
     }
 
 
-def _like(pairing: Pairing, pred: int, gold: int) -> bool:
+def _has_shared_value(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls share a value that says something, be it under another name."""
     pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
     if not pred_args or not gold_args:
         return True
     wrong = pairing.final(pred, gold)
-    if any(telling(gold_args[name][2]) for name in gold_args if name in pred_args and name not in wrong):
+    if any(
+        is_distinctive(gold_args[name][2]) for name in gold_args if name in pred_args and name not in wrong
+    ):
         return True
     for name in wrong:
         if name in pred_args and name in gold_args:
             pred_value, gold_value = pred_args[name][2], gold_args[name][2]
-            if telling(gold_value) and likeness(pred_value, gold_value):
+            if is_distinctive(gold_value) and likeness(pred_value, gold_value):
                 return True
-    return bool(told_values(pred_args) & told_values(gold_args))
+    return bool(distinctive_values(pred_args) & distinctive_values(gold_args))
 
 
-def _turned(pairing: Pairing, doubtful: Pairs) -> Pairs:
+def _find_swapped_pairs(pairing: Pairing, doubtful: Pairs) -> Pairs:
     """Calls with partners anew: those of one tool that are one another's, and whose results are both used.
 
     They stand in one order in both plans, so that it is their results that are taken for one another.
@@ -346,21 +356,27 @@ def _turned(pairing: Pairing, doubtful: Pairs) -> Pairs:
         return []
     by_values: dict[Any, list[int]] = {}
     for index, (pred, gold) in enumerate(doubtful):
-        by_values.setdefault((pairing.gold.tools[gold], _given(pairing.pred, pred)), []).append(index)
+        by_values.setdefault((pairing.gold.tools[gold], _argument_shapes(pairing.pred, pred)), []).append(
+            index
+        )
     pairs: Pairs = []
     for index, (pred, gold) in enumerate(doubtful):
         if not pairing.gold.users[gold] or not pairing.pred.users[pred]:
             continue
-        candidates = by_values.get((pairing.gold.tools[gold], _given(pairing.gold, gold)), ())
+        candidates = by_values.get((pairing.gold.tools[gold], _argument_shapes(pairing.gold, gold)), ())
         if len(candidates) != 1 or candidates[0] <= index:
             continue
         other_pred, other_gold = doubtful[candidates[0]]
         used = pairing.gold.users[other_gold] and pairing.pred.users[other_pred]
-        if used and other_pred < pred and _given(pairing.pred, pred) == _given(pairing.gold, other_gold):
+        if (
+            used
+            and other_pred < pred
+            and _argument_shapes(pairing.pred, pred) == _argument_shapes(pairing.gold, other_gold)
+        ):
             pairs += [(other_pred, gold), (pred, other_gold)]
     return pairs
 
 
-def _given(plan_calls: Side, position: int) -> frozenset[Any]:
+def _argument_shapes(plan_calls: PlanCalls, position: int) -> frozenset[Any]:
     """What a call is given, but for which calls it takes from."""
     return frozenset((name, shape) for name, (shape, _, _) in plan_calls.arguments(position).items())

@@ -9,11 +9,11 @@ from planner_eval.comparison.matching.likeness import assign
 from planner_eval.comparison.policy.rule import Rule
 from planner_eval.plan.model import Bag, Value
 
-Alike: TypeAlias = Callable[[Value, Value], bool]
+EqualityTest: TypeAlias = Callable[[Value, Value], bool]
 """Whether two values are equal: (the prediction's, gold's)."""
 
 
-def agree(pred_value: Value, gold_value: Value, rule: Rule, equal: Alike) -> bool:
+def agree(pred_value: Value, gold_value: Value, rule: Rule, equal: EqualityTest) -> bool:
     """Whether two values, in their forms, agree.
 
     Args:
@@ -25,15 +25,17 @@ def agree(pred_value: Value, gold_value: Value, rule: Rule, equal: Alike) -> boo
     measured = rule.tolerance is not None or rule.relative is not None
 
     def is_near(first: Value, second: Value) -> bool:
-        return equal(first, second) or (measured and _near(first, second, rule, equal))
+        return equal(first, second) or (measured and _is_near(first, second, rule, equal))
 
     if is_near(pred_value, gold_value):
         return True
     subset, superset = "subset" in rule.compare, "superset" in rule.compare
     if type(pred_value) is dict and type(gold_value) is dict:
-        return (subset and _fields(pred_value, gold_value, is_near)) or (
+        return (subset and _has_near_fields(pred_value, gold_value, is_near)) or (
             superset
-            and _fields(gold_value, pred_value, lambda pred_item, gold_item: is_near(gold_item, pred_item))
+            and _has_near_fields(
+                gold_value, pred_value, lambda pred_item, gold_item: is_near(gold_item, pred_item)
+            )
         )
     if type(pred_value) is not Bag or type(gold_value) is not Bag:
         return False
@@ -52,26 +54,26 @@ def agree(pred_value: Value, gold_value: Value, rule: Rule, equal: Alike) -> boo
     )
 
 
-def _fields(fields: dict[str, Value], all_fields: dict[str, Value], is_near: Alike) -> bool:
+def _has_near_fields(fields: dict[str, Value], all_fields: dict[str, Value], is_near: EqualityTest) -> bool:
     return all(key in all_fields and is_near(item, all_fields[key]) for key, item in fields.items())
 
 
-def _near(pred_value: Value, gold_value: Value, rule: Rule, equal: Alike) -> bool:
+def _is_near(pred_value: Value, gold_value: Value, rule: Rule, equal: EqualityTest) -> bool:
     """Whether two values are alike but for numbers within the rule's tolerance."""
     if type(pred_value) is list and type(gold_value) is list:
         return len(pred_value) == len(gold_value) and all(
-            equal(pred_item, gold_item) or _near(pred_item, gold_item, rule, equal)
+            equal(pred_item, gold_item) or _is_near(pred_item, gold_item, rule, equal)
             for pred_item, gold_item in zip(pred_value, gold_value, strict=True)
         )
     if type(pred_value) is dict and type(gold_value) is dict:
         return pred_value.keys() == gold_value.keys() and all(
-            equal(pred_value[key], gold_value[key]) or _near(pred_value[key], gold_value[key], rule, equal)
+            equal(pred_value[key], gold_value[key]) or _is_near(pred_value[key], gold_value[key], rule, equal)
             for key in gold_value
         )
-    return close(pred_value, gold_value, rule.tolerance or 0, rule.relative or 0)
+    return is_close(pred_value, gold_value, rule.tolerance or 0, rule.relative or 0)
 
 
-def close(pred_value: Value, gold_value: Value, tolerance: float, relative: float) -> bool:
+def is_close(pred_value: Value, gold_value: Value, tolerance: float, relative: float) -> bool:
     """Whether two values are numbers within a tolerance, or within a share of the second, as written.
 
     Args:
@@ -80,7 +82,7 @@ def close(pred_value: Value, gold_value: Value, tolerance: float, relative: floa
         tolerance: By how much they may differ.
         relative: By which share of gold's they may differ.
 
-    >>> close(19.99, 20.00, 0.01, 0), close(1.1, 1, 0, 0.1), close(True, 1, 1, 0)
+    >>> is_close(19.99, 20.00, 0.01, 0), is_close(1.1, 1, 0, 0.1), is_close(True, 1, 1, 0)
     (True, True, False)
     """
     from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal  # where a rule has a tolerance
@@ -93,11 +95,11 @@ def close(pred_value: Value, gold_value: Value, tolerance: float, relative: floa
     pred_number, gold_number, allowed = exactly(pred_value), exactly(gold_value), exactly(tolerance)
     if not (pred_number.is_finite() and gold_number.is_finite()):
         return False
-    exact = Context(prec=DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
+    exact = Context(prec=DECIMAL_PRECISION, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
     if relative and gold_number:
         allowed = max(allowed, exact.multiply(gold_number.copy_abs(), exactly(relative)))
     return exact.subtract(pred_number, gold_number).copy_abs() <= allowed
 
 
-DIGITS = 2000
+DECIMAL_PRECISION = 2000
 """Enough for the difference of any two floats."""

@@ -13,20 +13,20 @@ from itertools import count
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.several_calls import lead_lists
-from planner_eval.comparison.matching.blocks import CLOSE, DENSE, Block, least, solve
+from planner_eval.comparison.explanation.multi_call_edits import pair_lists_with_first_call
+from planner_eval.comparison.matching.blocks import MAX_TABLE_CELLS, TOLERANCE, Block, lower_bound, solve
 from planner_eval.comparison.matching.names import Tool
 from planner_eval.comparison.matching.order import Misplaced, find_misplaced
-from planner_eval.comparison.matching.pairing import ALONE, FREE, Argument, Matcher, Pairing, Side
+from planner_eval.comparison.matching.pairing import ALONE, FREE, Argument, Matcher, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import pair_replaced
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
-from planner_eval.plan.canonical import Key, Normaliser, Numbered, compare_numbered
+from planner_eval.plan.canonical import Key, Normaliser, NumberedPlan, compare_numbered
 from planner_eval.plan.isomorphism import Verdict
 from planner_eval.plan.model import Plan
 
 # ----------------------------------------------------------------------
 # Equal calls of two plans: partners before anything is searched, and which where nothing tells them.
-TIES = 50
+MAX_TIES = 50
 """Up to this many equal calls it is worth asking which stands for which; more are paired by rank."""
 
 
@@ -68,21 +68,21 @@ def _pair_tied(pairing: Pairing, pred_numbers: list[int | None], gold_numbers: l
     for number, golds in equal.items():
         preds = where[number]
         if counts is not None and counts[pairing.gold.tool(golds[0])] > 2:
-            if counts[pairing.gold.tool(golds[0])] <= 2 * TIES:
+            if counts[pairing.gold.tool(golds[0])] <= 2 * MAX_TIES:
                 continue
             pairing.proved = False
         if len(golds) > 1 or len(preds) > 1:
             used = any(pairing.gold.users[g] for g in golds) or any(pairing.pred.users[p] for p in preds)
-            if used and max(len(golds), len(preds)) <= TIES:
+            if used and max(len(golds), len(preds)) <= MAX_TIES:
                 continue
             pairing.proved = pairing.proved and not used
-            preds, golds = _in_order(pairing, preds, golds, used=used)
+            preds, golds = _order_equal_calls(pairing, preds, golds, used=used)
         for gold in golds:
             if preds:
                 pairing.pair(preds.pop(), gold)
 
 
-def _in_order(
+def _order_equal_calls(
     pairing: Pairing, preds: list[int], golds: list[int], *, used: bool
 ) -> tuple[list[int], list[int]]:
     """Equal calls in an order in which they can be paired; the first of pred is the last of its list.
@@ -123,14 +123,14 @@ def pair_twins_as_written(pairing: Pairing) -> None:
 # Most predictions that are wrong are so in one argument. Then the search for the cheapest pairing, which
 # fills
 # a table of costs for each name that is called twice, ends where it began.
-MOST = 50
+MAX_CALLS = 50
 """Calls up to which the search looks at each pair of calls of one name."""
 
-WORK = 20_000
+MAX_STEPS = 20_000
 """Steps up to which it proves what it finds."""
 
 
-NOWHERE = -1
+NO_POSITION = -1
 """The place of no call."""
 
 
@@ -163,23 +163,28 @@ def pair_in_place(pairing: Pairing) -> bool:
     """
     pred, gold = pairing.pred, pairing.gold
     count = len(pairing.to_pred)
-    if count > MOST or count != len(pairing.to_gold) or pairing.matcher is not None or not pairing.proved:
+    if (
+        count > MAX_CALLS
+        or count != len(pairing.to_gold)
+        or pairing.matcher is not None
+        or not pairing.proved
+    ):
         return False
-    renamed = _renamed(pred.tools, gold.tools)
-    if renamed is None or not _stands(pairing, renamed):
+    renamed = _find_renamed_call(pred.tools, gold.tools)
+    if renamed is None or not _can_pair_in_place(pairing, renamed):
         return False
     uses = len(gold.numbered.plan.edges)
     if count > len(gold.tools):  # the answer refers, too
         uses += sum(len(producers) for _, producers, _ in gold.arguments(count - 1).values())
-    if count * (count + uses) > WORK:
+    if count * (count + uses) > MAX_STEPS:
         return False
     pairing.to_gold, pairing.to_pred = [*range(count)], [*range(count)]
-    if renamed != NOWHERE:
+    if renamed != NO_POSITION:
         pairing.release([renamed], [renamed], ALONE)
     return True
 
 
-def _stands(pairing: Pairing, renamed: int) -> bool:
+def _can_pair_in_place(pairing: Pairing, renamed: int) -> bool:
     """Whether each call may be paired with the one at its place, but for one that calls another tool."""
     pred, gold, settled = pairing.pred, pairing.gold, pairing.settled
     if not settled and None in gold.numbered.numbers:
@@ -190,21 +195,21 @@ def _stands(pairing: Pairing, renamed: int) -> bool:
             continue
         if partner != position and (partner != FREE or pairing.to_gold[position] != FREE):
             return False
-        same = _same(pred.arguments(position), gold.arguments(position), strict=not settled)
+        same = _has_same_arguments(pred.arguments(position), gold.arguments(position), strict=not settled)
         if same is None:
             return False
         if not same and position != renamed:
             tool = gold.tool(position)
-            if tool in changed or renamed != NOWHERE:
+            if tool in changed or renamed != NO_POSITION:
                 return False
             changed.add(tool)
     return True
 
 
-def _renamed(pred_tools: list[Tool], gold_tools: list[Tool]) -> int | None:
+def _find_renamed_call(pred_tools: list[Tool], gold_tools: list[Tool]) -> int | None:
     """The only place at which pred calls another tool, one that gold never calls; None where it is not so."""
     if pred_tools == gold_tools:
-        return NOWHERE
+        return NO_POSITION
     if len(pred_tools) != len(gold_tools):
         return None
     differing = [
@@ -215,7 +220,9 @@ def _renamed(pred_tools: list[Tool], gold_tools: list[Tool]) -> int | None:
     return differing[0] if len(differing) == 1 and pred_tools[differing[0]] not in gold_tools else None
 
 
-def _same(pred_args: dict[Any, Argument], gold_args: dict[Any, Argument], *, strict: bool) -> bool | None:
+def _has_same_arguments(
+    pred_args: dict[Any, Argument], gold_args: dict[Any, Argument], *, strict: bool
+) -> bool | None:
     """Whether the arguments of two calls are the same; None where what they refer to is not.
 
     Args:
@@ -241,7 +248,7 @@ def _producers(arguments: dict[Any, Argument]) -> list[int]:
 
 # ----------------------------------------------------------------------
 # Which call of the prediction stands for which call of the gold plan.
-RECONSIDERED = 60
+MAX_RECONSIDERED = 60
 """Up to this many calls of gold a pairing that breaks references is asked for again without ties."""
 
 
@@ -293,7 +300,7 @@ class Matching(NamedTuple):
     pred: Plan
     gold: Plan
     alignment: Alignment
-    numbered: tuple[Numbered, Numbered]
+    numbered: tuple[NumberedPlan, NumberedPlan]
     pairing: Pairing | None = None
     misplaced: tuple[Misplaced, ...] = ()
     policy: Policy = DEFAULT_POLICY
@@ -369,18 +376,18 @@ def _match(
 ) -> Matching:
     table: dict[Key, int] = {}
     if pred is gold and normalise is None:  # of two equal texts one is read; each call stands for itself
-        pred_numbered = gold_numbered = Numbered(pred, None)
+        pred_numbered = gold_numbered = NumberedPlan(pred, None)
         verdict = Verdict(True, mapping=tuple(range(len(pred.calls))))
     else:
-        pred_numbered = Numbered(pred, table, normalise)
-        gold_numbered = Numbered(gold, table, normalise)
+        pred_numbered = NumberedPlan(pred, table, normalise)
+        gold_numbered = NumberedPlan(gold, table, normalise)
         verdict = compare_numbered(pred_numbered, gold_numbered, table, ordered=policy.order != "free")
     if verdict.mapping is not None:
         pairs = sorted((image, position) for position, image in enumerate(verdict.mapping))
         alignment = Alignment(tuple((position, image) for image, position in pairs))
         pairing = None
     else:
-        pairing = Pairing(Side(pred_numbered), Side(gold_numbered), matcher)
+        pairing = Pairing(PlanCalls(pred_numbered), PlanCalls(gold_numbered), matcher)
         pairing.respell(policy.tools)
         pairing.proved = verdict.proved
         if terms.optional:
@@ -390,18 +397,18 @@ def _match(
         pair_equal_calls(pairing)
         in_place = pair_in_place(pairing)
         if not in_place:
-            solve(pairing, _blocks(pairing))
+            solve(pairing, _make_blocks(pairing))
             _reconsider(pairing, proved=verdict.proved)
         if pair_replaced(pairing) and not (in_place or pairing.settled):
-            _by_replaced(pairing)
+            _pair_by_replaced(pairing)
         pair_twins_as_written(pairing)
-        lead_lists(pairing)
+        pair_lists_with_first_call(pairing)
         alignment = Alignment.of(pairing)
     misplaced = find_misplaced(alignment.pairs, (pred_numbered, gold_numbered), policy, terms)
     return Matching(pred, gold, alignment, (pred_numbered, gold_numbered), pairing, misplaced, policy, terms)
 
 
-def _blocks(pairing: Pairing) -> list[Block]:
+def _make_blocks(pairing: Pairing) -> list[Block]:
     """The undecided calls by app and name, by rank; what needs no choice is decided here."""
     blocks: dict[Tool, Block] = {}
     for tool, partner, gold in zip(pairing.gold.tools, pairing.to_pred, count()):
@@ -446,28 +453,32 @@ def _reconsider(pairing: Pairing, *, proved: bool) -> None:
         return
     cost = pairing.total(range(len(pairing.to_pred)))
     all_paired = ALONE not in pairing.to_pred and ALONE not in pairing.to_gold
-    if cost < CLOSE or (all_paired and cost <= 1 and pairing.matcher is None) or not _crossed(pairing):
+    if (
+        cost < TOLERANCE
+        or (all_paired and cost <= 1 and pairing.matcher is None)
+        or not _has_crossed_producers(pairing)
+    ):
         return
-    if sum(counts[tool] for tool in pairing.gold.tools) > DENSE:
+    if sum(counts[tool] for tool in pairing.gold.tools) > MAX_TABLE_CELLS:
         pairing.proved = False
         return
     to_gold, to_pred = list(pairing.to_gold), list(pairing.to_pred)
     pairing.release(range(len(pairing.pred.tools)), range(len(golds)))
-    blocks = _blocks(pairing)
-    if least(pairing, blocks) >= cost - CLOSE:
+    blocks = _make_blocks(pairing)
+    if lower_bound(pairing, blocks) >= cost - TOLERANCE:
         pairing.proved = True
-    elif len(golds) > RECONSIDERED:
+    elif len(golds) > MAX_RECONSIDERED:
         pairing.proved = False
     else:
         pairing.proved = proved
         solve(pairing, blocks)
-        if pairing.total(range(len(to_pred))) < cost - CLOSE:
+        if pairing.total(range(len(to_pred))) < cost - TOLERANCE:
             pairing.settled = False  # an equal call may have another partner now
             return
     pairing.to_gold, pairing.to_pred = to_gold, to_pred
 
 
-def _by_replaced(pairing: Pairing) -> None:
+def _pair_by_replaced(pairing: Pairing) -> None:
     """Pair equal calls anew, by calls of other tools that have partners now.
 
     Which of equal calls is which their consumers tell. A consumer that had no partner while they were paired
@@ -485,23 +496,26 @@ def _by_replaced(pairing: Pairing) -> None:
     golds = [gold_position for gold_position in range(len(gold.tools)) if gold_position not in replaced]
     preds = {*range(len(pred.tools))}.difference(replaced.values())
     counts = Counter(pred.tools)
-    if sum(counts[gold.tools[gold_position]] for gold_position in golds) > DENSE:
+    if sum(counts[gold.tools[gold_position]] for gold_position in golds) > MAX_TABLE_CELLS:
         return
     all_golds = range(len(pairing.to_pred))
     cost, proved = pairing.total(all_golds), pairing.proved
     to_gold, to_pred = list(pairing.to_gold), list(pairing.to_pred)
     pairing.release(preds, golds)
-    solve(pairing, _blocks(pairing))
-    if pairing.total(all_golds) >= cost - CLOSE:
+    solve(pairing, _make_blocks(pairing))
+    if pairing.total(all_golds) >= cost - TOLERANCE:
         pairing.to_gold, pairing.to_pred, pairing.proved = to_gold, to_pred, proved
 
 
-def _crossed(pairing: Pairing) -> bool:
+def _has_crossed_producers(pairing: Pairing) -> bool:
     """Whether calls of one tool take, under one argument, from calls of one tool that are not partners.
 
     One of those has to be held to a partner by being equal to it; without that the search has weighed it.
     """
-    pred_producers, gold_producers = _taken(pairing.pred), _taken(pairing.gold)
+    pred_producers, gold_producers = (
+        _find_producers_by_use(pairing.pred),
+        _find_producers_by_use(pairing.gold),
+    )
     for key in pred_producers.keys() & gold_producers.keys():
         for pred in pred_producers[key]:
             if any(pairing.to_gold[pred] != gold for gold in gold_producers[key]):
@@ -509,7 +523,7 @@ def _crossed(pairing: Pairing) -> bool:
     return False
 
 
-def _taken(plan_calls: Side) -> dict[Any, set[int]]:
+def _find_producers_by_use(plan_calls: PlanCalls) -> dict[Any, set[int]]:
     """The calls that are referred to, by their tool, that of the one that refers, and its argument."""
     producers_by_use: dict[Any, set[int]] = {}
     for consumer in range(len(plan_calls.known)):

@@ -14,7 +14,7 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.likeness import assign
-from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 
 
 # ----------------------------------------------------------------------
@@ -25,8 +25,8 @@ def pair_in_order(pairing: Pairing, blocks: list[Block]) -> None:
 
     preds = {pred for block in blocks for pred in block.preds}
     golds = {gold for block in blocks for gold in block.golds}
-    pred_order = _after_needed(pairing.pred, pairing.ranks.preds(range(len(pairing.pred.known))))
-    gold_order = _after_needed(pairing.gold, pairing.ranks.golds(range(len(pairing.gold.known))))
+    pred_order = _order_after_producers(pairing.pred, pairing.ranks.preds(range(len(pairing.pred.known))))
+    gold_order = _order_after_producers(pairing.gold, pairing.ranks.golds(range(len(pairing.gold.known))))
     tools = [pairing.pred.tool(call) for call in pred_order], [pairing.gold.tool(call) for call in gold_order]
     runs = SequenceMatcher(None, *tools, autojunk=False)
     for start, gold_start, size in runs.get_matching_blocks():
@@ -38,7 +38,7 @@ def pair_in_order(pairing: Pairing, blocks: list[Block]) -> None:
     _pair_rest(pairing, blocks)
 
 
-def _after_needed(plan_calls: Side, ranked: list[int]) -> list[int]:
+def _order_after_producers(plan_calls: PlanCalls, ranked: list[int]) -> list[int]:
     """The calls of a plan, each just after those that it needs: first what nobody uses, by rank."""
     order: dict[int, None] = {}
     work = [*reversed(ranked), *reversed([call for call in ranked if not plan_calls.users[call]])]
@@ -82,10 +82,10 @@ def _pair_alike(pairing: Pairing, block: Block, left: list[int], right: list[int
             for pred, gold in zip(pred_calls, gold_calls, strict=True):
                 if pairing.to_gold[pred] < 0 and pairing.to_pred[gold] < 0:
                     pairing.pair(pred, gold)
-                    _follow(pairing, pred, gold)
+                    _pair_neighbours(pairing, pred, gold)
 
 
-def _follow(pairing: Pairing, pred: int, gold: int) -> None:
+def _pair_neighbours(pairing: Pairing, pred: int, gold: int) -> None:
     """Pair free calls that partners refer to at like places, or that alone refer to these, and so on."""
     work = [(pred, gold)]
 
@@ -111,7 +111,7 @@ def _follow(pairing: Pairing, pred: int, gold: int) -> None:
                 pair(pred_users[use][0], gold_users[use][0])
 
 
-def _free_users(plan_calls: Side, position: int, partner: list[int]) -> dict[Any, list[int]]:
+def _free_users(plan_calls: PlanCalls, position: int, partner: list[int]) -> dict[Any, list[int]]:
     """The free consumers of a call by name, argument and which reference of it."""
     free_users: dict[Any, list[int]] = {}
     for consumer, argument, slot in plan_calls.users[position]:
@@ -130,34 +130,34 @@ def _pair_rest(pairing: Pairing, blocks: list[Block]) -> None:
 
 # ----------------------------------------------------------------------
 # The cheapest pairing of the calls that share a name, block by block.
-DENSE = 40_000
+MAX_TABLE_CELLS = 40_000
 """Cells of the largest table of costs that is filled; larger blocks are paired by what they share."""
 
-PLAIN = 2_500
+MAX_PLAIN_CELLS = 2_500
 """Cells from which on calls with equal arguments are paired first."""
 
-SETTLED = 20_000
+MAX_PROOF_STEPS = 20_000
 """Steps to fill all tables once, from which on each block is solved once, and nothing is proved."""
 
-HURRIED = 1_000_000
+MAX_CONSUMER_STEPS = 1_000_000
 """The same, from which on nobody asks which calls use a call."""
 
-ROUNDS = 4
-NODES = 10_000
+MAX_ROUNDS = 4
+MAX_NODES = 10_000
 """Pairs of calls that the exhaustive search tries before it gives up the proof."""
 
 STARTS = (pair_by_surroundings, pair_in_order)
-STARTED = 400
+MAX_CALLS_FOR_STARTS = 400
 """Undecided calls of gold up to which other starts are tried."""
 
-TRIED = 40
+MAX_EXHAUSTIVE_CALLS = 40
 """Undecided calls of gold up to which everything is tried."""
 
-BUCKET = 32
+MAX_HOLDERS = 32
 """A value that more calls than this share says nothing about which of them are partners."""
 
-CLOSE = 1e-5
-_AROUND, _LAST, _SPREAD = 2.0**-41, 2.0**-43, 2.0**-48
+TOLERANCE = 1e-5
+_SURROUNDINGS_WEIGHT, _OPTIONAL_WEIGHT, _RANK_WEIGHT = 2.0**-41, 2.0**-43, 2.0**-48
 """What speaks among equals for calls of like surroundings, a hop; what then makes an optional call of gold
 the last choice, and calls of like ranks partners."""
 
@@ -173,24 +173,24 @@ def solve(pairing: Pairing, blocks: list[Block]) -> None:
     """Pair the calls of each block; the rest of a block stays alone."""
     small = []
     for block in blocks:
-        if len(block.golds) * len(block.preds) > PLAIN:
+        if len(block.golds) * len(block.preds) > MAX_PLAIN_CELLS:
             block = _pair_equal(pairing, block)
-        if len(block.golds) * len(block.preds) > DENSE:
+        if len(block.golds) * len(block.preds) > MAX_TABLE_CELLS:
             _pair_by_shared_values(pairing, block)
         elif block.golds and block.preds:
             small.append(block)
         else:
             pairing.release(block.preds, block.golds, ALONE)
-    work = sum(_work(pairing, block) for block in small)
-    if work > SETTLED:
+    work = sum(_count_steps(pairing, block) for block in small)
+    if work > MAX_PROOF_STEPS:
         pairing.proved = False
         for block in small:
-            _assign(pairing, block, consumers=work <= HURRIED)
+            _assign(pairing, block, consumers=work <= MAX_CONSUMER_STEPS)
     elif small:
         _solve_small(pairing, small)
 
 
-def _work(pairing: Pairing, block: Block) -> int:
+def _count_steps(pairing: Pairing, block: Block) -> int:
     """About how many steps it takes to fill a block's table: a cell, and who uses its call of gold."""
     users = pairing.gold.users
     return len(block.preds) * sum(1 + len(users[gold]) for gold in block.golds)
@@ -203,13 +203,13 @@ def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
     touched = sorted({*free, *_consumers(pairing, blocks, all_paired=all_paired)})
     bound = pairing.total(touched, strict=False)
     for block in blocks:
-        pairs = _cheapest(pairing, block)
+        pairs = _find_cheapest_pairs(pairing, block)
         bound += sum(pairing.cost(*pair) for pair in pairs)
-    if all_paired and bound < CLOSE and _all_else_equal(pairing, touched):
+    if all_paired and bound < TOLERANCE and _all_else_equal(pairing, touched):
         bound = 1.0  # the plans differ, so somewhere one argument must
 
     def proved(cost: float) -> bool:
-        return cost <= bound + CLOSE or (all_paired and ceil(cost - CLOSE) <= ceil(bound - CLOSE))
+        return cost <= bound + TOLERANCE or (all_paired and ceil(cost - TOLERANCE) <= ceil(bound - TOLERANCE))
 
     if len(blocks) == 1 and len(touched) == len(free):  # nobody else uses its calls
         _restore(pairing, blocks, pairs)
@@ -219,18 +219,18 @@ def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
     if proved(best):
         return
     pairs = _pairs(pairing, blocks)
-    for start in STARTS if len(free) <= STARTED else ():
+    for start in STARTS if len(free) <= MAX_CALLS_FOR_STARTS else ():
         _restore(pairing, blocks, [])
         start(pairing, blocks)
         cost = _settle(pairing, blocks, touched, from_here=True)
-        if cost < best - CLOSE:
+        if cost < best - TOLERANCE:
             best, pairs = cost, _pairs(pairing, blocks)
         if proved(best):
             break
     _restore(pairing, blocks, pairs)
     if proved(best):
         return
-    if len(free) > TRIED or not _try_all(pairing, blocks, touched):
+    if len(free) > MAX_EXHAUSTIVE_CALLS or not _try_all(pairing, blocks, touched):
         pairing.proved = False
 
 
@@ -252,12 +252,12 @@ def _consumers(pairing: Pairing, blocks: list[Block], *, all_paired: bool) -> It
 def _settle(pairing: Pairing, blocks: list[Block], touched: list[int], *, from_here: bool = False) -> float:
     """Solve block after block, the others held fixed, until the whole gets no cheaper; its cost."""
     best = pairing.total(touched) if from_here else float("inf")
-    for _ in range(ROUNDS if len(blocks) > 1 else 1):  # a lone block would be solved as before
+    for _ in range(MAX_ROUNDS if len(blocks) > 1 else 1):  # a lone block would be solved as before
         before = _pairs(pairing, blocks)
         for block in blocks:
             _assign(pairing, block)
         cost = pairing.total(touched)
-        if cost >= best - CLOSE:
+        if cost >= best - TOLERANCE:
             if cost > best:
                 _restore(pairing, blocks, before)
             break
@@ -300,7 +300,7 @@ def _all_else_equal(pairing: Pairing, touched: list[int]) -> bool:
     return not pairing.total(gold for gold in range(len(gold_numbered.arguments)) if gold not in counted)
 
 
-def _table(pairing: Pairing, block: Block, *, consumers: bool) -> list[list[float]]:
+def _weight_table(pairing: Pairing, block: Block, *, consumers: bool) -> list[list[float]]:
     """Weights by gold and pred; what is equal in all else goes to calls of like ranks in their blocks."""
     users = pairing.gold.users if consumers else ()
     likeness = pairing.ranks.alike
@@ -308,25 +308,25 @@ def _table(pairing: Pairing, block: Block, *, consumers: bool) -> list[list[floa
         [
             pairing.weight(pred, gold)
             + (pairing.broken(pred, gold) if consumers and users[gold] else 0.0)
-            + _SPREAD * abs(column - row)
-            - _AROUND * likeness(pred, gold)
-            + (_LAST if gold in pairing.optional else 0.0)
+            + _RANK_WEIGHT * abs(column - row)
+            - _SURROUNDINGS_WEIGHT * likeness(pred, gold)
+            + (_OPTIONAL_WEIGHT if gold in pairing.optional else 0.0)
             for column, pred in enumerate(block.preds)
         ]
         for row, gold in enumerate(block.golds)
     ]
 
 
-def _cheapest(pairing: Pairing, block: Block, *, consumers: bool = False) -> list[tuple[int, int]]:
+def _find_cheapest_pairs(pairing: Pairing, block: Block, *, consumers: bool = False) -> list[tuple[int, int]]:
     """The pairs of the block, whose calls are free, that cost least; without its consumers a bound of it."""
-    pairs = assign(_table(pairing, block, consumers=consumers))
+    pairs = assign(_weight_table(pairing, block, consumers=consumers))
     return [(block.preds[column], block.golds[row]) for row, column in pairs]
 
 
 def _assign(pairing: Pairing, block: Block, *, consumers: bool = True) -> None:
     """Pair the block at the least cost, all other pairs as they are."""
     pairing.release(block.preds, block.golds)
-    _restore(pairing, [block], _cheapest(pairing, block, consumers=consumers))
+    _restore(pairing, [block], _find_cheapest_pairs(pairing, block, consumers=consumers))
 
 
 def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
@@ -342,22 +342,22 @@ def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
     floor = [0.0 if spare_golds[id(block)] else low for low, (_, block) in zip(floor, golds, strict=True)]
     floor_left = [sum(floor[start:]) for start in range(len(floor) + 1)]
     floor_left = [low + pairing.total(touched, strict=False) for low in floor_left]
-    nodes = NODES
+    nodes = MAX_NODES
 
     def descend(index: int, cost: float) -> None:
         nonlocal best, best_pairs, nodes
         if index == len(golds):
             nodes -= len(touched)
             total = pairing.total(touched)
-            if total < best - CLOSE:
+            if total < best - TOLERANCE:
                 best, best_pairs = total, _pairs(pairing, blocks)
             return
         gold, block = golds[index]
         free = [pred for pred in block.preds if pairing.to_gold[pred] < 0]
         nodes -= len(free)
-        steps = [(_dearer(pairing, pred, gold), pred) for pred in free]
+        steps = [(_cost_increase(pairing, pred, gold), pred) for pred in free]
         for step, pred in sorted(steps, key=itemgetter(0)):
-            if nodes > 0 and cost + step + floor_left[index + 1] < best - CLOSE:
+            if nodes > 0 and cost + step + floor_left[index + 1] < best - TOLERANCE:
                 pairing.pair(pred, gold)
                 descend(index + 1, cost + step)
                 pairing.release([pred], [gold])
@@ -373,7 +373,7 @@ def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
     return nodes > 0
 
 
-def _dearer(pairing: Pairing, pred: int, gold: int) -> float:
+def _cost_increase(pairing: Pairing, pred: int, gold: int) -> float:
     """By how much what differs in any case grows when two free calls become partners.
 
     An argument counts once, by whatever it goes wrong: bounds that count it again cut off what is best.
@@ -387,7 +387,7 @@ def _dearer(pairing: Pairing, pred: int, gold: int) -> float:
     return after - before
 
 
-def least(pairing: Pairing, blocks: list[Block]) -> float:
+def lower_bound(pairing: Pairing, blocks: list[Block]) -> float:
     """What any pairing of the blocks costs at least; what else is paired stays so."""
     total = pairing.total(range(len(pairing.to_pred)), strict=False)
     for block in blocks:
@@ -400,10 +400,10 @@ def _pair_equal(pairing: Pairing, block: Block) -> Block:
     """Pair calls whose arguments are equal but for which of several producers of one name is meant."""
     waiting: dict[Any, list[int]] = {}
     for pred in reversed(block.preds):
-        waiting.setdefault(_looks(pairing.pred, pred), []).append(pred)
+        waiting.setdefault(_call_key(pairing.pred, pred), []).append(pred)
     golds = []
     for gold in block.golds:
-        candidates = waiting.get(_looks(pairing.gold, gold))
+        candidates = waiting.get(_call_key(pairing.gold, gold))
         if candidates:
             pairing.proved = pairing.proved and len(candidates) == 1
             pairing.pair(candidates.pop(), gold)
@@ -413,7 +413,7 @@ def _pair_equal(pairing: Pairing, block: Block) -> Block:
     return Block(golds, [pred for pred in block.preds if pred in unpaired])
 
 
-def _looks(plan_calls: Side, position: int) -> Any:
+def _call_key(plan_calls: PlanCalls, position: int) -> Any:
     return frozenset(
         (name, shape, tuple(map(plan_calls.tool, producers)))
         for name, (shape, producers, _) in plan_calls.arguments(position).items()
@@ -434,7 +434,7 @@ def _pair_by_shared_values(pairing: Pairing, block: Block) -> None:
         shared: dict[int, int] = {}
         for name, (shape, _, _) in pairing.gold.arguments(gold).items():
             candidates = holders.get((name, shape), ())
-            for pred in candidates if len(candidates) <= BUCKET else ():
+            for pred in candidates if len(candidates) <= MAX_HOLDERS else ():
                 if pred not in paired:
                     shared[pred] = shared.get(pred, 0) + 1
         if shared:

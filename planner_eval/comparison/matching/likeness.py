@@ -10,24 +10,24 @@ from planner_eval.plan.model import Value
 
 # ----------------------------------------------------------------------
 # How like one another two values are that are not equal: which of several a person would take for which.
-LONGEST = 200
+MAX_LENGTH = 200
 """Characters of a text, and digits of a number, that are looked at."""
 
-EXACT = 10_000
+MAX_EXACT_NUMBER = 10_000
 """Whole numbers nearer to zero are one word as they are; longer ones have parts."""
 
-ITEMS = 8
+MAX_ITEMS = 8
 """Items of a list that are looked at."""
 
 EIGHTHS = 8
 """Likeness is counted in eighths, so that sums of it are exact."""
 
-LEAST = 3
+MIN_EIGHTHS = 3
 """Eighths below which two values have a part in common by chance."""
 
 _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
-_NOTHING: frozenset[str] = frozenset()
-_PART = 4
+_NO_FEATURES: frozenset[str] = frozenset()
+_NGRAM_LENGTH = 4
 """Of words that are longer, each run of so many letters counts, and of mixed names and ids."""
 
 
@@ -42,10 +42,10 @@ def likeness(pred_value: Value, gold_value: Value) -> float:
     (0.0, 1.0, 0.0)
     """
     listed = type(pred_value) is list or type(gold_value) is list
-    return in_common(features(pred_value), features(gold_value), listed=listed)
+    return feature_likeness(features(pred_value), features(gold_value), listed=listed)
 
 
-def in_common(first: frozenset[str], second: frozenset[str], *, listed: bool) -> float:
+def feature_likeness(first: frozenset[str], second: frozenset[str], *, listed: bool) -> float:
     """:func:`likeness` of two values by their features.
 
     Args:
@@ -58,46 +58,50 @@ def in_common(first: frozenset[str], second: frozenset[str], *, listed: bool) ->
         return 0.0
     total = 2 * min(len(first), len(second)) if listed else len(first) + len(second)
     shared = EIGHTHS * 2 * shared // total
-    return shared / EIGHTHS if shared >= LEAST else 0.0
+    return shared / EIGHTHS if shared >= MIN_EIGHTHS else 0.0
 
 
 def features(value: Value) -> frozenset[str]:
     """What is compared of a value; nothing of objects and references."""
     kind = type(value)
     if kind is str:
-        return _of_text(value[:LONGEST])
-    if kind is int and -EXACT < value < EXACT:
+        return _text_features(value[:MAX_LENGTH])
+    if kind is int and -MAX_EXACT_NUMBER < value < MAX_EXACT_NUMBER:
         return frozenset((str(abs(value)),))
-    return _of_text((" " if kind is list else "").join(_texts(value if kind is list else [value]))[:LONGEST])
+    return _text_features(
+        (" " if kind is list else "").join(_texts(value if kind is list else [value]))[:MAX_LENGTH]
+    )
 
 
 def _texts(items: list[Value]) -> Iterator[str]:
-    for item in items[:ITEMS]:
+    for item in items[:MAX_ITEMS]:
         kind = type(item)
         if kind is str:
-            yield item[:LONGEST]
-        elif kind is float or kind is bool or (kind is int and item.bit_length() <= LONGEST):
+            yield item[:MAX_LENGTH]
+        elif kind is float or kind is bool or (kind is int and item.bit_length() <= MAX_LENGTH):
             yield str(item)
 
 
 @lru_cache(maxsize=4096)
-def _of_text(text: str) -> frozenset[str]:
+def _text_features(text: str) -> frozenset[str]:
     words = _WORD.findall(text.casefold())
-    return _of_word(words[0]) if len(words) == 1 else _NOTHING.union(*map(_of_word, words))
+    return _word_features(words[0]) if len(words) == 1 else _NO_FEATURES.union(*map(_word_features, words))
 
 
 @lru_cache(maxsize=4096)
-def _of_word(word: str) -> frozenset[str]:
+def _word_features(word: str) -> frozenset[str]:
     if word[0].isdecimal():
         integer, _, decimals = word.partition(".")
         decimals = decimals.rstrip("0")
         word = (integer.lstrip("0") or "0") + (f".{decimals}" if decimals else "")
-    return frozenset((word, *[word[start : start + _PART] for start in range(len(word) - _PART + 1)]))
+    return frozenset(
+        (word, *[word[start : start + _NGRAM_LENGTH] for start in range(len(word) - _NGRAM_LENGTH + 1)])
+    )
 
 
 # ----------------------------------------------------------------------
 # One-to-one assignment of least total cost.
-PURE_LIMIT = 50
+MAX_PURE_ROWS = 50
 """Up to this many rows plain Python is faster than importing scipy."""
 
 
@@ -122,7 +126,7 @@ def assign(costs: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
     if len(costs) > len(costs[0]):
         turned = assign(list(zip(*costs, strict=True)))
         return sorted((row, column) for column, row in turned)
-    if len(costs) > PURE_LIMIT:
+    if len(costs) > MAX_PURE_ROWS:
         from scipy.optimize import linear_sum_assignment
 
         rows, columns = linear_sum_assignment(costs)

@@ -9,8 +9,8 @@ from typing import Any
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.likeness import assign
 from planner_eval.comparison.policy.policy import Policy, Terms
-from planner_eval.plan.canonical import Numbered
-from planner_eval.plan.isomorphism import refine
+from planner_eval.plan.canonical import NumberedPlan
+from planner_eval.plan.isomorphism import refine_colours
 from planner_eval.plan.model import Plan
 
 Pairs = Sequence[tuple[int, int]]
@@ -33,7 +33,7 @@ class Misplaced(NamedTuple):
 
 
 def find_misplaced(
-    pairs: Pairs, numbered: tuple[Numbered, Numbered], policy: Policy, terms: Terms
+    pairs: Pairs, numbered: tuple[NumberedPlan, NumberedPlan], policy: Policy, terms: Terms
 ) -> tuple[Misplaced, ...]:
     """The calls that stand against an order that is asked for, as written in pred.
 
@@ -47,16 +47,16 @@ def find_misplaced(
     """
     gold = numbered[1].plan
     misplaced_calls: dict[int, Misplaced] = {}
-    for first, then, pred in _broken(pairs, numbered, terms) if terms.before else ():
+    for first, then, pred in _find_broken_precedences(pairs, numbered, terms) if terms.before else ():
         misplaced_calls[then] = Misplaced(pred, then, first, True)
     if policy.order == "written" or (policy.order == "flat" and not gold.edges):
-        for misplaced in _out_of_order(sorted(pairs), _places(gold, terms)):
+        for misplaced in _find_out_of_order(sorted(pairs), _allowed_positions(gold, terms)):
             misplaced_calls.setdefault(misplaced.gold, misplaced)
     return tuple(sorted(misplaced_calls.values()))
 
 
-def _broken(
-    pairs: Pairs, numbered: tuple[Numbered, Numbered], terms: Terms
+def _find_broken_precedences(
+    pairs: Pairs, numbered: tuple[NumberedPlan, NumberedPlan], terms: Terms
 ) -> Iterator[tuple[int, int, int]]:
     """Precedences that pred breaks: first and second call in gold, and where pred makes the second.
 
@@ -66,43 +66,43 @@ def _broken(
     position_pairs = ((position.get(first, -1), position.get(then, -1)) for first, then in terms.before)
     precedences = [(first, then) for first, then in dict.fromkeys(position_pairs) if 0 <= first < then]
     to_pred = {gold: pred for pred, gold in pairs}
-    if any(_late(to_pred, *pair) for pair in precedences):
-        groups = _twins(pairs, numbered)
+    if any(_is_reversed(to_pred, *pair) for pair in precedences):
+        groups = _find_twins(pairs, numbered)
         group = {gold: number for number, twins in enumerate(groups) for gold in twins}
         precedences = [
             (first, then) for first, then in precedences if group.get(first, -1) != group.get(then, -2)
         ]
         for twins in groups:
-            _exchange(to_pred, precedences, twins)
+            _exchange_twins(to_pred, precedences, twins)
     for first, then in precedences:
-        if _late(to_pred, first, then):
+        if _is_reversed(to_pred, first, then):
             yield first, then, to_pred[then]
 
 
-def _late(to_pred: Mapping[int, int], first: int, then: int) -> bool:
+def _is_reversed(to_pred: Mapping[int, int], first: int, then: int) -> bool:
     """Whether pred makes the second of two calls before the first."""
     return first in to_pred and then in to_pred and to_pred[then] < to_pred[first]
 
 
-def _twins(pairs: Pairs, numbered: tuple[Numbered, Numbered]) -> list[list[int]]:
+def _find_twins(pairs: Pairs, numbered: tuple[NumberedPlan, NumberedPlan]) -> list[list[int]]:
     """Calls of gold that nothing tells apart, nor their partners: not what they are, nor who uses them."""
     table: dict[Any, int] = {}
     pred_colours, gold_colours = (plan.coloured(table) for plan in numbered)
-    refine(pred_colours, gold_colours)
+    refine_colours(pred_colours, gold_colours)
     groups: dict[tuple[int, int], list[int]] = {}
     for pred, gold in pairs:
         groups.setdefault((pred_colours.colours[pred], gold_colours.colours[gold]), []).append(gold)
     return [twins for twins in groups.values() if len(twins) > 1]
 
 
-def _exchange(to_pred: dict[int, int], precedences: Pairs, twins: Sequence[int]) -> None:
+def _exchange_twins(to_pred: dict[int, int], precedences: Pairs, twins: Sequence[int]) -> None:
     """Give twins the partners with which the fewest precedences are broken."""
     if not any(gold in pair for pair in precedences for gold in twins):
         return
 
     def broken(gold: int, pred: int) -> int:
         exchanged = {**to_pred, gold: pred}
-        return sum(_late(exchanged, *pair) for pair in precedences if gold in pair)
+        return sum(_is_reversed(exchanged, *pair) for pair in precedences if gold in pair)
 
     pred_calls = sorted(to_pred[gold] for gold in twins)
     chosen = assign([[broken(gold, pred) for pred in pred_calls] for gold in twins])
@@ -110,7 +110,7 @@ def _exchange(to_pred: dict[int, int], precedences: Pairs, twins: Sequence[int])
         to_pred[twins[row]] = pred_calls[column]
 
 
-def _places(gold: Plan, terms: Terms) -> list[Sequence[int]]:
+def _allowed_positions(gold: Plan, terms: Terms) -> list[Sequence[int]]:
     """The places in gold's written order that each call may take, the last first: those of its group."""
     allowed: list[Sequence[int]] = [(i,) for i in range(len(gold.calls))]
     if terms.unordered:
@@ -125,7 +125,7 @@ def _places(gold: Plan, terms: Terms) -> list[Sequence[int]]:
     return allowed
 
 
-def _out_of_order(pairs: Pairs, allowed: list[Sequence[int]]) -> list[Misplaced]:
+def _find_out_of_order(pairs: Pairs, allowed: list[Sequence[int]]) -> list[Misplaced]:
     """The fewest calls without which each of the rest has a place of its own, in order."""
     tails: list[int] = []  # the least place that ends an ordered subsequence of each length
     holder: list[tuple[int, int]] = []  # the call there, and which of its places it takes
@@ -147,12 +147,12 @@ def _out_of_order(pairs: Pairs, allowed: list[Sequence[int]]) -> list[Misplaced]
     misplaced_calls = []
     for index, (pred, gold) in enumerate(pairs):
         if index not in in_order:
-            other, after = _crossed(in_order, allowed[gold], index)
+            other, after = _find_crossed_call(in_order, allowed[gold], index)
             misplaced_calls.append(Misplaced(pred, gold, pairs[other][1], after))
     return misplaced_calls
 
 
-def _crossed(in_order: Mapping[int, int], allowed: Sequence[int], index: int) -> tuple[int, bool]:
+def _find_crossed_call(in_order: Mapping[int, int], allowed: Sequence[int], index: int) -> tuple[int, bool]:
     """A call in order that the misplaced one is on the wrong side of, and whether it should come after it."""
     return next(  # there is one: the calls in order could not be more
         (other, in_order[other] < position)

@@ -14,13 +14,13 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.matching.likeness import features, in_common
-from planner_eval.comparison.matching.names import Tool, respelled
-from planner_eval.plan.canonical import Key, Numbered, producers_of, value_key
+from planner_eval.comparison.matching.likeness import feature_likeness, features
+from planner_eval.comparison.matching.names import Tool, find_respellings
+from planner_eval.plan.canonical import Key, NumberedPlan, producers_of, value_key
 from planner_eval.plan.graph import levels
-from planner_eval.plan.isomorphism import Coloured, refine
+from planner_eval.plan.isomorphism import ColouredGraph, refine_colours
 from planner_eval.plan.model import Call, Template, Unresolved, Value
-from planner_eval.plan.values import holds
+from planner_eval.plan.values import contains_kind
 
 # ----------------------------------------------------------------------
 # An order of the calls of two plans that depends on what they are and who uses them, never on their places.
@@ -31,15 +31,15 @@ from planner_eval.plan.values import holds
 # alike.
 # Calls that this order cannot tell apart stand in like places of the graph, and it does not matter which of
 # them is taken: then the one that is written first.
-WORK = 20_000
+MAX_STEPS = 20_000
 """Calls, counted again for each pick, up to which calls that look alike are told apart one by one."""
 
 
-HOPS = 6
+MAX_HOPS = 6
 """How far around a call its surroundings are looked at."""
 
 
-_PLAIN = frozenset({str, int, float, bool, type(None)})
+_SCALAR_TYPES = frozenset({str, int, float, bool, type(None)})
 _NO_FEATURES: frozenset[str] = frozenset()
 
 
@@ -55,21 +55,25 @@ class Ranks:
 
     __slots__ = ("_keys", "_seen", "_sides", "_told")
 
-    def __init__(self, pred: Side, gold: Side, *, count_unshared: bool, marks: Mapping[int, str]) -> None:
+    def __init__(
+        self, pred: PlanCalls, gold: PlanCalls, *, count_unshared: bool, marks: Mapping[int, str]
+    ) -> None:
         pred_producers, gold_producers = [
             [_producers(plan_calls, position) for position in range(len(plan_calls.known))]
             for plan_calls in (pred, gold)
         ]
         looks = (
-            _looks(pred, None if count_unshared else _Known(gold), {}),
-            _looks(gold, None if count_unshared else _Known(pred), marks),
+            _call_keys(pred, None if count_unshared else _KnownValues(gold), {}),
+            _call_keys(gold, None if count_unshared else _KnownValues(pred), marks),
         )
         table = {look: rank for rank, look in enumerate(sorted({*looks[0], *looks[1]}))}
         self._sides = [
-            Coloured([table[look] for look in seen], needs)
+            ColouredGraph([table[look] for look in seen], needs)
             for seen, needs in zip(looks, (pred_producers, gold_producers), strict=True)
         ]
-        self._keys = [[*zip(_places(graph.producers), graph.colours, strict=True)] for graph in self._sides]
+        self._keys = [
+            [*zip(_schedule_ranks(graph.producers), graph.colours, strict=True)] for graph in self._sides
+        ]
         self._seen: list[tuple[list[int], list[int]]] = []
         self._told = False
 
@@ -91,10 +95,10 @@ class Ranks:
         if not self._seen:
             pred_graph, gold_graph = self._sides
             count = 0
-            while len(self._seen) <= HOPS and count < len({*pred_graph.colours, *gold_graph.colours}):
+            while len(self._seen) <= MAX_HOPS and count < len({*pred_graph.colours, *gold_graph.colours}):
                 self._seen.append(([*pred_graph.colours], [*gold_graph.colours]))
                 count = len({*pred_graph.colours, *gold_graph.colours})
-                refine(pred_graph, gold_graph, rounds=1)
+                refine_colours(pred_graph, gold_graph, rounds=1)
         return self._seen
 
     def alike(self, pred: int, gold: int) -> int:
@@ -110,7 +114,7 @@ class Ranks:
         """Calls of pred, and of gold, that look alike, need the same calls and that none uses, as written."""
         looks = self._seen[0] if self._seen else tuple(graph.colours for graph in self._sides)
         pred_twins, gold_twins = (
-            _twins(look, graph.producers) for look, graph in zip(looks, self._sides, strict=True)
+            _find_twins(look, graph.producers) for look, graph in zip(looks, self._sides, strict=True)
         )
         return pred_twins, gold_twins
 
@@ -118,14 +122,14 @@ class Ranks:
         calls = [*calls]
         if not self._told and len({self._keys[plan_index][position] for position in calls}) < len(calls):
             self._told = True
-            if len(self.surroundings) > HOPS:
-                refine(*self._sides)  # which leaves calls of unlike colours in their order
+            if len(self.surroundings) > MAX_HOPS:
+                refine_colours(*self._sides)  # which leaves calls of unlike colours in their order
             for graph, keys in zip(self._sides, self._keys, strict=True):
-                keys[:] = _in_order(graph, keys)
+                keys[:] = _break_ties(graph, keys)
         return sorted(calls, key=self._keys[plan_index].__getitem__)
 
 
-def _twins(looks: list[int], producers: list[list[int]]) -> list[list[int]]:
+def _find_twins(looks: list[int], producers: list[list[int]]) -> list[list[int]]:
     used = {producer for needed in producers for producer in needed}
     groups: dict[Any, list[int]] = {}
     for position, look in enumerate(looks):
@@ -134,7 +138,7 @@ def _twins(looks: list[int], producers: list[list[int]]) -> list[list[int]]:
     return [calls for calls in groups.values() if len(calls) > 1]
 
 
-def _producers(plan_calls: Side, position: int) -> list[int]:
+def _producers(plan_calls: PlanCalls, position: int) -> list[int]:
     """The calls that a call refers to, by argument."""
     referring = [
         (name, argument[1]) for name, argument in plan_calls.arguments(position).items() if argument[1]
@@ -144,10 +148,10 @@ def _producers(plan_calls: Side, position: int) -> list[int]:
     return [producer for _, producers in referring for producer in producers]
 
 
-class _Known:
+class _KnownValues:
     """What a plan's arguments hold, for the other plan to know which of its own values it shares."""
 
-    def __init__(self, plan_calls: Side) -> None:
+    def __init__(self, plan_calls: PlanCalls) -> None:
         self.side = plan_calls
         all_arguments = map(plan_calls.arguments, range(len(plan_calls.known)))
         self.shapes = {
@@ -166,7 +170,9 @@ class _Known:
         return self._near
 
 
-def _looks(plan_calls: Side, other_plan: _Known | None, marks: Mapping[int, str]) -> list[tuple[Any, ...]]:
+def _call_keys(
+    plan_calls: PlanCalls, other_plan: _KnownValues | None, marks: Mapping[int, str]
+) -> list[tuple[Any, ...]]:
     """What each call is: a value is as good as none where the other plan has nothing like it."""
     looks = []
     for position in range(len(plan_calls.known)):
@@ -177,7 +183,7 @@ def _looks(plan_calls: Side, other_plan: _Known | None, marks: Mapping[int, str]
                 other_plan is None
                 or needed
                 or (name, shape) in other_plan.shapes
-                or (type(value) not in _PLAIN and holds(value, (Unresolved, Template)))
+                or (type(value) not in _SCALAR_TYPES and contains_kind(value, (Unresolved, Template)))
             ):
                 arguments.append((str(name), repr(shape)))
                 continue
@@ -191,7 +197,7 @@ def _looks(plan_calls: Side, other_plan: _Known | None, marks: Mapping[int, str]
     return looks
 
 
-def _places(producers: list[list[int]]) -> list[int]:
+def _schedule_ranks(producers: list[list[int]]) -> list[int]:
     """How early each call can be made, and among those how early its result is used."""
     call_levels = levels([sorted({*needed} - {position}) for position, needed in enumerate(producers)])
     last = len(call_levels)
@@ -202,10 +208,10 @@ def _places(producers: list[list[int]]) -> list[int]:
     return [level * (last + 1) + use for level, use in zip(call_levels, used, strict=True)]
 
 
-def _in_order(graph: Coloured, keys: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _break_ties(graph: ColouredGraph, keys: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Tell apart what has one colour, then number the calls by level and colour."""
-    for _ in range(WORK // (1 + len(graph.colours))):
-        picked = _entangled(graph)
+    for _ in range(MAX_STEPS // (1 + len(graph.colours))):
+        picked = _find_entangled_call(graph)
         if picked is None:
             break
         colour = graph.colours[picked]
@@ -213,9 +219,11 @@ def _in_order(graph: Coloured, keys: list[tuple[int, int]]) -> list[tuple[int, i
             2 * other_colour + (other_colour == colour and position != picked)
             for position, other_colour in enumerate(graph.colours)
         ]
-        refine(graph)
+        refine_colours(graph)
     order = [(0, 0)] * len(keys)
-    for colour, tied in sorted(_by_colour(graph).items(), key=lambda pair: (keys[pair[1][0]][0], pair[0])):
+    for colour, tied in sorted(
+        _group_by_colour(graph).items(), key=lambda pair: (keys[pair[1][0]][0], pair[0])
+    ):
         if len(tied) > 1:
             tied.sort(key=lambda position: [order[producer] for producer in graph.producers[position]])
         for index, position in enumerate(tied):
@@ -223,19 +231,19 @@ def _in_order(graph: Coloured, keys: list[tuple[int, int]]) -> list[tuple[int, i
     return order
 
 
-def _by_colour(graph: Coloured) -> dict[int, list[int]]:
+def _group_by_colour(graph: ColouredGraph) -> dict[int, list[int]]:
     groups: dict[int, list[int]] = {}
     for position, colour in enumerate(graph.colours):
         groups.setdefault(colour, []).append(position)
     return groups
 
 
-def _entangled(graph: Coloured) -> int | None:
+def _find_entangled_call(graph: ColouredGraph) -> int | None:
     """A call to be told from others of its colour; None where their producers' ranks are enough for that.
 
     They are where no call needs two that are tied: then it is enough that consumers go with their producers.
     """
-    shared = {position for tied in _by_colour(graph).values() if len(tied) > 1 for position in tied}
+    shared = {position for tied in _group_by_colour(graph).values() if len(tied) > 1 for position in tied}
     if not any(len(shared.intersection(graph.producers[position])) > 1 for position in shared):
         return None
     return min(shared, key=lambda position: (graph.colours[position], position))
@@ -247,38 +255,44 @@ Argument: TypeAlias = tuple[Key, tuple[int, ...], Value]
 """The shape of a value (its producers blank), its producers, the value: a bare tuple, for one is made for
 each argument and read at every comparison, which a class with named fields slows by a hundredth."""
 
-Matcher: TypeAlias = Callable[["Call | None", str, Any, Any, "Asked"], bool]
+Matcher: TypeAlias = Callable[["Call | None", str, Any, Any, "ComparedValues"], bool]
 """Whether pred's value will do for gold's: (gold's call, argument, pred's, gold's, what else is known);
 MISSING for none."""
 
 FREE, ALONE = -1, -2
 
-DOUBTFUL = 0.25
+DOUBTFUL_COST = 0.25
 """What a reference counts, while calls are paired, that goes from gold's unpaired call to an unpaired call of
 another name: one may have replaced the other."""
 
-PARTS = 1024
+COST_PARTS = 1024
 """Into how many parts an argument is cut where several calls share the blame for it; a power of two, so that
 sums of parts are exact and in whatever order they are added."""
 
-REMEMBERED = 10_000
+MAX_CACHED_PAIRS = 10_000
 """Pairs of calls up to which it is remembered what each costs whatever becomes of the others: a search asks
 for each of them a few times."""
 
-Fixed: TypeAlias = tuple[list[Any], list[tuple[Any, tuple[int, ...], tuple[int, ...]]], float]
+FixedComparison: TypeAlias = tuple[list[Any], list[tuple[Any, tuple[int, ...], tuple[int, ...]]], float]
 """What two calls have in any pairing: the arguments that differ; the references that decide the rest, each
 with its argument, pred's producers, gold's; what speaks for the pair."""
 
-NAMED, REFERRED, VALUED, WHOLE, ALIKE = 2.0**-14, 2.0**-21, 2.0**-27, 2.0**-31, 2.0**-35
+NAME_BONUS, REFERENCE_BONUS, VALUE_BONUS, WHOLE_CALL_BONUS, LIKENESS_BONUS = (
+    2.0**-14,
+    2.0**-21,
+    2.0**-27,
+    2.0**-31,
+    2.0**-35,
+)
 """What speaks for a pair among equally dear ones, the first the most: a shared argument name, a right
 reference, a right value, a call right in all; last a value that is like the right one. Powers of two, which
 add up exactly, each so much less than the former that many do not make up for one of those."""
 
-TELLING = 2.0**-34, 2.0**-35, 2.0**-36
+DISTINCTIVE_BONUSES = 2.0**-34, 2.0**-35, 2.0**-36
 """What a right value speaks for a pair, beside likeness, under the arguments that tell calls of a tool apart
 best: a call for Rome that has the unit of Oslo's is still the one for Rome."""
 
-NEAR = 4.0
+MAX_LIKENESS = 4.0
 """The most that likeness counts of two calls: those that it leads elsewhere never make up for a call right
 in all."""
 
@@ -294,7 +308,7 @@ MISSING = Missing()
 """What a matcher gets in place of an argument that is not there."""
 
 
-class Asked(NamedTuple):
+class ComparedValues(NamedTuple):
     """What else there is to know of two values that are compared.
 
     Args:
@@ -307,7 +321,7 @@ class Asked(NamedTuple):
     ours: Callable[[], Value]
     theirs: Callable[[], Value]
 
-    def of(self, gold_value: Value) -> Asked:
+    def of(self, gold_value: Value) -> ComparedValues:
         """The same of another value in the place of gold's."""
         return self._replace(theirs=lambda: gold_value)
 
@@ -320,10 +334,10 @@ class Use(NamedTuple):
     slot: int
 
 
-_ANSWER = Tool(None, "")
+_ANSWER_TOOL = Tool(None, "")
 
 
-class Side:
+class PlanCalls:
     """One plan's calls as a pairing sees them; the answer counts as one more call.
 
     ``tools`` are in gold's spelling, see :meth:`Pairing.respell`, ``called`` as the plan has them.
@@ -331,7 +345,7 @@ class Side:
 
     __slots__ = ("_blank", "_users", "_written", "called", "known", "numbered", "parts", "tools")
 
-    def __init__(self, numbered: Numbered) -> None:
+    def __init__(self, numbered: NumberedPlan) -> None:
         self.numbered = numbered
         self.tools = self.called = [Tool(call.app, call.name) for call in numbered.plan.calls]
         self.known: list[dict[Any, Argument] | None] = [None] * len(numbered.arguments)
@@ -389,7 +403,7 @@ class Side:
 
     def tool(self, position: int) -> Tool:
         """App and name of one call, of the answer too."""
-        return self.tools[position] if position < len(self.tools) else _ANSWER
+        return self.tools[position] if position < len(self.tools) else _ANSWER_TOOL
 
     @property
     def users(self) -> list[list[Use]]:
@@ -403,7 +417,7 @@ class Side:
         return self._users
 
 
-def _told_apart(gold: Side, pred: Side, tool: Tool) -> dict[Any, float]:
+def _rank_distinctive_arguments(gold: PlanCalls, pred: PlanCalls, tool: Tool) -> dict[Any, float]:
     """The literal arguments that tell calls of one tool apart best, with what each speaks."""
     shapes: dict[Any, tuple[set[Key], set[Key]]] = {}
     for index, plan_calls in enumerate((gold, pred)):
@@ -412,18 +426,19 @@ def _told_apart(gold: Side, pred: Side, tool: Tool) -> dict[Any, float]:
                 if not producers:
                     shapes.setdefault(name, (set(), set()))[index].add(shape)
     names = sorted(
-        shapes, key=lambda name: (*(-len(s) for s in shapes[name]), _worded(shapes[name][0]), str(name))
+        shapes,
+        key=lambda name: (*(-len(s) for s in shapes[name]), _count_without_digit(shapes[name][0]), str(name)),
     )
-    return dict(zip(names, TELLING, strict=False))
+    return dict(zip(names, DISTINCTIVE_BONUSES, strict=False))
 
 
-def _worded(values: set[Key]) -> int:
+def _count_without_digit(values: set[Key]) -> int:
     """How many values have no digit: what names one thing of many mostly has some."""
     return sum(_DIGIT.search(str(value)) is None for value in values)
 
 
 _DIGIT = re.compile(r"\d")
-_NOTHING: dict[Any, float] = {}
+_NO_BONUSES: dict[Any, float] = {}
 
 
 class Pairing:
@@ -439,7 +454,7 @@ class Pairing:
         "optional", "pred", "proved", "settled", "to_gold", "to_pred",
     )  # fmt: skip
 
-    def __init__(self, pred: Side, gold: Side, matcher: Matcher | None = None) -> None:
+    def __init__(self, pred: PlanCalls, gold: PlanCalls, matcher: Matcher | None = None) -> None:
         self.pred, self.gold, self.matcher = pred, gold, matcher
         self.to_gold = [FREE] * len(pred.numbered.arguments)
         self.to_pred = [FREE] * len(gold.numbered.arguments)
@@ -451,14 +466,14 @@ class Pairing:
         self._telling: dict[Tool, dict[Any, float]] | None = None
         self._weighed = False
         self._final: dict[int, dict[Any, float]] = {}
-        self._few = len(self.to_gold) * len(self.to_pred) <= REMEMBERED
-        self._fixed: dict[tuple[int, int], Fixed] = {}
+        self._few = len(self.to_gold) * len(self.to_pred) <= MAX_CACHED_PAIRS
+        self._fixed: dict[tuple[int, int], FixedComparison] = {}
         self._near: dict[tuple[int, int], float] = {}
 
     def respell(self, declared: Container[str] = ()) -> None:
         """Take tools of pred that gold spells otherwise for gold's, but those that are `declared`."""
         same = self.pred.called == self.gold.called  # as most are
-        if not same and (respellings := respelled(self.pred.called, self.gold.called, declared)):
+        if not same and (respellings := find_respellings(self.pred.called, self.gold.called, declared)):
             self.pred.tools = [respellings.get(tool, tool) for tool in self.pred.called]
 
     def pair(self, pred: int, gold: int) -> None:
@@ -497,7 +512,7 @@ class Pairing:
         if self._telling is None:
             pred_counts, gold_counts = Counter(self.pred.tools), Counter(self.gold.tools)
             self._telling = {
-                tool: _told_apart(self.gold, self.pred, tool)
+                tool: _rank_distinctive_arguments(self.gold, self.pred, tool)
                 for tool in gold_counts.keys() & pred_counts.keys()
                 if gold_counts[tool] + pred_counts[tool] > 2
             }
@@ -559,10 +574,10 @@ class Pairing:
             if strayed and not (self.matcher is not None and self._matches(pred, gold, name, False)):
                 total += strayed
             else:
-                bonus += REFERRED
-        return total - bonus if total else total - bonus - WHOLE
+                bonus += REFERENCE_BONUS
+        return total - bonus if total else total - bonus - WHOLE_CALL_BONUS
 
-    def _fix(self, pred: int, gold: int) -> Fixed:
+    def _fix(self, pred: int, gold: int) -> FixedComparison:
         """What of two calls no other pair changes; remembered while there are few."""
         # a table asks this for each of its cells
         pred_args = self.pred.known[pred] or self.pred.arguments(pred)
@@ -572,7 +587,7 @@ class Pairing:
         referring: list[tuple[Any, tuple[int, ...], tuple[int, ...]]] = []
         shared = right = 0
         telling_bonus = 0.0
-        telling = self.telling.get(self.gold.tool(gold), _NOTHING) if self._weighed else _NOTHING
+        telling = self.telling.get(self.gold.tool(gold), _NO_BONUSES) if self._weighed else _NO_BONUSES
         for name, gold_arg in gold_args.items():
             pred_arg = pred_args.get(name)
             if pred_arg is None:
@@ -598,7 +613,7 @@ class Pairing:
             for name in pred_args:
                 if name not in gold_args and not (has_matcher and self._matches(pred, gold, name, False)):
                     differing.append(name)
-        fixed = differing, referring, shared * NAMED + right * VALUED + telling_bonus
+        fixed = differing, referring, shared * NAME_BONUS + right * VALUE_BONUS + telling_bonus
         if self._few:
             self._fixed[pred, gold] = fixed
         return fixed
@@ -616,8 +631,8 @@ class Pairing:
                 and not pred_features[name].isdisjoint(gold_features[name])
             ):
                 listed = list in (type(pred_args[name][2]), type(gold_args[name][2]))
-                likeness += in_common(pred_features[name], gold_features[name], listed=listed)
-        nearness = min(likeness, NEAR) * ALIKE
+                likeness += feature_likeness(pred_features[name], gold_features[name], listed=listed)
+        nearness = min(likeness, MAX_LIKENESS) * LIKENESS_BONUS
         if self._few:
             self._near[pred, gold] = nearness
         return nearness
@@ -645,8 +660,8 @@ class Pairing:
             if pred_arg is None or pred_arg[0] != gold_arg[0] or pred_arg[1][slot] == pred:
                 continue
             if self.matcher is None or not self._matches(partner, consumer, name, False):
-                total += max(1, PARTS // len(gold_arg[1]))
-        return total / PARTS
+                total += max(1, COST_PARTS // len(gold_arg[1]))
+        return total / COST_PARTS
 
     def total(self, golds: Iterable[int], strict: bool = True) -> float:
         """The cost of those of `golds` that have partners."""
@@ -658,7 +673,7 @@ class Pairing:
         if image >= 0 or partner >= 0:
             return 1.0
         if self.pred.tools[producer] != self.gold.tools[gold_producer]:
-            return DOUBTFUL if ALONE in (image, partner) or not strict else 1.0
+            return DOUBTFUL_COST if ALONE in (image, partner) or not strict else 1.0
         return 0.0 if image == FREE == partner and not strict else 1.0
 
     def _matches(self, pred: int, gold: int, name: Any, strict: bool | None) -> bool:
@@ -674,7 +689,7 @@ class Pairing:
             name if type(name) is str else name[0],
             MISSING if pred_arg is None else pred_arg[2],
             MISSING if gold_arg is None else gold_arg[2],
-            Asked(
+            ComparedValues(
                 lambda pred_value, gold_value: self._alike(pred_value, gold_value, strict),
                 lambda: self.pred.written(pred)[name],
                 lambda: self.gold.written(gold)[name],

@@ -7,24 +7,24 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from planner_eval.comparison.matching.likeness import assign
-from planner_eval.comparison.matching.names import akin, like
-from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
+from planner_eval.comparison.matching.names import is_related_name, is_similar_name
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 from planner_eval.plan.model import Value
 
-LIMIT = 2_500
+MAX_TABLE_CELLS = 2_500
 """Cells of the largest table that is solved exactly; above it the best evidence is taken first."""
 
-BUCKET = 32
+MAX_HOLDERS = 32
 
-MANY = 3
+MIN_COMMON_CALLS = 3
 """So many calls of a plan, and more than half of all, have a value that says nothing about which they are."""
 
-SMALL = 10
+MIN_DISTINCTIVE_NUMBER = 10
 """Whole numbers below it say nothing by themselves."""
 
-SHORT = 3
+MIN_DISTINCTIVE_LENGTH = 3
 """Nor do texts of fewer characters, or these:"""
-TRUTHS = frozenset({"true", "false", "yes", "none", "null"})
+TRUTH_WORDS = frozenset({"true", "false", "yes", "none", "null"})
 
 
 def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = None) -> bool:
@@ -64,7 +64,7 @@ def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = N
         evidence = {pair: weight for pair, weight in evidence.items() if not never(*pair)}
     if not evidence:
         return False
-    if len(golds) * len(preds) <= LIMIT:
+    if len(golds) * len(preds) <= MAX_TABLE_CELLS:
         table = [[-evidence.get((pred, gold), 0.0) for pred in preds] for gold in golds]
         pairs = [(preds[column], golds[row]) for row, column in assign(table)]
     else:
@@ -86,7 +86,7 @@ def _is_renamed(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether the names are ground enough to pair the one call that is left over on either side."""
     pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
     if pred_tool == gold_tool or not (
-        pred_tool.name == gold_tool.name or like(pred_tool.name, gold_tool.name)
+        pred_tool.name == gold_tool.name or is_similar_name(pred_tool.name, gold_tool.name)
     ):
         return False
     numbers = pairing.pred.numbered.numbers
@@ -103,7 +103,7 @@ class _Evidence:
         self.common = self._common(of_pred=True) | self._common(of_pred=False)
         self.found: dict[tuple[int, int], float] = {}
         names = {pairing.pred.tools[pred].name for pred in preds}
-        self.names = names if len(names) * len(golds) <= LIMIT else set()
+        self.names = names if len(names) * len(golds) <= MAX_TABLE_CELLS else set()
         holders: dict[Any, list[int]] = {}
         for pred in preds:
             for mark in self.marks(pred, of_pred=True):
@@ -115,18 +115,18 @@ class _Evidence:
         for gold in golds:
             for mark, weight in self.marks(gold, of_pred=False).items():
                 candidates = holders.get(mark, ())
-                for pred in candidates if len(candidates) <= BUCKET else ():
+                for pred in candidates if len(candidates) <= MAX_HOLDERS else ():
                     self.found[pred, gold] = self.found.get((pred, gold), 0.0) + weight
-                    if mark[0] in (_GROUNDS_AGAIN if pred in repeated else _GROUNDS):
+                    if mark[0] in (_REPEAT_GROUNDS if pred in repeated else _GROUNDS):
                         grounds.add((pred, gold))
         self.akin(preds, golds, grounds)
         required = [gold for gold in golds if gold not in pairing.optional]
-        gold_between = between(
+        gold_between = find_calls_between(
             pairing.gold,
             required,
             [position if partner >= 0 else partner for position, partner in enumerate(pairing.to_pred)],
         )
-        for ends, pred in between(pairing.pred, preds, pairing.to_gold).items():
+        for ends, pred in find_calls_between(pairing.pred, preds, pairing.to_gold).items():
             if ends in gold_between:
                 self.found[pred, gold_between[ends]] = self.found.get((pred, gold_between[ends]), 0.0) + 1
         pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
@@ -138,11 +138,14 @@ class _Evidence:
 
     def akin(self, preds: list[int], golds: list[int], grounds: set[tuple[int, int]]) -> None:
         """Akin names are a ground for calls that have a neighbour in common."""
-        if len(preds) * len(golds) > LIMIT:
+        if len(preds) * len(golds) > MAX_TABLE_CELLS:
             return
         tools = self.pairing.pred.tools, self.pairing.gold.tools
         akin_pairs = {
-            (pred, gold) for pred in preds for gold in golds if akin(tools[0][pred].name, tools[1][gold].name)
+            (pred, gold)
+            for pred in preds
+            for gold in golds
+            if is_related_name(tools[0][pred].name, tools[1][gold].name)
         }
         pred_neighbours = {
             pred: _neighbours(self.pairing.pred, pred, self.pairing.to_gold) for pred, _ in akin_pairs
@@ -158,7 +161,9 @@ class _Evidence:
         app, name = plan_calls.tools[position]
         marks: dict[Any, float] = {("name", name): 1.0}
         if not of_pred:
-            marks |= {("name", pred_name): 1.0 for pred_name in self.names if like(name, pred_name)}
+            marks |= {
+                ("name", pred_name): 1.0 for pred_name in self.names if is_similar_name(name, pred_name)
+            }
         if app is not None:
             marks["app", app] = 1.0
         values = self._values(position, of_pred=of_pred)
@@ -186,7 +191,7 @@ class _Evidence:
                 shape,
                 tuple(self.first[image] if image >= 0 else image for image in images),
             )
-            is_telling = argument_value not in self.common and telling(value)
+            is_telling = argument_value not in self.common and is_distinctive(value)
             values[argument_value] = ("value", 2.0) if is_telling else ("held", 0.5)
         return values
 
@@ -197,7 +202,7 @@ class _Evidence:
     def _common(self, *, of_pred: bool) -> frozenset[Any]:
         """Values that most calls of a plan have, which are no evidence."""
         calls = len((self.pairing.pred if of_pred else self.pairing.gold).tools)
-        if calls < MANY:
+        if calls < MIN_COMMON_CALLS:
             return frozenset()
         counts = Counter(
             argument_value
@@ -205,47 +210,54 @@ class _Evidence:
             for argument_value in self._values(position, of_pred=of_pred)
         )
         return frozenset(
-            argument_value for argument_value, count in counts.items() if count >= MANY and 2 * count > calls
+            argument_value
+            for argument_value, count in counts.items()
+            if count >= MIN_COMMON_CALLS and 2 * count > calls
         )
 
 
-_GROUNDS_AGAIN = frozenset({"all", "used"})
-_GROUNDS = _GROUNDS_AGAIN | {"name", "value", "exchanged"}
+_REPEAT_GROUNDS = frozenset({"all", "used"})
+_GROUNDS = _REPEAT_GROUNDS | {"name", "value", "exchanged"}
 
 
-def _first_equals(plan_calls: Side) -> list[int]:
+def _first_equals(plan_calls: PlanCalls) -> list[int]:
     numbers = plan_calls.numbered.numbers
     first: dict[int | None, int] = {}
     return [i if number is None else first.setdefault(number, i) for i, number in enumerate(numbers)]
 
 
-def _neighbours(plan_calls: Side, position: int, images: list[int] | None) -> set[tuple[str, int]]:
+def _neighbours(plan_calls: PlanCalls, position: int, images: list[int] | None) -> set[tuple[str, int]]:
     """The calls that a call takes from and those that take from it, in gold's positions."""
     links = {("from", call) for call in plan_calls.numbered.producers(position)}
     links |= {("to", use.consumer) for use in plan_calls.users[position]}
     return links if images is None else {(end, images[call]) for end, call in links if images[call] >= 0}
 
 
-def telling(value: Value) -> bool:
+def is_distinctive(value: Value) -> bool:
     """Whether a value says something by itself: true, 1 and "" stand in two calls by chance.
 
-    >>> telling("Rome"), telling(250), telling(0.25), telling([True, ["Rome"]])
+    >>> is_distinctive("Rome"), is_distinctive(250), is_distinctive(0.25), is_distinctive([True, ["Rome"]])
     (True, True, True, True)
-    >>> telling("km"), telling("True"), telling(7), telling({"all": None}), telling([])
+    >>> (
+    ...     is_distinctive("km"), is_distinctive("True"), is_distinctive(7), is_distinctive({"all": None}),
+    ...     is_distinctive([])
+    ... )
     (False, False, False, False, False)
     """
     if isinstance(value, str):
-        return len(value) >= SHORT and value.casefold() not in TRUTHS
+        return len(value) >= MIN_DISTINCTIVE_LENGTH and value.casefold() not in TRUTH_WORDS
     if value is None or isinstance(value, bool):
         return False
     if isinstance(value, int | float):
-        return not (-SMALL < value < SMALL and value == int(value))
+        return not (-MIN_DISTINCTIVE_NUMBER < value < MIN_DISTINCTIVE_NUMBER and value == int(value))
     if isinstance(value, list | tuple):
-        return any(map(telling, value))
-    return any(map(telling, value.values())) if isinstance(value, dict) else True
+        return any(map(is_distinctive, value))
+    return any(map(is_distinctive, value.values())) if isinstance(value, dict) else True
 
 
-def between(plan_calls: Side, calls: list[int], image: list[int]) -> dict[tuple[frozenset[int], ...], int]:
+def find_calls_between(
+    plan_calls: PlanCalls, calls: list[int], image: list[int]
+) -> dict[tuple[frozenset[int], ...], int]:
     """Unpaired calls that stand alone between paired ones, by these: producers, consumers.
 
     Args:

@@ -16,16 +16,16 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import PolicyError
-from planner_eval.base.text import shortened
+from planner_eval.base.text import shorten
 from planner_eval.comparison.matching.agreement import agree
-from planner_eval.comparison.matching.names import Tool, respelled
-from planner_eval.comparison.matching.pairing import MISSING, Asked
+from planner_eval.comparison.matching.names import Tool, find_respellings
+from planner_eval.comparison.matching.pairing import MISSING, ComparedValues
 from planner_eval.comparison.policy.policy import NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.rule import NOTHING, Rule
-from planner_eval.plan.canonical import LEFT_OUT, OWN, Numbered, value_key
-from planner_eval.plan.linking import moved, plan_of, with_arguments
+from planner_eval.plan.canonical import LEFT_OUT, OWN_POSITIONS, NumberedPlan, value_key
+from planner_eval.plan.linking import build_plan, move_references, replace_arguments
 from planner_eval.plan.model import (
-    WHOLE_RESULT,
+    WHOLE_RESULT_NAMES,
     Arguments,
     Call,
     Path,
@@ -35,7 +35,7 @@ from planner_eval.plan.model import (
     Unresolved,
     Value,
 )
-from planner_eval.plan.values import holds, map_leaves
+from planner_eval.plan.values import contains_kind, map_leaves
 
 
 # ----------------------------------------------------------------------
@@ -67,7 +67,7 @@ class Rules:
         key = (None, "", argument) if call is None else (call.app, call.name, argument)
         stored = self._rules.get(key)
         if stored is None:
-            stored = self._rules[key] = self.policy.rule(*key) or _AS_IT_IS
+            stored = self._rules[key] = self.policy.rule(*key) or _EMPTY_RULE
         return stored
 
     def normalised(self, plan: Plan, position: int, arguments: Arguments) -> Arguments:
@@ -82,7 +82,7 @@ class Rules:
                 normalised.append((name, LEFT_OUT))
                 continue
             normal_form, default = rule.form.of(value, self._tools[1]), self._default(rule, call, name)
-            left = default is not NOTHING and _equal(normal_form, rule.form.of(default))
+            left = default is not NOTHING and _is_equal(normal_form, rule.form.of(default))
             normalised.append((name, LEFT_OUT if left else normal_form))
         return tuple(normalised)
 
@@ -97,14 +97,18 @@ class Rules:
         """Whether one literal will do for another, both as written."""
         rule = self.rule(call, argument)
         pred_form, gold_form = rule.form.of(pred_value), rule.form.of(gold_value)
-        if "ignore" in rule.compare or _equal(pred_form, gold_form):
+        if "ignore" in rule.compare or _is_equal(pred_form, gold_form):
             return True
         return self.matches(
-            call, argument, pred_form, gold_form, Asked(_equal, lambda: pred_value, lambda: gold_value)
+            call,
+            argument,
+            pred_form,
+            gold_form,
+            ComparedValues(_is_equal, lambda: pred_value, lambda: gold_value),
         )
 
     def matches(
-        self, call: Call | None, argument: str, pred_value: Value, gold_value: Value, context: Asked
+        self, call: Call | None, argument: str, pred_value: Value, gold_value: Value, context: ComparedValues
     ) -> bool:
         """Whether the prediction's value will do for gold's where the two are not alike.
 
@@ -134,34 +138,34 @@ class Rules:
         if not (rule.weighs or wildcards or accepted_values):
             return False
         if "any" in rule.compare or (
-            wildcards and any(_equal(context.theirs(), wildcard) for wildcard in wildcards)
+            wildcards and any(_is_equal(context.theirs(), wildcard) for wildcard in wildcards)
         ):
             return True
         further_values = (
             accepted_values.get(call.id, {}).get(argument, ()) if call is not None and accepted_values else ()
         )
-        if _right(rule, pred_value, gold_value, context):
+        if _is_acceptable(rule, pred_value, gold_value, context):
             return True
         accepted = ((value, rule.form.of(value)) for value in (*rule.accepted, *further_values))
-        return any(_right(rule, pred_value, form, context.of(value)) for value, form in accepted)
+        return any(_is_acceptable(rule, pred_value, form, context.of(value)) for value, form in accepted)
 
 
-_AS_IT_IS = Rule()
-_LINKED = (Ref, Unresolved, Template)
+_EMPTY_RULE = Rule()
+_REFERENCE_TYPES = (Ref, Unresolved, Template)
 
 
-def _equal(first: Value, second: Value) -> bool:
-    return bool(value_key(first, OWN) == value_key(second, OWN))
+def _is_equal(first: Value, second: Value) -> bool:
+    return bool(value_key(first, OWN_POSITIONS) == value_key(second, OWN_POSITIONS))
 
 
-def _right(rule: Rule, pred_value: Value, gold_value: Value, context: Asked) -> bool:
+def _is_acceptable(rule: Rule, pred_value: Value, gold_value: Value, context: ComparedValues) -> bool:
     """Whether a value will do for one of those that are right; one yes is enough."""
     if agree(pred_value, gold_value, rule, context.alike):
         return True
     if rule.pattern is None and rule.function is None:
         return False
     pred_written, gold_written = context.ours(), context.theirs()
-    if holds(pred_written, _LINKED) or holds(gold_written, _LINKED):
+    if contains_kind(pred_written, _REFERENCE_TYPES) or contains_kind(gold_written, _REFERENCE_TYPES):
         return False
     if (
         rule.pattern is not None
@@ -169,10 +173,10 @@ def _right(rule: Rule, pred_value: Value, gold_value: Value, context: Asked) -> 
         and re.fullmatch(rule.pattern, pred_written, re.DOTALL)
     ):
         return True
-    return rule.function is not None and _answered(rule, rule.function, pred_written, gold_written)
+    return rule.function is not None and _call_user_function(rule, rule.function, pred_written, gold_written)
 
 
-def _answered(
+def _call_user_function(
     rule: Rule, function: Callable[[Value, Value], bool], pred_value: Value, gold_value: Value
 ) -> bool:
     """What a function of the user's says of two values.
@@ -184,7 +188,7 @@ def _answered(
         return bool(function(pred_value, gold_value))
     except (Exception, SystemExit) as error:  # a function may not end the command either
         function_name = getattr(function, "__name__", "function")
-        pred_text, gold_text = shortened(repr(pred_value), 40), shortened(repr(gold_value), 40)
+        pred_text, gold_text = shorten(repr(pred_value), 40), shorten(repr(gold_value), 40)
         values = f"{pred_text} (the prediction's) and {gold_text} (gold's)"
         reason = f"{type(error).__name__}: {error}"
         raise PolicyError(
@@ -194,10 +198,10 @@ def _answered(
 
 # ----------------------------------------------------------------------
 # What a policy does to whole plans before they are compared: outputs, inlined calls, repeats, the answer.
-_ARGUMENTS = ("arguments", "parameters", "args")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args")
 
 
-class Prepared(NamedTuple):
+class PreparedPlans(NamedTuple):
     """Two plans as a policy compares them, and what gold leaves open of its calls as they are then."""
 
     pred: Plan
@@ -205,26 +209,26 @@ class Prepared(NamedTuple):
     terms: Terms
 
 
-def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> Prepared:
+def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> PreparedPlans:
     """The two plans as the policy compares them; the same two where it changes nothing."""
     if policy.names == "loose":
-        pred = _respelled(pred, gold, policy)
+        pred = _respell_tools(pred, gold, policy)
     if policy.outputs:
-        pred, gold = _whole(pred, policy), _whole(gold, policy)
+        pred, gold = _drop_only_outputs(pred, policy), _drop_only_outputs(gold, policy)
     if policy.inline:
-        pred, gold = _outlined(pred, gold), _outlined(gold, pred)
+        pred, gold = _outline_calls(pred, gold), _outline_calls(gold, pred)
     if not policy.repeats:
-        (pred, _), (gold, merged_ids) = _merged(pred, policy), _merged(gold, policy)
+        (pred, _), (gold, merged_ids) = _merge_repeats(pred, policy), _merge_repeats(gold, policy)
         terms = terms if terms is NO_TERMS else terms.merged(merged_ids)
     if not policy.answer:
         pred, gold = replace(pred, answer=None), replace(gold, answer=None)
-    return Prepared(pred, gold, terms)
+    return PreparedPlans(pred, gold, terms)
 
 
-def _respelled(pred: Plan, gold: Plan, policy: Policy) -> Plan:
+def _respell_tools(pred: Plan, gold: Plan, policy: Policy) -> Plan:
     """The prediction with its tools by gold's names, where these differ in spelling alone."""
     pred_tools, gold_tools = ([Tool(call.app, call.name) for call in plan.calls] for plan in (pred, gold))
-    respellings = respelled(pred_tools, gold_tools, policy.tools)
+    respellings = find_respellings(pred_tools, gold_tools, policy.tools)
     if not respellings:
         return pred
     new_tools = [respellings.get(tool, tool) for tool in pred_tools]
@@ -234,14 +238,16 @@ def _respelled(pred: Plan, gold: Plan, policy: Policy) -> Plan:
     return replace(pred, calls=tuple(calls))
 
 
-def _whole(plan: Plan, policy: Policy) -> Plan:
+def _drop_only_outputs(plan: Plan, policy: Policy) -> Plan:
     """The plan with the only output of a tool taken as its whole result, whatever it is called."""
     outputs = policy.outputs
     only_outputs = [outputs.get(call.tool, outputs.get(call.name)) for call in plan.calls]
 
     def remaining_path(producer: int, path: Path) -> Path:
         is_output = (
-            only_outputs[producer] is not None and path and path[0] in (only_outputs[producer], *WHOLE_RESULT)
+            only_outputs[producer] is not None
+            and path
+            and path[0] in (only_outputs[producer], *WHOLE_RESULT_NAMES)
         )
         return path[1:] if is_output else path
 
@@ -278,14 +284,16 @@ class _Outliner:
         for position, call in enumerate(self.plan.calls):
             arguments = tuple((name, self.value(call.name, name, v)) for name, v in call.arguments)
             self.place[position] = len(self.calls)
-            self.calls.append(with_arguments(call, arguments))
+            self.calls.append(replace_arguments(call, arguments))
         calls = [
-            with_arguments(call, tuple((n, self.resolved(v)) for n, v in call.arguments))
+            replace_arguments(call, tuple((n, self.resolved(v)) for n, v in call.arguments))
             for call in self.calls
         ]
         answer = self.plan.answer
-        moved_answer = None if answer is None else tuple((n, moved(v, self.place)) for n, v in answer)
-        return replace(plan_of(calls, moved_answer), dialect=self.plan.dialect, text=self.plan.text)
+        moved_answer = (
+            None if answer is None else tuple((n, move_references(v, self.place)) for n, v in answer)
+        )
+        return replace(build_plan(calls, moved_answer), dialect=self.plan.dialect, text=self.plan.text)
 
     def value(self, consumer: str, argument: str, value: Value) -> Value:
         """A value with the calls in it taken out; references to these are negative until the end."""
@@ -293,7 +301,7 @@ class _Outliner:
             return [self.value(consumer, argument, item) for item in value]
         if not isinstance(value, dict):
             return value
-        inlined = next((value[key] for key in _ARGUMENTS if isinstance(value.get(key), dict)), None)
+        inlined = next((value[key] for key in _ARGUMENT_KEYS if isinstance(value.get(key), dict)), None)
         name = value.get("name")
         if inlined is None or len(value) != 2 or name not in self.known:
             return {key: self.value(consumer, argument, item) for key, item in value.items()}
@@ -303,10 +311,10 @@ class _Outliner:
 
     def resolved(self, value: Value) -> Value:
         taken_out = {-index - 1: index for index in range(len(self.calls))}
-        return moved(value, self.place | taken_out)
+        return move_references(value, self.place | taken_out)
 
 
-def _outlined(plan: Plan, other: Plan) -> Plan:
+def _outline_calls(plan: Plan, other: Plan) -> Plan:
     """The plan with inlined calls as calls of their own, as far as the other plan makes such calls.
 
     A call written as a value stands for its whole result; where the other plan takes one output of
@@ -316,9 +324,9 @@ def _outlined(plan: Plan, other: Plan) -> Plan:
     return outlined if len(outlined.calls) > len(plan.calls) else plan
 
 
-def _merged(plan: Plan, policy: Policy) -> tuple[Plan, dict[str, str]]:
+def _merge_repeats(plan: Plan, policy: Policy) -> tuple[Plan, dict[str, str]]:
     """The plan with equal calls of tools without state made once, and which call stands for each."""
-    numbers = Numbered(plan, {}).numbers
+    numbers = NumberedPlan(plan, {}).numbers
     first: dict[Any, int] = {}
     new_positions: dict[int, int] = {}
     retained: list[int] = []
@@ -336,6 +344,11 @@ def _merged(plan: Plan, policy: Policy) -> tuple[Plan, dict[str, str]]:
     if len(retained) == len(plan.calls):
         return plan, merged_ids
     calls = [plan.calls[position] for position in retained]
-    calls = [with_arguments(c, tuple((n, moved(v, new_positions)) for n, v in c.arguments)) for c in calls]
-    answer = None if plan.answer is None else tuple((n, moved(v, new_positions)) for n, v in plan.answer)
-    return replace(plan_of(calls, answer), dialect=plan.dialect, text=plan.text), merged_ids
+    calls = [
+        replace_arguments(c, tuple((n, move_references(v, new_positions)) for n, v in c.arguments))
+        for c in calls
+    ]
+    answer = (
+        None if plan.answer is None else tuple((n, move_references(v, new_positions)) for n, v in plan.answer)
+    )
+    return replace(build_plan(calls, answer), dialect=plan.dialect, text=plan.text), merged_ids

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
-from planner_eval.comparison.explanation.counted import as_counted
+from planner_eval.comparison.explanation.counted import prepare_for_counting
 from planner_eval.comparison.matching.align import Matching, match
-from planner_eval.comparison.metrics import basic, published
+from planner_eval.comparison.metrics import calls, edges, order, published, shape
 from planner_eval.comparison.metrics.counts import Counts, Share, Tally
-from planner_eval.comparison.metrics.facts import Facts, linked
+from planner_eval.comparison.metrics.facts import Facts, count_dependent
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
-from planner_eval.plan.graph import closure, leaders
+from planner_eval.plan.graph import closure_size, component_leaders
 from planner_eval.plan.model import Plan
 
 
@@ -26,7 +26,7 @@ from planner_eval.plan.model import Plan
 # Most
 # others have gold's references at least, which is all that some metrics look at. The metrics themselves give
 # the same (tested); they would look at both sides, and each by itself.
-class Size(NamedTuple):
+class PlanSize(NamedTuple):
     """How much of a plan there is to be right about.
 
     Args:
@@ -67,7 +67,7 @@ class Size(NamedTuple):
         return 1
 
 
-COUNTED: Mapping[str, str] = {
+COUNTED_PARTS: Mapping[str, str] = {
     "exact": "one",
     "similarity": "parts",
     "calls": "calls",
@@ -95,7 +95,7 @@ COUNTED: Mapping[str, str] = {
 """Of metrics that need no more than a plan's size to count a plan that is right: what they count of it."""
 
 
-OF_GRAPH = frozenset(
+GRAPH_METRICS = frozenset(
     {
         "references", "dependencies", "order_tau", "precedences", "component_pairs", "same_components",
         "transitive_dependencies", "generations", "same_depth", "same_width",
@@ -103,11 +103,11 @@ OF_GRAPH = frozenset(
 )  # fmt: skip
 """Those of them that look at nothing but which call refers to which."""
 
-OF_PARTNERS = frozenset({"independent_errors", "dependent_errors", "order_tau", "precedences"})
+PARTNER_METRICS = frozenset({"independent_errors", "dependent_errors", "order_tau", "precedences"})
 """Those of them whose whole is of calls with partners alone."""
 
 
-def right_size(matching: Matching) -> Size | None:
+def right_size(matching: Matching) -> PlanSize | None:
     r"""Gold's size where the prediction has gold's graph, call by call, each written after what it needs.
 
     None where it has another. Where `matching` is alike all else is gold's too.
@@ -133,7 +133,7 @@ def right_size(matching: Matching) -> Size | None:
     return size_of(gold)
 
 
-def size_of(gold: Plan) -> Size | None:
+def size_of(gold: Plan) -> PlanSize | None:
     """A plan's size; None where a call is written before what it needs, or a reference was inferred."""
     count = len(gold.calls)
     between: set[tuple[int, int]] = set()
@@ -145,43 +145,43 @@ def size_of(gold: Plan) -> Size | None:
     apps = set()
     for call in gold.calls:
         arguments += len(call.arguments)
-        dependent += linked(call.arguments)
+        dependent += count_dependent(call.arguments)
         apps.add(call.app)
-    return Size(
+    return PlanSize(
         count,
         len(apps) - (None in apps),
         arguments - dependent,
         dependent,
         len(gold.edges),
         len(between),
-        *_graph(count, between),
+        *_graph_size(count, between),
     )
 
 
-def _graph(count: int, between: set[tuple[int, int]]) -> tuple[int, int, int]:
+def _graph_size(count: int, between: set[tuple[int, int]]) -> tuple[int, int, int]:
     """Of a graph: its closure, pairs within components, the largest component."""
     if not between:
         return 0, 0, min(count, 1)
-    return (_few if count <= _FEW else _counted)(count, tuple(sorted(between)))
+    return (_count_small_graph if count <= _MAX_SMALL_GRAPH else _count_graph)(count, tuple(sorted(between)))
 
 
-def _counted(count: int, between: tuple[tuple[int, int], ...]) -> tuple[int, int, int]:
+def _count_graph(count: int, between: tuple[tuple[int, int], ...]) -> tuple[int, int, int]:
     needs: list[list[int]] = [[] for _ in range(count)]
     for consumer, producer in between:
         needs[consumer].append(producer)
     sizes: dict[int, int] = {}
-    for leader in leaders(needs):
+    for leader in component_leaders(needs):
         sizes[leader] = sizes.get(leader, 0) + 1
-    return closure(needs), sum(size * (size - 1) // 2 for size in sizes.values()), max(sizes.values())
+    return closure_size(needs), sum(size * (size - 1) // 2 for size in sizes.values()), max(sizes.values())
 
 
-_FEW = 20
-_few = lru_cache(maxsize=1024)(_counted)  # a few small graphs are those of most plans
+_MAX_SMALL_GRAPH = 20
+_count_small_graph = lru_cache(maxsize=1024)(_count_graph)  # a few small graphs are those of most plans
 
 
 # ----------------------------------------------------------------------
 # Metrics: one small pure function each, from one compared pair to counts that add up over samples.
-@quick
+@fast_frozen
 class Metric:
     """One metric.
 
@@ -207,31 +207,31 @@ class Metric:
         return (self.count.__doc__ or "").partition("\n")[0]
 
 
-def _table() -> dict[str, Metric]:
+def _make_metrics() -> dict[str, Metric]:
     rows: list[tuple[Callable[[Facts], Tally | None], str, str]] = [
-        (basic.exact, "share", "plan"),
-        (basic.similarity, "share", "plan"),
-        (basic.calls, "counts", "calls"),
-        (basic.whole_calls, "counts", "calls"),
-        (basic.apps, "counts", "calls"),
-        (basic.argument_names, "counts", "arguments"),
-        (basic.argument_values, "counts", "arguments"),
-        (basic.independent_arguments, "counts", "arguments"),
-        (basic.dependent_arguments, "counts", "arguments"),
-        (basic.independent_errors, "share", "arguments"),
-        (basic.dependent_errors, "share", "arguments"),
-        (basic.references, "counts", "references"),
-        (basic.dependencies, "counts", "references"),
-        (basic.order_tau, "share", "order"),
-        (basic.precedences, "share", "order"),
-        (basic.ordered_calls, "counts", "order"),
-        (basic.component_pairs, "counts", "structure"),
-        (basic.same_components, "share", "structure"),
-        (basic.transitive_dependencies, "counts", "structure"),
-        (basic.generations, "share", "structure"),
-        (basic.common_subplan, "counts", "structure"),
-        (basic.same_depth, "share", "structure"),
-        (basic.same_width, "share", "structure"),
+        (calls.exact, "share", "plan"),
+        (shape.similarity, "share", "plan"),
+        (calls.calls, "counts", "calls"),
+        (calls.whole_calls, "counts", "calls"),
+        (calls.apps, "counts", "calls"),
+        (calls.argument_names, "counts", "arguments"),
+        (calls.argument_values, "counts", "arguments"),
+        (calls.independent_arguments, "counts", "arguments"),
+        (calls.dependent_arguments, "counts", "arguments"),
+        (calls.independent_errors, "share", "arguments"),
+        (calls.dependent_errors, "share", "arguments"),
+        (edges.references, "counts", "references"),
+        (edges.dependencies, "counts", "references"),
+        (order.order_tau, "share", "order"),
+        (order.precedences, "share", "order"),
+        (order.ordered_calls, "counts", "order"),
+        (shape.component_pairs, "counts", "structure"),
+        (shape.same_components, "share", "structure"),
+        (shape.transitive_dependencies, "counts", "structure"),
+        (shape.generations, "share", "structure"),
+        (shape.common_subplan, "counts", "structure"),
+        (shape.same_depth, "share", "structure"),
+        (shape.same_width, "share", "structure"),
         (published.taskbench_nodes, "counts", "published"),
         (published.taskbench_links, "counts", "published"),
         (published.worfbench_chain, "counts", "published"),
@@ -246,20 +246,20 @@ def _table() -> dict[str, Metric]:
     }
 
 
-METRICS = _table()
+METRICS = _make_metrics()
 """Every metric by its name."""
 
 DEFAULT_METRICS = tuple(name for name, metric in METRICS.items() if metric.group != "published")
 """What is measured when nothing is chosen: all but the scores of other benchmarks."""
 
 
-def choose(names: Iterable[str]) -> tuple[str, ...]:
+def choose_metrics(names: Iterable[str]) -> tuple[str, ...]:
     """The names of metrics; a group's name stands for its metrics, ``all`` for every one; one may be alone.
 
     Raises:
         InputError: there is no such metric or group.
 
-    >>> choose(["order"])
+    >>> choose_metrics(["order"])
     ('order_tau', 'precedences', 'ordered_calls')
     """
     chosen: dict[str, None] = {}
@@ -304,7 +304,7 @@ def score(
     >>> score(Plan((Call("a", "f"),)), gold, metrics=["calls"])["calls"].recall
     0.5
     """
-    return {**measure(match(pred, gold, policy, terms), choose(metrics))}
+    return {**measure(match(pred, gold, policy, terms), choose_metrics(metrics))}
 
 
 def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> Mapping[str, Tally | None]:
@@ -321,9 +321,9 @@ def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> Mappi
     {'calls': Counts(hit=1, pred=1, gold=2)}
     """
     names, matching = tuple(names), matching.by_name or matching
-    counted = as_counted(matching)
+    counted = prepare_for_counting(matching)
     size = right_size(counted) if counted.policy.order != "free" else None  # an order counts there
-    tallies = _right(names, size, counted.alike) if size is not None else {}
+    tallies = _tally_right(names, size, counted.alike) if size is not None else {}
     if len(tallies) == len(names):
         return tallies
     facts = Facts(matching, None if size is None else size.largest, counted)
@@ -346,34 +346,34 @@ def measure_none(
     """
     names = tuple(names)
     size = size_of(gold.written) if policy is DEFAULT_POLICY else None
-    if size is None or not COUNTED.keys() >= {*names}:
+    if size is None or not COUNTED_PARTS.keys() >= {*names}:
         return measure(match(Plan(), gold, policy), names)
-    return _none(names, size)
+    return _tally_none(names, size)
 
 
 @lru_cache(maxsize=1024)
-def _none(names: tuple[str, ...], size: Size) -> Mapping[str, Tally]:
+def _tally_none(names: tuple[str, ...], size: PlanSize) -> Mapping[str, Tally]:
     """What metrics give where nothing was called."""
     tallies: dict[str, Tally] = {}
     for name in names:
-        count = getattr(size, COUNTED[name])
+        count = getattr(size, COUNTED_PARTS[name])
         if METRICS[name].kind == "counts":
             tallies[name] = Counts(0, 0, count)
         elif name == "similarity":  # a part of costs, which are no whole numbers
             tallies[name] = Share(0.0, count // 2)
         else:
-            tallies[name] = Share(0, 0 if name in OF_PARTNERS else count)
+            tallies[name] = Share(0, 0 if name in PARTNER_METRICS else count)
     return tallies
 
 
 @lru_cache(maxsize=1024)
-def _right(names: tuple[str, ...], size: Size, all_right: bool) -> Mapping[str, Tally]:
+def _tally_right(names: tuple[str, ...], size: PlanSize, all_right: bool) -> Mapping[str, Tally]:
     """What metrics give of which all that they count is right: where the whole plan is, or its graph."""
     tallies: dict[str, Tally] = {}
     for name in names:
-        if name not in (COUNTED if all_right else OF_GRAPH):
+        if name not in (COUNTED_PARTS if all_right else GRAPH_METRICS):
             continue
-        count = getattr(size, COUNTED[name])
+        count = getattr(size, COUNTED_PARTS[name])
         if METRICS[name].kind == "counts":
             tallies[name] = Counts(count, count, count)
         else:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.ratios import f1_parts
 
 
-@quick
+@fast_frozen
 class Counts:
     """How many items the prediction has, gold has, and both have: for precision, recall and F1.
 
@@ -55,7 +55,7 @@ class Counts:
         return self.f1
 
 
-@quick
+@fast_frozen
 class Share:
     """A part of a whole; sums of shares are shares of sums.
 

@@ -20,16 +20,16 @@ from typing import NamedTuple
 from planner_eval.comparison.matching.align import Matching, match
 from planner_eval.comparison.matching.likeness import assign
 from planner_eval.comparison.matching.order import find_misplaced
-from planner_eval.comparison.matching.pairing import Pairing, Side
+from planner_eval.comparison.matching.pairing import Pairing, PlanCalls
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.plan.canonical import Key, value_key
 from planner_eval.plan.model import Path, Plan, Ref, Value
 from planner_eval.plan.values import leaves, map_leaves
 
-MOST = 60
+MAX_CALLS = 60
 """Calls of either plan beyond which nothing is searched: the first table of costs alone takes too long."""
 
-_NONE, _OPEN = -1, -2
+_NO_PARTNER, _UNDECIDED = -1, -2
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +84,14 @@ def distance_of(matching: Matching, *, timeout: float = 5.0) -> EditDistance:
     """
     start = time.monotonic()
     costs = _Costs(matching)
-    partner = [_NONE] * costs.golds
+    partner = [_NO_PARTNER] * costs.golds
     for pred, gold in matching.alignment.pairs:
         partner[gold] = pred
     search = _Search(costs, costs.total(partner), start + timeout)
-    if max(costs.preds, costs.golds) > MOST or timeout <= 0:
+    if max(costs.preds, costs.golds) > MAX_CALLS or timeout <= 0:
         search.proved = not search.best
     elif search.best:
-        search.descend([_OPEN] * costs.golds, 0)
+        search.descend([_UNDECIDED] * costs.golds, 0)
     return EditDistance(float(search.best), search.proved, time.monotonic() - start)
 
 
@@ -110,11 +110,14 @@ class _Costs:
         self.matching = matching
         self.preds, self.golds = len(matching.pred.calls), len(matching.gold.calls)
         pred_numbered, gold_numbered = matching.numbered
-        self.pairing = matching.pairing or Pairing(Side(pred_numbered), Side(gold_numbered))
+        self.pairing = matching.pairing or Pairing(PlanCalls(pred_numbered), PlanCalls(gold_numbered))
         plan_sides = self.pairing.pred, self.pairing.gold
         self.given = [
             [
-                {name: _Given(argument[2]) for name, argument in plan_calls.arguments(position).items()}
+                {
+                    name: _ArgumentValue(argument[2])
+                    for name, argument in plan_calls.arguments(position).items()
+                }
                 for position in range(len(plan_calls.known))
             ]
             for plan_calls in plan_sides
@@ -186,7 +189,7 @@ class _Costs:
         return len(misplaced) + late
 
 
-class _Given:
+class _ArgumentValue:
     """An argument's value: what stands around its references, and these by their places."""
 
     __slots__ = ("around", "cost", "references", "shape")
@@ -199,7 +202,7 @@ class _Given:
         self.cost = len(self.references) + (self.around is not None)
         self.shape = self.around, {path: ref.path for path, ref in self.references.items()}
 
-    def to(self, other: _Given, slots: list[_Slot]) -> int:
+    def to(self, other: _ArgumentValue, slots: list[_Slot]) -> int:
         """What it costs to make this value the other one; what depends on partners is put into `slots`."""
         cost = int(self.around != other.around)
         for path in {**self.references, **other.references}:
@@ -240,33 +243,33 @@ class _Search:
                 return
             partner[gold] = pred
             self.descend(partner, gold + 1)
-        partner[gold] = _OPEN
+        partner[gold] = _UNDECIDED
 
     def _bound(self, partner: list[int]) -> tuple[int, dict[int, dict[int, int]], list[int]]:
         """The least that a mapping can cost, what each step adds to it, and the mapping that it speaks of."""
         costs = self.costs
         used = {pred: gold for gold, pred in enumerate(partner) if pred >= 0}
         free = [pred for pred in range(costs.preds) if pred not in used]
-        open_golds = [gold for gold, pred in enumerate(partner) if pred == _OPEN]
+        open_golds = [gold for gold, pred in enumerate(partner) if pred == _UNDECIDED]
         bound = sum(costs.extra[pred] for pred in free)
-        bound += sum(costs.missing[gold] for gold, pred in enumerate(partner) if pred == _NONE)
+        bound += sum(costs.missing[gold] for gold, pred in enumerate(partner) if pred == _NO_PARTNER)
         link_costs: dict[int, dict[int, int]] = {gold: {} for gold in open_golds}
         for pair_cost, slots in (costs.answers, *(costs.pair(*pair) for pair in used.items())):
             bound += pair_cost
             for slot in slots:
-                if partner[slot.gold] != _OPEN or slot.pred in used:
+                if partner[slot.gold] != _UNDECIDED or slot.pred in used:
                     bound += slot.cost if partner[slot.gold] != slot.pred else 0
                 else:
                     costs_by_pred = link_costs[slot.gold]
                     costs_by_pred[slot.pred] = costs_by_pred.get(slot.pred, 0) + slot.cost
         cells = {gold: self._cells(gold, partner, used, free, link_costs[gold]) for gold in open_golds}
         table = [
-            [*(cells[gold][pred] for pred in free), *[cells[gold][_NONE]] * len(open_golds)]
+            [*(cells[gold][pred] for pred in free), *[cells[gold][_NO_PARTNER]] * len(open_golds)]
             for gold in open_golds
         ]
         mapping = [*partner]
         for row, column in assign(table):
-            mapping[open_golds[row]] = free[column] if column < len(free) else _NONE
+            mapping[open_golds[row]] = free[column] if column < len(free) else _NO_PARTNER
             bound += table[row][column]
         return bound, cells, mapping
 
@@ -280,8 +283,8 @@ class _Search:
             cost, slots = self.costs.pair(pred, gold)
             for slot in slots:
                 partner_of_slot = pred if slot.gold == gold else partner[slot.gold]
-                if slot.pred in used if partner_of_slot == _OPEN else partner_of_slot != slot.pred:
+                if slot.pred in used if partner_of_slot == _UNDECIDED else partner_of_slot != slot.pred:
                     cost += slot.cost
             cells[pred] = cost + link_total - link_costs.get(pred, 0) - self.costs.extra[pred]
-        cells[_NONE] = self.costs.missing[gold] + link_total
+        cells[_NO_PARTNER] = self.costs.missing[gold] + link_total
         return cells

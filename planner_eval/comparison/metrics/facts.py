@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar, overload
 
-from planner_eval.comparison.explanation.counted import as_counted
+from planner_eval.comparison.explanation.counted import prepare_for_counting
 from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.structure.figures import Components, Structures
 from planner_eval.plan.graph import levels, producers
 from planner_eval.plan.model import Arguments, Edge, Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.values import holds
+from planner_eval.plan.values import contains_kind
 
 _Value = TypeVar("_Value")
 
 
-class once(Generic[_Value]):
+class lazy_property(Generic[_Value]):
     """A property that is worked out on first use; functools' own takes a lock, which costs a microsecond."""
 
     def __init__(self, work: Callable[[Any], _Value]) -> None:
@@ -23,10 +23,10 @@ class once(Generic[_Value]):
         self.__doc__ = work.__doc__
 
     @overload
-    def __get__(self, owner: None, kind: type) -> once[_Value]: ...
+    def __get__(self, owner: None, kind: type) -> lazy_property[_Value]: ...
     @overload
     def __get__(self, owner: object, kind: type) -> _Value: ...
-    def __get__(self, owner: object | None, kind: type) -> once[_Value] | _Value:
+    def __get__(self, owner: object | None, kind: type) -> lazy_property[_Value] | _Value:
         if owner is None:
             return self
         value = owner.__dict__[self.name] = self.work(owner)
@@ -61,8 +61,8 @@ class Facts:
         matching: What :func:`planner_eval.comparison.matching.align.match` gave.
         largest: The calls of the largest component, where the prediction has gold's graph, call by call, each
             written after what it needs; None where it may have another.
-        counted: What :func:`planner_eval.comparison.explanation.counted.as_counted` gave, where it is known
-            already.
+        counted: What :func:`planner_eval.comparison.explanation.counted.prepare_for_counting` gave, where it
+            is known already.
     """
 
     def __init__(
@@ -70,23 +70,23 @@ class Facts:
     ) -> None:
         self.largest = largest
         self.compared = matching
-        self.matching = matching = as_counted(matching) if counted is None else counted
+        self.matching = matching = prepare_for_counting(matching) if counted is None else counted
         self.pred: Plan = matching.pred
         self.gold: Plan = matching.gold
         self.to_gold = dict(matching.alignment.pairs)
         self.waived = matching.waived
 
-    @once
+    @lazy_property
     def gold_calls(self) -> int:
         """Calls of gold that count."""
         return len(self.gold.calls) - len(self.waived)
 
-    @once
+    @lazy_property
     def structures(self) -> Structures:
         """The graphs of both plans."""
         return Structures(self.matching)
 
-    @once
+    @lazy_property
     def needed(self) -> list[list[int]]:
         """For each call of gold those that must be written before it because it takes their output.
 
@@ -105,7 +105,7 @@ class Facts:
             for call, needed in enumerate(needs)
         ]
 
-    @once
+    @lazy_property
     def forced(self) -> tuple[list[int], list[int]]:
         """For each call of gold with a partner: the partner's position, and its forced predecessors.
 
@@ -127,13 +127,13 @@ class Facts:
                 forced.append(predecessors)
         return positions, forced
 
-    @once
+    @lazy_property
     def cost(self) -> float:
         """How many arguments of partners differ, and how many of them call another tool."""
         other_tools = len(self.matching.alignment.pairs) - len(self.same_name)
         return float(other_tools + sum(map(len, self.differing.values())))
 
-    @once
+    @lazy_property
     def differing(self) -> dict[int, dict[Any, float]]:
         """The arguments that differ, by the position in gold of partners that are not known to be equal."""
         pairing = self.matching.pairing
@@ -144,12 +144,12 @@ class Facts:
             pairs = tuple([(pred, gold) for pred, gold in pairs if not pairing.equal(pred, gold)])
         return {gold: pairing.final(pred, gold) for pred, gold in pairs}
 
-    @once
+    @lazy_property
     def components(self) -> Components:
         """The components of both plans."""
         return self.structures.components()
 
-    @once
+    @lazy_property
     def same_name(self) -> list[tuple[int, int]]:
         """Partners that call the same tool of the same app."""
         pairing = self.matching.pairing
@@ -159,17 +159,17 @@ class Facts:
         pred_tools, gold_tools = pairing.pred.called, pairing.gold.called
         return [(pred, gold) for pred, gold in pairs if pred_tools[pred] == gold_tools[gold]]
 
-    @once
+    @lazy_property
     def whole_calls(self) -> list[int]:
         """Positions in gold of calls that are right in name and in every argument."""
         return self._judged[1]
 
-    @once
+    @lazy_property
     def arguments(self) -> ArgumentCounts:
         """The arguments of both plans, counted."""
         return self._judged[0]
 
-    @once
+    @lazy_property
     def _judged(self) -> tuple[ArgumentCounts, list[int]]:
         pred_numbered, gold_numbered = self.matching.numbered
         counts = ArgumentCounts()
@@ -210,7 +210,7 @@ class Facts:
         for name, (_, _, value) in gold_args.items():
             if name not in pred_args and name not in wrong:
                 continue
-            kind = type(value) is not str and dependent(value)
+            kind = type(value) is not str and is_dependent(value)
             counts.gold[kind] += 1
             counts.wanted[kind] += 1
             if name in pred_args:
@@ -219,42 +219,42 @@ class Facts:
                 counts.pred[kind] += name not in wrong
         for name, (_, _, value) in pred_args.items():
             if name in wrong:
-                counts.pred[type(value) is not str and dependent(value)] += 1
+                counts.pred[type(value) is not str and is_dependent(value)] += 1
         return not wrong
 
-    @once
+    @lazy_property
     def pred_edges(self) -> list[Edge]:
         """The written references of pred."""
-        return _written(self.pred.edges)
+        return _written_edges(self.pred.edges)
 
-    @once
+    @lazy_property
     def gold_edges(self) -> list[Edge]:
         """The written references of gold that count."""
-        edges = _written(self.gold.edges)
+        edges = _written_edges(self.gold.edges)
         return [e for e in edges if e.consumer not in self.waived] if self.waived else edges
 
 
-def _written(edges: Iterable[Edge]) -> list[Edge]:
+def _written_edges(edges: Iterable[Edge]) -> list[Edge]:
     return [edge for edge in edges if not edge.inferred]
 
 
 def _add(figure: list[int], arguments: Arguments) -> None:
-    count = linked(arguments)
+    count = count_dependent(arguments)
     figure[0] += len(arguments) - count
     figure[1] += count
 
 
-def linked(arguments: Arguments) -> int:
+def count_dependent(arguments: Arguments) -> int:
     """How many arguments are dependent."""
-    return len([1 for _, value in arguments if type(value) not in _SCALARS and dependent(value)])
+    return len([1 for _, value in arguments if type(value) not in _SCALAR_TYPES and is_dependent(value)])
 
 
-_SCALARS = frozenset({str, int, float, bool, type(None)})
+_SCALAR_TYPES = frozenset({str, int, float, bool, type(None)})
 
 
-def dependent(value: Value) -> bool:
+def is_dependent(value: Value) -> bool:
     """Whether a value is or holds a reference, resolved or not."""
     kind = type(value)
-    if kind is Ref or kind in _SCALARS:
+    if kind is Ref or kind in _SCALAR_TYPES:
         return kind is Ref
-    return holds(value, (Ref, Unresolved, Template))
+    return contains_kind(value, (Ref, Unresolved, Template))

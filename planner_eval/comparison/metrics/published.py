@@ -12,7 +12,7 @@ from planner_eval.comparison.metrics.counts import Counts
 from planner_eval.comparison.metrics.facts import Facts
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.plan.model import Call, Plan, Ref, references
-from planner_eval.reading.dialects.dialect import AFTER
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 
 def taskbench_nodes(facts: Facts) -> Counts:
@@ -28,14 +28,14 @@ def taskbench_nodes(facts: Facts) -> Counts:
     Source: microsoft/JARVIS, taskbench/evaluate.py, "Node Micro F1 [No Matching]".
     """
     tools = facts.matching.policy.tools
-    pred_names, gold_names = _names(facts.compared.pred, tools), _names(facts.compared.gold, tools)
+    pred_names, gold_names = _tool_names(facts.compared.pred, tools), _tool_names(facts.compared.gold, tools)
     return Counts(len(pred_names & gold_names), len(pred_names), len(gold_names))
 
 
-def tools_counted(metrics: Collection[str], policy: Policy) -> dict[str, str]:
+def describe_counted_tools(metrics: Collection[str], policy: Policy) -> dict[str, str]:
     """What a report says of the tools that TaskBench's nodes are counted of, where they are measured.
 
-    >>> tools_counted(["exact", "taskbench_nodes"], Policy())
+    >>> describe_counted_tools(["exact", "taskbench_nodes"], Policy())
     {'taskbench_nodes': 'of all tools, for no catalog says which there are'}
     """
     counted_tools = (
@@ -77,7 +77,7 @@ def worfbench_chain(facts: Facts) -> Counts | None:
     gold_tools = [call.tool for call in facts.compared.gold.calls]
     if not pred_tools or not gold_tools:
         return None
-    orders = _orders(facts.compared.gold, gold_tools)
+    orders = _topological_orders(facts.compared.gold, gold_tools)
     best = 0
     for order in orders:
         mapping = _match(pred_tools, order)
@@ -109,27 +109,27 @@ def worfbench_graph(facts: Facts) -> Counts | None:
     pred_nodes = {index for index, image in enumerate(mapping) if image >= 0}
     gold_nodes = {image for image in mapping if image >= 0}
     common = [e for e in pred_edges if e in gold_edges and pred_nodes >= {*e} and gold_nodes >= {*e}]
-    return Counts(_largest(pred_nodes, common), len(pred_tools), len(gold_tools))
+    return Counts(_largest_component_size(pred_nodes, common), len(pred_tools), len(gold_tools))
 
 
-def _named(call: Call, tools: Collection[str]) -> str:
+def _tool_name(call: Call, tools: Collection[str]) -> str:
     """A call's tool as TaskBench writes it: with blanks where the tools that are known have them."""
     blank = call.tool.replace("_", " ")
     return blank if call.tool not in tools and blank in tools else call.tool
 
 
-def _names(plan: Plan, tools: Collection[str]) -> set[str]:
-    named_calls = ((call, _named(call, tools)) for call in plan.calls)
+def _tool_names(plan: Plan, tools: Collection[str]) -> set[str]:
+    named_calls = ((call, _tool_name(call, tools)) for call in plan.calls)
     return {name for call, name in named_calls if not tools or name in tools or call.name in tools}
 
 
 def _links(plan: Plan, tools: Collection[str]) -> set[tuple[str, str]]:
     """The links of a plan; the published code writes their sources with blanks, and not their targets."""
     return {
-        (_named(plan.calls[ref.call], tools), call.tool)
+        (_tool_name(plan.calls[ref.call], tools), call.tool)
         for position, call in enumerate(plan.calls)
         for argument, value in call.arguments
-        for _, ref in islice(references(value), None if argument == AFTER else 1)
+        for _, ref in islice(references(value), None if argument == DEPENDENCY_ARGUMENT else 1)
         if isinstance(ref, Ref) and ref.call != position
     }
 
@@ -144,7 +144,7 @@ def _graph(plan: Plan) -> tuple[list[str], set[tuple[int, int]]]:
     return ["START", *(call.tool for call in plan.calls), "END"], edges
 
 
-def _orders(plan: Plan, names: list[str]) -> list[list[str]]:
+def _topological_orders(plan: Plan, names: list[str]) -> list[list[str]]:
     """The topological orders that the published code looks at, as names."""
     if len(names) + 2 >= 10:  # it counts START and END, and leaves them in
         return [["START", *names, "END"]]
@@ -184,7 +184,7 @@ def _match(pred_names: list[str], gold_names: list[str]) -> list[int]:
     return matches
 
 
-def _largest(nodes: set[int], edges: list[tuple[int, int]]) -> int:
+def _largest_component_size(nodes: set[int], edges: list[tuple[int, int]]) -> int:
     leader = {node: node for node in nodes}
 
     def find(node: int) -> int:

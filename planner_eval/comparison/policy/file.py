@@ -28,14 +28,14 @@ from typing import Any, NamedTuple, TypeAlias
 from planner_eval.base.errors import CatalogError, PolicyError
 from planner_eval.base.registry import service
 from planner_eval.base.resources import folder
-from planner_eval.comparison.policy.idle_rules import idle
+from planner_eval.comparison.policy.idle_rules import find_idle_rule
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.rule import NOTHING, Rule
 from planner_eval.comparison.policy.values import casefold
 
-Place: TypeAlias = "tuple[str | int, ...]"
+KeyPath: TypeAlias = "tuple[str | int, ...]"
 """The way to a key of a file."""
-Where: TypeAlias = Callable[[Place], str]
+KeyPathFormatter: TypeAlias = Callable[[KeyPath], str]
 """From a place in a file to what messages call it."""
 
 
@@ -66,7 +66,9 @@ def load_policy(name: str) -> Policy:
             raise PolicyError(
                 f"there is no policy {name!r}: it is neither a file nor one of {', '.join(presets())}"
             )
-        preset = _made(_parsed(_text(path), path), path.stem, lambda _: str(path), path.parent)
+        preset = _make_policy(
+            _parse_toml(_read_text(path), path), path.stem, lambda _: str(path), path.parent
+        )
         # a preset may name tools that some data does not have
         return replace(preset, rules=tuple(replace(rule, where="") for rule in preset.rules))
     return read_policy(path)
@@ -92,7 +94,7 @@ def read_settings(path: Path) -> Settings:
     """
     from planner_eval.comparison.schemas import PolicyFile
 
-    data, _ = _checked(path, settings=True)
+    data, _ = _read_checked(path, settings=True)
     keys = PolicyFile.known_keys()
     return Settings(
         any(key in keys for key in data), {key: item for key, item in data.items() if key not in keys}
@@ -112,30 +114,30 @@ def read_policy(
     Raises:
         PolicyError: the file cannot be read, or says something impossible; names the place.
     """
-    policy = _of_file(path, settings=settings)
+    policy = _read_policy_file(path, settings=settings)
     return policy if unknown is None else replace(policy, unknown=unknown)
 
 
-_PROJECTS = ("planeval.toml", "pyproject.toml")
+_PROJECT_FILES = ("planeval.toml", "pyproject.toml")
 """Files that hold a project's settings beside its policy."""
 
 
-def _of_file(path: Path, extending: tuple[Path, ...] = (), *, settings: bool = False) -> Policy:
+def _read_policy_file(path: Path, extending: tuple[Path, ...] = (), *, settings: bool = False) -> Policy:
     """The policy of a file, which those `extending` it extend."""
-    data, where = _checked(path, settings=settings or path.name in _PROJECTS)
+    data, where = _read_checked(path, settings=settings or path.name in _PROJECT_FILES)
     if path.resolve() in (file.resolve() for file in extending):
         route = " → ".join(map(str, (*extending, path)))
         raise PolicyError(f"{path}: extends leads back to the file: {route}; expected a preset or another")
-    return _made(data, path.stem, where, path.parent, (*extending, path))
+    return _make_policy(data, path.stem, where, path.parent, (*extending, path))
 
 
-def _checked(path: Path, *, settings: bool) -> tuple[dict[str, Any], Where]:
+def _read_checked(path: Path, *, settings: bool) -> tuple[dict[str, Any], KeyPathFormatter]:
     """What a file says, checked, of a pyproject.toml our table alone; and how its places are called."""
     from planner_eval.comparison.schemas import PolicyFile, SettingsFile
 
-    text = _text(path)
-    data = _parsed(text, path)
-    within: Place = ()
+    text = _read_text(path)
+    data = _parse_toml(text, path)
+    within: KeyPath = ()
     if path.name == "pyproject.toml":
         within = ("tool", "planeval")
         tools = data.get("tool", {})
@@ -143,7 +145,7 @@ def _checked(path: Path, *, settings: bool) -> tuple[dict[str, Any], Where]:
 
     lines = lines_of(text)
 
-    def where(key_path: Place) -> str:
+    def where(key_path: KeyPath) -> str:
         line = line_of(lines, (*within, *key_path))
         return str(path) if line is None else f"{path}, line {line}"
 
@@ -151,7 +153,7 @@ def _checked(path: Path, *, settings: bool) -> tuple[dict[str, Any], Where]:
     return data, where
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -161,42 +163,42 @@ def _text(path: Path) -> str:
         raise PolicyError(f"{path}: {error.strerror or error}") from None
 
 
-def _parsed(text: str, path: Path) -> dict[str, Any]:
+def _parse_toml(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise PolicyError(f"{path}: {error}") from None
 
 
-_HEAD = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]")
+_TABLE_HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]")
 _KEY = re.compile(r"""\s*([\w."'-]+)\s*=""")
 
 
-def lines_of(text: str) -> dict[Place, int]:
+def lines_of(text: str) -> dict[KeyPath, int]:
     r"""The lines of a TOML text where its tables and keys stand; those within a value are not looked for.
 
     >>> lines_of("a = 1\n[[rule]]\n[[rule]]\ntool = 'f'")
     {('a',): 1, ('rule',): 2, ('rule', 0): 2, ('rule', 1): 3, ('rule', 1, 'tool'): 4}
     """
-    lines: dict[Place, int] = {}
-    table: Place = ()
-    counts: dict[Place, int] = {}
+    lines: dict[KeyPath, int] = {}
+    table: KeyPath = ()
+    counts: dict[KeyPath, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        if head := _HEAD.match(line):
-            key_path = table = _keys(head[2])
+        if head := _TABLE_HEADER.match(line):
+            key_path = table = _split_key(head[2])
             if head[1] == "[[":
                 lines.setdefault(table, number)
                 counts[table] = counts.get(table, -1) + 1
                 key_path = table = (*table, counts[table])
         elif key := _KEY.match(line):
-            key_path = (*table, *_keys(key[1]))
+            key_path = (*table, *_split_key(key[1]))
         else:
             continue
         lines.setdefault(key_path, number)
     return lines
 
 
-def line_of(lines: Mapping[Place, int], key_path: Place) -> int | None:
+def line_of(lines: Mapping[KeyPath, int], key_path: KeyPath) -> int | None:
     """The line of a key, or of what holds it; None where that cannot be told.
 
     >>> line_of({("rule", 0): 2}, ("rule", 0, "tool"))
@@ -205,11 +207,13 @@ def line_of(lines: Mapping[Place, int], key_path: Place) -> int | None:
     return next((lines[key_path[:to]] for to in range(len(key_path), 0, -1) if key_path[:to] in lines), None)
 
 
-def _keys(text: str) -> tuple[str | int, ...]:
+def _split_key(text: str) -> tuple[str | int, ...]:
     return tuple(word.strip().strip("\"'") for word in text.split("."))
 
 
-def policy_of(data: Mapping[str, Any], where: str = "policy", base_folder: Path | None = None) -> Policy:
+def policy_from_data(
+    data: Mapping[str, Any], where: str = "policy", base_folder: Path | None = None
+) -> Policy:
     """The policy that data says, as read from TOML.
 
     Args:
@@ -220,31 +224,31 @@ def policy_of(data: Mapping[str, Any], where: str = "policy", base_folder: Path 
     Raises:
         PolicyError: a key, a rule or a value is unknown or of the wrong kind.
 
-    >>> policy_of({"rule": [{"argument": "price", "tolerance": 0.01}]}).rules[0].tolerance
+    >>> policy_from_data({"rule": [{"argument": "price", "tolerance": 0.01}]}).rules[0].tolerance
     0.01
     """
     from planner_eval.comparison.schemas import PolicyFile
 
     PolicyFile.check(data, where, PolicyError)
-    return _made(data, Path(where).stem, lambda _: where, base_folder)
+    return _make_policy(data, Path(where).stem, lambda _: where, base_folder)
 
 
-def _made(
+def _make_policy(
     data: Mapping[str, Any],
     name: str,
-    where: Where,
+    where: KeyPathFormatter,
     base_folder: Path | None,
     extending: tuple[Path, ...] = (),
 ) -> Policy:
     """The policy of data that are as they should be: checked, or shipped and so checked by tests."""
-    base = _base(data.get("extends", "default"), where, base_folder, extending)
+    base = _load_base(data.get("extends", "default"), where, base_folder, extending)
     rules = [
-        _rule(rule, f"{where(('rule', index))}, rule {index + 1}")
+        _make_rule(rule, f"{where(('rule', index))}, rule {index + 1}")
         for index, rule in enumerate(data.get("rule", ()))
     ]
-    if finding := idle(rules, first=not base.rules):
+    if finding := find_idle_rule(rules, first=not base.rules):
         raise PolicyError(f"{rules[finding.at].where}: the rule {finding.words}")
-    settings: dict[str, Any] = {k: data[k] for k in _PLAIN if k in data}
+    settings: dict[str, Any] = {k: data[k] for k in _PLAIN_KEYS if k in data}
     for key in ("stateful", "wildcards"):
         if key in data:
             settings[key] = tuple(data[key])
@@ -257,21 +261,23 @@ def _made(
     return replace(base, name=data.get("name") or name, rules=(*base.rules, *rules), **settings)
 
 
-_PLAIN = ("order", "names", "answer", "inline", "repeats")
+_PLAIN_KEYS = ("order", "names", "answer", "inline", "repeats")
 
 
-def _base(name: str, where: Where, base_folder: Path | None, extending: tuple[Path, ...]) -> Policy:
+def _load_base(
+    name: str, where: KeyPathFormatter, base_folder: Path | None, extending: tuple[Path, ...]
+) -> Policy:
     files = () if name == "default" else ((base_folder or Path()) / name, Path(name))
     file = next((path for path in files if path.is_file()), None)
     if file is not None:
-        return _of_file(file, extending)
+        return _read_policy_file(file, extending)
     try:
         return load_policy(name)
     except PolicyError as error:
         raise PolicyError(f"{where(('extends',))}: extends: {error}") from None
 
 
-def _rule(data: Mapping[str, Any], where: str) -> Rule:
+def _make_rule(data: Mapping[str, Any], where: str) -> Rule:
     compare = data.get("compare", ())
     compare = (compare,) if isinstance(compare, str) else tuple(compare)
     fields = {
@@ -281,9 +287,9 @@ def _rule(data: Mapping[str, Any], where: str) -> Rule:
         return Rule(
             compare=compare,
             accepted=tuple(data.get("accepted", ())),
-            aliases=_aliases(data.get("aliases", {})),
+            aliases=_read_aliases(data.get("aliases", {})),
             default=data.get("default", NOTHING),
-            function=_function(data["function"]) if "function" in data else None,
+            function=_import_function(data["function"]) if "function" in data else None,
             where=where,
             **fields,
         )
@@ -291,17 +297,17 @@ def _rule(data: Mapping[str, Any], where: str) -> Rule:
         raise PolicyError(f"{where}: {error}") from None
 
 
-def _aliases(data: str | Mapping[str, Any]) -> Mapping[str, str]:
+def _read_aliases(data: str | Mapping[str, Any]) -> Mapping[str, str]:
     if isinstance(data, str):
         path = folder("data") / "policies" / "tables" / f"{data}.toml"
         if not path.is_file():
             names = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
             raise PolicyError(f"there is no table of aliases {data!r}; known are {names}")
-        data = _parsed(_text(path), path)
+        data = _parse_toml(_read_text(path), path)
     return {casefold(alias): name for alias, name in data.items()}
 
 
-def _function(name: str) -> Callable[[Any, Any], bool]:
+def _import_function(name: str) -> Callable[[Any, Any], bool]:
     """A function by its place ``module:name``; the policy's author vouches for it."""
     module, _, attribute = name.partition(":")
     try:

@@ -8,14 +8,14 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from planner_eval.comparison.policy.policy import fits, wild
+from planner_eval.comparison.policy.policy import fits, has_wildcard
 from planner_eval.comparison.policy.rule import NOTHING, Rule
 
-_PRESENCE = frozenset({"any", "optional", "extra"})
-_SAYING = "compare, tolerance, relative, accepted, aliases, default, pattern or function"
+_PRESENCE_RULES = frozenset({"any", "optional", "extra"})
+_RULE_SETTINGS = "compare, tolerance, relative, accepted, aliases, default, pattern or function"
 
 
-class Idle(NamedTuple):
+class IdleRule(NamedTuple):
     """A rule that changes nothing.
 
     Args:
@@ -27,26 +27,28 @@ class Idle(NamedTuple):
     words: str
 
 
-def idle(rules: Sequence[Rule], *, first: bool = True) -> Idle | None:
+def find_idle_rule(rules: Sequence[Rule], *, first: bool = True) -> IdleRule | None:
     """The first rule of a file that changes nothing, or has words that do not; None where each does.
 
     Args:
         rules: The rules of one file.
         first: Whether no rule of another file comes before them, which one that says nothing takes back.
 
-    >>> idle([Rule(argument="city", compare=("casefold",)), Rule(compare=("numbers",))]).words
+    >>> find_idle_rule([Rule(argument="city", compare=("casefold",)), Rule(compare=("numbers",))]).words
     'never holds: rule 2 comes later and fits all that it fits; write it after that'
     """
     # Most rules name what they fit or say "*" of it: those are looked up, and only patterns are gone through.
     indexes: dict[tuple[str, str], list[int]] = {}
     for index, rule in enumerate(rules):
         indexes.setdefault((rule.tool, rule.argument), []).append(index)
-    patterns = [(i, rule) for i, rule in enumerate(rules) if _pattern(rule.tool) or _pattern(rule.argument)]
+    patterns = [
+        (i, rule) for i, rule in enumerate(rules) if _is_pattern(rule.tool) or _is_pattern(rule.argument)
+    ]
     for index, rule in enumerate(rules):
         if first and index == 0 and rule == Rule(rule.tool, rule.argument):
-            return Idle(index, f"says nothing; expected {_SAYING}")
-        if words := _without_effect(rule):
-            return Idle(index, words)
+            return IdleRule(index, f"says nothing; expected {_RULE_SETTINGS}")
+        if words := _find_ineffective_words(rule):
+            return IdleRule(index, words)
         later = indexes[rule.tool, rule.argument][-1]
         if later == index:
             keys = (("*", rule.argument), (rule.tool, "*"), ("*", "*"))
@@ -61,11 +63,11 @@ def idle(rules: Sequence[Rule], *, first: bool = True) -> Idle | None:
             later = min(later_indexes, default=index)
         if later > index:
             reason = f"rule {later + 1} comes later and fits all that it fits"
-            return Idle(index, f"never holds: {reason}; write it after that")
+            return IdleRule(index, f"never holds: {reason}; write it after that")
     return None
 
 
-def _without_effect(rule: Rule) -> str | None:
+def _find_ineffective_words(rule: Rule) -> str | None:
     """What is wrong with a rule of which one word leaves others nothing to do; None where all of it acts."""
     words = {*rule.compare}
     bare = replace(rule, compare=(), default=NOTHING) == Rule(rule.tool, rule.argument)
@@ -76,26 +78,26 @@ def _without_effect(rule: Rule) -> str | None:
             "ignores the argument",
         )
     elif "any" in words:
-        other_words, has_settings, effect = words - _PRESENCE, not bare, "takes any value"
+        other_words, has_settings, effect = words - _PRESENCE_RULES, not bare, "takes any value"
     elif "exact" in words:
-        other_words, has_settings, effect = words - _PRESENCE - {"exact"}, False, "compares exactly"
+        other_words, has_settings, effect = words - _PRESENCE_RULES - {"exact"}, False, "compares exactly"
     else:
         return None
     if other_words or has_settings:
-        words_text = _named(other_words) if other_words else "the rest of it"
+        words_text = _format_words(other_words) if other_words else "the rest of it"
         return f"{effect}, which leaves {words_text} without effect; take the one or the other out"
     return None
 
 
-def _named(words: set[str]) -> str:
+def _format_words(words: set[str]) -> str:
     return ", ".join(map(repr, sorted(words)))
 
 
-def _pattern(text: str) -> bool:
-    return text != "*" and wild(text)
+def _is_pattern(text: str) -> bool:
+    return text != "*" and has_wildcard(text)
 
 
 def _covers(first: Rule, second: Rule) -> bool:
     """Whether a rule fits, for certain, all that another fits."""
     pairs = ((first.tool, second.tool), (first.argument, second.argument))
-    return all(over in ("*", text) or (not wild(text) and fits(over, text)) for over, text in pairs)
+    return all(over in ("*", text) or (not has_wildcard(text) and fits(over, text)) for over, text in pairs)

@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import PolicyError
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.plan.model import Value
@@ -39,7 +39,7 @@ NAMES = {
 }
 
 
-@quick
+@fast_frozen
 class Policy:
     """Everything a comparison depends on besides the two plans.
 
@@ -82,7 +82,7 @@ class Policy:
     def __post_init__(self) -> None:
         for word, choices in ((self.order, ORDERS), (self.names, NAMES)):
             if word not in choices:
-                raise PolicyError(unknown(word, choices))
+                raise PolicyError(format_unknown_name(word, choices))
 
     def rule(self, app: str | None, name: str, argument: str) -> Rule | None:
         """The rule that holds for an argument; None where none fits."""
@@ -100,37 +100,39 @@ DEFAULT_POLICY = Policy()
 """Values exactly, numbers by value, order by data flow."""
 
 
-def recognised(policy: Policy) -> Policy:
+def intern_policy(policy: Policy) -> Policy:
     """The policy; :data:`DEFAULT_POLICY` itself for one that is equal to it, as copies from afar are.
 
     Comparisons under the default policy take short ways, and know it by being the one.
 
-    >>> recognised(Policy()) is DEFAULT_POLICY
+    >>> intern_policy(Policy()) is DEFAULT_POLICY
     True
     """
     return DEFAULT_POLICY if policy == DEFAULT_POLICY else policy
 
 
-def unknown(name: str, choices: Mapping[str, object]) -> str:
+def format_unknown_name(name: str, choices: Mapping[str, object]) -> str:
     """What to say of a name that no rule has."""
     hint = did_you_mean(name, choices, f"known are {', '.join(choices)}")
     return f"there is no rule {name!r}; {hint}"
 
 
 @cache
-def _pattern(text: str) -> re.Pattern[str]:
+def _compile_pattern(text: str) -> re.Pattern[str]:
     quoted = re.escape(text).replace(r"\*", ".*").replace(r"\?", ".")
     return re.compile(quoted, re.DOTALL)
 
 
-def wild(pattern: str) -> bool:
+def has_wildcard(pattern: str) -> bool:
     """Whether a pattern may name several things."""
     return "*" in pattern or "?" in pattern
 
 
 def fits(pattern: str, text: str) -> bool:
     """Whether a text is what a pattern names: itself, or with ``*`` and ``?`` for any text and character."""
-    return pattern in ("*", text) or (wild(pattern) and _pattern(pattern).fullmatch(text) is not None)
+    return pattern in ("*", text) or (
+        has_wildcard(pattern) and _compile_pattern(pattern).fullmatch(text) is not None
+    )
 
 
 def tool_fits(pattern: str, app: str | None, name: str) -> bool:

@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 from planner_eval.base.errors import PolicyError
-from planner_eval.comparison.policy.policy import fits, tool_fits, unknown
+from planner_eval.comparison.policy.policy import fits, format_unknown_name, tool_fits
 from planner_eval.comparison.policy.values import Form, casefold
 from planner_eval.plan.model import Value
 
@@ -92,7 +92,7 @@ class Rule:
             object.__setattr__(self, "compare", (compare,))
         for name in self.compare:
             if name not in COMPARE:
-                raise PolicyError(unknown(name, COMPARE))
+                raise PolicyError(format_unknown_name(name, COMPARE))
         if self.pattern is not None:
             try:
                 re.compile(self.pattern)
@@ -102,7 +102,7 @@ class Rule:
             if number is not None and not 0 <= number < inf:
                 raise PolicyError(f"a tolerance is a number from 0 on, found {number!r}")
 
-        chained = _chained(self.aliases)
+        chained = _find_chained_alias(self.aliases)
         if chained is not None:
             raise PolicyError(
                 f"the alias {chained[0]!r} stands for {chained[1]!r}, which is an alias itself: "
@@ -110,7 +110,9 @@ class Rule:
             )
         object.__setattr__(self, "form", Form(self.compare, self.aliases))
         has_criteria = self.tolerance is not None or self.relative is not None or self.pattern is not None
-        weighs = has_criteria or self.accepted or self.function or not _PAIRWISE.isdisjoint(self.compare)
+        weighs = (
+            has_criteria or self.accepted or self.function or not _PAIRWISE_RULES.isdisjoint(self.compare)
+        )
         object.__setattr__(self, "weighs", bool(weighs))
 
     def fits(self, app: str | None, name: str, argument: str) -> bool:
@@ -123,7 +125,7 @@ class Rule:
         return self.weighs or "optional" in self.compare or "extra" in self.compare
 
 
-def _chained(aliases: Mapping[str, str]) -> tuple[str, str] | None:
+def _find_chained_alias(aliases: Mapping[str, str]) -> tuple[str, str] | None:
     """The first alias whose name is the alias of another name."""
     names_by_alias = {casefold(alias): casefold(name) for alias, name in aliases.items()}
     chained = (
@@ -132,4 +134,4 @@ def _chained(aliases: Mapping[str, str]) -> tuple[str, str] | None:
     return next(chained, None)
 
 
-_PAIRWISE = frozenset({"set", "unordered", "subset", "superset", "any"})
+_PAIRWISE_RULES = frozenset({"set", "unordered", "subset", "superset", "any"})

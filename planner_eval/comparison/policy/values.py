@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from unicodedata import normalize
 
 from planner_eval.base.limits import MAX_DIGITS
-from planner_eval.comparison.policy.dates import dates, times
+from planner_eval.comparison.policy.dates import normalise_date, normalise_time
 from planner_eval.plan.canonical import value_key
 from planner_eval.plan.model import Bag, Template, Value
 from planner_eval.plan.values import fold
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedFloat:
     """A number that equals only numbers of its own type."""
 
     value: float
@@ -29,7 +29,7 @@ _INVISIBLE = str.maketrans("", "", "\u200b\u2060\ufeff")
 """Blanks of no width, which models write in the middle of words."""
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     """Text without case, one for all of Unicode's canonical forms of it (its standard, D145), in NFC."""
     return normalize("NFC", normalize("NFD", text.translate(_INVISIBLE)).casefold())
 
@@ -42,75 +42,78 @@ def casefold(value: Value) -> Value:
     """
     if type(value) is not str:
         return value
-    return " ".join((value.lower() if value.isascii() else _folded(value)).split())
+    return " ".join((value.lower() if value.isascii() else _fold_case(value)).split())
 
 
-def blankless(value: Value) -> Value:
+def remove_blanks(value: Value) -> Value:
     r"""Text without case and without any blank, be it a tab, a no-break space or one of no width.
 
-    >>> blankless("New\tYork"), blankless("New\u00a0York")
+    >>> remove_blanks("New\tYork"), remove_blanks("New\u00a0York")
     ('newyork', 'newyork')
     """
     return casefold(value).replace(" ", "") if type(value) is str else value
 
 
-def typed(value: Value) -> Value:
+def mark_float(value: Value) -> Value:
     """A float that no longer equals the integer of the same value.
 
-    >>> typed(7.0) == typed(7), typed(-0.0) == typed(0.0)
+    >>> mark_float(7.0) == mark_float(7), mark_float(-0.0) == mark_float(0.0)
     (False, True)
     """
-    return Typed(value + 0.0) if type(value) is float else value  # -0.0 is 0.0
+    return TypedFloat(value + 0.0) if type(value) is float else value  # -0.0 is 0.0
 
 
 _NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*+)(?:\.([0-9]*+))?+(?:[eE]([+-]?[0-9]++))?+")
-_ENDS = frozenset("0123456789.")
-_CERTAIN = 2**53
+_NUMBER_ENDS = frozenset("0123456789.")
+_MAX_EXACT_FLOAT = 2**53
 """Below this a float stands for one integer."""
-_FEW = 16
+_MAX_FLOAT_LENGTH = 16
 """So many characters are never more digits than a float tells apart."""
-_POWER = 10**8
+_MAX_POWER = 10**8
 """Powers of ten that a decimal takes on every machine."""
 
 
-def numbers(value: Value) -> Value:
+def normalise_number(value: Value) -> Value:
     """Text that is a number becomes the number, exactly; ``True`` stays what it is.
 
     A number is what its decimal digits say, of a float the fewest that read back as it. What neither an
     integer of a plan nor a float is becomes a decimal, which nothing writes out.
 
-    >>> numbers(" 7 "), numbers("2.50"), numbers("1,5"), numbers("7 pm")
+    >>> normalise_number(" 7 "), normalise_number("2.50"), normalise_number("1,5"), normalise_number("7 pm")
     (7, 2.5, '1,5', '7 pm')
-    >>> numbers("9007199254740993.0"), numbers("1e400") == numbers("1e999"), numbers("1e23") == numbers(1e23)
+    >>> (
+    ...     normalise_number("9007199254740993.0"), normalise_number("1e400") == normalise_number("1e999"),
+    ...     normalise_number("1e23") == normalise_number(1e23)
+    ... )
     (9007199254740993, False, True)
     """
     if type(value) is str and len(value) <= MAX_DIGITS + 1:
         text = value.strip()
-    elif type(value) is float and abs(value) >= _CERTAIN:
+    elif type(value) is float and abs(value) >= _MAX_EXACT_FLOAT:
         text = repr(value)
     else:
         return value
-    if text[-1:] not in _ENDS or (match := _NUMBER.fullmatch(text)) is None:
+    if text[-1:] not in _NUMBER_ENDS or (match := _NUMBER.fullmatch(text)) is None:
         return value
     is_whole = match[3] is match[4] is None
-    if len(text) <= _FEW and match[4] is None:
+    if len(text) <= _MAX_FLOAT_LENGTH and match[4] is None:
         return int(text) if is_whole else float(text)
-    sign, digits, power = _parts(match)
+    sign, digits, power = _split_number(match)
     if 0 <= power <= MAX_DIGITS - len(digits):
         integer = int(f"{sign}{digits or 0}") * 10**power
-        return integer if is_whole or abs(integer) >= _CERTAIN else float(integer)
+        return integer if is_whole or abs(integer) >= _MAX_EXACT_FLOAT else float(integer)
     written = f"{sign}{digits}e{power}"
     shortest = _NUMBER.fullmatch(repr(float(written)))
-    if shortest is not None and _parts(shortest) == (sign, digits, power):
+    if shortest is not None and _split_number(shortest) == (sign, digits, power):
         return float(written)
-    if abs(power) > _POWER:
+    if abs(power) > _MAX_POWER:
         return written
     from decimal import Decimal
 
     return Decimal(written)
 
 
-def _parts(match: re.Match[str]) -> tuple[str, str, int]:
+def _split_number(match: re.Match[str]) -> tuple[str, str, int]:
     """A number's sign, its digits without zeros at either end, and the power of ten that they count."""
     sign, integer, fraction, power = match.groups("")
     digits = (integer + fraction).lstrip("0")
@@ -119,10 +122,10 @@ def _parts(match: re.Match[str]) -> tuple[str, str, int]:
     return ("-" if sign == "-" else "", significant, scale) if significant else ("", "", 0)
 
 
-def booleans(value: Value) -> Value:
+def normalise_boolean(value: Value) -> Value:
     """True and false become 1 and 0, and so do their names as text.
 
-    >>> booleans(True), booleans("False"), booleans("yes")
+    >>> normalise_boolean(True), normalise_boolean("False"), normalise_boolean("yes")
     (1, 0, 'yes')
     """
     if type(value) is str:
@@ -130,27 +133,27 @@ def booleans(value: Value) -> Value:
     return int(value) if type(value) is bool else value
 
 
-LEAVES: dict[str, Callable[[Value], Value]] = {
-    "numbers": numbers,
-    "booleans": booleans,
-    "date": dates,
-    "time": times,
+LEAF_NORMALISERS: dict[str, Callable[[Value], Value]] = {
+    "numbers": normalise_number,
+    "booleans": normalise_boolean,
+    "date": normalise_date,
+    "time": normalise_time,
     "casefold": casefold,
-    "blankless": blankless,
-    "typed": typed,
+    "blankless": remove_blanks,
+    "typed": mark_float,
 }
 """Rules that look at one leaf at a time, by their names, in the order in which they act: what is read as
 something else first, then what is left of text."""
 
-_FOLDS = ("casefold", "blankless")
-_HELD = "\0"
+_FOLD_RULES = ("casefold", "blankless")
+_BLANK_GUARD = "\0"
 """What keeps the blanks beside a reference, as it is none and joins with no accent."""
 
-_READ = ("numbers", "booleans", "date", "time")
+_READING_RULES = ("numbers", "booleans", "date", "time")
 
 
 class Form:
-    """How a rule brings a value into the form that it compares: aliases, :data:`LEAVES`, then collections.
+    """How a rule brings a value into the form that it compares: aliases, leaves, then collections.
 
     Args:
         compare: The names of :data:`planner_eval.comparison.policy.rule.COMPARE` that the rule has, in any
@@ -164,10 +167,13 @@ class Form:
         self.names = {casefold(name): casefold(name) for name in aliases.values()}
         self.names |= {casefold(alias): casefold(name) for alias, name in aliases.items()}
         alias_readers = (self._named,) if aliases else ()
-        self.read = (*alias_readers, *(LEAVES[name] for name in _READ if name in compare))
-        self.changes = (*alias_readers, *(change for name, change in LEAVES.items() if name in compare))
-        self.folds = [LEAVES[name] for name in _FOLDS if name in compare]
-        self.set = not SETS.isdisjoint(compare)
+        self.read = (*alias_readers, *(LEAF_NORMALISERS[name] for name in _READING_RULES if name in compare))
+        self.changes = (
+            *alias_readers,
+            *(change for name, change in LEAF_NORMALISERS.items() if name in compare),
+        )
+        self.folds = [LEAF_NORMALISERS[name] for name in _FOLD_RULES if name in compare]
+        self.set = not SET_RULES.isdisjoint(compare)
         self.bag = "unordered" in compare
 
     def of(self, value: Value, tools: Sequence[str] = ()) -> Value:
@@ -182,12 +188,12 @@ class Form:
         """
         if not self.set:
             form = fold(value, self.leaf, text=self.text) if self.changes else value
-            return Bag(_sorted(form, tools)) if self.bag and type(form) is list else form
+            return Bag(_sort_items(form, tools)) if self.bag and type(form) is list else form
         items = self.items(value)
         if items is None:
             return fold(value, self.leaf, text=self.text)
         distinct = {repr(value_key(item, range(len(tools)))): item for item in items}
-        return Bag(_sorted(list(distinct.values()), tools))
+        return Bag(_sort_items(list(distinct.values()), tools))
 
     def items(self, value: Value) -> list[Value] | None:
         """The items of a list, of a text with commas between them, a scalar alone; None for anything else."""
@@ -220,7 +226,7 @@ class Form:
             if type(segment) is not str:
                 formed.append(segment)
                 continue
-            before, after = _HELD * (index > 0), _HELD * (index < last)
+            before, after = _BLANK_GUARD * (index > 0), _BLANK_GUARD * (index < last)
             for change in self.folds:
                 segment = change(f"{before}{segment}{after}")
                 segment = str(segment)[len(before) : len(segment) - len(after)]
@@ -240,11 +246,11 @@ class Form:
         return bool(value != text)
 
 
-SETS = frozenset({"set", "subset", "superset"})
+SET_RULES = frozenset({"set", "subset", "superset"})
 """Rules that compare collections in which neither order nor repetition counts."""
 
 
-def _sorted(items: list[Value], tools: Sequence[str]) -> list[Value]:
+def _sort_items(items: list[Value], tools: Sequence[str]) -> list[Value]:
     """Items in an order that depends on what they are, references by their tools; of equals as written."""
     blank = [0] * len(tools)
     return sorted(items, key=lambda item: (repr(value_key(item, blank)), repr(value_key(item, tools))))

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from planner_eval.comparison.explanation.counted import as_counted
-from planner_eval.comparison.explanation.sentences import Names
+from planner_eval.comparison.explanation.counted import prepare_for_counting
+from planner_eval.comparison.explanation.sentences import CallNames
 from planner_eval.comparison.matching.align import Matching
-from planner_eval.comparison.structure.figures import Sides, StructureFigures
+from planner_eval.comparison.structure.figures import FigurePair, StructureFigures
 from planner_eval.plan.model import Plan
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # The structure of two plans with all calls named, in words and as JSON data.
-Name: TypeAlias = Callable[[int], str]
+CallName: TypeAlias = Callable[[int], str]
 """The name of the call at a position."""
 
-ALIKE = "the same components, depth and dependencies"
+NO_DIFFERENCE = "the same components, depth and dependencies"
 
 
 def structure_text(comparison: StructureDiff) -> str:
@@ -37,55 +37,55 @@ def structure_text(comparison: StructureDiff) -> str:
     Args:
         comparison: What :func:`planner_eval.compare_structure` gave.
     """
-    names = Names.of(comparison.pred, comparison.gold, comparison.pairs)
-    lines = [f"structure: {str(comparison.figures) or ALIKE}"]
+    names = CallNames.of(comparison.pred, comparison.gold, comparison.pairs)
+    lines = [f"structure: {str(comparison.figures) or NO_DIFFERENCE}"]
     structures = (
         ("pred", names.ours, comparison.pred_structure),
         ("gold", names.theirs, comparison.gold_structure),
     )
     for field in ("components", "generations", "critical"):
         for plan_name, name, structure in structures:
-            lines.append(f"  {_said(field, plan_name, name, structure)}")
-    lines += (f"  {line}" for line in _differences(comparison, names))
+            lines.append(f"  {_format_field(field, plan_name, name, structure)}")
+    lines += (f"  {line}" for line in _format_differences(comparison, names))
     return "\n".join(line.replace("\n", "\\n") for line in lines)  # names may hold line ends
 
 
-def _said(field: str, plan_name: str, name: Name, structure: Structure) -> str:
+def _format_field(field: str, plan_name: str, name: CallName, structure: Structure) -> str:
     if field == "critical":
-        return f"longest chain of {plan_name}: {_calls(name, structure.critical, ' → ') or 'none'}"
-    groups: Sequence[Group] = getattr(structure, field)
-    return f"{field} of {plan_name} ({len(groups)}): {_parts(name, groups) or 'none'}"
+        return f"longest chain of {plan_name}: {_format_calls(name, structure.critical, ' → ') or 'none'}"
+    groups: Sequence[CallGroup] = getattr(structure, field)
+    return f"{field} of {plan_name} ({len(groups)}): {_format_groups(name, groups) or 'none'}"
 
 
-def _differences(comparison: StructureDiff, names: Names) -> Iterator[str]:
+def _format_differences(comparison: StructureDiff, names: CallNames) -> Iterator[str]:
     pred_name, gold_name = names.ours, names.theirs
     for groups in comparison.torn:
-        yield f"torn apart: gold's {_parts(gold_name, groups)}"
+        yield f"torn apart: gold's {_format_groups(gold_name, groups)}"
     for groups in comparison.joined:
-        yield f"joined: {_parts(pred_name, groups)}"
+        yield f"joined: {_format_groups(pred_name, groups)}"
     for pred, _, generation, gold_generation in comparison.moved:
         yield f"moved: {pred_name(pred)} is in generation {generation}, in gold in {gold_generation}"
-    yield from _links("edge lost: gold's", "takes from", gold_name, comparison.edges_lost)
-    yield from _links("edge added:", "takes from", pred_name, comparison.edges_added)
-    yield from _links("dependency lost: gold's", "needs", gold_name, comparison.lost)
-    yield from _links("dependency added:", "needs", pred_name, comparison.added)
-    yield from _links("order violated: gold's", "is written before", gold_name, comparison.violated)
+    yield from _format_links("edge lost: gold's", "takes from", gold_name, comparison.edges_lost)
+    yield from _format_links("edge added:", "takes from", pred_name, comparison.edges_added)
+    yield from _format_links("dependency lost: gold's", "needs", gold_name, comparison.lost)
+    yield from _format_links("dependency added:", "needs", pred_name, comparison.added)
+    yield from _format_links("order violated: gold's", "is written before", gold_name, comparison.violated)
 
 
-def _links(head: str, verb: str, name: Name, links: Iterable[Link]) -> Iterator[str]:
+def _format_links(head: str, verb: str, name: CallName, links: Iterable[Link]) -> Iterator[str]:
     """A line for each consumer, with all its producers."""
     needs: dict[int, list[int]] = {}
     for producer, consumer in links:
         needs.setdefault(consumer, []).append(producer)
     for consumer, producers in needs.items():
-        yield f"{head} {name(consumer)} {verb} {_calls(name, producers)}"
+        yield f"{head} {name(consumer)} {verb} {_format_calls(name, producers)}"
 
 
-def _parts(name: Name, groups: Iterable[Group]) -> str:
-    return " | ".join(_calls(name, group) for group in groups)
+def _format_groups(name: CallName, groups: Iterable[CallGroup]) -> str:
+    return " | ".join(_format_calls(name, group) for group in groups)
 
 
-def _calls(name: Name, calls: Iterable[int], between: str = ", ") -> str:
+def _format_calls(name: CallName, calls: Iterable[int], between: str = ", ") -> str:
     return between.join(map(name, calls))
 
 
@@ -112,7 +112,7 @@ def calls_data(comparison: StructureDiff) -> dict[str, Any]:
 
 # ----------------------------------------------------------------------
 # How the structure of two plans differs, call by call, on the NetworkX views of the plans.
-Group: TypeAlias = tuple[int, ...]
+CallGroup: TypeAlias = tuple[int, ...]
 """Calls by their positions, in ascending order."""
 
 
@@ -128,7 +128,7 @@ class Link(NamedTuple):
     consumer: int
 
 
-class Moved(NamedTuple):
+class MovedPair(NamedTuple):
     """Partners that stand in different topological generations, which are counted from 1.
 
     Args:
@@ -155,9 +155,9 @@ class Structure:
             several tie; a circle is one link, and its first call stands for it.
     """
 
-    components: tuple[Group, ...]
-    generations: tuple[Group, ...]
-    critical: Group
+    components: tuple[CallGroup, ...]
+    generations: tuple[CallGroup, ...]
+    critical: CallGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +193,9 @@ class StructureDiff:
     gold: Plan
     pred_structure: Structure
     gold_structure: Structure
-    torn: tuple[tuple[Group, ...], ...] = ()
-    joined: tuple[tuple[Group, ...], ...] = ()
-    moved: tuple[Moved, ...] = ()
+    torn: tuple[tuple[CallGroup, ...], ...] = ()
+    joined: tuple[tuple[CallGroup, ...], ...] = ()
+    moved: tuple[MovedPair, ...] = ()
     edges_lost: tuple[Link, ...] = ()
     edges_added: tuple[Link, ...] = ()
     lost: tuple[Link, ...] = ()
@@ -208,9 +208,9 @@ class StructureDiff:
         """How much differs."""
         pred_structure, gold_structure = self.pred_structure, self.gold_structure
         return StructureFigures(
-            Sides(len(pred_structure.components), len(gold_structure.components)),
-            Sides(len(pred_structure.generations), len(gold_structure.generations)),
-            Sides(
+            FigurePair(len(pred_structure.components), len(gold_structure.components)),
+            FigurePair(len(pred_structure.generations), len(gold_structure.generations)),
+            FigurePair(
                 *(
                     max(map(len, structure.generations), default=0)
                     for structure in (pred_structure, gold_structure)
@@ -239,7 +239,7 @@ def structure_of(matching: Matching) -> StructureDiff:
     """
     import networkx as nx
 
-    matching = as_counted(matching)
+    matching = prepare_for_counting(matching)
     pred, gold = _graph(matching.pred), _graph(matching.gold)
     gold.remove_nodes_from(matching.waived)
     to_gold = dict(matching.alignment.pairs)
@@ -250,14 +250,16 @@ def structure_of(matching: Matching) -> StructureDiff:
         matching.gold,
         pred_structure,
         gold_structure,
-        torn=_parted(gold_structure.components, pred_structure.components, to_pred),
-        joined=_parted(pred_structure.components, gold_structure.components, to_gold),
-        moved=_moved(pred_structure.generations, gold_structure.generations, matching.alignment.pairs),
-        edges_lost=_lost(gold, pred, to_pred, nx.DiGraph.successors),
-        edges_added=_lost(pred, gold, to_gold, nx.DiGraph.successors),
-        lost=_lost(gold, pred, to_pred, nx.descendants),
-        added=_lost(pred, gold, to_gold, nx.descendants),
-        violated=_violated(gold, to_pred),
+        torn=_find_parted_components(gold_structure.components, pred_structure.components, to_pred),
+        joined=_find_parted_components(pred_structure.components, gold_structure.components, to_gold),
+        moved=_find_moved_pairs(
+            pred_structure.generations, gold_structure.generations, matching.alignment.pairs
+        ),
+        edges_lost=_find_lost_links(gold, pred, to_pred, nx.DiGraph.successors),
+        edges_added=_find_lost_links(pred, gold, to_gold, nx.DiGraph.successors),
+        lost=_find_lost_links(gold, pred, to_pred, nx.descendants),
+        added=_find_lost_links(pred, gold, to_gold, nx.descendants),
+        violated=_find_violated_links(gold, to_pred),
         pairs=matching.alignment.pairs,
     )
 
@@ -290,9 +292,9 @@ def _structure(graph: Graph) -> Structure:
     )
 
 
-def _parted(
-    components: Iterable[Group], other_components: Iterable[Group], partner: Mapping[int, int]
-) -> tuple[tuple[Group, ...], ...]:
+def _find_parted_components(
+    components: Iterable[CallGroup], other_components: Iterable[CallGroup], partner: Mapping[int, int]
+) -> tuple[tuple[CallGroup, ...], ...]:
     """The components whose partners lie in several of the other plan, their calls in parts accordingly."""
     component_of = {call: number for number, group in enumerate(other_components) for call in group}
     parted = []
@@ -306,21 +308,25 @@ def _parted(
     return tuple(parted)
 
 
-def _moved(
-    pred_generations: Iterable[Group], gold_generations: Iterable[Group], pairs: Iterable[tuple[int, int]]
-) -> tuple[Moved, ...]:
+def _find_moved_pairs(
+    pred_generations: Iterable[CallGroup],
+    gold_generations: Iterable[CallGroup],
+    pairs: Iterable[tuple[int, int]],
+) -> tuple[MovedPair, ...]:
     pred_numbers, gold_numbers = (
         {call: n for n, group in enumerate(generations, 1) for call in group}
         for generations in (pred_generations, gold_generations)
     )
     return tuple(
-        Moved(pred, gold, pred_numbers[pred], gold_numbers[gold])
+        MovedPair(pred, gold, pred_numbers[pred], gold_numbers[gold])
         for pred, gold in pairs
         if pred_numbers[pred] != gold_numbers[gold]
     )
 
 
-def _lost(graph: Graph, other_graph: Graph, partner: Mapping[int, int], reach: Reach) -> tuple[Link, ...]:
+def _find_lost_links(
+    graph: Graph, other_graph: Graph, partner: Mapping[int, int], reach: Reach
+) -> tuple[Link, ...]:
     """What `reach` finds from call to call of one graph, and not from partner to partner in the other."""
     inverse = {image: call for call, image in partner.items()}
     links = []
@@ -334,7 +340,7 @@ def _lost(graph: Graph, other_graph: Graph, partner: Mapping[int, int], reach: R
     return tuple(sorted(links, key=lambda link: (link.consumer, link.producer)))
 
 
-def _violated(gold: Graph, partner: Mapping[int, int]) -> tuple[Link, ...]:
+def _find_violated_links(gold: Graph, partner: Mapping[int, int]) -> tuple[Link, ...]:
     """Dependencies that pred writes the other way round; what gold writes so, or in a circle, is free."""
     import networkx as nx
 

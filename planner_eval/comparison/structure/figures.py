@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import counted
-from planner_eval.comparison.explanation.counted import as_counted
-from planner_eval.plan.graph import BLOCK, closure, leaders, levels, needed, producers
+from planner_eval.base.text import format_count
+from planner_eval.comparison.explanation.counted import prepare_for_counting
+from planner_eval.plan.graph import BLOCK, closure_size, component_leaders, levels, needed_marks, producers
 
 if TYPE_CHECKING:
     from planner_eval.comparison.matching.align import Matching
 
 
-class Sides(NamedTuple):
+class FigurePair(NamedTuple):
     """One figure of either plan."""
 
     pred: int
@@ -47,9 +47,9 @@ class StructureFigures(NamedTuple):
         added: Dependencies of pred, by way of others too, that gold does not have.
     """
 
-    components: Sides
-    depth: Sides
-    width: Sides
+    components: FigurePair
+    depth: FigurePair
+    width: FigurePair
     torn: int
     joined: int
     lost: int
@@ -59,16 +59,18 @@ class StructureFigures(NamedTuple):
         """What differs, on one line; empty where nothing does."""
         clauses = []
         if self.components.pred != self.components.gold:
-            clauses.append(f"{counted(self.components.pred, 'component')} instead of {self.components.gold}")
+            clauses.append(
+                f"{format_count(self.components.pred, 'component')} instead of {self.components.gold}"
+            )
         elif self.torn or self.joined:
             clauses.append(f"{self.components.pred} components, grouped otherwise")
         if self.depth.pred != self.depth.gold:
             clauses.append(f"depth {self.depth.pred} instead of {self.depth.gold}")
         if self.lost:
             added = f", {self.added} added" if self.added else ""
-            clauses.append(f"{counted(self.lost, 'dependency')} lost{added}")
+            clauses.append(f"{format_count(self.lost, 'dependency')} lost{added}")
         elif self.added:
-            clauses.append(f"{counted(self.added, 'dependency')} added")
+            clauses.append(f"{format_count(self.added, 'dependency')} added")
         return "; ".join(clauses)
 
 
@@ -101,34 +103,34 @@ class Structures:
             self.pairs = [(pred, new_position[gold]) for pred, gold in self.pairs]
         self.levels = levels(self.pred), levels(self.gold)
 
-    def depth(self) -> Sides:
+    def depth(self) -> FigurePair:
         """How many generations either plan has."""
         pred_levels, gold_levels = self.levels
-        return Sides(max(pred_levels, default=-1) + 1, max(gold_levels, default=-1) + 1)
+        return FigurePair(max(pred_levels, default=-1) + 1, max(gold_levels, default=-1) + 1)
 
-    def width(self) -> Sides:
+    def width(self) -> FigurePair:
         """How many calls the largest generation of either plan has."""
-        gold_width = max(_sizes(self.levels[1]).values(), default=0)
+        gold_width = max(_count_names(self.levels[1]).values(), default=0)
         if self.pred is self.gold:
-            return Sides(gold_width, gold_width)
-        return Sides(max(_sizes(self.levels[0]).values(), default=0), gold_width)
+            return FigurePair(gold_width, gold_width)
+        return FigurePair(max(_count_names(self.levels[0]).values(), default=0), gold_width)
 
     def components(self) -> Components:
         """The components of both plans, and which of them share partners."""
-        gold_leaders = leaders(self.gold)
+        gold_leaders = component_leaders(self.gold)
         if self.pred is self.gold:
-            sizes = _sizes(gold_leaders)
+            sizes = _count_names(gold_leaders)
             return Components(
                 sizes, sizes, {(component, component): size for component, size in sizes.items()}
             )
-        pred_leaders = leaders(self.pred)
-        shared = _sizes([(pred_leaders[pred], gold_leaders[gold]) for pred, gold in self.pairs])
-        return Components(_sizes(pred_leaders), _sizes(gold_leaders), shared)
+        pred_leaders = component_leaders(self.pred)
+        shared = _count_names([(pred_leaders[pred], gold_leaders[gold]) for pred, gold in self.pairs])
+        return Components(_count_names(pred_leaders), _count_names(gold_leaders), shared)
 
     def dependencies(self) -> Overlap:
         """Pairs of calls of which one needs the other, by way of others too."""
         if self.pred is self.gold:
-            count = closure(self.gold)
+            count = closure_size(self.gold)
             return count, count, count
         number = list(range(len(self.gold), len(self.gold) + len(self.pred)))  # after gold's
         for pred, gold in self.pairs:
@@ -137,9 +139,9 @@ class Structures:
         for first in range(0, len(self.gold) + len(self.pred), BLOCK):
             last = first + BLOCK
             marks = [1 << call - first if first <= call < last else 0 for call in number]
-            pred_needed = needed(self.pred, marks)
+            pred_needed = needed_marks(self.pred, marks)
             marks = [1 << call - first if first <= call < last else 0 for call in range(len(self.gold))]
-            gold_needed = needed(self.gold, marks)
+            gold_needed = needed_marks(self.gold, marks)
             pred_count += sum(map(int.bit_count, pred_needed))
             gold_count += sum(map(int.bit_count, gold_needed))
             shared_count += sum(
@@ -167,12 +169,12 @@ class Components:
     @property
     def torn(self) -> int:
         """Components of gold whose partners lie in several of pred."""
-        return _repeated([gold for _, gold in self.shared])
+        return _count_repeated([gold for _, gold in self.shared])
 
     @property
     def joined(self) -> int:
         """Components of pred whose partners lie in several of gold."""
-        return _repeated([pred for pred, _ in self.shared])
+        return _count_repeated([pred for pred, _ in self.shared])
 
     @property
     def same(self) -> bool:
@@ -182,10 +184,10 @@ class Components:
 
     def pairs(self) -> Overlap:
         """Pairs of calls that lie in one component."""
-        return _pairs(self.shared), _pairs(self.pred), _pairs(self.gold)
+        return _count_pairs(self.shared), _count_pairs(self.pred), _count_pairs(self.gold)
 
 
-def _sizes(groups: Iterable[_Name]) -> dict[_Name, int]:
+def _count_names(groups: Iterable[_Name]) -> dict[_Name, int]:
     """How often each name stands there; a Counter takes a microsecond to be made."""
     sizes: dict[_Name, int] = {}
     for name in groups:
@@ -193,14 +195,14 @@ def _sizes(groups: Iterable[_Name]) -> dict[_Name, int]:
     return sizes
 
 
-def _repeated(names: list[int]) -> int:
+def _count_repeated(names: list[int]) -> int:
     """How many names stand there more than once."""
     if len(set(names)) == len(names):
         return 0
-    return sum(count > 1 for count in _sizes(names).values())
+    return sum(count > 1 for count in _count_names(names).values())
 
 
-def _pairs(groups: Mapping[Any, int]) -> int:
+def _count_pairs(groups: Mapping[Any, int]) -> int:
     return sum([size * (size - 1) // 2 for size in groups.values()])
 
 
@@ -216,11 +218,11 @@ def structure_figures(matching: Matching) -> StructureFigures:
     >>> print(structure_figures(match(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"), gold)))
     2 components instead of 1; depth 2 instead of 3; 2 dependencies lost
     """
-    graphs = Structures(as_counted(matching))
+    graphs = Structures(prepare_for_counting(matching))
     components = graphs.components()
     shared_count, pred_count, gold_count = graphs.dependencies()
     return StructureFigures(
-        Sides(len(components.pred), len(components.gold)),
+        FigurePair(len(components.pred), len(components.gold)),
         graphs.depth(),
         graphs.width(),
         components.torn,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.plan.model import Plan
@@ -28,7 +28,7 @@ class Answer(NamedTuple):
     model: str = ""
 
 
-class Camp(NamedTuple):
+class AnswerGroup(NamedTuple):
     """Answers that are one plan under a policy.
 
     Args:
@@ -45,7 +45,7 @@ class Camp(NamedTuple):
         return len({answer.model or answer.run for answer in self.answers})
 
 
-def camps(answers: Iterable[Answer], policy: Policy = DEFAULT_POLICY) -> list[Camp]:
+def group_answers(answers: Iterable[Answer], policy: Policy = DEFAULT_POLICY) -> list[AnswerGroup]:
     """The answers that are one plan, those of most models first.
 
     A plan joins the first camp whose plan it equals, in either direction.
@@ -57,7 +57,7 @@ def camps(answers: Iterable[Answer], policy: Policy = DEFAULT_POLICY) -> list[Ca
     >>> from planner_eval.reading.dialects.read import parse
     >>> plans = {"one": "f(x=1)", "two": "g(x=1)", "three": "f(x=1)"}
     >>> said = [Answer(run, parse(plan)) for run, plan in plans.items()]
-    >>> [[one.run for one in camp.answers] for camp in camps(said)]
+    >>> [[one.run for one in camp.answers] for camp in group_answers(said)]
     [['one', 'three'], ['two']]
     """
     groups: list[list[Answer]] = []
@@ -65,16 +65,16 @@ def camps(answers: Iterable[Answer], policy: Policy = DEFAULT_POLICY) -> list[Ca
         if answer.plan is None or not answer.plan.calls:
             continue
         for camp in groups:
-            if _equal(answer.plan, camp[0].plan, policy):
+            if _are_equal(answer.plan, camp[0].plan, policy):
                 camp.append(answer)
                 break
         else:
             groups.append([answer])
-    camp_list = [Camp(camp[0].plan, tuple(camp)) for camp in groups if camp[0].plan is not None]
+    camp_list = [AnswerGroup(camp[0].plan, tuple(camp)) for camp in groups if camp[0].plan is not None]
     return sorted(camp_list, key=lambda camp: (-camp.models, -len(camp.answers)))
 
 
-def outvoted(
+def find_outvoted_gold(
     gold: Plan,
     answers: Sequence[Answer],
     policy: Policy = DEFAULT_POLICY,
@@ -94,13 +94,13 @@ def outvoted(
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> said = [Answer(name, parse("g(x=1)"), name) for name in ("a-7b", "b-9b", "c-70b")]
-    >>> for found in outvoted(parse("f(x=1)"), said): print(found.confidence, found.message)
+    >>> for found in find_outvoted_gold(parse("f(x=1)"), said): print(found.confidence, found.message)
     medium 3 of 3 models give one plan that is not gold's: g instead of f (a-7b, b-9b, c-70b)
     """
     usable_answers = [answer for answer in answers if answer.plan is not None and answer.plan.calls]
     if len(usable_answers) < 2:
         return
-    plan_camps = camps(usable_answers, policy)
+    plan_camps = group_answers(usable_answers, policy)
     gold_camps = [camp for camp in plan_camps if _is_right(camp.plan, gold, policy, right)]
     for_gold = len({answer.model or answer.run for camp in gold_camps for answer in camp.answers})
     against = next((camp for camp in plan_camps if camp not in gold_camps), None)
@@ -111,33 +111,38 @@ def outvoted(
     confidence: Confidence = "medium" if many else "low"
     runs = [answer.run for answer in against.answers]
     who = (
-        f"{against.models} of {counted(model_count, 'model')}"
+        f"{against.models} of {format_count(model_count, 'model')}"
         if model_count > 1
-        else counted(len(runs), "run") + " of one model"
+        else format_count(len(runs), "run") + " of one model"
     )
     names = ", ".join(runs[:4]) + (", …" if len(runs) > 4 else "")
-    message = f"{who} give one plan that is not gold's: {_apart(against.plan, gold, policy)} ({names})"
+    message = (
+        f"{who} give one plan that is not gold's: {_describe_difference(against.plan, gold, policy)} "
+        f"({names})"
+    )
     yield GoldFinding("gold.outvoted", message, confidence)
 
 
-def agreeing(
+def find_outvoted_records(
     gold: Mapping[str, Plan], answers: Mapping[str, Sequence[Answer]], policy: Policy = DEFAULT_POLICY
 ) -> dict[str, list[GoldFinding]]:
-    """:func:`outvoted` of all records with gold and answers; those without a finding are left out.
+    """:func:`find_outvoted_gold` of all records with gold and answers; those without a finding are left out.
 
     Args:
         gold: The gold plans by record.
         answers: What the runs said, by record.
         policy: How values compare.
 
-    >>> agreeing({}, {})
+    >>> find_outvoted_records({}, {})
     {}
     """
-    findings = {record: [*outvoted(plan, answers.get(record, ()), policy)] for record, plan in gold.items()}
+    findings = {
+        record: [*find_outvoted_gold(plan, answers.get(record, ()), policy)] for record, plan in gold.items()
+    }
     return {record: record_findings for record, record_findings in findings.items() if record_findings}
 
 
-def _equal(plan: Plan | None, other: Plan | None, policy: Policy) -> bool:
+def _are_equal(plan: Plan | None, other: Plan | None, policy: Policy) -> bool:
     """Whether two plans are one under a policy, whichever is taken for gold."""
     if plan is None or other is None:
         return False
@@ -146,21 +151,21 @@ def _equal(plan: Plan | None, other: Plan | None, policy: Policy) -> bool:
 
 def _is_right(plan: Plan, gold: Plan, policy: Policy, right: Sequence[tuple[Plan, Terms]]) -> bool:
     """Whether a plan is gold, or another that its record says is right."""
-    return _equal(plan, gold, policy) or any(
+    return _are_equal(plan, gold, policy) or any(
         diff(plan, alternative, policy, terms).same for alternative, terms in right
     )
 
 
-def _apart(plan: Plan, gold: Plan, policy: Policy) -> str:
+def _describe_difference(plan: Plan, gold: Plan, policy: Policy) -> str:
     """In what a plan differs from gold: the first root of the comparison, told with the plans' own names."""
     plan_tools = sorted(call.tool for call in plan.calls)
     gold_tools = sorted(call.tool for call in gold.calls)
     if plan_tools != gold_tools:
-        return f"{_tools(plan)} instead of {_tools(gold)}"
+        return f"{_format_tools(plan)} instead of {_format_tools(gold)}"
     roots = diff(plan, gold, policy).roots
     return "; ".join(edit.message for edit in roots[:2]) + ("; …" if len(roots) > 2 else "")
 
 
-def _tools(plan: Plan) -> str:
+def _format_tools(plan: Plan) -> str:
     names = [call.tool for call in plan.calls]
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "") or "no call"

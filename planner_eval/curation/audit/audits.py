@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from planner_eval.base.errors import CODES, InputError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import did_you_mean, shortened
+from planner_eval.base.text import did_you_mean, shorten
 from planner_eval.catalogs.check import check
 from planner_eval.curation.audit import agreement, candidates, grounding, outcome, surplus, twins
-from planner_eval.curation.audit.subject import Subject
+from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.results.findings import CONFIDENCES, Confidence, GoldFinding
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # Gold against the tools on offer: what a plan that may only use these could not say.
-SURE: dict[str, Confidence] = {
+CONFIDENCE_BY_CODE: dict[str, Confidence] = {
     "check.unknown_tool": "high",
     "check.permission": "high",
     "check.missing_argument": "high",
@@ -42,7 +42,7 @@ Types are often told carelessly: a number that stands for a text is a fault of t
 often as one of gold, and what tools return is told worst of all.
 """
 
-CATALOG_CODES = tuple(code.replace("check.", "gold.") for code in SURE)
+CATALOG_CODES = tuple(code.replace("check.", "gold.") for code in CONFIDENCE_BY_CODE)
 
 
 def contradictions(plan: Plan, catalog: Catalog) -> Iterator[GoldFinding]:
@@ -59,14 +59,16 @@ def contradictions(plan: Plan, catalog: Catalog) -> Iterator[GoldFinding]:
     ['gold.unknown_argument']
     """
     for finding in check(plan, catalog):
-        if finding.code in SURE:
+        if finding.code in CONFIDENCE_BY_CODE:
             code = finding.code.replace("check.", "gold.")
-            yield GoldFinding(code, finding.message, SURE[finding.code], finding.call, finding.argument)
+            yield GoldFinding(
+                code, finding.message, CONFIDENCE_BY_CODE[finding.code], finding.call, finding.argument
+            )
 
 
 # ----------------------------------------------------------------------
 # The audits: what is looked for in gold, a row each; `CODES` of `base/errors.py` says what they may find.
-Find: TypeAlias = Callable[[Subject], Iterable[GoldFinding]]
+Finder: TypeAlias = Callable[[AuditedRecord], Iterable[GoldFinding]]
 
 
 class Audit(NamedTuple):
@@ -79,21 +81,21 @@ class Audit(NamedTuple):
     """
 
     codes: tuple[str, ...]
-    find: Find
+    find: Finder
     runs: bool = False
 
 
-class Gathering(Protocol):
+class SetAuditor(Protocol):
     """Looks at records that go by, and keeps little of each."""
 
-    def add(self, number: int, subject: Subject) -> None:
+    def add(self, number: int, subject: AuditedRecord) -> None:
         """Look at one more record; `number` is its position."""
 
     def found(self) -> Iterable[tuple[int, GoldFinding]]:
         """The findings, each with the number of its record."""
 
 
-class Beside(NamedTuple):
+class SetAudit(NamedTuple):
     """Something that is looked for in records beside each other.
 
     Args:
@@ -102,37 +104,37 @@ class Beside(NamedTuple):
     """
 
     codes: tuple[str, ...]
-    begin: Callable[[], Gathering]
+    begin: Callable[[], SetAuditor]
 
 
-def _against(subject: Subject) -> Iterable[GoldFinding]:
+def _find_contradictions(subject: AuditedRecord) -> Iterable[GoldFinding]:
     return () if subject.catalog is None else contradictions(subject.plan, subject.catalog)
 
 
-def _ungrounded(subject: Subject) -> Iterable[GoldFinding]:
+def _find_ungrounded(subject: AuditedRecord) -> Iterable[GoldFinding]:
     question_text = subject.said
     return () if question_text is None else grounding.ungrounded(subject.plan, question_text, subject.catalog)
 
 
-def _ambiguous(subject: Subject) -> Iterable[GoldFinding]:
-    return candidates.ambiguous(subject.plan, query=subject.said)
+def _find_ambiguous(subject: AuditedRecord) -> Iterable[GoldFinding]:
+    return candidates.find_ambiguous_picks(subject.plan, query=subject.said)
 
 
-def _outvoted(subject: Subject) -> Iterable[GoldFinding]:
-    return agreement.outvoted(subject.plan, subject.answers, right=subject.right)
+def _find_outvoted(subject: AuditedRecord) -> Iterable[GoldFinding]:
+    return agreement.find_outvoted_gold(subject.plan, subject.answers, right=subject.right)
 
 
-class _Twins:
+class _TwinAuditor:
     """Records with a question beside each other."""
 
     def __init__(self) -> None:
-        self._twins = twins.Twins()
+        self._twins = twins.TwinFinder()
         self._last: tuple[Catalog | None, bytes] = (None, b"")
 
-    def add(self, number: int, subject: Subject) -> None:
+    def add(self, number: int, subject: AuditedRecord) -> None:
         if subject.query is not None:
             tools = self._tools(subject.catalog)
-            self._twins.add(number, twins.Item(subject.record, subject.query, subject.plan, tools))
+            self._twins.add(number, twins.QuestionRecord(subject.record, subject.query, subject.plan, tools))
 
     def found(self) -> Iterable[tuple[int, GoldFinding]]:
         return self._twins.found()
@@ -147,34 +149,34 @@ class _Twins:
 
 
 AUDITS: tuple[Audit, ...] = (
-    Audit(CATALOG_CODES, _against),
-    Audit(surplus.CODES, surplus.surplus),
-    Audit(grounding.CODES, _ungrounded),
-    Audit(candidates.CODES, _ambiguous),
-    Audit(outcome.CODES, outcome.outcome, runs=True),
-    Audit(agreement.CODES, _outvoted),
+    Audit(CATALOG_CODES, _find_contradictions),
+    Audit(surplus.CODES, surplus.find_surplus),
+    Audit(grounding.CODES, _find_ungrounded),
+    Audit(candidates.CODES, _find_ambiguous),
+    Audit(outcome.CODES, outcome.audit_outcome, runs=True),
+    Audit(agreement.CODES, _find_outvoted),
 )
 """Every audit of single records, in the order in which their findings are told of one record."""
 
 
-BESIDE: tuple[Beside, ...] = (Beside(twins.CODES, _Twins),)
+SET_AUDITS: tuple[SetAudit, ...] = (SetAudit(twins.CODES, _TwinAuditor),)
 """Every audit of records beside each other."""
 
 
-def wanted(has: Callable[[str], bool]) -> tuple[Audit, ...]:
+def select_audits(has: Callable[[str], bool]) -> tuple[Audit, ...]:
     """The audits that may find something that is asked for.
 
     Args:
         has: Whether a code is asked for.
 
-    >>> [audit.codes[0] for audit in wanted(lambda code: code == "gold.option")]
+    >>> [audit.codes[0] for audit in select_audits(lambda code: code == "gold.option")]
     ['gold.fails']
     """
     return tuple(audit for audit in AUDITS if any(map(has, audit.codes)))
 
 
 def audit(
-    subject: Subject, audits: Sequence[Audit], has: Callable[[str], bool] = lambda code: True
+    subject: AuditedRecord, audits: Sequence[Audit], has: Callable[[str], bool] = lambda code: True
 ) -> Iterator[GoldFinding]:
     """What audits find in one record, in the order of its calls.
 
@@ -185,7 +187,7 @@ def audit(
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> plan = parse([{"name": "f", "label": "a", "arguments": {"x": "$b.y$"}}], dialect="nestful")
-    >>> [found.code for found in audit(Subject("q1", plan), AUDITS)]
+    >>> [found.code for found in audit(AuditedRecord("q1", plan), AUDITS)]
     ['gold.unresolved']
     """
     findings = [finding for row in audits for finding in row.find(subject) if has(finding.code)]
@@ -194,7 +196,7 @@ def audit(
 
 # ----------------------------------------------------------------------
 # Which findings are asked for: by the beginnings of their codes.
-class Choice(NamedTuple):
+class FindingSelection(NamedTuple):
     """Which findings are asked for.
 
     Args:
@@ -202,7 +204,10 @@ class Choice(NamedTuple):
         ignore: Beginnings of codes that are left out of these.
         least: How sure a finding has to be.
 
-    >>> Choice(("gold",), ("gold.answer",)).has("gold.answer"), Choice().has("dataset.type")
+    >>> (
+    ...     FindingSelection(("gold",), ("gold.answer",)).has("gold.answer"),
+    ...     FindingSelection().has("dataset.type")
+    ... )
     (False, True)
     """
 
@@ -225,7 +230,7 @@ class Choice(NamedTuple):
         return CONFIDENCES.index(confidence) <= CONFIDENCES.index(self.least)
 
 
-def choice(select: Iterable[str], ignore: Iterable[str], least: str) -> Choice:
+def read_selection(select: Iterable[str], ignore: Iterable[str], least: str) -> FindingSelection:
     """What the user asks for.
 
     Args:
@@ -236,23 +241,23 @@ def choice(select: Iterable[str], ignore: Iterable[str], least: str) -> Choice:
     Raises:
         InputError: a code is the beginning of none, or there is no such confidence; names the nearest.
 
-    >>> choice(["gold.opt"], [], "medium").select
+    >>> read_selection(["gold.opt"], [], "medium").select
     ('gold.opt',)
     """
     if least not in CONFIDENCES:
         raise InputError(f"confidence {least!r}: expected one of {', '.join(CONFIDENCES)}")
-    return Choice(_codes("select", select), _codes("ignore", ignore), least)
+    return FindingSelection(_read_codes("select", select), _read_codes("ignore", ignore), least)
 
 
-def _codes(option: str, prefixes: Iterable[str]) -> tuple[str, ...]:
+def _read_codes(option: str, prefixes: Iterable[str]) -> tuple[str, ...]:
     if isinstance(prefixes, str):
         prefixes = (prefixes,)
     if not isinstance(prefixes, Iterable):
-        raise InputError(f"{option} is {shortened(repr(prefixes), 40)}, expected codes, e.g. ['gold.answer']")
+        raise InputError(f"{option} is {shorten(repr(prefixes), 40)}, expected codes, e.g. ['gold.answer']")
     codes = tuple(prefixes)
     for code in codes:
         if not isinstance(code, str) or not code:
-            raise InputError(f"{option} {shortened(repr(code), 40)}: expected a code, e.g. 'gold.answer'")
+            raise InputError(f"{option} {shorten(repr(code), 40)}: expected a code, e.g. 'gold.answer'")
         if not any(full_code.startswith(code) for full_code in CODES):
             hint = did_you_mean(code, list(CODES), "they stand in brackets behind findings")
             raise InputError(f"{option} {code!r}: no code begins so; {hint}")

@@ -10,7 +10,7 @@ from typing import Any
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_files import read_json
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import shortened
+from planner_eval.base.text import shorten
 from planner_eval.curation.audit.gold import GoldDoubt
 from planner_eval.results.findings import digests
 
@@ -77,12 +77,12 @@ def read_baseline(source: Any) -> Baseline:
         return Baseline()
     if isinstance(source, (str, os.PathLike)):
         name = os.fspath(source)
-        data = _file(name)
+        data = _read_file(name)
     else:
         name, data = "the baseline", source
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         schema = data.get("schema") if isinstance(data, dict) else data
-        description = shortened(repr(schema), 40) if schema is not None else "none"
+        description = shorten(repr(schema), 40) if schema is not None else "none"
         raise InputError(
             f"{name}: expected a baseline, whose schema is {SCHEMA!r}, found {description}; "
             "--write-baseline writes one"
@@ -99,7 +99,7 @@ def read_baseline(source: Any) -> Baseline:
         ) from None
 
 
-def _file(name: str) -> Any:
+def _read_file(name: str) -> Any:
     try:
         text = Path(name).read_text(encoding="utf-8-sig")
     except FileNotFoundError:

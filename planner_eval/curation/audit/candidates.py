@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import shortened
-from planner_eval.comparison.policy.values import numbers
+from planner_eval.base.text import shorten
+from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.curation.audit.question import Question
 from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.values import leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 
 CODES = ("gold.candidate", "gold.candidates")
-MOST = 1000
+MAX_ENTRIES = 1000
 """So many places of one value are looked at."""
-_SMALL = 100
+_MIN_DISTINCTIVE_NUMBER = 100
 """A smaller integer stands in answers by chance."""
-_CHOOSES = re.compile(
+_CHOICE_WORDS = re.compile(
     r"\b(?:\w{2,12}est|best|most|least|lowest|highest|first|second|third|fourth|fifth|last|any|random"
     r"|popular|rated|recommended|sort(?:ed)?|rank(?:ed)?|under|below|above|at least|more than|less than"
     r"|only)\b",
@@ -27,7 +27,7 @@ _CHOOSES = re.compile(
 )
 
 
-class Pick(NamedTuple):
+class PickedLiteral(NamedTuple):
     """A literal that an earlier answer's list holds.
 
     Args:
@@ -49,7 +49,9 @@ class Pick(NamedTuple):
     among: int
 
 
-def picks(plan: Plan, observations: Mapping[int, Value] | None = None) -> Iterator[Pick]:
+def find_picked_literals(
+    plan: Plan, observations: Mapping[int, Value] | None = None
+) -> Iterator[PickedLiteral]:
     """The literals of a plan that entries of an earlier answer's list hold, each where it is rarest.
 
     Args:
@@ -59,29 +61,31 @@ def picks(plan: Plan, observations: Mapping[int, Value] | None = None) -> Iterat
     >>> from planner_eval.plan.model import Call
     >>> hotels = [{"id": "h-17", "price": 120}, {"id": "h-23", "price": 90}]
     >>> asked = Call("a", "search", result=hotels, has_result=True), Call("b", "book", (("hotel", "h-23"),))
-    >>> [(pick.value, pick.entries, pick.among) for pick in picks(Plan(asked))]
+    >>> [(pick.value, pick.entries, pick.among) for pick in find_picked_literals(Plan(asked))]
     [('h-23', (1,), 2)]
     """
     if observations is None:
         observations = {position: call.result for position, call in enumerate(plan.calls) if call.has_result}
-    literal_keys = {_key(value) for _, _, value in _literals(plan)}
-    places_by_source = {position: _places(answer, literal_keys) for position, answer in observations.items()}
-    for position, name, value in _literals(plan):
+    literal_keys = {_lookup_key(value) for _, _, value in _distinctive_literals(plan)}
+    places_by_source = {
+        position: _find_entries(answer, literal_keys) for position, answer in observations.items()
+    }
+    for position, name, value in _distinctive_literals(plan):
         candidates = [
             (source, path, entries, among)
             for source in sorted(places_by_source)
             if source < position
-            for path, (entries, among) in places_by_source[source].get(_key(value), {}).items()
+            for path, (entries, among) in places_by_source[source].get(_lookup_key(value), {}).items()
         ]
         if candidates:
             source, path, entries, among = min(
                 candidates,
                 key=lambda candidate: (candidate[3] < 2, len(candidate[2]), candidate[3], -candidate[0]),
             )
-            yield Pick(position, name, value, source, path, tuple(entries), among)
+            yield PickedLiteral(position, name, value, source, path, tuple(entries), among)
 
 
-def ambiguous(
+def find_ambiguous_picks(
     plan: Plan, observations: Mapping[int, Value] | None = None, query: str | None = None
 ) -> Iterator[GoldFinding]:
     """Literals of a recorded conversation that were picked where another pick would have been as right.
@@ -101,27 +105,28 @@ def ambiguous(
     >>> from planner_eval.plan.model import Call
     >>> hotels = [{"id": "h-17"}, {"id": "h-23"}]
     >>> asked = Call("a", "search", result=hotels, has_result=True), Call("b", "book", (("hotel", "h-23"),))
-    >>> for found in ambiguous(Plan(asked), query="Book one."): print(found.confidence, found.message)
+    >>> for found in find_ambiguous_picks(Plan(asked), query="Book one."): print(found.confidence,
+    ...     found.message)
     medium hotel is 'h-23', the 2nd of 2 that search answered (at *.id); the query does not say which to take
     """
     question = Question(query) if query else None
-    for pick in picks(plan, observations):
+    for pick in find_picked_literals(plan, observations):
         if pick.among < 2 or len(pick.entries) == pick.among:
             continue
         if question is not None and question.grounds(pick.value, pick.argument) is not None:
             continue
         tool = plan.calls[pick.source].tool
         path_text = ".".join(str(step) for step in pick.path)
-        value = shortened(repr(pick.value), 60)
+        value = shorten(repr(pick.value), 60)
         if len(pick.entries) > 1:
-            which = ", ".join(_nth(entry) for entry in pick.entries[:4]) + (
+            which = ", ".join(_format_ordinal(entry) for entry in pick.entries[:4]) + (
                 ", …" if len(pick.entries) > 4 else ""
             )
             entries_text = f"the {which} of {pick.among} hold that {tool} answered (at {path_text})"
             message = f"{pick.argument} is {value}, which {entries_text}"
             yield GoldFinding("gold.candidates", message, "low", pick.call, pick.argument)
         elif pick.entries[0] > 0:
-            chooses = _CHOOSES.search(query) if query else None
+            chooses = _CHOICE_WORDS.search(query) if query else None
             clear = question is not None and question.english and chooses is None
             confidence: Confidence = "medium" if clear else "low"
             why = (
@@ -131,39 +136,42 @@ def ambiguous(
                 if query
                 else ""
             )
-            which = f"the {_nth(pick.entries[0])} of {pick.among} that {tool} answered (at {path_text})"
+            which = (
+                f"the {_format_ordinal(pick.entries[0])} of {pick.among} that {tool} answered (at "
+                f"{path_text})"
+            )
             message = f"{pick.argument} is {value}, {which}{'; ' if why else ''}{why}"
             yield GoldFinding("gold.candidate", message, confidence, pick.call, pick.argument)
 
 
-def _literals(plan: Plan) -> Iterator[tuple[int, str, Value]]:
+def _distinctive_literals(plan: Plan) -> Iterator[tuple[int, str, Value]]:
     """The literals that answers do not hold by chance."""
     for position, call in enumerate(plan.calls):
         for name, argument in call.arguments:
             if isinstance(argument, Template):
                 continue
             for _, value in leaves(argument):
-                if _telling(value):
+                if _is_distinctive(value):
                     yield position, name, value
 
 
-def _telling(value: Value) -> bool:
+def _is_distinctive(value: Value) -> bool:
     if isinstance(value, (bool, Ref, Unresolved)):
         return False
     if isinstance(value, str):
         return len(value.strip()) >= 4
-    return isinstance(value, (int, float)) and (abs(value) >= _SMALL or value != int(value))
+    return isinstance(value, (int, float)) and (abs(value) >= _MIN_DISTINCTIVE_NUMBER or value != int(value))
 
 
-def _key(value: Value) -> Any:
+def _lookup_key(value: Value) -> Any:
     """A value as it is looked up: the text of a number is the number."""
-    return numbers(value.strip()) if isinstance(value, str) else value
+    return normalise_number(value.strip()) if isinstance(value, str) else value
 
 
-Places = dict[Path, tuple[list[int], int]]
+EntriesByPath = dict[Path, tuple[list[int], int]]
 
 
-def _places(answer: Value, literal_keys: set[Any]) -> dict[Any, Places]:
+def _find_entries(answer: Value, literal_keys: set[Any]) -> dict[Any, EntriesByPath]:
     """Of each wanted value the lists that hold it: the entries that do, and how many have something there."""
     entries_by_key: dict[Any, dict[Path, list[int]]] = {}
     sizes: dict[Path, int] = {}
@@ -171,7 +179,7 @@ def _places(answer: Value, literal_keys: set[Any]) -> dict[Any, Places]:
     for path, value in leaves(answer):
         if isinstance(value, (bool, type(None))):
             continue
-        key = _key(value)
+        key = _lookup_key(value)
         for index, entry in enumerate(path):
             if type(entry) is not int:
                 continue
@@ -181,7 +189,7 @@ def _places(answer: Value, literal_keys: set[Any]) -> dict[Any, Places]:
                 sizes[list_path] = sizes.get(list_path, 0) + 1
             if key in literal_keys:
                 entries = entries_by_key.setdefault(key, {}).setdefault(list_path, [])
-                if len(entries) < MOST and (not entries or entries[-1] != entry):
+                if len(entries) < MAX_ENTRIES and (not entries or entries[-1] != entry):
                     entries.append(entry)
     return {
         value: {path: (entries, sizes[path]) for path, entries in paths.items()}
@@ -189,7 +197,7 @@ def _places(answer: Value, literal_keys: set[Any]) -> dict[Any, Places]:
     }
 
 
-def _nth(entry: int) -> str:
+def _format_ordinal(entry: int) -> str:
     number = entry + 1
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"

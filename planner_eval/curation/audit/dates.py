@@ -9,10 +9,10 @@ from itertools import islice
 
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.benchmarks.datasets.questions import DAY, MONTH, WEEKDAY
 from planner_eval.comparison.policy.dates import MONTHS, WEEKDAYS
 from planner_eval.curation.audit.numbers import Amount
-from planner_eval.curation.audit.words import FEW, Ground
+from planner_eval.curation.audit.words import MAX_MENTIONS, Ground
+from planner_eval.reading.question_templates import DAY, MONTH, WEEKDAY
 
 
 # ----------------------------------------------------------------------
@@ -40,7 +40,7 @@ class Day(NamedTuple):
         )
 
 
-class Clock(NamedTuple):
+class ClockTime(NamedTuple):
     """A time of day that a text says.
 
     Args:
@@ -67,7 +67,7 @@ class Moments(NamedTuple):
 
     days: tuple[Day, ...]
     weekdays: tuple[tuple[int, Span], ...]
-    clocks: tuple[Clock, ...]
+    clocks: tuple[ClockTime, ...]
     relative: Span | None
     lasting: Span | None
     vague: tuple[tuple[str, Span], ...]
@@ -81,36 +81,39 @@ _ORDINALS = {
     "twenty-sixth": 26, "twenty-seventh": 27, "twenty-eighth": 28, "twenty-ninth": 29, "thirtieth": 30,
     "thirty-first": 31,
 }  # fmt: skip
-_SPELLED = "(?:" + "|".join(sorted(_ORDINALS, key=len, reverse=True)) + ")"
-_ONE = rf"(?:{DAY}|{_SPELLED})"
-_YEAR = r"(?:,?[ ]?(?:of[ ])?(?P<{0}>\d{{4}})\b(?!:))?+"
-_AND = r"[ ]?(?:-|–|—|/|,|to|until|till|til|and|through|thru|or|&|,[ ]and)[ ]?(?:on[ ])?(?:the[ ])?"
-_NO_TIME = r"(?!:|[ ]?[ap]\.?m\b)"
-_RANGE = r"[ ]?(?:-|–|—|to|until|till|and|through|or|,[ ]and)[ ]?(?:on[ ])?(?:the[ ])?"
+_SPELLED_ORDINAL = "(?:" + "|".join(sorted(_ORDINALS, key=len, reverse=True)) + ")"
+_DAY_OF_MONTH = rf"(?:{DAY}|{_SPELLED_ORDINAL})"
+_OPTIONAL_YEAR = r"(?:,?[ ]?(?:of[ ])?(?P<{0}>\d{{4}})\b(?!:))?+"
+_DAY_SEPARATOR = r"[ ]?(?:-|–|—|/|,|to|until|till|til|and|through|thru|or|&|,[ ]and)[ ]?(?:on[ ])?(?:the[ ])?"
+_NOT_A_TIME = r"(?!:|[ ]?[ap]\.?m\b)"
+_DAY_RANGE_SEPARATOR = r"[ ]?(?:-|–|—|to|until|till|and|through|or|,[ ]and)[ ]?(?:on[ ])?(?:the[ ])?"
 
 # Every repetition is bounded or possessive: a text of a model's takes time in proportion to its length.
-_DAYS = re.compile(
+_DAY_PATTERN = re.compile(
     rf"""
     (?<!\d)(?P<iso>\d{{4}})[-/.](?P<iso_month>\d{{1,2}})(?:[-/.](?P<iso_day>\d{{1,2}}))?+(?!\d)
   | (?<![\d/.-])(?P<one>\d{{1,2}})[-/.](?P<two>\d{{1,2}})(?:[-/.](?P<short>\d{{4}}|\d\d))?+(?![\d/]|-\d|\.\d)
-  | \b{MONTH}\b\.?,?[ ]?(?:the[ ])?(?P<after>{_ONE}\b{_NO_TIME}(?:{_AND}{_ONE}\b{_NO_TIME}){{0,6}}+)
-      {_YEAR.format("after_year")}
-  | (?<![\d/.:-])\b(?P<before>{_ONE}\b(?:{_RANGE}{_ONE}\b){{0,6}}+)(?:[ ]day)?(?:[ ]of)?[ ,-]{{1,2}}
-      {MONTH}\b\.?{_YEAR.format("before_year")}
-  | \b{MONTH}\b\.?{_YEAR.format("month_year")}
+  | \b{MONTH}\b\.?,?[ ]?(?:the[
+      ])?(?P<after>{_DAY_OF_MONTH}\b{_NOT_A_TIME}(?:{_DAY_SEPARATOR}{_DAY_OF_MONTH}\b{_NOT_A_TIME}){{0,6}}+)
+      {_OPTIONAL_YEAR.format("after_year")}
+  | (?<![\d/.:-])\b(?P<before>{_DAY_OF_MONTH}\b(?:{_DAY_RANGE_SEPARATOR}{_DAY_OF_MONTH}\b){{0,6}}+)(?:[
+      ]day)?(?:[ ]of)?[ ,-]{{1,2}} {MONTH}\b\.?{_OPTIONAL_YEAR.format("before_year")}
+  | \b{MONTH}\b\.?{_OPTIONAL_YEAR.format("month_year")}
   | \b(?P<nth>(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th))\b
-  | \bthe[ ](?P<spelled>{_SPELLED})\b
+  | \bthe[ ](?P<spelled>{_SPELLED_ORDINAL})\b
   | (?<![\d.,:])(?P<year>(?:19|20)\d\d)(?![\d:]|[.,]\d)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_MAY = 5
-_OF_MAY = re.compile(r"\b(?:in|of|for|during|this|next|last|early|late)\s$", re.IGNORECASE)
+_MONTH_OF_MAY = 5
+_BEFORE_MONTH_OF_MAY = re.compile(r"\b(?:in|of|for|during|this|next|last|early|late)\s$", re.IGNORECASE)
 """What tells the month from the verb."""
-_A_MONTH = re.compile(rf"\b{MONTH}\b", re.IGNORECASE)
-_A_DAY = re.compile(rf"\b{_ONE}\b", re.IGNORECASE)
-_WEEK = re.compile(rf"\b(?P<name>{WEEKDAY}|mon|tue|tues|wed|thu|thur|thurs|fri)s?\b", re.IGNORECASE)
-_RELATIVE = re.compile(
+_MONTH_NAME = re.compile(rf"\b{MONTH}\b", re.IGNORECASE)
+_DAY_OF_MONTH_PATTERN = re.compile(rf"\b{_DAY_OF_MONTH}\b", re.IGNORECASE)
+_WEEKDAY_PATTERN = re.compile(
+    rf"\b(?P<name>{WEEKDAY}|mon|tue|tues|wed|thu|thur|thurs|fri)s?\b", re.IGNORECASE
+)
+_RELATIVE_TIME = re.compile(
     r"""\b(?:to-?day|tonight|tonite|to-?morrow|yesterday|immediately|asap|soon
     |(?:next|last|(?<!of\ )this|coming|following|upcoming|past|previous|every|each)\ (?:\w{1,12}\ ){0,2}
        (?:day|night|week|weekend|month|year|quarter|evening|morning|afternoon|date|time)s?
@@ -119,12 +122,12 @@ _RELATIVE = re.compile(
     |valentine(?:['’]?s)?|birthday|holiday)s?\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-_LASTING = re.compile(
+_PERIOD_WORDS = re.compile(
     r"""\b(?:now|currently|current|recent(?:ly)?|latest|(?:day|night|week|month|year|fortnight)s?|daily|weekly|monthly
     |annual|yearly|quarterly)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-_CLOCKS = re.compile(
+_CLOCK_TIME_PATTERN = re.compile(
     r"""
     (?<![\d:.,$])(?P<hour>[01]?\d|2[0-4])(?:[:.h](?P<minute>[0-5]\d)(?::[0-5]\d)?+)?+(?![\d:])
       (?:\ ?-?(?P<half>[ap])\.?\ ?m\b\.?|\ ?(?P<clock>o['’]?\ ?clock))?+(?!\w|\ ?%|[.,]\d)
@@ -144,28 +147,28 @@ _BEFORE_HOUR = re.compile(
 _AFTER_HOUR = re.compile(
     r"\ ?(?:-|–|or|to|and|until|till)\ ?\d|\ (?:in|this|tomorrow|tonight|sharp|hrs|hours)\b", re.IGNORECASE
 )
-_VAGUE = re.compile(
+_VAGUE_TIME_WORDS = re.compile(
     r"\b(?:morning|noon|afternoon|evening|night|tonight|lunch|lunchtime|dinner|breakfast|brunch|now|later|earlier"
     r"|asap|early|late|matinee|same\ time|any\ ?time|hours?|minutes?|mins?|hrs?)\b",
     re.IGNORECASE,
 )
-_PART = r"(?P<part>morning|afternoon|evening|night)\b"
-_PART_AFTER = re.compile(rf",?\ ?(?:in\ the|at|this|that|tomorrow)?\ (?:to)?{_PART}", re.IGNORECASE)
-_PART_BEFORE = re.compile(rf"\b(?:to)?{_PART},?\ (?:at|around|about|by)\ $", re.IGNORECASE)
+_DAY_PART = r"(?P<part>morning|afternoon|evening|night)\b"
+_DAY_PART_AFTER = re.compile(rf",?\ ?(?:in\ the|at|this|that|tomorrow)?\ (?:to)?{_DAY_PART}", re.IGNORECASE)
+_DAY_PART_BEFORE = re.compile(rf"\b(?:to)?{_DAY_PART},?\ (?:at|around|about|by)\ $", re.IGNORECASE)
 _MEAL = "(?:lunch|dinner|breakfast|brunch|supper)"
-_BESIDE_AFTER = re.compile(
-    rf",?\ ?(?:in\ the|at|this|that|tomorrow|for)?\ (?:early\ |late\ )?(?:(?:to)?{_PART}|{_MEAL}\b)",
+_DAY_PART_OR_MEAL_AFTER = re.compile(
+    rf",?\ ?(?:in\ the|at|this|that|tomorrow|for)?\ (?:early\ |late\ )?(?:(?:to)?{_DAY_PART}|{_MEAL}\b)",
     re.IGNORECASE,
 )
-_BESIDE_BEFORE = re.compile(
-    rf"\b(?:early\ |late\ )?(?:(?:to)?{_PART}|{_MEAL}),?\ (?:at|around|about|by|for)?\ ?$", re.IGNORECASE
+_DAY_PART_OR_MEAL_BEFORE = re.compile(
+    rf"\b(?:early\ |late\ )?(?:(?:to)?{_DAY_PART}|{_MEAL}),?\ (?:at|around|about|by|for)?\ ?$", re.IGNORECASE
 )
 """A part of the day beside a time of day: it says which half of the day is meant, and no other time."""
-_HOURS = {
+_HOUR_WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "eleven": 11, "twelve": 12, "noon": 12, "midday": 12, "midnight": 0,
 }  # fmt: skip
-_MINUTES = {"five": 5, "ten": 10, "twenty": 20}
+_MINUTE_WORDS = {"five": 5, "ten": 10, "twenty": 20}
 
 
 def moments(text: str, *, written: bool = False) -> Moments:
@@ -179,44 +182,47 @@ def moments(text: str, *, written: bool = False) -> Moments:
     >>> [(day.day, day.month, day.year) for day in said.days], said.clocks[0].times, said.weekdays[0][0]
     ([(5, 3, 2024), (8, 3, 2024)], (330, 1050), 4)
     """
-    relative, lasting = _RELATIVE.search(text), _LASTING.search(text)
-    clocks = tuple(_clocks(text, written))
+    relative, lasting = _RELATIVE_TIME.search(text), _PERIOD_WORDS.search(text)
+    clocks = tuple(_find_clock_times(text, written))
     return Moments(
         tuple(_days(text)),
-        tuple((_weekday(match["name"]), match.span()) for match in _WEEK.finditer(text)),
+        tuple((_weekday_number(match["name"]), match.span()) for match in _WEEKDAY_PATTERN.finditer(text)),
         clocks,
         relative.span() if relative else None,
         lasting.span() if lasting else None,
-        tuple(_vague(text, clocks)),
+        tuple(_find_vague_words(text, clocks)),
     )
 
 
-def _vague(text: str, clocks: Sequence[Clock]) -> Iterator[tuple[str, Span]]:
+def _find_vague_words(text: str, clocks: Sequence[ClockTime]) -> Iterator[tuple[str, Span]]:
     """Words of a part of the day or a length of time that belong to no time of day."""
     covered_spans = [clock.span for clock in clocks]
     for start, end in covered_spans[:]:
-        after, before = _BESIDE_AFTER.match(text, end), _BESIDE_BEFORE.search(text, max(0, start - 40), start)
+        after, before = (
+            _DAY_PART_OR_MEAL_AFTER.match(text, end),
+            _DAY_PART_OR_MEAL_BEFORE.search(text, max(0, start - 40), start),
+        )
         covered_spans.extend(match.span() for match in (after, before) if match is not None)
     covered_spans.sort()
     index = 0
-    for match in islice(_VAGUE.finditer(text), FEW):
+    for match in islice(_VAGUE_TIME_WORDS.finditer(text), MAX_MENTIONS):
         while index < len(covered_spans) and covered_spans[index][1] < match.end():
             index += 1
         if index == len(covered_spans) or match.start() < covered_spans[index][0]:
             yield match[0].casefold(), match.span()
 
 
-def _weekday(name: str) -> int:
+def _weekday_number(name: str) -> int:
     return WEEKDAYS[name.casefold()]
 
 
 def _days(text: str) -> Iterator[Day]:
-    for match in _DAYS.finditer(text):
+    for match in _DAY_PATTERN.finditer(text):
         span = match.span()
         if match["iso"]:
-            yield Day(_number(match["iso_day"]), int(match["iso_month"]), int(match["iso"]), span)
+            yield Day(_parse_number(match["iso_day"]), int(match["iso_month"]), int(match["iso"]), span)
         elif match["one"]:
-            year = _number(match["short"])
+            year = _parse_number(match["short"])
             year = year + 2000 if year is not None and year < 100 else year
             first, second = int(match["one"]), int(match["two"])
             yield Day(first, second, year, span)
@@ -224,76 +230,84 @@ def _days(text: str) -> Iterator[Day]:
         elif match["year"]:
             yield Day(None, None, int(match["year"]), span)
         elif match["nth"] or match["spelled"]:
-            yield Day(_day(match["nth"] or match["spelled"]), None, None, span)
+            yield Day(_parse_day_of_month(match["nth"] or match["spelled"]), None, None, span)
         else:
-            named = _A_MONTH.search(match[0])
+            named = _MONTH_NAME.search(match[0])
             month = MONTHS[named[0].casefold()] if named else None
-            year = _number(match["after_year"] or match["before_year"] or match["month_year"])
+            year = _parse_number(match["after_year"] or match["before_year"] or match["month_year"])
             listed = match["after"] or match["before"]
             if listed is None and (
-                month != _MAY or year or _OF_MAY.search(text, max(0, span[0] - 8), span[0])
+                month != _MONTH_OF_MAY
+                or year
+                or _BEFORE_MONTH_OF_MAY.search(text, max(0, span[0] - 8), span[0])
             ):
                 yield Day(None, month, year, span)
-            for one_day in _A_DAY.finditer(listed or ""):
-                yield Day(_day(one_day[0]), month, year, span)
+            for one_day in _DAY_OF_MONTH_PATTERN.finditer(listed or ""):
+                yield Day(_parse_day_of_month(one_day[0]), month, year, span)
 
 
-def _number(digits: str | None) -> int | None:
+def _parse_number(digits: str | None) -> int | None:
     return int(digits) if digits else None
 
 
-def _day(written: str) -> int:
+def _parse_day_of_month(written: str) -> int:
     return _ORDINALS.get(written.casefold()) or int(written.casefold().rstrip("stndrh"))
 
 
-def _clocks(text: str, written: bool) -> Iterator[Clock]:
-    for match in _CLOCKS.finditer(text):
+def _find_clock_times(text: str, written: bool) -> Iterator[ClockTime]:
+    for match in _CLOCK_TIME_PATTERN.finditer(text):
         span = match.span()
         if match["hour"]:
             hour, minute = int(match["hour"]), int(match["minute"] or 0)
             half = (match["half"] or "").casefold()
             if half:
-                yield Clock((hour % 12 * 60 + minute + (720 if half == "p" else 0),), span)
+                yield ClockTime((hour % 12 * 60 + minute + (720 if half == "p" else 0),), span)
             elif match["minute"] or match["clock"]:
                 exact = match["hour"][0] == "0" or (written and len(match["hour"]) == 2)
-                yield Clock((hour * 60 + minute,) if exact else _of_part(text, span, hour, minute), span)
+                yield ClockTime(
+                    (hour * 60 + minute,) if exact else _times_in_day_part(text, span, hour, minute), span
+                )
             elif (
-                _PART_AFTER.match(text, span[1])
+                _DAY_PART_AFTER.match(text, span[1])
                 or _BEFORE_HOUR.search(text, max(0, span[0] - 9), span[0])
                 or _AFTER_HOUR.match(text, span[1])
             ):
-                yield Clock(_of_part(text, span, hour, 0), span)
+                yield ClockTime(_times_in_day_part(text, span, hour, 0), span)
         elif match["word"]:
-            yield Clock((0, 1440) if match["word"].casefold() == "midnight" else (720,), span)
+            yield ClockTime((0, 1440) if match["word"].casefold() == "midnight" else (720,), span)
         elif match["past"]:
             minutes = 30 if match["past"].casefold() == "half" else 15
             back = match["way"].casefold() in ("to", "before", "till")
-            yield from _past(text, span, match["of"], -minutes if back else minutes)
+            yield from _times_past_hour(text, span, match["of"], -minutes if back else minutes)
         elif match["minutes"]:
-            minutes = _MINUTES.get(match["minutes"].casefold(), 25)
-            yield from _past(text, span, match["from"], -minutes if match["until"] else minutes)
+            minutes = _MINUTE_WORDS.get(match["minutes"].casefold(), 25)
+            yield from _times_past_hour(text, span, match["from"], -minutes if match["until"] else minutes)
         else:
             more = {"thirty": 30, "fifteen": 15, None: 0}.get((match["more"] or "").casefold() or None, 45)
-            yield Clock(_of_part(text, span, _HOURS[match["spelled"].casefold()], more), span)
+            yield ClockTime(
+                _times_in_day_part(text, span, _HOUR_WORDS[match["spelled"].casefold()], more), span
+            )
 
 
-def _past(text: str, span: Span, of: str, minutes: int) -> Iterator[Clock]:
+def _times_past_hour(text: str, span: Span, of: str, minutes: int) -> Iterator[ClockTime]:
     """So many minutes past an hour, or before it."""
     word = of.casefold()
-    hour = _HOURS.get(word, int(of) if of.isdecimal() and len(of) < 3 else -1)
+    hour = _HOUR_WORDS.get(word, int(of) if of.isdecimal() and len(of) < 3 else -1)
     if not 0 <= hour <= 12:
         return
     if word in ("noon", "midday", "midnight"):
-        yield Clock(((hour * 60 + minutes) % 1440,), span)
+        yield ClockTime(((hour * 60 + minutes) % 1440,), span)
     elif hour:
-        times = _of_part(text, span, hour, 0)
-        yield Clock(tuple((time + minutes) % 1440 for time in times), span)
+        times = _times_in_day_part(text, span, hour, 0)
+        yield ClockTime(tuple((time + minutes) % 1440 for time in times), span)
 
 
-def _of_part(text: str, span: Span, hour: int, minute: int) -> tuple[int, ...]:
+def _times_in_day_part(text: str, span: Span, hour: int, minute: int) -> tuple[int, ...]:
     """An hour of the part of the day that is said beside it; of either half where none is."""
-    times = _either(hour, minute)
-    match = _PART_AFTER.match(text, span[1]) or _PART_BEFORE.search(text, max(0, span[0] - 24), span[0])
+    times = _morning_and_evening_times(hour, minute)
+    match = _DAY_PART_AFTER.match(text, span[1]) or _DAY_PART_BEFORE.search(
+        text, max(0, span[0] - 24), span[0]
+    )
     if match is None or len(times) == 1:
         return times
     day_part = match["part"].casefold()
@@ -302,7 +316,7 @@ def _of_part(text: str, span: Span, hour: int, minute: int) -> tuple[int, ...]:
     return (times[day_part != "morning"],)
 
 
-def _either(hour: int, minute: int) -> tuple[int, ...]:
+def _morning_and_evening_times(hour: int, minute: int) -> tuple[int, ...]:
     """Morning and evening, where it is not said which."""
     if hour > 12 or not hour:
         return (hour * 60 + minute,)
@@ -311,46 +325,48 @@ def _either(hour: int, minute: int) -> tuple[int, ...]:
 
 # ----------------------------------------------------------------------
 # Whether a question says a day or a time of day, as far as it can be judged without today's date.
-_LONGEST = 60
+_MAX_CHARACTERS = 60
 """A text of more characters is no day and no time."""
-_BESIDE = 6
+_MAX_WEEKDAY_DISTANCE = 6
 """So many characters stand between a day of the week and its date at most."""
-_LENGTHS = 50
+_MAX_TRIED = 50
 """Of lengths that a question says no more are tried."""
-_LEFT = re.compile(r"(?:at|on|the|and|to|t|z|utc|gmt|of|[ap]m|th|st|nd|rd|[\W_]|\+?00:?00)*+", re.IGNORECASE)
-_ISO = re.compile(
+_FILLER_TEXT = re.compile(
+    r"(?:at|on|the|and|to|t|z|utc|gmt|of|[ap]m|th|st|nd|rd|[\W_]|\+?00:?00)*+", re.IGNORECASE
+)
+_ISO_TIME = re.compile(
     r"(?:(?P<y>\d{4})(?P<dash>-?)(?P<m>\d\d)(?P=dash)(?P<d>\d\d)(?:T| (?=\d\d:)))?+"
     r"(?(y)|T?)(?P<hour>[01]\d|2[0-4])(?:(?P<colon>:)|(?(y)|(?<=T\d\d)))(?P<minute>[0-5]\d)"
     r"(?:(?(colon):)[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?",
     re.IGNORECASE,
 )
 """A time, or a date with one, as programs write it; its zone says nothing of the hour that is meant."""
-_PARTS = {
+_DAY_PART_MINUTES = {
     "morning": (0, 720), "noon": (660, 840), "afternoon": (720, 1080), "evening": (1020, 1440),
     "night": (1020, 1800), "tonight": (1020, 1800), "lunch": (660, 900), "lunchtime": (660, 900),
     "dinner": (1020, 1380), "breakfast": (300, 720), "brunch": (540, 840), "matinee": (660, 1080),
 }  # fmt: skip
 """The minutes that a part of the day has: where a time is said as well, it may be another within them."""
-_NO_YEAR = re.compile(r"\d+\W\d+")
+_DATE_WITHOUT_YEAR = re.compile(r"\d+\W\d+")
 
 
-def moment_of(text: str) -> Moments | None:
+def read_moment(text: str) -> Moments | None:
     """What a value says of a day or a time of day, where it says nothing else.
 
     >>> said = ("2024-05-01T10:00", "5th of May", "7 pm", "May Fair Hotel", "4/5")
-    >>> [moment_of(one) is not None for one in said]
+    >>> [read_moment(one) is not None for one in said]
     [True, True, True, False, False]
     """
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_CHARACTERS:
         return None
-    if (iso := _ISO.fullmatch(text.strip())) is not None:
+    if (iso := _ISO_TIME.fullmatch(text.strip())) is not None:
         date_ = f"{iso['y']}-{iso['m']}-{iso['d']} " if iso["y"] else ""
         text = f"{date_}{iso['hour']}:{iso['minute']}"
     text_moments = moments(text, written=True)
-    bare = _NO_YEAR.fullmatch(text.strip()) is not None
+    bare = _DATE_WITHOUT_YEAR.fullmatch(text.strip()) is not None
     days = tuple(day for day in text_moments.days if day.year is not None or not bare)
     clocks = tuple(
-        clock for clock in text_moments.clocks if not any(_within(clock.span, day.span) for day in days)
+        clock for clock in text_moments.clocks if not any(_is_within(clock.span, day.span) for day in days)
     )
     if not days and not clocks:
         return None
@@ -364,7 +380,7 @@ def moment_of(text: str) -> Moments | None:
         left.append(text[end:start])
         end = max(end, stop)
     left.append(text[end:])
-    return text_moments._replace(days=days, clocks=clocks) if all(map(_LEFT.fullmatch, left)) else None
+    return text_moments._replace(days=days, clocks=clocks) if all(map(_FILLER_TEXT.fullmatch, left)) else None
 
 
 def moment_ground(value: Moments, question_moments: Moments, amounts: Sequence[Amount]) -> Ground | None:
@@ -376,7 +392,7 @@ def moment_ground(value: Moments, question_moments: Moments, amounts: Sequence[A
         amounts: The numbers that it says, for "three nights from March 5th".
     """
     grounds = [day_ground(value, question_moments, amounts)] if value.days else []
-    grounds += [_clock(value, question_moments)] if value.clocks else []
+    grounds += [_clock_ground(value, question_moments)] if value.clocks else []
     valid_grounds = [ground for ground in grounds if ground is not None]
     return min(valid_grounds, key=lambda ground: ground.sure) if len(valid_grounds) == len(grounds) else None
 
@@ -384,23 +400,28 @@ def moment_ground(value: Moments, question_moments: Moments, amounts: Sequence[A
 def day_ground(value: Moments, question_moments: Moments, amounts: Sequence[Amount]) -> Ground | None:
     """What grounds the day of a value alone; the arguments are those of :func:`moment_ground`."""
     days = value.days[:4]
-    named = {weekday for weekday, _ in value.weekdays[:FEW]}
+    named = {weekday for weekday, _ in value.weekdays[:MAX_MENTIONS]}
     if (
         named
         and question_moments.weekdays
-        and not named & {weekday for weekday, _ in question_moments.weekdays[:FEW]}
+        and not named & {weekday for weekday, _ in question_moments.weekdays[:MAX_MENTIONS]}
     ):
         return None
-    fitting = [other for day in days for other in question_moments.days[:FEW] if _same(day, other)]
+    fitting = [
+        other for day in days for other in question_moments.days[:MAX_MENTIONS] if _is_same_day(day, other)
+    ]
     if fitting:
         return Ground("day", next((day for day in fitting if day.day is not None), fitting[0]).span)
-    dates = [when for day in days if (when := _date(day)) is not None]
-    for weekday, span in question_moments.weekdays[:FEW]:
-        if any(when.weekday() == weekday and not _dated(span, question_moments, when) for when in dates):
+    dates = [when for day in days if (when := _as_date(day)) is not None]
+    for weekday, span in question_moments.weekdays[:MAX_MENTIONS]:
+        if any(
+            when.weekday() == weekday and not _is_beside_own_date(span, question_moments, when)
+            for when in dates
+        ):
             return Ground("day", span)
     if question_moments.relative is not None or question_moments.lasting is not None:
         for when in dates:
-            if (later := _later(when, question_moments, amounts)) is not None:
+            if (later := _find_shifted_day(when, question_moments, amounts)) is not None:
                 return Ground("day", later)
     if question_moments.relative is None and any(day.day is not None for day in question_moments.days):
         return None
@@ -408,23 +429,26 @@ def day_ground(value: Moments, question_moments: Moments, amounts: Sequence[Amou
     return Ground("relative", decided, sure=False) if decided else None
 
 
-def _dated(weekday: Span, question_moments: Moments, when: date) -> bool:
+def _is_beside_own_date(weekday: Span, question_moments: Moments, when: date) -> bool:
     """Whether a day of the week stands beside its date, which then is what is meant: "Friday, June 5th".
 
     In a year where that date is another day of the week the question contradicts itself, and either may be.
     """
-    for day in question_moments.days[:_LENGTHS]:
-        if 0 <= day.span[0] - weekday[1] <= _BESIDE or 0 <= weekday[0] - day.span[1] <= _BESIDE:
+    for day in question_moments.days[:_MAX_TRIED]:
+        if (
+            0 <= day.span[0] - weekday[1] <= _MAX_WEEKDAY_DISTANCE
+            or 0 <= weekday[0] - day.span[1] <= _MAX_WEEKDAY_DISTANCE
+        ):
             month, year = day.month or when.month, day.year or when.year
-            stated_date = _date(Day(day.day, month, year, day.span))
+            stated_date = _as_date(Day(day.day, month, year, day.span))
             if stated_date is not None and stated_date.weekday() == when.weekday():
                 return True
     return False
 
 
-def _later(when: date, question_moments: Moments, amounts: Sequence[Amount]) -> Span | None:
+def _find_shifted_day(when: date, question_moments: Moments, amounts: Sequence[Amount]) -> Span | None:
     """A day that the question names, so many days, nights or weeks before or after another."""
-    lengths = {1.0, 7.0} | {amount.value * unit for amount in amounts[:_LENGTHS] for unit in (1, 7)}
+    lengths = {1.0, 7.0} | {amount.value * unit for amount in amounts[:_MAX_TRIED] for unit in (1, 7)}
     for length in sorted(lengths):
         for shift in (-length, length) if 0 < length < 1000 and length == int(length) else ():
             try:
@@ -432,13 +456,13 @@ def _later(when: date, question_moments: Moments, amounts: Sequence[Amount]) -> 
             except OverflowError:
                 continue
             moved = Day(other.day, other.month, other.year, (0, 0))
-            for day in question_moments.days[:_LENGTHS]:
-                if day.day is not None and _same(moved, day):
+            for day in question_moments.days[:_MAX_TRIED]:
+                if day.day is not None and _is_same_day(moved, day):
                     return day.span
     return None
 
 
-def is_beside(value: Moments, question_moments: Moments, shifts: Sequence[int] = (-1, 1)) -> bool:
+def is_adjacent_day(value: Moments, question_moments: Moments, shifts: Sequence[int] = (-1, 1)) -> bool:
     """Whether the day of a value is the one before or after a day that is said.
 
     Args:
@@ -446,38 +470,40 @@ def is_beside(value: Moments, question_moments: Moments, shifts: Sequence[int] =
         question_moments: What the question says of days and times.
         shifts: How many days the value may lie from it.
     """
-    for when in filter(None, map(_date, value.days[:4])):
+    for when in filter(None, map(_as_date, value.days[:4])):
         for shift in shifts:
             try:
                 other = when - timedelta(days=shift)
             except OverflowError:
                 continue
             moved = Day(other.day, other.month, other.year, (0, 0))
-            if any(day.day is not None and _same(moved, day) for day in question_moments.days[:_LENGTHS]):
+            if any(
+                day.day is not None and _is_same_day(moved, day) for day in question_moments.days[:_MAX_TRIED]
+            ):
                 return True
     return False
 
 
-def _clock(value: Moments, question_moments: Moments) -> Ground | None:
+def _clock_ground(value: Moments, question_moments: Moments) -> Ground | None:
     times = {time % 1440 for clock in value.clocks[:4] for time in clock.times}
-    for clock in question_moments.clocks[:FEW]:
+    for clock in question_moments.clocks[:MAX_MENTIONS]:
         if any(time % 1440 in times for time in clock.times):
             return Ground("time", clock.span)
-    exact = {clock.times[0] for clock in question_moments.clocks[:FEW] if len(clock.times) == 1}
+    exact = {clock.times[0] for clock in question_moments.clocks[:MAX_MENTIONS] if len(clock.times) == 1}
     if any((time + 720) % 1440 in exact for time in times):
         return None
     for word, span in question_moments.vague:
-        first, last = _PARTS.get(word, (0, 1440)) if question_moments.clocks else (0, 1440)
+        first, last = _DAY_PART_MINUTES.get(word, (0, 1440)) if question_moments.clocks else (0, 1440)
         if any(first <= time <= last or time + 1440 <= last for time in times):
             return Ground("vague", span, sure=False)
     return None
 
 
-def _within(inner: Span, outer: Span) -> bool:
+def _is_within(inner: Span, outer: Span) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-def _same(value: Day, question_day: Day) -> bool:
+def _is_same_day(value: Day, question_day: Day) -> bool:
     """Whether a day is the one said, lies in the month said, or begins or ends the year said."""
     for value_field, question_field in ((value.month, question_day.month), (value.year, question_day.year)):
         if value_field is not None and question_field is not None and value_field != question_field:
@@ -489,7 +515,7 @@ def _same(value: Day, question_day: Day) -> bool:
     return question_day.month is not None or (value.month, value.day) in ((1, 1), (12, 31)) or value.day == 1
 
 
-def _date(day: Day) -> date | None:
+def _as_date(day: Day) -> date | None:
     if day.day is None or day.month is None or day.year is None:
         return None
     try:

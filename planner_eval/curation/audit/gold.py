@@ -9,29 +9,36 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import counted, shown
-from planner_eval.benchmarks.datasets.mathqa import options as written_options
+from planner_eval.base.text import format_count, one_line_json
+from planner_eval.benchmarks.datasets.mathqa import read_options as written_options
 from planner_eval.benchmarks.datasets.sources import Source
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.record_tools import RecordTools
-from planner_eval.comparison.gold import are_words, read_gold, words_for_gold
+from planner_eval.comparison.gold_alternatives import describe_prose_gold, is_prose_gold, read_gold
 from planner_eval.comparison.policy.policy import Terms
 from planner_eval.curation.audit import audits, grounding, outcome, twins
-from planner_eval.curation.audit.audits import BESIDE, Audit, Choice, Gathering, audit, wanted
-from planner_eval.curation.audit.grounding import allows, without_blanks
-from planner_eval.curation.audit.outcome import is_given, lacks_tools, offered, read_options
-from planner_eval.curation.audit.subject import Subject, Wanted
-from planner_eval.curation.audit.words import reads, words
+from planner_eval.curation.audit.audits import (
+    SET_AUDITS,
+    Audit,
+    FindingSelection,
+    SetAuditor,
+    audit,
+    select_audits,
+)
+from planner_eval.curation.audit.grounding import drop_blank_arguments, is_finding_allowed
+from planner_eval.curation.audit.outcome import is_answer, lacks_tools, read_offered_answer, read_options
+from planner_eval.curation.audit.subject import AuditedRecord, ExpectedAnswer
+from planner_eval.curation.audit.words import is_readable, words
 from planner_eval.curation.sets import Questions, SetItem
-from planner_eval.execution.program import Options, Start
+from planner_eval.execution.execute_sources import initial_state_of
+from planner_eval.execution.program import Options, PlanWithState
 from planner_eval.execution.run import execute_many
-from planner_eval.execution.run_records import initial_of
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Call, Plan
-from planner_eval.reading.files.record import BESIDE_GOLD as OPEN
+from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS as OPEN
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.task_fields import States
+from planner_eval.reading.files.task_fields import StateSource
 from planner_eval.results.findings import Finding, GoldFinding, finding_of_gold
 
 if TYPE_CHECKING:
@@ -40,7 +47,7 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # What a gold record says that its plan comes to.
-def wanted_of(record: Record, answer: str) -> Wanted:
+def read_expected_answer(record: Record, answer: str) -> ExpectedAnswer:
     """What a record says that its plan comes to: a gold answer, or one of several on offer.
 
     Args:
@@ -48,60 +55,64 @@ def wanted_of(record: Record, answer: str) -> Wanted:
         answer: The field of the gold answer.
 
     >>> record = Record("g.jsonl", 0, "q1", "f()", fields={"options": {"a": "3", "b": "4"}, "correct": "B"})
-    >>> wanted_of(record, "gold_answer").correct
+    >>> read_expected_answer(record, "gold_answer").correct
     'b'
     """
-    fields, options = _fields(record), _options(record)
+    fields, options = _extra_fields(record), _read_answer_options(record)
     correct = fields.get("correct")
     letter = correct.strip(" ()[].:\t\n").lower() if isinstance(correct, str) else ""
     if options and letter in dict(options):
-        return Wanted(options=options, correct=letter)
-    if not is_given(fields.get(answer)):
-        return Wanted()
+        return ExpectedAnswer(options=options, correct=letter)
+    if not is_answer(fields.get(answer)):
+        return ExpectedAnswer()
     text = fields.get(f"{answer}_text")
-    return Wanted(fields[answer], True, text if isinstance(text, str) else None)
+    return ExpectedAnswer(fields[answer], True, text if isinstance(text, str) else None)
 
 
-def odd_choice(record: Record) -> str | None:
+def describe_unusable_options(record: Record) -> str | None:
     """Why the answers on offer of a record say nothing; None where they do, or there are none.
 
     Args:
         record: The record.
 
-    >>> odd_choice(Record("g.jsonl", 0, "q1", "f()", fields={"options": ["3", "4"], "correct": "z"}))
+    >>> describe_unusable_options(
+    ...     Record("g.jsonl", 0, "q1", "f()", fields={"options": ["3", "4"], "correct": "z"}))
     'correct is "z", expected one of a, b'
     """
-    fields = _fields(record)
+    fields = _extra_fields(record)
     if "options" not in fields or "correct" not in fields:
         return None
-    options, accepted = _options(record), wanted_of(record, "").options
-    if accepted and all(offered(text) is None for _, text in options):
-        return f"none of options is a number: {shown(fields['options'], 40)}"
+    options, accepted = _read_answer_options(record), read_expected_answer(record, "").options
+    if accepted and all(read_offered_answer(text) is None for _, text in options):
+        return f"none of options is a number: {one_line_json(fields['options'], 40)}"
     if accepted:
         return None
     if options:
-        return f"correct is {shown(fields['correct'], 40)}, expected one of {', '.join(dict(options))[:80]}"
-    return f"options is {shown(fields['options'], 40)}, expected answers by letter, or a list of them"
+        return (
+            f"correct is {one_line_json(fields['correct'], 40)}, expected one of "
+            f"{', '.join(dict(options))[:80]}"
+        )
+    return f"options is {one_line_json(fields['options'], 40)}, expected answers by letter, or a list of them"
 
 
-def _fields(record: Record) -> Mapping[str, Any]:
+def _extra_fields(record: Record) -> Mapping[str, Any]:
     """What stands beside a plan; of a data set's sample what it keeps of its record."""
     sample = record.source
     return sample.extra if hasattr(sample, "category") else record.fields
 
 
-def _options(record: Record) -> tuple[tuple[str, str], ...]:
-    options = _fields(record).get("options")
+def _read_answer_options(record: Record) -> tuple[tuple[str, str], ...]:
+    options = _extra_fields(record).get("options")
     return read_options(written_options(options) if isinstance(options, str) else options)
 
 
 # ----------------------------------------------------------------------
 # What is doubtful in the gold of a set: its records audited one by one, and run where they can be.
-ANSWER = "gold_answer"
+ANSWER_FIELD = "gold_answer"
 """The field of a record that holds what its plan should come to, where no other is named."""
 
 
-_LOOK = 2_000
+_MAX_LANGUAGE_SAMPLE = 2_000
 """So many characters of a question say whether it is in English."""
 
 
@@ -121,7 +132,7 @@ class GoldDoubt(NamedTuple):
     query: str | None = None
 
 
-class Ran(NamedTuple):
+class RunCounts(NamedTuple):
     """How many gold plans were run.
 
     Args:
@@ -137,7 +148,7 @@ class Ran(NamedTuple):
     lacking: int = 0
 
 
-class How(NamedTuple):
+class AuditSettings(NamedTuple):
     """How gold is audited.
 
     Args:
@@ -151,7 +162,7 @@ class How(NamedTuple):
         binding: How calls pass their arguments: by ``"name"`` or by ``"position"``.
     """
 
-    choice: Choice
+    choice: FindingSelection
     catalog: Catalog | None
     box: Sandbox | None
     basic: bool
@@ -161,7 +172,7 @@ class How(NamedTuple):
     binding: str = "name"
 
 
-class Audited:
+class GoldAudit:
     """The doubts about a set, gathered record by record.
 
     Args:
@@ -169,9 +180,9 @@ class Audited:
         how: How it is audited.
     """
 
-    def __init__(self, source: Source, how: How) -> None:
+    def __init__(self, source: Source, how: AuditSettings) -> None:
         self._how, self._source = how, source
-        self._audits: Sequence[Audit] = wanted(how.choice.has)
+        self._audits: Sequence[Audit] = select_audits(how.choice.has)
         self._tools = RecordTools(how.catalog)
         self._ran = Counter[str]()
         self._found: list[tuple[int, GoldDoubt]] = []
@@ -181,19 +192,23 @@ class Audited:
         self._unseen = Counter[str]()
         self._held = any(map(how.choice.has, (*grounding.CODES, *twins.CODES)))
 
-    def add(self, items: Iterable[SetItem]) -> Audited:
+    def add(self, items: Iterable[SetItem]) -> GoldAudit:
         """Audit the records of the set.
 
         Args:
             items: All of them, in their order.
         """
-        gatherings = [kind.begin() for kind in BESIDE if any(map(self._how.choice.has, kind.codes))]
+        gatherings = [kind.begin() for kind in SET_AUDITS if any(map(self._how.choice.has, kind.codes))]
         for position, (item, subject) in enumerate(self._executed(self._subjects(items))):
             if subject is None:
                 if item.error is not None:
                     self._add_unread(position, item, item.error)
                 elif self._source.file is not None:
-                    words = words_for_gold(item.record.source, Plan(())) if are_words(item.record) else None
+                    words = (
+                        describe_prose_gold(item.record.source, Plan(()))
+                        if is_prose_gold(item.record)
+                        else None
+                    )
                     if words is not None:
                         self._add_unread(position, item, words)
                     else:
@@ -209,11 +224,11 @@ class Audited:
         self._add_beside(gatherings)
         return self
 
-    def _weigh(self, record: Record, subject: Subject, finding: GoldFinding) -> GoldFinding | None:
+    def _weigh(self, record: Record, subject: AuditedRecord, finding: GoldFinding) -> GoldFinding | None:
         """A finding by what its record leaves open and does not record; None where it is none then."""
         if finding.code not in grounding.CODES:
             return finding
-        if allows(record.fields, subject.plan, finding, subject.said):
+        if is_finding_allowed(record.fields, subject.plan, finding, subject.said):
             return None
         if finding.code != "gold.contradicted" and self._answers_are_unknown(
             record, subject.plan, finding.call
@@ -228,14 +243,14 @@ class Audited:
         unrecorded = any(not c.has_result for c in before)
         return unrecorded and questions is not None and questions.turns(record) > 1
 
-    def _count_unseen(self, record: Record, subject: Subject) -> None:
+    def _count_unseen(self, record: Record, subject: AuditedRecord) -> None:
         """Count what is not known of a record, as far as the findings that are asked for need it."""
         has, unseen = self._how.choice.has, self._unseen
         unseen["plans"] += 1
         unseen["questions"] += self._held and subject.query is None
         unseen["tools"] += subject.catalog is None and any(map(has, audits.CATALOG_CODES))
         if subject.said is not None and any(map(has, grounding.CODES)):
-            unseen["language"] += not reads([*words(subject.said[:_LOOK])])
+            unseen["language"] += not is_readable([*words(subject.said[:_MAX_LANGUAGE_SAMPLE])])
             unseen["answers"] += self._answers_are_unknown(record, subject.plan)
         unseen["open"] += any(record.fields.get(name) for name in OPEN)
         if any(map(has, outcome.CODES)):
@@ -251,7 +266,7 @@ class Audited:
             reported = finding_of_gold(finding, item.record, None, str(item.name), many=self._source.many)
             self._unread.append(GoldDoubt(item.name, finding, reported))
 
-    def _add_beside(self, gatherings: Iterable[Gathering]) -> None:
+    def _add_beside(self, gatherings: Iterable[SetAuditor]) -> None:
         """Keep what was found in records beside each other; only these are looked up again."""
         findings = [pair for gathering in gatherings for pair in gathering.found()]
         if not findings:
@@ -278,10 +293,10 @@ class Audited:
         return any(a.runs for a in self._audits)
 
     @property
-    def ran(self) -> Ran:
+    def ran(self) -> RunCounts:
         """How many plans were run."""
         box = self._how.box
-        return Ran(box.source.name if box is not None else "", **self._ran)
+        return RunCounts(box.source.name if box is not None else "", **self._ran)
 
     @property
     def unchecked(self) -> tuple[str, ...]:
@@ -291,22 +306,25 @@ class Audited:
         described = {
             kind: f"{kind} (none known{hint if self._source.file is not None else ''})"
             if unseen[kind] == plans
-            else f"{kind} (none known of {unseen[kind]:,} of {counted(plans, 'plan')})"
+            else f"{kind} (none known of {unseen[kind]:,} of {format_count(plans, 'plan')})"
             for kind, hint in hints.items()
         }
         described |= {
-            "language": f"values of {counted(unseen['language'], 'plan')} (the question is not in English)",
-            "answers": f"values of {counted(unseen['answers'], 'plan')} (no answers recorded between turns)",
-            "open": f"accepted values and alternatives beside {counted(unseen['open'], 'plan')}",
+            "language": f"values of {format_count(unseen['language'], 'plan')} (the question is "
+            "not in English)",
+            "answers": f"values of {format_count(unseen['answers'], 'plan')} (no answers "
+            "recorded between turns)",
+            "open": f"accepted values and alternatives beside {format_count(unseen['open'], 'plan')}",
             "runs": "results (no plan was run)"
             if unseen["runs"] == plans
-            else f"results ({unseen['runs']:,} of {counted(plans, 'plan')} not run)",
+            else f"results ({unseen['runs']:,} of {format_count(plans, 'plan')} not run)",
         }
         counts = Counter({**unseen, **self._lost, "votes": self._unvoted})
         described |= {
-            "choice": f"answers on offer of {counted(counts['choice'], 'plan')} (not understood)",
-            "words": f"{counted(counts['words'], 'record')} (gold is words)",
-            "votes": f"votes of runs on {counted(counts['votes'], 'plan')} (what else is right is not read)",
+            "choice": f"answers on offer of {format_count(counts['choice'], 'plan')} (not understood)",
+            "words": f"{format_count(counts['words'], 'record')} (gold is words)",
+            "votes": f"votes of runs on {format_count(counts['votes'], 'plan')} (what else is "
+            "right is not read)",
         }
         return tuple(text for kind, text in described.items() if counts[kind])
 
@@ -315,7 +333,7 @@ class Audited:
         """What the user should know of the records' own tools, and of the runs."""
         votes = self._how.votes
         vote_notes = votes.notes if votes is not None else ()
-        count = counted(self._unvoted, "record")
+        count = format_count(self._unvoted, "record")
         unvoted = f"what else is right of {count} cannot be read: the runs do not vote there"
         field = self._tools.field
         tools = [f'tools: field "{field}" of {self._source.name}'] if field else []
@@ -336,7 +354,7 @@ class Audited:
             "choice": "options and correct cannot be understood: no answer on offer is held against the plan",
         }
         for kind, first in self._first.items():
-            yield f"{counted(self._lost[kind], 'record')}: {reasons[kind]}; the first is {first}"
+            yield f"{format_count(self._lost[kind], 'record')}: {reasons[kind]}; the first is {first}"
 
     def _lose(self, kind: str, first: str) -> None:
         self._first.setdefault(kind, first)
@@ -348,7 +366,7 @@ class Audited:
             reported = finding_of_gold(finding, item.record, item.plan, str(item.name), many=many)
             self._found.append((position, GoldDoubt(item.name, finding, reported, query)))
 
-    def _subjects(self, items: Iterable[SetItem]) -> Iterator[tuple[SetItem, Subject | None]]:
+    def _subjects(self, items: Iterable[SetItem]) -> Iterator[tuple[SetItem, AuditedRecord | None]]:
         how = self._how
         for item in items:
             if item.plan is None:
@@ -357,41 +375,45 @@ class Audited:
             query = how.questions.of(item.record) if how.questions is not None else None
             if self._held and query is None and how.questions is not None and how.questions.field is not None:
                 self._lose("question", item.where)
-            if how.box is not None and self.runs and (why := odd_choice(item.record)) is not None:
+            if (
+                how.box is not None
+                and self.runs
+                and (why := describe_unusable_options(item.record)) is not None
+            ):
                 self._lose("choice", f"{item.where}: {why}")
             tools = self._tools.of(item.record)
-            expected = wanted_of(item.record, how.answer)
-            plan = without_blanks(item.plan, item.record.fields)
-            subject = Subject(str(item.name), plan, query, tools, how.basic, expected)
+            expected = read_expected_answer(item.record, how.answer)
+            plan = drop_blank_arguments(item.plan, item.record.fields)
+            subject = AuditedRecord(str(item.name), plan, query, tools, how.basic, expected)
             if how.questions is not None:
                 subject = subject._replace(heard=how.questions.heard(item.record))
             yield item, subject if how.votes is None else self._voted(how.votes, item.record, subject)
 
-    def _voted(self, votes: Votes, record: Record, subject: Subject) -> Subject:
+    def _voted(self, votes: Votes, record: Record, subject: AuditedRecord) -> AuditedRecord:
         """The same with what runs said."""
         answers = votes.of(record)
-        right = _right_of(record, subject.plan) if len(answers) > 1 else ()
+        right = _read_accepted_plans(record, subject.plan) if len(answers) > 1 else ()
         if right is None:
             self._unvoted += 1
             return subject
         return subject._replace(answers=answers, right=right)
 
     def _executed(
-        self, subjects: Iterable[tuple[SetItem, Subject | None]]
-    ) -> Iterator[tuple[SetItem, Subject | None]]:
+        self, subjects: Iterable[tuple[SetItem, AuditedRecord | None]]
+    ) -> Iterator[tuple[SetItem, AuditedRecord | None]]:
         """The same with the plans' runs, where plans are run; work is sent ahead."""
         box = self._how.box
         if box is None or not self.runs:
             yield from subjects
             return
-        sent: deque[tuple[SetItem, Subject | None]] = deque()
+        sent: deque[tuple[SetItem, AuditedRecord | None]] = deque()
 
-        def starts() -> Iterator[Start]:
+        def starts() -> Iterator[PlanWithState]:
             for pair in subjects:
                 sent.append(pair)
                 if pair[1] is not None:
-                    plan = _specified(pair[1].plan, pair[1].catalog)
-                    yield Start(plan, initial_of(States(), pair[0].record, box))
+                    plan = _fill_output_names(pair[1].plan, pair[1].catalog)
+                    yield PlanWithState(plan, initial_state_of(StateSource(), pair[0].record, box))
 
         for trace in execute_many(starts(), box, options=Options(self._how.binding)):
             while (pair := sent.popleft())[1] is None:
@@ -408,7 +430,7 @@ class Audited:
             self._ran["failed"] += not trace.ok
 
 
-def _specified(plan: Plan, catalog: Catalog | None) -> Plan:
+def _fill_output_names(plan: Plan, catalog: Catalog | None) -> Plan:
     """The plan with the name of each call's only output, where its tool's specification says one."""
     if catalog is None:
         return plan
@@ -421,7 +443,7 @@ def _specified(plan: Plan, catalog: Catalog | None) -> Plan:
     return replace(plan, calls=tuple(replace(c, returns=c.returns or outputs(c)) for c in plan.calls))
 
 
-def _right_of(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms], ...] | None:
+def _read_accepted_plans(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms], ...] | None:
     """What a record says is as right as its plan; None where that cannot be read, so that nobody may vote.
 
     Args:
@@ -430,7 +452,7 @@ def _right_of(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms], ...] | No
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> record = Record("g.jsonl", 0, "q", "f()", fields={"alternatives": ["g()"]})
-    >>> [one.calls[0].name for one, _ in _right_of(record, parse("f()"))]
+    >>> [one.calls[0].name for one, _ in _read_accepted_plans(record, parse("f()"))]
     ['f', 'g']
     """
     if not any(name in record.fields for name in OPEN):

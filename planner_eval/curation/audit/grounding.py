@@ -16,31 +16,31 @@ from typing import Any
 
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import shortened
+from planner_eval.base.text import shorten
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Type
-from planner_eval.comparison.policy.values import booleans, numbers
-from planner_eval.curation.audit.dates import Moments, day_ground, is_beside, moment_of
-from planner_eval.curation.audit.identifiers import is_code, said_in
-from planner_eval.curation.audit.numbers import arithmetic, constant
-from planner_eval.curation.audit.question import Question, misspelt, other_place
-from planner_eval.curation.audit.words import FUNCTION, Ground, words
+from planner_eval.comparison.policy.values import normalise_boolean, normalise_number
+from planner_eval.curation.audit.dates import Moments, day_ground, is_adjacent_day, read_moment
+from planner_eval.curation.audit.identifiers import find_longer_code, is_code
+from planner_eval.curation.audit.numbers import is_arithmetic, is_constant
+from planner_eval.curation.audit.question import Question, find_misspelt_name, find_other_place_name
+from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, words
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.values import holds, leaves
+from planner_eval.plan.values import contains_kind, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 
 # ----------------------------------------------------------------------
 # Why a literal that nothing grounds is doubtful, and how sure that is.
-_TO = re.compile(r"\s?(?:-|–|—|and|to|until|till|or)\s?(?:around |at )?", re.IGNORECASE)
+_RANGE_SEPARATOR = re.compile(r"\s?(?:-|–|—|and|to|until|till|or)\s?(?:around |at )?", re.IGNORECASE)
 """What stands between the ends of a range of time."""
-_CLOCKS = 50
+_MAX_TIMES = 50
 """Of times that a question says no more are looked at for ranges."""
-_BEFORE = re.compile(
+_DAY_SHIFTING_WORDS = re.compile(
     r"\b(?:before|after|prior to|preceding|following|ahead of|earlier than|later than|(?<!the )eve of)\b",
     re.IGNORECASE,
 )
 """What makes a day another than the one that is named behind it."""
 _EVE = re.compile(r"\beve of\b", re.IGNORECASE)
-_ZONES = re.compile(
+_TIME_ZONE_WORDS = re.compile(
     r"\b(?:time ?zones?|local time|UTC|GMT|[ECMP][SDE]?T|CEST|IST|JST|BST)\b"
     r"|(?:\d|m\.?|noon|midnight) (?:[A-Z][\w'’]{1,20} ){1,3}time\b"
     r"|\bin [A-Z][\w'’]{1,20} (?:it|that|this) is\b"
@@ -48,12 +48,12 @@ _ZONES = re.compile(
 """What makes the day of one place another than that of the other."""
 _SMALL_HOURS = 360
 """Before so many minutes after midnight a time may be one of the night after the day that is said."""
-_INFERRED = re.compile(
+_INFERRED_PLACE = re.compile(
     r"\b(?:capital|city|town|country|birthplace|home ?town|home|seat|headquarters) (?:city )?(?:of|where)\b",
     re.IGNORECASE,
 )
 """What names a place by what is known of it."""
-_NAMING = frozenset(
+_NAME_ARGUMENT_WORDS = frozenset(
     (
         *("from", "to", "city", "town", "location", "origin", "destination", "airport", "place", "where"),
         *("address", "station", "street", "receiver", "recipient", "sender", "person", "hotel", "restaurant"),
@@ -61,7 +61,7 @@ _NAMING = frozenset(
         *("actor", "actress", "director"),
     )
 )
-_MAIL = re.compile(r"[\w.+-]{1,64}+@[\w-]{1,100}+(?:\.[\w-]{1,100}+){1,6}+")
+_MAIL_ADDRESS = re.compile(r"[\w.+-]{1,64}+@[\w-]{1,100}+(?:\.[\w-]{1,100}+){1,6}+")
 _LANGUAGES = frozenset(
     (
         *("english", "french", "german", "spanish", "italian", "japanese", "chinese", "mandarin", "korean"),
@@ -91,7 +91,7 @@ class Literal(NamedTuple):
     ground: Ground | None
 
 
-def unasked(
+def find_unasked_call(
     call: Call, position: int, call_literals: list[Literal], question: Question, claimed: Sequence[Span] = ()
 ) -> GoldFinding | None:
     """The finding about a call of whose names, days and times the query says hardly anything.
@@ -106,48 +106,57 @@ def unasked(
         question: What is asked.
         claimed: Where the values of the plan are said, which other names of its lacking names are not.
     """
-    telling = [literal for literal in call_literals if _tells(literal)]
+    telling = [literal for literal in call_literals if _is_name_or_time(literal)]
     lacking = [literal for literal in telling if literal.ground is None]
     if len(lacking) < 2 or 3 * len(lacking) < 2 * len(telling) or not question.plain:
         return None
-    if all(_other_name(literal, question, claimed) for literal in lacking):
+    if all(_find_other_name(literal, question, claimed) for literal in lacking):
         return None
-    if all(_kind(literal.value) for literal in lacking) and len(lacking) < 3:
+    if all(_day_or_time(literal.value) for literal in lacking) and len(lacking) < 3:
         return None
     all_lacking = len(lacking) == len(telling)
     what = "nothing" if all_lacking else "hardly anything"
-    listing = ", ".join(f"{literal.argument}={_shown(literal.value)}" for literal in lacking[:4])
-    if all(_kind(literal.value) == "day" and _BEFORE.search(question.text) for literal in lacking):
+    listing = ", ".join(f"{literal.argument}={_format_value(literal.value)}" for literal in lacking[:4])
+    if all(
+        _day_or_time(literal.value) == "day" and _DAY_SHIFTING_WORDS.search(question.text)
+        for literal in lacking
+    ):
         return None
     message = (
         f"the query says {what} of what {call.tool} is given: {listing}{', …' if len(lacking) > 4 else ''}"
     )
-    sure: Confidence = "medium" if _INFERRED.search(question.text) else "high"
+    sure: Confidence = "medium" if _INFERRED_PLACE.search(question.text) else "high"
     return GoldFinding("gold.unasked", message, sure, position)
 
 
-def _tells(literal: Literal) -> bool:
+def _is_name_or_time(literal: Literal) -> bool:
     """Whether a literal is a name, a day or a time: what nobody can know unless it is said."""
     value = literal.value
-    if not isinstance(value, str) or isinstance(booleans(value), int) or not isinstance(numbers(value), str):
+    if (
+        not isinstance(value, str)
+        or isinstance(normalise_boolean(value), int)
+        or not isinstance(normalise_number(value), str)
+    ):
         return False
-    return literal.type.enum is None and (_kind(value) is not None or _proper(value))
+    return literal.type.enum is None and (_day_or_time(value) is not None or _is_proper_name(value))
 
 
-def _kind(value: Value) -> str | None:
+def _day_or_time(value: Value) -> str | None:
     """``"day"`` or ``"time"``."""
-    moment = moment_of(value) if isinstance(value, str) and isinstance(numbers(value), str) else None
+    moment = (
+        read_moment(value) if isinstance(value, str) and isinstance(normalise_number(value), str) else None
+    )
     return None if moment is None else "day" if moment.days else "time"
 
 
-def _proper(value: str) -> bool:
+def _is_proper_name(value: str) -> bool:
     """Whether a text looks like the name of something: capitalised words, no code of a program's."""
     if "_" in value or value.isupper() or not any(c.islower() for c in value):
         return False
     return any(word[:1].isupper() for word in value.split()) and sum(c.isalpha() for c in value) > 3
 
 
-def finding(literal: Literal, question: Question, claimed: Sequence[Span] = ()) -> GoldFinding:
+def make_finding(literal: Literal, question: Question, claimed: Sequence[Span] = ()) -> GoldFinding:
     """The finding about one literal that nothing grounds.
 
     Args:
@@ -156,75 +165,83 @@ def finding(literal: Literal, question: Question, claimed: Sequence[Span] = ()) 
         claimed: Where the other values of the plan are said.
     """
     code, reason, confidence = _reason(literal, question)
-    if confidence == "high" and (other := _other_name(literal, question, claimed)) is not None:
+    if confidence == "high" and (other := _find_other_name(literal, question, claimed)) is not None:
         quoted = question.text[slice(*other)]
         reason, confidence = f'does not say it, unless "{quoted}" is another name of it', "medium"
     location = literal.argument + "".join(f"[{step!r}]" for step in literal.path)
-    message = f"{location} is {_shown(literal.value)}, but the query {reason}"
+    message = f"{location} is {_format_value(literal.value)}, but the query {reason}"
     return GoldFinding(code, message, confidence if question.plain else "low", literal.call, literal.argument)
 
 
-def _other_name(literal: Literal, question: Question, claimed: Sequence[Span]) -> Span | None:
+def _find_other_name(literal: Literal, question: Question, claimed: Sequence[Span]) -> Span | None:
     """What may be another name of a name, or a misspelt one."""
     value = literal.value
-    if not isinstance(value, str) or _kind(value) or _code(value) or not _proper(value):
+    if (
+        not isinstance(value, str)
+        or _day_or_time(value)
+        or _is_identifier(value)
+        or not _is_proper_name(value)
+    ):
         return None
-    return misspelt(value, question) or other_place(literal.argument, question, claimed)
+    return find_misspelt_name(value, question) or find_other_place_name(literal.argument, question, claimed)
 
 
 def _reason(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
-    value, kind = literal.value, _kind(literal.value)
-    if isinstance(booleans(value), int) and isinstance(value, (bool, str)):
-        return _flag(literal, question)
+    value, kind = literal.value, _day_or_time(literal.value)
+    if isinstance(normalise_boolean(value), int) and isinstance(value, (bool, str)):
+        return _reason_for_flag(literal, question)
     if kind == "day":
-        moment = moment_of(str(value))
+        moment = read_moment(str(value))
         timed = moment is not None and moment.clocks and question.moments.clocks
         other = timed and moment and day_ground(moment, question.moments, question.amounts)
-        return _time(question, value) if other else _day(question, moment)
+        return _reason_for_time(question, value) if other else _reason_for_day(question, moment)
     if kind == "time":
-        return _time(question, value)
-    if (other := _chosen(literal, question)) is not None:
-        return "gold.contradicted", f"speaks of {_shown(other)}, another of its values", "medium"
+        return _reason_for_time(question, value)
+    if (other := _find_other_choice(literal, question)) is not None:
+        return "gold.contradicted", f"speaks of {_format_value(other)}, another of its values", "medium"
     if literal.type.enum is not None:
         return "gold.ungrounded", "leaves the choice open", "low"
-    return ("gold.ungrounded", *_unsaid(literal, question))
+    return ("gold.ungrounded", *_reason_for_text(literal, question))
 
 
-def _unsaid(literal: Literal, question: Question) -> tuple[str, Confidence]:
+def _reason_for_text(literal: Literal, question: Question) -> tuple[str, Confidence]:
     """What the question does instead of saying a text or number, and how sure that is."""
     value = literal.value
-    if (longer := said_in(str(value), question.text) if _is_part(value) else None) is not None:
-        sure = _code(value) and not longer.apart
+    if (
+        longer := find_longer_code(str(value), question.text) if _may_be_part_of_identifier(value) else None
+    ) is not None:
+        sure = _is_identifier(value) and not longer.apart
         return (
             f'says it only as a part of "{question.text[slice(*longer.span)]}"',
             "high" if sure else "medium",
         )
-    if isinstance(value, str) and _MAIL.fullmatch(value.strip()):
-        match = _MAIL.search(question.text)
+    if isinstance(value, str) and _MAIL_ADDRESS.fullmatch(value.strip()):
+        match = _MAIL_ADDRESS.search(question.text)
         return ("does not say it", "medium") if match is None else (f'says another ("{match[0]}")', "high")
-    if not _code(value) and isinstance(numbers(value), (int, float)):
+    if not _is_identifier(value) and isinstance(normalise_number(value), (int, float)):
         return "does not say this number", "medium"
-    return "does not say it", _sureness(value, literal.argument, question)
+    return "does not say it", _text_confidence(value, literal.argument, question)
 
 
-def _flag(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
+def _reason_for_flag(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
     """Of a flag that is on: off and not spoken of would be grounded."""
     off = question.grounds(False, literal.argument)
-    if booleans(literal.value) and off is not None and off.how == "absent":
+    if normalise_boolean(literal.value) and off is not None and off.how == "absent":
         return "gold.ungrounded", "does not speak of it", "low"
     return "gold.contradicted", "says the opposite", "medium"
 
 
-def _day(question: Question, value: Moments | None) -> tuple[str, str, Confidence]:
+def _reason_for_day(question: Question, value: Moments | None) -> tuple[str, str, Confidence]:
     question_moments = question.moments
     days = [day for day in question_moments.days if day.day is not None]
     if days:
         first, has_several = question.text[slice(*days[0].span)], len({day.span for day in days}) > 1
         if any(
-            _BEFORE.search(question.text, max(0, day.span[0] - 30), day.span[0]) for day in days[:_CLOCKS]
+            _DAY_SHIFTING_WORDS.search(question.text, max(0, day.span[0] - 30), day.span[0])
+            for day in days[:_MAX_TIMES]
         ):
             return "gold.contradicted", f'speaks of a day beside another ("{first}")', "low"
-        if value is not None and _may_shift(question, value):
+        if value is not None and _may_be_adjacent_day(question, value):
             return "gold.contradicted", f'speaks of the day before or after ("{first}")', "low"
         other_days = f'other days ("{first}", …)' if has_several else f'another day ("{first}")'
         return (
@@ -238,49 +255,50 @@ def _day(question: Question, value: Moments | None) -> tuple[str, str, Confidenc
     return "gold.ungrounded", "names no day", "medium"
 
 
-def _may_shift(question: Question, value: Moments) -> bool:
+def _may_be_adjacent_day(question: Question, value: Moments) -> bool:
     """Whether a day beside that which is said may be meant: elsewhere, past midnight, the eve."""
     question_moments = question.moments
-    if _ZONES.search(question.text):
-        return is_beside(value, question_moments)
+    if _TIME_ZONE_WORDS.search(question.text):
+        return is_adjacent_day(value, question_moments)
     late = any(
-        len(clock.times) == 1 and clock.times[0] < _SMALL_HOURS for clock in question_moments.clocks[:_CLOCKS]
+        len(clock.times) == 1 and clock.times[0] < _SMALL_HOURS
+        for clock in question_moments.clocks[:_MAX_TIMES]
     )
-    if late and is_beside(value, question_moments, (1,)):
+    if late and is_adjacent_day(value, question_moments, (1,)):
         return True
-    return _EVE.search(question.text) is not None and is_beside(value, question_moments, (-1,))
+    return _EVE.search(question.text) is not None and is_adjacent_day(value, question_moments, (-1,))
 
 
-def _time(question: Question, value: Value) -> tuple[str, str, Confidence]:
+def _reason_for_time(question: Question, value: Value) -> tuple[str, str, Confidence]:
     clocks = question.moments.clocks
     if not clocks:
         return "gold.ungrounded", "names no time", "medium"
     first = max((question.text[slice(*clock.span)].strip(" .") for clock in clocks[:20]), key=len)
     code_and_reason = "gold.contradicted", f'speaks of another time ("{first}")'
-    return (*code_and_reason, "low" if _between(question, value) else "high")
+    return (*code_and_reason, "low" if _is_in_stated_range(question, value) else "high")
 
 
-def _between(question: Question, value: Value) -> bool:
+def _is_in_stated_range(question: Question, value: Value) -> bool:
     """Whether a time lies in a range that is said: "between 7 and 8 pm"."""
-    moment = moment_of(str(value))
+    moment = read_moment(str(value))
     times = [time for clock in (moment.clocks if moment else ())[:2] for time in clock.times]
-    for first, last in pairwise(question.moments.clocks[:_CLOCKS]):
-        if _TO.fullmatch(question.text, first.span[1], last.span[0]):
+    for first, last in pairwise(question.moments.clocks[:_MAX_TIMES]):
+        if _RANGE_SEPARATOR.fullmatch(question.text, first.span[1], last.span[0]):
             ends = [(start, end) for start in first.times for end in last.times if start < end]
             if any(start <= time <= end for start, end in ends for time in times):
                 return True
     return False
 
 
-def _sureness(value: Value, argument: str, question: Question) -> Confidence:
-    if _code(value):
+def _text_confidence(value: Value, argument: str, question: Question) -> Confidence:
+    if _is_identifier(value):
         return "high"
-    if not _proper(value) or value.casefold() in _LANGUAGES:
+    if not _is_proper_name(value) or value.casefold() in _LANGUAGES:
         return "low"
-    return "high" if _names(argument) and not _INFERRED.search(question.text) else "medium"
+    return "high" if _takes_a_name(argument) and not _INFERRED_PLACE.search(question.text) else "medium"
 
 
-def _code(value: Value) -> bool:
+def _is_identifier(value: Value) -> bool:
     """Whether a text is an identifier that nobody guesses: one word with three digits or more, or groups."""
     if not isinstance(value, str) or not value.isascii() or "." in value:
         return False
@@ -289,28 +307,28 @@ def _code(value: Value) -> bool:
     return sum(c.isdecimal() for c in value) >= 3 and len(value) >= 4
 
 
-def _is_part(value: Value) -> bool:
+def _may_be_part_of_identifier(value: Value) -> bool:
     """Whether a value is looked for within longer identifiers."""
-    return _code(value) or (isinstance(value, int) and abs(value) >= 100)
+    return _is_identifier(value) or (isinstance(value, int) and abs(value) >= 100)
 
 
-def _names(argument: str) -> bool:
+def _takes_a_name(argument: str) -> bool:
     """Whether an argument takes the name of a place or of somebody, which no knowledge of the world gives."""
-    return any(word.plain in _NAMING for word in words(argument))
+    return any(word.plain in _NAME_ARGUMENT_WORDS for word in words(argument))
 
 
-def _chosen(literal: Literal, question: Question) -> Value:
+def _find_other_choice(literal: Literal, question: Question) -> Value:
     """Another of the values that may be chosen, which the query says."""
     for other in (literal.type.enum or ())[:50]:
-        if other != literal.value and isinstance(other, str) and isinstance(numbers(other), str):
+        if other != literal.value and isinstance(other, str) and isinstance(normalise_number(other), str):
             ground = question.grounds(other)
-            if ground is not None and ground.how == "text" and other.casefold() not in FUNCTION:
+            if ground is not None and ground.how == "text" and other.casefold() not in FUNCTION_WORDS:
                 return other
     return None
 
 
-def _shown(value: Value) -> str:
-    return shortened(repr(value), 60)
+def _format_value(value: Value) -> str:
+    return shorten(repr(value), 60)
 
 
 # ----------------------------------------------------------------------
@@ -318,7 +336,7 @@ def _shown(value: Value) -> str:
 CODES = ("gold.ungrounded", "gold.contradicted", "gold.unasked")
 
 
-def grounds(value: Value, query: str | Question, *, name: str = "") -> Ground | None:
+def find_ground(value: Value, query: str | Question, *, name: str = "") -> Ground | None:
     """What in a query says a value.
 
     Args:
@@ -331,13 +349,13 @@ def grounds(value: Value, query: str | Question, *, name: str = "") -> Ground | 
 
     >>> said = "A room with Wi-Fi in NYC for two, Mar 5 at 6pm"
     >>> for value in ("New York", "2", "2024-03-05", "18:00"):
-    ...     found = grounds(value, said)
+    ...     found = find_ground(value, said)
     ...     print(found.how, said[slice(*found.span)])
     words NYC
     number two
     day Mar 5
     time 6pm
-    >>> grounds(True, "A room with internet", name="has_wifi") is not None, grounds("Boston", said)
+    >>> find_ground(True, "A room with internet", name="has_wifi") is not None, find_ground("Boston", said)
     (True, None)
     """
     return (Question(query) if isinstance(query, str) else query).grounds(value, name)
@@ -362,17 +380,17 @@ def literals(plan: Plan, query: str | Question, catalog: Catalog | None = None) 
     question = Question(query) if isinstance(query, str) else query
     seen: set[Any] = set()
     for position, call in enumerate(plan.calls):
-        declared = _declared(call, catalog)
+        declared = _declared_parameters(call, catalog)
         for name, argument_value in call.arguments:
             parameter = declared.get(name)
             for path, value in leaves(argument_value):
-                if _judged(argument_value, path, value) and not (catalog and value in catalog.holes):
+                if _needs_ground(argument_value, path, value) and not (catalog and value in catalog.holes):
                     type_ = (parameter.type.at(path) if parameter else None) or ANY
-                    ground = _ground(question, value, name, path, parameter, seen)
+                    ground = _find_literal_ground(question, value, name, path, parameter, seen)
                     yield Literal(position, name, path, value, type_, ground)
         if call.has_result:
             seen.update(
-                _key(value) for _, value in leaves(call.result) if isinstance(value, (str, int, float))
+                _lookup_key(value) for _, value in leaves(call.result) if isinstance(value, (str, int, float))
             )
 
 
@@ -411,32 +429,34 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
     claimed = [ground.span for ground in grounded if ground.span is not None]
     for position, call_literals in by_call.items():
         call = plan.calls[position]
-        if (call_finding := unasked(call, position, call_literals, question, claimed)) is not None:
+        if (call_finding := find_unasked_call(call, position, call_literals, question, claimed)) is not None:
             yield call_finding
             continue
         for literal in call_literals:
-            number = not isinstance(literal.value, bool) and arithmetic(call) and constant(literal.value)
+            number = (
+                not isinstance(literal.value, bool) and is_arithmetic(call) and is_constant(literal.value)
+            )
             if literal.ground is None and not number:
-                yield finding(literal, question, claimed)
+                yield make_finding(literal, question, claimed)
 
 
-def _judged(argument_value: Value, path: Path, value: Value) -> bool:
+def _needs_ground(argument_value: Value, path: Path, value: Value) -> bool:
     if isinstance(value, (Ref, Unresolved)) or not isinstance(value, (str, int, float, bool)):
         return False
-    return not (isinstance(value, str) and holds(argument_value, Template))
+    return not (isinstance(value, str) and contains_kind(argument_value, Template))
 
 
-def _declared(call: Call, catalog: Catalog | None) -> Mapping[str, Parameter]:
+def _declared_parameters(call: Call, catalog: Catalog | None) -> Mapping[str, Parameter]:
     tools = catalog.find(call.name, call.app) if catalog is not None else ()
     return {parameter.name: parameter for tool in tools for parameter in tool.parameters}
 
 
-def _key(value: Value) -> Any:
+def _lookup_key(value: Value) -> Any:
     """A value as it is looked up in answers: the text of a number is the number."""
-    return numbers(value.strip().casefold()) if isinstance(value, str) else value
+    return normalise_number(value.strip().casefold()) if isinstance(value, str) else value
 
 
-def _ground(
+def _find_literal_ground(
     question: Question, value: Value, name: str, path: Path, parameter: Parameter | None, seen: set[Any]
 ) -> Ground | None:
     named = " ".join([name, *[step for step in path if isinstance(step, str)]])
@@ -447,19 +467,19 @@ def _ground(
         parameter is not None
         and parameter.has_default
         and not path
-        and _key(parameter.default) == _key(value)
+        and _lookup_key(parameter.default) == _lookup_key(value)
     ):
         return Ground("default", sure=False)
-    return Ground("result") if _key(value) in seen else None
+    return Ground("result") if _lookup_key(value) in seen else None
 
 
 # ----------------------------------------------------------------------
 # What a gold record leaves open, of which findings about its first values know nothing.
-_MOST = 16
+_MAX_ACCEPTED_VALUES = 16
 """So many accepted values of an argument are looked at."""
 
 
-def without_blanks(plan: Plan, fields: Mapping[str, Any]) -> Plan:
+def drop_blank_arguments(plan: Plan, fields: Mapping[str, Any]) -> Plan:
     """A plan without the arguments that may be left out and hold nothing: BFCL writes "" for those.
 
     Args:
@@ -468,16 +488,16 @@ def without_blanks(plan: Plan, fields: Mapping[str, Any]) -> Plan:
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> plan = parse([{"name": "f", "arguments": {"a": 1, "b": ""}, "label": "c1"}])
-    >>> without_blanks(plan, {"omittable": {"c1": ["b"]}}).calls[0].arguments
+    >>> drop_blank_arguments(plan, {"omittable": {"c1": ["b"]}}).calls[0].arguments
     (('a', 1),)
     """
     omittable = fields.get("omittable")
     if not isinstance(omittable, dict) or not omittable:
         return plan
-    return replace(plan, calls=tuple(_without(call, omittable.get(call.id) or ()) for call in plan.calls))
+    return replace(plan, calls=tuple(_drop_blanks(call, omittable.get(call.id) or ()) for call in plan.calls))
 
 
-def _without(call: Call, omittable: Any) -> Call:
+def _drop_blanks(call: Call, omittable: Any) -> Call:
     retained = [name not in omittable or value not in ("", None) for name, value in call.arguments]
     if all(retained):
         return call
@@ -492,7 +512,9 @@ def _without(call: Call, omittable: Any) -> Call:
     return replace(call, arguments=arguments, spans=spans)
 
 
-def allows(fields: Mapping[str, Any], plan: Plan, finding: GoldFinding, query: str | None) -> bool:
+def is_finding_allowed(
+    fields: Mapping[str, Any], plan: Plan, finding: GoldFinding, query: str | None
+) -> bool:
     """Whether a gold record calls another value right that its query says, or lets the argument be left out.
 
     Args:
@@ -504,28 +526,31 @@ def allows(fields: Mapping[str, Any], plan: Plan, finding: GoldFinding, query: s
     >>> from planner_eval.reading.dialects.read import parse
     >>> plan, fields = parse("f(city='Rome')"), {"accepted": {"c1": {"city": ["Roma"]}}}
     >>> found = GoldFinding("gold.ungrounded", "", "medium", 0, "city")
-    >>> allows(fields, plan, found, "A room in Roma"), allows(fields, plan, found, "A room in Oslo")
+    >>> (
+    ...     is_finding_allowed(fields, plan, found, "A room in Roma"),
+    ...     is_finding_allowed(fields, plan, found, "A room in Oslo")
+    ... )
     (True, False)
     """
     if finding.call is None or finding.argument is None or query is None:
         return False
     call = plan.calls[finding.call].id
-    if finding.code == "gold.ungrounded" and finding.argument in _of(fields, "omittable", call):
+    if finding.code == "gold.ungrounded" and finding.argument in _entries_of_call(fields, "omittable", call):
         return True
-    accepted = _of(fields, "accepted", call)
+    accepted = _entries_of_call(fields, "accepted", call)
     values = accepted.get(finding.argument, ()) if isinstance(accepted, dict) else ()
     question = Question(query)
     return any(
         all(question.grounds(leaf, finding.argument) is not None for leaf in literals)
-        for value in (values if isinstance(values, list) else [values])[:_MOST]
-        if (literals := [*_literals(value)])
+        for value in (values if isinstance(values, list) else [values])[:_MAX_ACCEPTED_VALUES]
+        if (literals := [*_nonempty_leaves(value)])
     )
 
 
-def _of(fields: Mapping[str, Any], kind: str, call: str) -> Any:
+def _entries_of_call(fields: Mapping[str, Any], kind: str, call: str) -> Any:
     named = fields.get(kind)
     return named.get(call) or () if isinstance(named, dict) else ()
 
 
-def _literals(value: Value) -> Iterator[Value]:
+def _nonempty_leaves(value: Value) -> Iterator[Value]:
     return (leaf for _, leaf in leaves(value) if leaf is not None and leaf != "")

@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 
-DIGITS = 3
+MIN_DIGITS = 3
 """A word with so many digits is a code."""
-_LONGEST = 100
+_MAX_CHARACTERS = 100
 """A text of more characters is no code."""
-_DIVIDED = 5
+_MIN_DIVIDED_CHARACTERS = 5
 """A number of fewer digits is not said by digits that stand apart: "10-15" is not 1015."""
-_MANY = 6
+_MIN_LONG_NUMBER_DIGITS = 6
 """So many digits are no range downwards, and with letters behind them no quantity but of a known unit."""
 
-_JOINED = re.compile(r"[A-Za-z0-9]*+(?:[-_][A-Za-z0-9]++)*+")
+_JOINED_TOKEN = re.compile(r"[A-Za-z0-9]*+(?:[-_][A-Za-z0-9]++)*+")
 _QUANTITY = re.compile(r"(\d++)([A-Za-z]++)")
-_NAMED = re.compile(r"[A-Za-z][a-z]{1,30}+\d{1,4}+")
+_NUMBERED_WORD = re.compile(r"[A-Za-z][a-z]{1,30}+\d{1,4}+")
 """A word and its number, written together: "top100", "Room1204"."""
 _PRICE = re.compile(r"(?:usd?|eur|gbp|inr|rs|re|cad|aud|jpy|chf|cny|krw)\d++", re.IGNORECASE)
 _UNITS = re.compile(
@@ -27,19 +27,19 @@ _UNITS = re.compile(
     r"|px|hp|cc|usd|eur|gbp|inr|cad|aud|jpy|chf|cny|krw",
     re.IGNORECASE,
 )
-_GROUPED, _GROUP = re.compile(r"\d[.,]$"), re.compile(r"[.,]\d")
+_DIGIT_GROUP_BEFORE, _DIGIT_GROUP_AFTER = re.compile(r"\d[.,]$"), re.compile(r"[.,]\d")
 """What makes digits a part of a number: "1,500" is not 500."""
-_DATED = re.compile(r"(?:19|20)\d\d-\d\d?(?:-\d\d?)?|\d\d?-\d\d?-(?:\d\d)?\d\d")
-_TWO = re.compile(r"(\d+)([-–x×/:~])(\d+)")
+_DATE = re.compile(r"(?:19|20)\d\d-\d\d?(?:-\d\d?)?|\d\d?-\d\d?-(?:\d\d)?\d\d")
+_TWO_NUMBERS = re.compile(r"(\d+)([-–x×/:~])(\d+)")
 _PERIOD = re.compile(r"(?:19|20)\d\d[-_/]?[A-Za-z]{1,4}[-_]?\d{0,2}")
-_MATTER = re.compile(r"(?:^|[^A-Za-z\d])[A-Za-z]{4,}+(?![A-Za-z\d])")
+_PLAIN_WORD = re.compile(r"(?:^|[^A-Za-z\d])[A-Za-z]{4,}+(?![A-Za-z\d])")
 _WORD = re.compile(r"[A-Za-z\d#/_+:()–×~-]++")
-_ONE_BY_ONE = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_DIGIT = r"(?:oh|" + "|".join(_ONE_BY_ONE) + ")"
-_SPELLED = re.compile(rf"\b{_DIGIT}(?:[ ,-]{{1,2}}{_DIGIT}){{2,99}}+\b", re.IGNORECASE)
+_DIGIT_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_SPELLED_DIGIT = r"(?:oh|" + "|".join(_DIGIT_WORDS) + ")"
+_SPELLED_DIGITS = re.compile(rf"\b{_SPELLED_DIGIT}(?:[ ,-]{{1,2}}{_SPELLED_DIGIT}){{2,99}}+\b", re.IGNORECASE)
 
 
-class Part(NamedTuple):
+class LongerCode(NamedTuple):
     """A longer code that a text says instead of a value which is a part of it.
 
     Args:
@@ -59,24 +59,26 @@ def is_code(text: str) -> bool:
     """
     pieces = text.split()
     text = "".join(pieces) if all(any(c.isdecimal() for c in piece) for piece in pieces) else text
-    if not 4 <= len(text) <= _LONGEST or _WORD.fullmatch(text) is None or _is_amount(text):
+    if not 4 <= len(text) <= _MAX_CHARACTERS or _WORD.fullmatch(text) is None or _is_amount(text):
         return False
-    return sum(c.isdecimal() for c in text) >= DIGITS
+    return sum(c.isdecimal() for c in text) >= MIN_DIGITS
 
 
-def is_made_up(text: str) -> bool:
+def is_composed(text: str) -> bool:
     """Whether a code may be made of words and numbers that a question says apart: a range, a name of a file.
 
-    >>> [is_made_up(one) for one in ("500-1000", "1920x1080", "2024-summer", "2024Q3", "20045-2026")]
+    >>> [is_composed(one) for one in ("500-1000", "1920x1080", "2024-summer", "2024Q3", "20045-2026")]
     [True, True, True, True, False]
     """
-    two = _TWO.fullmatch(text)
+    two = _TWO_NUMBERS.fullmatch(text)
     if two is not None:
         return two[2] not in "-–" or int(two[1]) < int(two[3])
-    return _PERIOD.fullmatch(text) is not None or (text[:1].isdecimal() and _MATTER.search(text) is not None)
+    return _PERIOD.fullmatch(text) is not None or (
+        text[:1].isdecimal() and _PLAIN_WORD.search(text) is not None
+    )
 
 
-def said_whole(value: str, text: str) -> Span | None:
+def find_whole_code(value: str, text: str) -> Span | None:
     """Where a text says a code or number as a whole, however it is divided, or its digits one by one.
 
     Args:
@@ -84,39 +86,40 @@ def said_whole(value: str, text: str) -> Span | None:
         text: The question.
 
     >>> said = "AB-1234-XY, then 99-812 and one two three four"
-    >>> [said_whole(one, said) is not None for one in ("AB1234XY", "AB-1234", "99812", "1234")]
+    >>> [find_whole_code(one, said) is not None for one in ("AB1234XY", "AB-1234", "99812", "1234")]
     [True, False, True, True]
     """
-    for span in _places(value, text):
-        before, after = _rest(text, span)
-        if not any(map(_belongs, (before, after))):
+    for span in _find_occurrences(value, text):
+        before, after = _adjoining_text(text, span)
+        if not any(map(_belongs_to_code, (before, after))):
             return span
     digits = "".join(c for c in value if c.isalnum()).lstrip("0")
-    for match in _SPELLED.finditer(text) if digits.isdecimal() else ():
-        if _digits_of(match[0]).lstrip("0") == digits:
+    for match in _SPELLED_DIGITS.finditer(text) if digits.isdecimal() else ():
+        if _parse_spelled_digits(match[0]).lstrip("0") == digits:
             return match.span()
     return None
 
 
-def said_in(value: str, text: str) -> Part | None:
+def find_longer_code(value: str, text: str) -> LongerCode | None:
     """A longer code of a text that a value is a part of.
 
     Args:
         value: The code or number.
         text: The question.
 
-    >>> [said_in(one, "track RX123456789DE, AB-1234-XY") for one in ("RX123456789", "AB-1234", "9999")]
-    [Part(span=(6, 19), apart=False), Part(span=(21, 31), apart=True), None]
+    >>> [find_longer_code(one, "track RX123456789DE, AB-1234-XY") for one in ("RX123456789", "AB-1234",
+    ...     "9999")]
+    [LongerCode(span=(6, 19), apart=False), LongerCode(span=(21, 31), apart=True), None]
     """
-    for span in _places(value, text):
-        before, after = _rest(text, span)
+    for span in _find_occurrences(value, text):
+        before, after = _adjoining_text(text, span)
         if before or after:
             is_divided = before[-1:] in ("", "-", "_") and after[:1] in ("", "-", "_")
-            return Part((span[0] - len(before), span[1] + len(after)), is_divided)
+            return LongerCode((span[0] - len(before), span[1] + len(after)), is_divided)
     return None
 
 
-def within_code(text: str, span: Span) -> bool:
+def is_within_code(text: str, span: Span) -> bool:
     """Whether digits are only a part of a code, and no number by themselves.
 
     Args:
@@ -124,28 +127,30 @@ def within_code(text: str, span: Span) -> bool:
         span: Where the digits stand; few of them are a number wherever they are.
 
     >>> said = "RX123456789DE, 4471-2290, 500-1000, USD500, 2500ml, 2024-05-01"
-    >>> [within_code(said, (at, at + 3)) for at in map(said.find, ("123", "447", "500", "250", "202"))]
+    >>> [is_within_code(said, (at, at + 3)) for at in map(said.find, ("123", "447", "500", "250", "202"))]
     [True, True, False, False, False]
     """
     end = span[0]
     while text[end : end + 1].isdecimal() and end < span[1]:
         end += 1
-    if end - span[0] < DIGITS:
+    if end - span[0] < MIN_DIGITS:
         return False
-    start, end = _token(text, (span[0], end))
-    return end - start <= _LONGEST and _is_whole(text[start:end])
+    start, end = _enclosing_token(text, (span[0], end))
+    return end - start <= _MAX_CHARACTERS and _is_whole_code(text[start:end])
 
 
-def _is_whole(token: str) -> bool:
+def _is_whole_code(token: str) -> bool:
     """Whether a word is a code whose digits are no numbers: neither a range, nor a quantity, nor a date."""
     segments = re.split("[-_]", token)
     if any(not (segment.isalpha() or segment.isdecimal() or _is_amount(segment)) for segment in segments):
         return True
-    if len(segments) == 1 or _DATED.fullmatch(token):
+    if len(segments) == 1 or _DATE.fullmatch(token):
         return False
     if all(segment.isdecimal() for segment in segments):
         digits = sum(map(len, segments))
-        return len(segments) > 2 or (digits >= _MANY and int(segments[0]) >= int(segments[1]))
+        return len(segments) > 2 or (
+            digits >= _MIN_LONG_NUMBER_DIGITS and int(segments[0]) >= int(segments[1])
+        )
     first = segments[0]
     return first.isalpha() and first.isupper() and len(first) <= 5 and not _PRICE.fullmatch(f"{first}1")
 
@@ -154,45 +159,53 @@ def _is_amount(text: str) -> bool:
     """Whether letters and digits are a quantity with its unit, a price, or a word with its number."""
     if (match := _QUANTITY.fullmatch(text)) is not None:
         digits, unit = match[1], match[2]
-        return _UNITS.fullmatch(unit) is not None or (unit.islower() and len(digits) < _MANY)
-    return _PRICE.fullmatch(text) is not None or _NAMED.fullmatch(text) is not None
+        return _UNITS.fullmatch(unit) is not None or (
+            unit.islower() and len(digits) < _MIN_LONG_NUMBER_DIGITS
+        )
+    return _PRICE.fullmatch(text) is not None or _NUMBERED_WORD.fullmatch(text) is not None
 
 
-def _places(value: str, text: str) -> Iterator[Span]:
+def _find_occurrences(value: str, text: str) -> Iterator[Span]:
     """Where the letters and digits of a value stand behind one another, whatever divides them."""
     letters = [c for c in value if c.isalnum()]
-    if not letters or len(value) > _LONGEST:
+    if not letters or len(value) > _MAX_CHARACTERS:
         return
     bare = all(c.isdecimal() for c in letters)
-    between = ("" if len(letters) < _DIVIDED else r"[ \-–/()]{0,2}") if bare else r"[\W_]{0,3}"
-    if bare and not value.isdecimal() and len(letters) >= DIGITS:
+    between = ("" if len(letters) < _MIN_DIVIDED_CHARACTERS else r"[ \-–/()]{0,2}") if bare else r"[\W_]{0,3}"
+    if bare and not value.isdecimal() and len(letters) >= MIN_DIGITS:
         between = r"[ \-–/()_]{0,2}"
     for match in re.finditer(between.join(map(re.escape, letters)), text, re.I | re.A):
         start, end = match.span()
-        if not (bare and (_GROUPED.search(text, max(0, start - 2), start) or _GROUP.match(text, end))):
+        if not (
+            bare
+            and (
+                _DIGIT_GROUP_BEFORE.search(text, max(0, start - 2), start)
+                or _DIGIT_GROUP_AFTER.match(text, end)
+            )
+        ):
             yield start, end
 
 
-def _rest(text: str, span: Span) -> tuple[str, str]:
+def _adjoining_text(text: str, span: Span) -> tuple[str, str]:
     """What a place is joined with, before it and behind it."""
-    start, end = _token(text, span)
+    start, end = _enclosing_token(text, span)
     return text[start : span[0]], text[span[1] : end]
 
 
-def _token(text: str, span: Span) -> Span:
+def _enclosing_token(text: str, span: Span) -> Span:
     """The letters and digits, joined by hyphens, that a place lies in; few of them are looked at."""
-    start = max(0, span[0] - _LONGEST)
+    start = max(0, span[0] - _MAX_CHARACTERS)
     before = text[start : span[0]][::-1]
-    left, right = _JOINED.match(before), _JOINED.match(text, span[1], span[1] + _LONGEST)
+    left, right = _JOINED_TOKEN.match(before), _JOINED_TOKEN.match(text, span[1], span[1] + _MAX_CHARACTERS)
     return span[0] - (left.end() if left else 0), right.end() if right else span[1]
 
 
-def _belongs(affix: str) -> bool:
+def _belongs_to_code(affix: str) -> bool:
     """Whether what stands beside a code belongs to it; a word of a sentence does not: "AB1234-compatible"."""
     bare = affix.strip("-_")
     return bool(bare) and not (bare != affix and re.fullmatch(r"[a-z]{3,}+(?:-[a-z]++)*+", bare))
 
 
-def _digits_of(spelled: str) -> str:
+def _parse_spelled_digits(spelled: str) -> str:
     words = re.split("[ ,-]+", spelled.casefold())
-    return "".join("0" if word == "oh" else str(_ONE_BY_ONE.index(word)) for word in words)
+    return "".join("0" if word == "oh" else str(_DIGIT_WORDS.index(word)) for word in words)

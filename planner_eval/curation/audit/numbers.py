@@ -9,15 +9,15 @@ from math import pi
 
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.benchmarks.datasets.questions import NUMBER_WORD
-from planner_eval.comparison.policy.values import numbers
-from planner_eval.curation.audit.words import FUNCTION, Ground
+from planner_eval.comparison.policy.values import normalise_number
+from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground
 from planner_eval.plan.model import Call, Ref, Unresolved, Value
 from planner_eval.plan.values import leaves
+from planner_eval.reading.question_templates import NUMBER_WORD
 
 # ----------------------------------------------------------------------
 # Numbers that a text says: digits, fractions, percentages, number words, ordinals, and words that count.
-_MOST_DIGITS = 300
+_MAX_DIGITS = 300
 """A number of more digits is none that a float holds."""
 
 
@@ -33,7 +33,7 @@ class Amount(NamedTuple):
     span: Span
 
 
-_FIRST = [
+_WORDS_TO_TWELVE = [
     "zero",
     "one",
     "two",
@@ -51,12 +51,12 @@ _FIRST = [
 _TEENS = ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9}
-_NAMED = {
-    **{word: number for number, word in enumerate((*_FIRST, *_TEENS))},
+_NUMBER_WORDS = {
+    **{word: number for number, word in enumerate((*_WORDS_TO_TWELVE, *_TEENS))},
     **{word: 10 * number for number, word in enumerate(_TENS, 2)},
     "dozen": 12,
 }
-_COUNTING = {
+_QUANTITY_WORDS = {
     "half": 0.5, "halves": 0.5, "third": 3, "thirds": 3, "quarter": 0.25, "quarters": 0.25, "single": 1,
     "solo": 1, "alone": 1, "myself": 1, "once": 1, "twice": 2, "double": 2, "doubled": 2, "doubles": 2,
     "couple": 2, "pair": 2, "both": 2, "twins": 2, "duo": 2, "thrice": 3, "triple": 3, "tripled": 3,
@@ -66,7 +66,7 @@ _COUNTING = {
     "nineteenth": 19, "twentieth": 20, "thirtieth": 30, "fortnight": 14, "century": 100, "decade": 10,
     "biweekly": 2, "score": 20, "pi": 3.141592653589793, "square": 2, "squared": 2, "cube": 3, "cubed": 3,
 }  # fmt: skip
-_TAILS = {
+_SCALE_SUFFIXES = {
     "k": 1e3, "thousand": 1e3, "million": 1e6, "mn": 1e6, "billion": 1e9, "hundred": 100.0, "dozen": 12.0,
     "lakh": 1e5, "lakhs": 1e5, "crore": 1e7, "crores": 1e7,
 }  # fmt: skip
@@ -79,10 +79,10 @@ _NUMBER = re.compile(
       (?:\ \w{{1,12}})?\ and\ (?:a|one)\ half )\b
   | (?P<digits> \d++(?:,\d++)*+(?:\.\d++)?+ | (?<!\w)\.\d++ )
       (?:\ ?(?P<over>/)\ ?(?P<below>\d{{1,12}}+(?:\.\d{{1,12}}+)?+)(?![\d/])
-        | \ ?(?P<tail>{"|".join(_TAILS)})\b )?+
+        | \ ?(?P<tail>{"|".join(_SCALE_SUFFIXES)})\b )?+
   | \b(?P<words> {NUMBER_WORD}(?:(?:[ -]|[ ]and[ ]){NUMBER_WORD})*+(?:[ -](?:first|second|third|fourth|fifth|
       sixth|seventh|eighth|ninth))?+ )\b
-  | \b(?P<counts> {"|".join(sorted(_COUNTING, key=len, reverse=True))} )\b
+  | \b(?P<counts> {"|".join(sorted(_QUANTITY_WORDS, key=len, reverse=True))} )\b
   | \b(?P<pair> (?:me|myself|my\ \w{{1,20}}|him|her)\ and\ (?:me|myself|my\ \w{{1,20}}|him|her|i) )\b
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -90,7 +90,7 @@ _NUMBER = re.compile(
 
 
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})++(?:\.\d++)?+")
-_SPACED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:[ \u00a0\u202f]\d{3}){1,4}+(?![\d.,]?\d)")
+_SPACED_NUMBER = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:[ \u00a0\u202f]\d{3}){1,4}+(?![\d.,]?\d)")
 _MINUS = re.compile(r"(?:^|[\s(\[=:,])[-−]$")
 
 
@@ -106,29 +106,29 @@ def amounts(text: str) -> Iterator[Amount]:
         if match["digits"]:
             below = _MINUS.search(text, max(0, span[0] - 2), span[0]) is not None
             sign = -1.0 if below and not text[max(0, span[0] - 3) : span[0] - 2].isdecimal() else 1.0
-            yield from (Amount(sign * value, span) for value in _written(match))
+            yield from (Amount(sign * value, span) for value in _read_digits(match))
             if text[span[1] : span[1] + 1] == "M" and not text[span[1] + 1 : span[1] + 2].isalnum():
-                yield Amount(sign * 1e6 * float(match["digits"].replace(",", "")[:_MOST_DIGITS]), span)
+                yield Amount(sign * 1e6 * float(match["digits"].replace(",", "")[:_MAX_DIGITS]), span)
         elif kind == "words":
-            yield from (Amount(value, span) for value in _spelled(match["words"].casefold()))
+            yield from (Amount(value, span) for value in _read_number_words(match["words"].casefold()))
         elif kind == "counts":
-            yield Amount(float(_COUNTING[match["counts"].casefold()]), span)
+            yield Amount(float(_QUANTITY_WORDS[match["counts"].casefold()]), span)
         elif kind == "dozen":
             yield Amount(6.0, span)
         elif kind == "more":
             count = match["many"].casefold()
-            whole_number = float(count) if count.isdecimal() else float(_NAMED.get(count, 1))
+            whole_number = float(count) if count.isdecimal() else float(_NUMBER_WORDS.get(count, 1))
             yield from (Amount(value, span) for value in (whole_number + 0.5, whole_number))
         else:
             yield Amount(2.0, span)
-    for match in _SPACED.finditer(text):
+    for match in _SPACED_NUMBER.finditer(text):
         yield Amount(float(re.sub(r"\s", "", match[0])), match.span())
 
 
-def _written(match: re.Match[str]) -> Iterator[float]:
+def _read_digits(match: re.Match[str]) -> Iterator[float]:
     """What a number in digits may mean: separated thousands are one number, or several."""
     digits = match["digits"]
-    if len(digits) > _MOST_DIGITS:
+    if len(digits) > _MAX_DIGITS:
         return
     value = float(digits.replace(",", ""))
     yield value
@@ -143,10 +143,10 @@ def _written(match: re.Match[str]) -> Iterator[float]:
         if below:
             yield value / below
     elif match["tail"]:
-        yield value * _TAILS[match["tail"].casefold()]
+        yield value * _SCALE_SUFFIXES[match["tail"].casefold()]
 
 
-def _spelled(words: str) -> Iterator[float]:
+def _read_number_words(words: str) -> Iterator[float]:
     """What number words say together, and each by itself: "twenty five" is 25, "two three" are 2 and 3."""
     tokens = [token for token in re.split(r"[ \n-]", words) if token != "and"]
     total = current = 0
@@ -160,7 +160,7 @@ def _spelled(words: str) -> Iterator[float]:
         elif token == "dozen":
             current = max(current, 1) * 12
         else:
-            value = int(_NAMED.get(token, _COUNTING.get(token, 0)))
+            value = int(_NUMBER_WORDS.get(token, _QUANTITY_WORDS.get(token, 0)))
             if value < 10 and alone and alone[-1] in range(20, 100, 10):
                 alone[-1] += value
             else:
@@ -175,62 +175,62 @@ def _spelled(words: str) -> Iterator[float]:
 
 # ----------------------------------------------------------------------
 # Whether a question says a number: itself, in another unit, or as a sum of counts.
-_UNITS = (2.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 1440.0, 3600.0, 86400.0)
+_UNIT_FACTORS = (2.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 1440.0, 3600.0, 86400.0)
 _UNIT_WORDS = re.compile(
     r"\b(?:second|sec|minute|min|hour|hr|day|night|week|month|year|decade|annual\w{0,2}|yearly|monthly|weekly"
     r"|daily|km|kilomet\w{1,3}|met(?:er|re)|cm|mm|mile|kg|kilo|gram|pound|lb|lit(?:er|re)|ml|cent|dollar"
     r"|percent|degree|mb|gb|pair|couple|double|twice)s?\b|%|(?<=\d)(?:km|m|cm|mm|kg|g|h|min|s)\b",
     re.IGNORECASE,
 )
-_METRIC = re.compile(
+_METRIC_UNITS = re.compile(
     r"(?:\b|(?<=\d))(?:k?m|mm|k?g|ml|[kmg]b|ms|s|(?:kilo|milli)?(?:met(?:er|re)|gram|lit(?:er|re)|second|watt)s?|kilos?)\b",
     re.IGNORECASE,
 )
 """Units of which a thousand make another."""
-_COMPANY = re.compile(
+_COMPANION_WORDS = re.compile(
     r"\b(?:me|myself|and i|my|us|our|friends?|famil(?:y|ies)|parents|wife|husband|partner|spouse|kids?"
     r"|children|(?:girl|boy)(?:friend)?|colleagues?|someone)\b",
     re.IGNORECASE,
 )
-_ADDED = re.compile(
+_ADDITION = re.compile(
     r"(?:[ -]?[\w'’-]{1,20}){0,4}?(?:,? (?:and|plus|with|as well as)|,|\ ?[+&])"
     r"\ (?:[\w'’]{1,12}\ ){0,2}(?:[$€£¥₹]\ ?)?",
     re.IGNORECASE,
 )
 """What stands between counts that add up."""
-_NOUN = re.compile(r"[ -]?[\w'’-]{1,20}")
-_PRICED = re.compile(r"(?:[$€£¥₹]|\b(?:usd|eur|gbp))\ ?$", re.IGNORECASE)
-_PRICE = re.compile(r"[$€£¥₹]|\b(?:euro|buck|dollar|pound|rupee|yen|usd|eur|gbp)s?\b", re.IGNORECASE)
-_SHARE = 2.0
+_NEXT_WORD = re.compile(r"[ -]?[\w'’-]{1,20}")
+_CURRENCY_BEFORE = re.compile(r"(?:[$€£¥₹]|\b(?:usd|eur|gbp))\ ?$", re.IGNORECASE)
+_CURRENCY = re.compile(r"[$€£¥₹]|\b(?:euro|buck|dollar|pound|rupee|yen|usd|eur|gbp)s?\b", re.IGNORECASE)
+_MAX_SHARE = 2.0
 """Of a percentage no share is larger."""
-_NEAR = 40
+_MAX_DISTANCE = 40
 """Counts that many characters apart may be of one party."""
 
 
-def said_number(number: float, amounts: Sequence[Amount]) -> Ground | None:
+def find_stated_number(number: float, amounts: Sequence[Amount]) -> Ground | None:
     """What says a number itself, or as a percentage.
 
     Args:
         number: The number.
         amounts: The numbers that the question says.
 
-    >>> said_number(0.05, [Amount(5.0, (0, 1))]).how
+    >>> find_stated_number(0.05, [Amount(5.0, (0, 1))]).how
     'unit'
     """
     for amount in amounts:
-        if equal(amount.value, number):
+        if are_equal(amount.value, number):
             return Ground("number", amount.span)
     for amount in amounts:
-        share = min(abs(amount.value), abs(number)) <= _SHARE
+        share = min(abs(amount.value), abs(number)) <= _MAX_SHARE
         scaled_numbers = (100 * number, number / 100) if share else ()
         if any(
-            equal(amount.value, other) for other in (*scaled_numbers, *((-number,) if number < 0 else ()))
+            are_equal(amount.value, other) for other in (*scaled_numbers, *((-number,) if number < 0 else ()))
         ):
             return Ground("unit", amount.span)
     return None
 
 
-def inferred_number(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
+def find_inferred_number(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
     """What a number may be inferred from: counts that make it together, or another unit.
 
     Args:
@@ -240,21 +240,25 @@ def inferred_number(number: float, amounts: Sequence[Amount], text: str) -> Grou
 
     >>> text = "for 2 adults and 3 children, half a year"
     >>> said = [Amount(2.0, (4, 5)), Amount(3.0, (17, 18)), Amount(0.5, (29, 33))]
-    >>> inferred_number(5, said, text).how, inferred_number(6, said, text).how
+    >>> find_inferred_number(5, said, text).how, find_inferred_number(6, said, text).how
     ('sum', 'unit')
     """
-    return _counted(number, amounts, text) or _converted(number, amounts, text)
+    return _find_sum_of_counts(number, amounts, text) or _find_conversion(number, amounts, text)
 
 
-def _counted(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
+def _find_sum_of_counts(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
     """A sum of counts that stand near one another, or of them and who asks."""
     if number != int(number) or not 2 <= number <= 50:
         return None
     for amount, next_amount in pairwise(amounts):
-        is_near = amount.span != next_amount.span and next_amount.span[0] - amount.span[1] < _NEAR
-        if is_near and amount.value + next_amount.value == number and _alike(text, amount, next_amount):
+        is_near = amount.span != next_amount.span and next_amount.span[0] - amount.span[1] < _MAX_DISTANCE
+        if (
+            is_near
+            and amount.value + next_amount.value == number
+            and _can_be_added(text, amount, next_amount)
+        ):
             return Ground("sum", (amount.span[0], next_amount.span[1]))
-    company = _COMPANY.search(text)
+    company = _COMPANION_WORDS.search(text)
     if company is None:
         return None
     for amount in amounts:
@@ -263,41 +267,41 @@ def _counted(number: float, amounts: Sequence[Amount], text: str) -> Ground | No
     return Ground("sum", company.span(), sure=False) if number <= 5 and not amounts else None
 
 
-def _alike(text: str, amount: Amount, next_amount: Amount) -> bool:
+def _can_be_added(text: str, amount: Amount, next_amount: Amount) -> bool:
     """Whether two numbers add up: "2 adults and 3 kids" do, "5 miles in 40 minutes" do not."""
-    if _ADDED.fullmatch(text, amount.span[1], next_amount.span[0]) is None:
+    if _ADDITION.fullmatch(text, amount.span[1], next_amount.span[0]) is None:
         return False
     first, second = _unit(text, amount), _unit(text, next_amount)
-    behind = _NOUN.match(text, next_amount.span[1])
-    elided = second is None and (behind is None or behind[0].strip(" -").casefold() in FUNCTION)
+    behind = _NEXT_WORD.match(text, next_amount.span[1])
+    elided = second is None and (behind is None or behind[0].strip(" -").casefold() in FUNCTION_WORDS)
     return first == second or elided
 
 
 def _unit(text: str, amount: Amount) -> str | None:
     """The unit of a number: what stands before or behind it, without its plural."""
-    before = _PRICED.search(text, max(0, amount.span[0] - 5), amount.span[0])
-    behind = _NOUN.match(text, amount.span[1])
+    before = _CURRENCY_BEFORE.search(text, max(0, amount.span[0] - 5), amount.span[0])
+    behind = _NEXT_WORD.match(text, amount.span[1])
     if before is not None:
         return before[0].strip().casefold()
-    match = behind and (_UNIT_WORDS.search(behind[0]) or _PRICE.search(behind[0]))
+    match = behind and (_UNIT_WORDS.search(behind[0]) or _CURRENCY.search(behind[0]))
     return match[0].casefold().rstrip("s") if match else None
 
 
-def _converted(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
+def _find_conversion(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
     if _UNIT_WORDS.search(text) is None:
         return None
-    units = [unit for unit in _UNITS if unit != 1000 or _METRIC.search(text)]
+    units = [unit for unit in _UNIT_FACTORS if unit != 1000 or _METRIC_UNITS.search(text)]
     for amount in amounts:
         for unit in units:
-            if equal(amount.value * unit, number) or equal(amount.value / unit, number):
+            if are_equal(amount.value * unit, number) or are_equal(amount.value / unit, number):
                 return Ground("unit", amount.span)
     return None
 
 
-def equal(left: float, right: float) -> bool:
+def are_equal(left: float, right: float) -> bool:
     """Whether two numbers are one, up to what rounding does.
 
-    >>> equal(0.1 + 0.2, 0.3), equal(3.0, 3.001)
+    >>> are_equal(0.1 + 0.2, 0.3), are_equal(3.0, 3.001)
     (True, False)
     """
     return left == right or abs(left - right) <= 1e-6 * max(abs(left), abs(right))
@@ -337,23 +341,23 @@ CONSTANTS = frozenset(
 """Numbers that formulas hold of themselves: percent, units, angles. So are integers up to 12."""
 
 
-def arithmetic(call: Call) -> bool:
+def is_arithmetic(call: Call) -> bool:
     """Whether a call is given nothing but numbers and references."""
     return all(
         isinstance(value, (int, float, Ref, Unresolved))
-        or (isinstance(value, str) and not isinstance(numbers(value), str))
+        or (isinstance(value, str) and not isinstance(normalise_number(value), str))
         for _, argument in call.arguments
         for _, value in leaves(argument)
     )
 
 
-def constant(value: Value) -> bool:
+def is_constant(value: Value) -> bool:
     """Whether a number is one that formulas hold of themselves.
 
-    >>> constant(100), constant("7"), constant(137)
+    >>> is_constant(100), is_constant("7"), is_constant(137)
     (True, True, False)
     """
-    number = numbers(value)
+    number = normalise_number(value)
     if not isinstance(number, (int, float)):
         return False
     size = abs(float(number)) if abs(number) < 1e15 else 0.0

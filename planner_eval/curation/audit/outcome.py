@@ -9,8 +9,8 @@ from math import isclose
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import shown
-from planner_eval.curation.audit.subject import Subject, Wanted
+from planner_eval.base.text import one_line_json
+from planner_eval.curation.audit.subject import AuditedRecord, ExpectedAnswer
 from planner_eval.execution.answers import answers_match
 from planner_eval.execution.trace import CallTrace, Trace
 from planner_eval.plan.model import Call
@@ -36,10 +36,10 @@ _OPTION = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve"
-_WORDS = {word: value for value, word in enumerate(_NUMERALS.split(" "))}
+_NUMBER_WORDS = {word: value for value, word in enumerate(_NUMERALS.split(" "))}
 
 
-_MOST = 26
+_MAX_OPTIONS = 26
 _LABEL = re.compile(
     r"""\s{0,9}[(\[]?\ ?
       (?: (?P<letter>[a-z])(?:\ ?[)\]:]|\ ?\.(?=\ )|\ [-–—](?=\ ))
@@ -49,7 +49,7 @@ _LABEL = re.compile(
 """A letter or number before an answer on offer."""
 
 
-class Offered(NamedTuple):
+class OfferedAnswer(NamedTuple):
     """What an answer on offer says.
 
     Args:
@@ -72,7 +72,7 @@ class Offered(NamedTuple):
         if self.value and float(int(value)) == self.value:
             return True
         readings = (self.value, self.value / 100, self.value * 100)
-        return any(_close(abs(reading), abs(value), self.decimals) for reading in readings)
+        return any(_is_close(abs(reading), abs(value), self.decimals) for reading in readings)
 
     def is_value(self, value: float) -> bool:
         """Whether it says exactly this value."""
@@ -87,22 +87,25 @@ class Offered(NamedTuple):
         )
 
 
-def _close(value: float, other: float, decimals: int) -> bool:
+def _is_close(value: float, other: float, decimals: int) -> bool:
     return abs(value - other) <= max(0.01 * max(value, other), 0.5 * 10.0**-decimals, 0.01)
 
 
-def offered(text: str) -> Offered | None:
+def read_offered_answer(text: str) -> OfferedAnswer | None:
     """What an answer on offer says; None where it is no single number: words, terms, several numbers.
 
     Args:
         text: The answer as it is shown.
 
-    >>> offered("rs . 1,200"), offered("3 1 / 2 days").value, offered("25 √ 3")
-    (Offered(value=1200.0, plain=True, decimals=0, unit='rs .'), 3.5, None)
+    >>> (
+    ...     read_offered_answer("rs . 1,200"), read_offered_answer("3 1 / 2 days").value,
+    ...     read_offered_answer("25 √ 3")
+    ... )
+    (OfferedAnswer(value=1200.0, plain=True, decimals=0, unit='rs .'), 3.5, None)
     """
     text = text.strip().lower()
-    if text in _WORDS:
-        return Offered(float(_WORDS[text]))
+    if text in _NUMBER_WORDS:
+        return OfferedAnswer(float(_NUMBER_WORDS[text]))
     match = _OPTION.fullmatch(text)
     if match is None:
         return None
@@ -111,21 +114,23 @@ def offered(text: str) -> Offered | None:
     if match["whole"]:
         low = float(match["low"])
         return (
-            Offered(sign * (float(match["whole"]) + float(match["up"]) / low), False, 2, unit)
+            OfferedAnswer(sign * (float(match["whole"]) + float(match["up"]) / low), False, 2, unit)
             if low
             else None
         )
     if match["over"]:
-        under = _float(match["under"])
+        under = _parse_float(match["under"])
         return (
-            Offered(sign * _float(match["over"]) / under, False, 2, unit + match["sign"]) if under else None
+            OfferedAnswer(sign * _parse_float(match["over"]) / under, False, 2, unit + match["sign"])
+            if under
+            else None
         )
     number = match["number"]
     decimals = len(number.rpartition(".")[2]) if "." in number else 0
-    return Offered(sign * _float(number), "%" not in unit, decimals, unit)
+    return OfferedAnswer(sign * _parse_float(number), "%" not in unit, decimals, unit)
 
 
-def _float(text: str) -> float:
+def _parse_float(text: str) -> float:
     return float(text.replace(",", ""))
 
 
@@ -145,19 +150,19 @@ def read_options(options: Any) -> tuple[tuple[str, str], ...]:
     """
     if isinstance(options, dict):
         named = ((str(key).strip().lower(), str(value)) for key, value in options.items())
-        return tuple((key, _without(key, value)) for key, value in named)
-    if isinstance(options, list) and len(options) <= _MOST:
+        return tuple((key, _strip_label(key, value)) for key, value in named)
+    if isinstance(options, list) and len(options) <= _MAX_OPTIONS:
         texts = [str(value) for value in options]
         letters = [chr(97 + index) for index in range(len(texts))]
-        own = [_label(text)[0] for text in texts]
+        own = [_read_label(text)[0] for text in texts]
         for keys in (letters, [str(number) for number in range(1, len(texts) + 1)]):
             if len(texts) > 1 and sorted(own) == sorted(keys):
                 letters = own
-        return tuple((key, _without(key, text)) for key, text in zip(letters, texts, strict=True))
+        return tuple((key, _strip_label(key, text)) for key, text in zip(letters, texts, strict=True))
     return ()
 
 
-def _label(text: str) -> tuple[str, int]:
+def _read_label(text: str) -> tuple[str, int]:
     """The letter or number before an answer, and where the answer begins."""
     match = _LABEL.match(text)
     if match is None or match.end() == len(text):
@@ -165,21 +170,21 @@ def _label(text: str) -> tuple[str, int]:
     return (match["letter"] or match["number"]).lower(), match.end()
 
 
-def _without(key: str, text: str) -> str:
+def _strip_label(key: str, text: str) -> str:
     """An answer without its own letter."""
-    label, begins = _label(text)
+    label, begins = _read_label(text)
     return text[begins:] if label == key else text
 
 
 # ----------------------------------------------------------------------
 # Whether what a gold plan came to is the gold answer beside it, as people write answers down.
-_LONGEST = 2_000
+_MAX_CHARACTERS = 2_000
 """Of a longer text the end is read, where the answer stands."""
-_UNIT = 2
+_MAX_UNIT_WORDS = 2
 """More words than these beside a number are a sentence, which may count something else."""
-_MARK = re.compile(r"####|\banswer(?: is|\s*[:=])", re.IGNORECASE)
-_BOXED = re.compile(r"\\boxed\s*\{([^{}]{1,200})\}")
-_PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,4})?", re.IGNORECASE)
+_ANSWER_MARK = re.compile(r"####|\banswer(?: is|\s*[:=])", re.IGNORECASE)
+_BOXED_ANSWER = re.compile(r"\\boxed\s*\{([^{}]{1,200})\}")
+_PLAIN_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,4})?", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])[-−–]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d++)(?:\.\d++)?")
 
 
@@ -198,7 +203,7 @@ def number_of(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def is_given(answer: Any) -> bool:
+def is_answer(answer: Any) -> bool:
     """Whether a record's field holds an answer: null and blanks are none.
 
     Args:
@@ -207,7 +212,7 @@ def is_given(answer: Any) -> bool:
     return bool(answer.strip()) if isinstance(answer, str) else answer is not None
 
 
-def doubt(value: Any, gold: Any, text: str | None = None) -> Confidence | None:
+def mismatch_confidence(value: Any, gold: Any, text: str | None = None) -> Confidence | None:
     """How sure it is that a value is not the gold answer.
 
     Args:
@@ -219,33 +224,40 @@ def doubt(value: Any, gold: Any, text: str | None = None) -> Confidence | None:
         None where it is, or may be; ``"low"`` where the two cannot be compared: an answer in words beside a
         number, a list beside a text.
 
-    >>> [doubt(12, gold) for gold in ("$12", "1 2/3", "#### 12", [12], "The answer is 12.", "it depends")]
+    >>> [mismatch_confidence(12, gold) for gold in ("$12", "1 2/3", "#### 12", [12], "The answer is 12.",
+    ...     "it depends")]
     [None, 'medium', None, None, None, 'low']
     """
     if answers_match(value, gold, text):
         return None
-    value, gold = _only(value), _only(gold)
+    value, gold = _unwrap_single(value), _unwrap_single(gold)
     if answers_match(value, gold, text):
         return None
     if isinstance(gold, str) or isinstance(value, str):
-        return _of_texts(value, gold)
+        return _text_mismatch_confidence(value, gold)
     if isinstance(value, (list, tuple)) and isinstance(gold, (list, tuple)):
-        return _surest(zip(value, gold, strict=True)) if len(value) == len(gold) else "high"
+        return _highest_confidence(zip(value, gold, strict=True)) if len(value) == len(gold) else "high"
     if isinstance(value, dict) and isinstance(gold, dict):
         texts = {str(key): item for key, item in value.items()}
-        return _surest((texts[key], gold[key]) for key in gold) if texts.keys() == gold.keys() else "high"
+        return (
+            _highest_confidence((texts[key], gold[key]) for key in gold)
+            if texts.keys() == gold.keys()
+            else "high"
+        )
     return "high" if _kind(value) is _kind(gold) else "low"
 
 
-def _only(value: Any) -> Any:
+def _unwrap_single(value: Any) -> Any:
     """What a list or an object of one holds."""
     while isinstance(value, (list, tuple, dict)) and len(value) == 1:
         value = next(iter(value.values() if isinstance(value, dict) else value))
     return value
 
 
-def _surest(pairs: Any) -> Confidence | None:
-    doubts = [confidence for value, gold in pairs if (confidence := doubt(value, gold)) is not None]
+def _highest_confidence(pairs: Any) -> Confidence | None:
+    doubts = [
+        confidence for value, gold in pairs if (confidence := mismatch_confidence(value, gold)) is not None
+    ]
     return min(doubts, key=CONFIDENCES.index, default=None)
 
 
@@ -253,34 +265,34 @@ def _kind(value: Any) -> type:
     return float if isinstance(value, (int, float)) and not isinstance(value, bool) else type(value)
 
 
-def _of_texts(value: Any, gold: Any) -> Confidence | None:
+def _text_mismatch_confidence(value: Any, gold: Any) -> Confidence | None:
     """The same where one of the two is a text, or both are."""
     if isinstance(value, str) and isinstance(gold, str):
         return None if value.strip().casefold() == gold.strip().casefold() else "high"
     text, other = (gold, value) if isinstance(gold, str) else (value, gold)
     number = number_of(other)
-    return "low" if number is None else _of_number(other, number, text)
+    return "low" if number is None else _number_mismatch_confidence(other, number, text)
 
 
-def _of_number(exact: float, number: float, answer_text: str) -> Confidence | None:
+def _number_mismatch_confidence(exact: float, number: float, answer_text: str) -> Confidence | None:
     """How sure it is that a text does not say a number."""
-    answer_text = answer_text[-_LONGEST:].strip()
-    boxed = _BOXED.findall(answer_text)
-    marked = boxed[-1] if boxed else _MARK.split(answer_text)[-1]
+    answer_text = answer_text[-_MAX_CHARACTERS:].strip()
+    boxed = _BOXED_ANSWER.findall(answer_text)
+    marked = boxed[-1] if boxed else _ANSWER_MARK.split(answer_text)[-1]
     text = marked.strip().strip("$:=* ").removesuffix(".").strip() if marked.strip() else answer_text
     plain = text.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text) else text
-    if _PLAIN.fullmatch(plain):
+    if _PLAIN_NUMBER.fullmatch(plain):
         is_integer = plain.lstrip("+-").isdecimal() and len(plain) <= 300
         return None if answers_match(exact, int(plain) if is_integer else float(plain)) else "high"
-    option, sure = offered(text), True
+    option, sure = read_offered_answer(text), True
     if option is None:
         numbers = _NUMBER.findall(text)
-        option, sure = (offered(numbers[0]) if len(numbers) == 1 else None), False
+        option, sure = (read_offered_answer(numbers[0]) if len(numbers) == 1 else None), False
     if option is None:
         return "low"
     if option.is_value(number) or option.is_rounded(number):
         return None
-    named = option.plain and len(option.unit.split()) <= _UNIT
+    named = option.plain and len(option.unit.split()) <= _MAX_UNIT_WORDS
     return "high" if sure and named and not option.is_near(number) else "medium"
 
 
@@ -288,19 +300,26 @@ def _of_number(exact: float, number: float, answer_text: str) -> Confidence | No
 # Gold that was run: it fails, or comes to another answer than its record says.
 CODES = ("gold.fails", "gold.answer", "gold.option")
 
-NOT_RUN = ("unknown-tool", "not-recorded", "not-run", "unsendable", "initial-state", "worker-lied")
+NOT_RUN_KINDS = ("unknown-tool", "not-recorded", "not-run", "unsendable", "initial-state", "worker-lied")
 """Failures that say what the tools lack, and nothing of the plan."""
 
-_TOLD = ("unresolved", "cycle", "producer-failed")
+_PLAN_FAULT_KINDS = ("unresolved", "cycle", "producer-failed")
 """Failures of which the plan itself was found to be the cause."""
 
-_OF_THE_CALL = ("missing-argument", "unknown-argument", "repeated-argument", "no-such-output")
+_CALL_ERROR_KINDS = ("missing-argument", "unknown-argument", "repeated-argument", "no-such-output")
 """Failures before a tool did anything."""
 
-_OF_NAMES = ("missing-argument", "unknown-argument")
+_PARAMETER_NAME_ERROR_KINDS = ("missing-argument", "unknown-argument")
 """Failures of which a function that names its parameters otherwise than its specification is the cause."""
 
-_CUT_SHORT = ("timeout", "worker-died", "output-limit", "disk-limit", "task-limit", "too-many-items")
+_RESOURCE_LIMIT_KINDS = (
+    "timeout",
+    "worker-died",
+    "output-limit",
+    "disk-limit",
+    "task-limit",
+    "too-many-items",
+)
 """Failures of which the time and room given may be the cause."""
 
 _WIDTH = 60
@@ -315,10 +334,10 @@ def lacks_tools(trace: Trace) -> bool:
     kinds = [call.error.kind for call in trace.failed if call.error is not None]
     if trace.ended is not None:
         kinds.append(trace.ended.kind)
-    return any(kind in NOT_RUN for kind in kinds)
+    return any(kind in NOT_RUN_KINDS for kind in kinds)
 
 
-def outcome(subject: Subject) -> Iterator[GoldFinding]:
+def audit_outcome(subject: AuditedRecord) -> Iterator[GoldFinding]:
     """What a plan's run says against it.
 
     Args:
@@ -328,40 +347,44 @@ def outcome(subject: Subject) -> Iterator[GoldFinding]:
     >>> from planner_eval.execution.run import execute
     >>> plan = parse([{"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}], dialect="nestful")
     >>> run = execute(plan, "nestful", isolation="inline")
-    >>> wanted = Wanted(options=(("a", "3"), ("b", "4")), correct="b")
-    >>> [found.message for found in outcome(Subject("q1", plan, basic=True, wanted=wanted, trace=run))]
+    >>> wanted = ExpectedAnswer(options=(("a", "3"), ("b", "4")), correct="b")
+    >>> [found.message for found in audit_outcome(AuditedRecord("q1", plan, basic=True, wanted=wanted,
+    ...     trace=run))]
     ['the plan gives 3, which is option a; gold says b = 4']
     """
     trace = subject.trace
     if trace is None or not trace.calls or lacks_tools(trace):
         return
     if not trace.ok:
-        yield from _failed(subject, trace)
+        yield from _find_failure(subject, trace)
         return
-    value, is_known = _value(subject, trace)
+    value, is_known = _final_value(subject, trace)
     if not is_known:
         return
     expected = subject.wanted
     if expected.options:
-        yield from _chosen(subject, expected, value)
+        yield from _find_chosen_option(subject, expected, value)
     elif expected.known:
-        yield from _other(subject, expected, value)
+        yield from _find_other_answer(subject, expected, value)
 
 
-def _other(subject: Subject, expected: Wanted, value: Any) -> Iterator[GoldFinding]:
+def _find_other_answer(subject: AuditedRecord, expected: ExpectedAnswer, value: Any) -> Iterator[GoldFinding]:
     """That a value is not the gold answer, or cannot be held against it."""
-    sure = doubt(value, expected.answer, expected.text)
+    sure = mismatch_confidence(value, expected.answer, expected.text)
     if sure is None:
         return
-    message = f"the plan gives {shown(value, _WIDTH)}; the gold answer is {shown(expected.answer, _WIDTH)}"
+    message = (
+        f"the plan gives {one_line_json(value, _WIDTH)}; the gold answer is "
+        f"{one_line_json(expected.answer, _WIDTH)}"
+    )
     if sure == "low":
         message += ", which cannot be compared with it"
     elif not subject.arithmetic(subject.plan.calls[-1]):
         sure = "medium"
-    yield GoldFinding("gold.answer", message, sure, _end(subject))
+    yield GoldFinding("gold.answer", message, sure, _answer_call(subject))
 
 
-def _value(subject: Subject, trace: Trace) -> tuple[Any, bool]:
+def _final_value(subject: AuditedRecord, trace: Trace) -> tuple[Any, bool]:
     """What the user gets of a run, and whether that is known: the one named value, or the last call's."""
     if subject.plan.answer is not None:
         named = trace.answer
@@ -371,25 +394,29 @@ def _value(subject: Subject, trace: Trace) -> tuple[Any, bool]:
     return trace.result, True
 
 
-def _end(subject: Subject) -> int | None:
+def _answer_call(subject: AuditedRecord) -> int | None:
     return None if subject.plan.answer is not None else len(subject.plan.calls) - 1
 
 
-def _failed(subject: Subject, trace: Trace) -> Iterator[GoldFinding]:
+def _find_failure(subject: AuditedRecord, trace: Trace) -> Iterator[GoldFinding]:
     """The first failure: the others may follow from it."""
     first = next((index for index, call in enumerate(trace.calls) if call.status == "failed"), None)
     error = trace.calls[first].error if first is not None else trace.ended
-    if error is None or error.kind in _TOLD:
+    if error is None or error.kind in _PLAN_FAULT_KINDS:
         return
     message = f"the plan does not run: {error.kind}: {error.message}"
-    sure = _sure(subject, trace, first)
-    if first is not None and error.kind in _OF_NAMES and _is_specified(subject, subject.plan.calls[first]):
+    sure = _failure_confidence(subject, trace, first)
+    if (
+        first is not None
+        and error.kind in _PARAMETER_NAME_ERROR_KINDS
+        and _is_specified(subject, subject.plan.calls[first])
+    ):
         message += ", but its specification takes gold's arguments (--by position passes them as written)"
         sure = "low"
     yield GoldFinding("gold.fails", message, sure, first)
 
 
-def _is_specified(subject: Subject, call: Call) -> bool:
+def _is_specified(subject: AuditedRecord, call: Call) -> bool:
     """Whether a call has the arguments that its tool's specification names: the function has other names."""
     tools = subject.catalog.find(call.name, call.app) if subject.catalog is not None else ()
     names = {name for name, _ in call.arguments}
@@ -400,21 +427,23 @@ def _is_specified(subject: Subject, call: Call) -> bool:
     )
 
 
-def _sure(subject: Subject, trace: Trace, first: int | None) -> Confidence:
+def _failure_confidence(subject: AuditedRecord, trace: Trace, first: int | None) -> Confidence:
     """A tool of the user's may fail for reasons of its own; one of ours fails for its arguments alone."""
     failed: CallTrace | None = trace.calls[first] if first is not None else None
     kind = failed.error.kind if failed is not None and failed.error is not None else ""
-    if first is None or kind in _CUT_SHORT:
+    if first is None or kind in _RESOURCE_LIMIT_KINDS:
         return "low"
-    return "high" if kind in _OF_THE_CALL or subject.arithmetic(subject.plan.calls[first]) else "medium"
+    return "high" if kind in _CALL_ERROR_KINDS or subject.arithmetic(subject.plan.calls[first]) else "medium"
 
 
 # ---------------------------------------------------------------- multiple choice
-def _chosen(subject: Subject, expected: Wanted, value: Any) -> Iterator[GoldFinding]:
+def _find_chosen_option(
+    subject: AuditedRecord, expected: ExpectedAnswer, value: Any
+) -> Iterator[GoldFinding]:
     """Which of the answers on offer a value is, where it is not the right one."""
     number = number_of(value)
     texts = dict(expected.options)
-    read = {letter: offered(text) for letter, text in expected.options}
+    read = {letter: read_offered_answer(text) for letter, text in expected.options}
     right = read.get(expected.correct)
     if number is None or expected.correct not in texts or (right is not None and right.is_rounded(number)):
         return
@@ -424,15 +453,20 @@ def _chosen(subject: Subject, expected: Wanted, value: Any) -> Iterator[GoldFind
     gold = f"gold says {expected.correct} = {texts[expected.correct].strip()}"
     if matching_letters:
         which = f"option{'s' * (len(matching_letters) > 1)} {' and '.join(matching_letters)}"
-        message = f"the plan gives {shown(value, _WIDTH)}, which is {which}; {gold}"
-        yield GoldFinding("gold.option", message, _sure_of(read[matching_letters[0]], right), _end(subject))
+        message = f"the plan gives {one_line_json(value, _WIDTH)}, which is {which}; {gold}"
+        yield GoldFinding(
+            "gold.option",
+            message,
+            _option_confidence(read[matching_letters[0]], right),
+            _answer_call(subject),
+        )
     elif right is not None and not right.is_near(number) and None not in read.values():
-        message = f"the plan gives {shown(value, _WIDTH)}, which is no option; {gold}"
+        message = f"the plan gives {one_line_json(value, _WIDTH)}, which is no option; {gold}"
         sure: Confidence = "high" if right.plain else "medium"
-        yield GoldFinding("gold.answer", message, sure, _end(subject))
+        yield GoldFinding("gold.answer", message, sure, _answer_call(subject))
 
 
-def _sure_of(other: Offered | None, right: Offered | None) -> Confidence:
+def _option_confidence(other: OfferedAnswer | None, right: OfferedAnswer | None) -> Confidence:
     """Sure where both are numbers of one kind."""
     if other is None or right is None:
         return "low"

@@ -12,23 +12,29 @@ from typing import Any
 
 from planner_eval.base.limits import Span
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.comparison.policy.values import booleans, numbers
-from planner_eval.curation.audit.dates import Moments, moment_ground, moment_of, moments
-from planner_eval.curation.audit.identifiers import DIGITS, is_code, is_made_up, said_whole, within_code
-from planner_eval.curation.audit.numbers import Amount, amounts, inferred_number, said_number
+from planner_eval.comparison.policy.values import normalise_boolean, normalise_number
+from planner_eval.curation.audit.dates import Moments, moment_ground, moments, read_moment
+from planner_eval.curation.audit.identifiers import (
+    MIN_DIGITS,
+    find_whole_code,
+    is_code,
+    is_composed,
+    is_within_code,
+)
+from planner_eval.curation.audit.numbers import Amount, amounts, find_inferred_number, find_stated_number
 from planner_eval.curation.audit.words import (
-    FEW,
-    FUNCTION,
-    OPPOSITE,
+    FUNCTION_WORDS,
+    MAX_MENTIONS,
+    OPPOSITES,
     Ground,
     Word,
-    akin,
     aliases,
+    are_related_forms,
+    find_telling_words,
     is_denied,
     is_english,
-    plain,
-    reads,
-    telling,
+    is_readable,
+    normalize_word,
     words,
 )
 from planner_eval.plan.model import Value
@@ -37,20 +43,22 @@ from planner_eval.reading.dialects.conversations.wrappers import texts_of
 
 # ----------------------------------------------------------------------
 # Whether a question says a value, and where: the question prepared once, asked of many values.
-_LONGEST = 200_000
+_MAX_QUESTION_CHARACTERS = 200_000
 """Of a question no more characters are looked at."""
-_VALUE = 20_000
+_MAX_VALUE_CHARACTERS = 20_000
 """Of a value no more characters are looked at."""
-_MATTER = 200
+_MAX_VALUE_WORDS = 200
 """Of a value no more words are looked for one by one."""
-_HUGE = 1e300
-_JOINED = 4
+_MAX_NUMBER = 1e300
+_MIN_JOINED_CHARACTERS = 4
 """Of fewer characters words are not looked for across others."""
-_WHOLE = re.compile(r"^\s*(?:[\w.+-]{1,100}@[\w-]{1,100}(?:\.[\w-]{1,100}){1,6}|(?:https?://|www\.)\S+)\s*$")
+_ADDRESS = re.compile(
+    r"^\s*(?:[\w.+-]{1,100}@[\w-]{1,100}(?:\.[\w-]{1,100}){1,6}|(?:https?://|www\.)\S+)\s*$"
+)
 """An address of mail or of the web."""
-_POINTS = re.compile(r"\b[A-Z](?:\.[A-Z]){1,5}+\b")
+_DOTTED_INITIALS = re.compile(r"\b[A-Z](?:\.[A-Z]){1,5}+\b")
 """Initials with points."""
-_KIN = 100
+_MAX_KINDRED_WORDS = 100
 """Of words that begin alike no more are tried for one family."""
 
 
@@ -66,8 +74,8 @@ class Question:
     """
 
     def __init__(self, text: str) -> None:
-        self.text = text[:_LONGEST]
-        self._cut = len(text) > _LONGEST
+        self.text = text[:_MAX_QUESTION_CHARACTERS]
+        self._cut = len(text) > _MAX_QUESTION_CHARACTERS
 
     @cached_property
     def words(self) -> tuple[Word, ...]:
@@ -77,9 +85,11 @@ class Question:
     @cached_property
     def amounts(self) -> tuple[Amount, ...]:
         """The numbers that it says; digits within a code are none."""
-        outside_codes = (amount for amount in amounts(self.text) if not within_code(self.text, amount.span))
-        first_amounts = tuple(islice(outside_codes, FEW + 1))
-        self._cut = self._cut or len(first_amounts) > FEW
+        outside_codes = (
+            amount for amount in amounts(self.text) if not is_within_code(self.text, amount.span)
+        )
+        first_amounts = tuple(islice(outside_codes, MAX_MENTIONS + 1))
+        self._cut = self._cut or len(first_amounts) > MAX_MENTIONS
         return first_amounts
 
     @cached_property
@@ -90,7 +100,7 @@ class Question:
     @cached_property
     def english(self) -> bool:
         """Whether its numbers, days and inflections can be read."""
-        return reads(self.words)
+        return is_readable(self.words)
 
     @cached_property
     def plain(self) -> bool:
@@ -109,25 +119,25 @@ class Question:
         """
         if value is None:
             return Ground("empty", sure=False)
-        flag = booleans(value) if isinstance(value, (bool, str)) else value
+        flag = normalise_boolean(value) if isinstance(value, (bool, str)) else value
         if isinstance(value, bool) or flag != value:
             ground = self._flag(bool(flag), name)
             written = list(words(value)) if isinstance(value, str) and ground is None else []
             span = self._verbatim(written) if written else None
             return ground if span is None else Ground("text", span)
-        read = numbers(value) if isinstance(value, str) else value
+        read = normalise_number(value) if isinstance(value, str) else value
         ground = self._number(read, value) if isinstance(read, (int, float)) else self._text(str(value))
         return Ground("unread", sure=False) if ground is None and self._cut else ground
 
     def _text(self, value: str) -> Ground | None:
-        text = value[:_VALUE]
+        text = value[:_MAX_VALUE_CHARACTERS]
         value_words = list(words(text))
         if not any(word.form.isalnum() for word in value_words):
             return Ground("empty", sure=False)
-        if _WHOLE.search(text):
+        if _ADDRESS.search(text):
             return self._whole(text)
-        moment = moment_of(text)
-        if moment is None and is_code(text) and not (is_made_up(text) and self._has_part(text)):
+        moment = read_moment(text)
+        if moment is None and is_code(text) and not (is_composed(text) and self._has_part(text)):
             return self._code(text)
         span = self._verbatim(value_words)
         if span is not None and not (moment is not None and self._timed(span)):
@@ -149,7 +159,7 @@ class Question:
 
     def _code(self, text: str) -> Ground | None:
         """Where an identifier stands, which is said as a whole or not at all."""
-        span = said_whole(text, self.text)
+        span = find_whole_code(text, self.text)
         return Ground("text", span) if span is not None else self._unread(text)
 
     def _has_part(self, text: str) -> bool:
@@ -161,7 +171,7 @@ class Question:
         """Whether a time of day is said there, of which "pm" may be a part that the value lacks."""
         return any(
             clock.span[0] < span[1] and span[0] < clock.span[1] < span[1] + 6
-            for clock in self.moments.clocks[:FEW]
+            for clock in self.moments.clocks[:MAX_MENTIONS]
         )
 
     # ------------------------------------------------------------ words
@@ -195,7 +205,7 @@ class Question:
             if word.form not in seen:
                 seen.add(word.form)
                 family = families.setdefault(word.form[:4], [])
-                if len(family) < _KIN:
+                if len(family) < _MAX_KINDRED_WORDS:
                     family.append(word)
         return families
 
@@ -210,7 +220,10 @@ class Question:
     @cached_property
     def _dotted(self) -> dict[str, Span]:
         """Initials with points, as one word: "D.C."."""
-        return {match[0].replace(".", "").casefold(): match.span() for match in _POINTS.finditer(self.text)}
+        return {
+            match[0].replace(".", "").casefold(): match.span()
+            for match in _DOTTED_INITIALS.finditer(self.text)
+        }
 
     def _find(self, forms: Sequence[str]) -> Span | None:
         """Where words stand behind one another."""
@@ -228,18 +241,22 @@ class Question:
         if (span := self._find([word.form for word in value_words])) is not None:
             return span
         compact, (line, starts) = "".join(word.plain for word in value_words), self._compact
-        offset = line.find(compact) if len(compact) >= _JOINED else -1
+        offset = line.find(compact) if len(compact) >= _MIN_JOINED_CHARACTERS else -1
         if offset < 0:
             return None
         first, last = (bisect_right(starts, position) - 1 for position in (offset, offset + len(compact) - 1))
-        if any(c.isdecimal() for c in compact) and len(value_words) < _JOINED and compact[:1].isalpha():
+        if (
+            any(c.isdecimal() for c in compact)
+            and len(value_words) < _MIN_JOINED_CHARACTERS
+            and compact[:1].isalpha()
+        ):
             return (
                 self._span(first, last)
                 if starts[first] == offset and self._ends(last, offset, compact)
                 else None
             )
         is_whole = starts[first] == offset and self.words[last].plain == compact[starts[last] - offset :]
-        return self._span(first, last) if is_whole or len(compact) > _JOINED else None
+        return self._span(first, last) if is_whole or len(compact) > _MIN_JOINED_CHARACTERS else None
 
     def _ends(self, last: int, offset: int, compact: str) -> bool:
         """Whether a value ends where a word does."""
@@ -253,13 +270,14 @@ class Question:
             return span
         if word.form.isdecimal() and len(word.form) < 15:
             return next(
-                (amount.span for amount in self.amounts[:FEW] if amount.value == int(word.form)), None
+                (amount.span for amount in self.amounts[:MAX_MENTIONS] if amount.value == int(word.form)),
+                None,
             )
         relative = next(
             (
                 candidate
                 for candidate in self._families.get(word.form[:4], ())
-                if akin(candidate.form, word.form)
+                if are_related_forms(candidate.form, word.form)
             ),
             None,
         )
@@ -276,9 +294,11 @@ class Question:
         whole_span = whole_span or self._initials(text, value_words)
         if whole_span is not None:
             return Ground("words", whole_span)
-        if len(text.split()) == 1 and text[:1].isalpha() and sum(c.isdecimal() for c in text) >= DIGITS:
+        if len(text.split()) == 1 and text[:1].isalpha() and sum(c.isdecimal() for c in text) >= MIN_DIGITS:
             return None
-        matter = ([word for word in value_words if word.plain not in FUNCTION] or list(value_words))[:_MATTER]
+        matter = ([word for word in value_words if word.plain not in FUNCTION_WORDS] or list(value_words))[
+            :_MAX_VALUE_WORDS
+        ]
         spans = [span for word in matter if (span := self._word(word)) is not None]
         if not spans or 2 * len(spans) < len(matter):
             return None
@@ -297,7 +317,7 @@ class Question:
                     and len(capital.plain) <= len(short) + 2
                 ):
                     return capital.span
-                if len(capital.plain) == 3 and _in_order(capital.plain, name):
+                if len(capital.plain) == 3 and _is_abbreviation(capital.plain, name):
                     return capital.span
             return None
         short = value_words[0].plain
@@ -305,7 +325,7 @@ class Question:
             return None
         named, letters = self._begins
         offset = letters.find(short)
-        for _ in range(_KIN):
+        for _ in range(_MAX_KINDRED_WORDS):
             if offset < 0:
                 break
             run = named[offset : offset + len(short)]
@@ -327,15 +347,15 @@ class Question:
             word for word in self.words if len(word.plain) > 1 and self.text[slice(*word.span)].isupper()
         )
         short = (Word(name, span, name) for name, span in self._dotted.items())
-        return [*islice(upper, FEW), *islice(short, FEW)]
+        return [*islice(upper, MAX_MENTIONS), *islice(short, MAX_MENTIONS)]
 
     # ------------------------------------------------------------ flags, numbers
     def _flag(self, on: bool, name: str) -> Ground | None:
         if not self.english:
             return Ground("unread", sure=False)
         denied = None
-        for word in telling(name):
-            span, other = self._word(word), self._find((OPPOSITE.get(word.plain, ""),))
+        for word in find_telling_words(name):
+            span, other = self._word(word), self._find((OPPOSITES.get(word.plain, ""),))
             if other is not None:
                 return Ground("flag", other, sure=span is None) if span or not on else None
             if span is None:
@@ -346,14 +366,14 @@ class Question:
         return Ground("absent", sure=False) if denied is None and not on else None
 
     def _number(self, read: int | float, value: Value) -> Ground | None:
-        if not -_HUGE < read < _HUGE:
+        if not -_MAX_NUMBER < read < _MAX_NUMBER:
             return Ground("empty", sure=False)
         number, question_amounts = float(read), self.amounts
-        if (ground := said_number(number, question_amounts)) is not None:
+        if (ground := find_stated_number(number, question_amounts)) is not None:
             return ground
         written = str(value).strip().removeprefix("+")
-        if written.isdecimal() and len(written) >= DIGITS:
-            if (span := said_whole(written, self.text)) is not None:
+        if written.isdecimal() and len(written) >= MIN_DIGITS:
+            if (span := find_whole_code(written, self.text)) is not None:
                 return Ground("text", span)
         elif (
             isinstance(value, str) and (span := self._find([word.form for word in words(value)])) is not None
@@ -363,23 +383,23 @@ class Question:
             return Ground("unread", sure=False)
         if number in (0, 1):
             return Ground("one", sure=False)
-        return inferred_number(number, question_amounts, self.text)
+        return find_inferred_number(number, question_amounts, self.text)
 
     def _unread(self, text: str) -> Ground | None:
         """What cannot be judged of a question in another language: all but codes and addresses."""
         if self.english:
             return None
         digits = [run.strip("0") for run in re.findall(r"\d++", text)]
-        code = text.isascii() and (len("".join(digits)) >= 3 or "@" in text) and moment_of(text) is None
+        code = text.isascii() and (len("".join(digits)) >= 3 or "@" in text) and read_moment(text) is None
         if code and not all(run in self.text for run in digits):
             return None
         return Ground("unread", sure=False)
 
 
-def _in_order(short: str, name: str) -> bool:
+def _is_abbreviation(short: str, name: str) -> bool:
     """Whether a name begins like its short form, whose letters stand in it in this order.
 
-    >>> _in_order("phl", "philadelphia"), _in_order("lax", "losangeles")
+    >>> _is_abbreviation("phl", "philadelphia"), _is_abbreviation("lax", "losangeles")
     (True, False)
     """
     remaining = iter(name)
@@ -388,11 +408,11 @@ def _in_order(short: str, name: str) -> bool:
 
 # ----------------------------------------------------------------------
 # All that is said in a record before its answer: what may ground a gold value.
-_SPOKEN = ("user", "human", "tool", "function", "observation", "assistant", "system", "developer", "gpt")
-_ASSISTANT = ("assistant", "gpt")
+_ROLES = ("user", "human", "tool", "function", "observation", "assistant", "system", "developer", "gpt")
+_ASSISTANT_ROLES = ("assistant", "gpt")
 
 
-def heard(sample: Sample) -> str:
+def sample_conversation_text(sample: Sample) -> str:
     r"""The query of a sample, and of a conversation all that is said before the answer, by whomever.
 
     A value may come from an earlier turn, from what a tool answered, or from the system's first words.
@@ -401,17 +421,17 @@ def heard(sample: Sample) -> str:
         sample: Of any reader; its conversation is ``messages`` or ``question`` of ``extra``.
 
     >>> said = [{"role": "user", "content": "I am Kim."}, {"role": "user", "content": "Call me a cab."}]
-    >>> heard(Sample("a", "Call me a cab.", extra={"messages": said}))
+    >>> sample_conversation_text(Sample("a", "Call me a cab.", extra={"messages": said}))
     'I am Kim.\nCall me a cab.'
     """
     messages = sample.extra.get("messages") or sample.extra.get("question")
-    texts = [text for text in _parts(messages) if text.strip()] if isinstance(messages, list) else []
+    texts = [text for text in _message_texts(messages) if text.strip()] if isinstance(messages, list) else []
     if not any(sample.query in text for text in texts):
         texts.append(sample.query)
     return "\n".join(texts)
 
 
-def heard_in(talk: Any) -> str | None:
+def conversation_text(talk: Any) -> str | None:
     r"""All that is said in a conversation of a user's file before its answer; None where it is none.
 
     Turns of the assistant at its end are left out, for gold may be one of them.
@@ -420,23 +440,25 @@ def heard_in(talk: Any) -> str | None:
         talk: What stands in the field.
 
     >>> turns = [("system", "Today is Monday."), ("user", "And tomorrow?"), ("assistant", "Tuesday.")]
-    >>> heard_in([{"role": role, "content": text} for role, text in turns])
+    >>> conversation_text([{"role": role, "content": text} for role, text in turns])
     'Today is Monday.\nAnd tomorrow?'
     """
     talk = join_messages(talk)
     if not isinstance(talk, list) or not all(isinstance(message, dict) for message in talk):
         return None
-    last = max((end for end, message in enumerate(talk, 1) if _role(message) not in _ASSISTANT), default=0)
-    return "\n".join(text for text in _parts(talk[:last]) if text.strip()) or None
+    last = max(
+        (end for end, message in enumerate(talk, 1) if _role(message) not in _ASSISTANT_ROLES), default=0
+    )
+    return "\n".join(text for text in _message_texts(talk[:last]) if text.strip()) or None
 
 
 def _role(message: dict[str, Any]) -> Any:
     return message.get("role", message.get("from", "user"))
 
 
-def _parts(messages: list[Any]) -> Iterator[str]:
+def _message_texts(messages: list[Any]) -> Iterator[str]:
     for message in messages:
-        if isinstance(message, dict) and _role(message) in _SPOKEN:
+        if isinstance(message, dict) and _role(message) in _ROLES:
             yield from texts_of(message.get("content", message.get("value")))
             if message.get("tool_calls"):
                 yield json.dumps(message["tool_calls"], ensure_ascii=False, default=str)
@@ -444,36 +466,40 @@ def _parts(messages: list[Any]) -> Iterator[str]:
 
 # ----------------------------------------------------------------------
 # Whether a question may say a name by another that no table knows: as an airport's, or spelled otherwise.
-_FROM, _TO = frozenset(("from", "origin", "departure")), frozenset(("to", "destination", "arrival"))
-_ENDS = _FROM | _TO
-_PLACES = _ENDS | frozenset(("city", "town", "location", "airport", "place", "where", "station"))
-_CAPITAL = r"[A-Z][\w'’.-]{0,40}+"
-_NAME = re.compile(
-    rf"\b(?P<way>from|out of|leaving|departing|to|into|for|towards?|in|at|via|near|by|and)\ (?:the\ )?"
-    rf"(?P<name>{_CAPITAL}(?:\ (?:(?:de|la|le|di|du|del|da|von|van|der|of)\ ){{0,2}}{_CAPITAL}){{0,4}}+)"
+_ORIGIN_WORDS, _DESTINATION_WORDS = (
+    frozenset(("from", "origin", "departure")),
+    frozenset(("to", "destination", "arrival")),
 )
-_WAYS = {
-    "from": _FROM,
-    "out of": _FROM,
-    "leaving": _FROM,
-    "departing": _FROM,
-    "to": _TO,
-    "into": _TO,
-    "for": _TO,
+_ROUTE_WORDS = _ORIGIN_WORDS | _DESTINATION_WORDS
+_PLACE_WORDS = _ROUTE_WORDS | frozenset(("city", "town", "location", "airport", "place", "where", "station"))
+_CAPITALISED_WORD = r"[A-Z][\w'’.-]{0,40}+"
+_PLACE_NAME = re.compile(
+    rf"\b(?P<way>from|out of|leaving|departing|to|into|for|towards?|in|at|via|near|by|and)\ (?:the\ )?"
+    rf"(?P<name>{_CAPITALISED_WORD}"
+    rf"(?:\ (?:(?:de|la|le|di|du|del|da|von|van|der|of)\ ){{0,2}}{_CAPITALISED_WORD}){{0,4}}+)"
+)
+_DIRECTION_WORDS = {
+    "from": _ORIGIN_WORDS,
+    "out of": _ORIGIN_WORDS,
+    "leaving": _ORIGIN_WORDS,
+    "departing": _ORIGIN_WORDS,
+    "to": _DESTINATION_WORDS,
+    "into": _DESTINATION_WORDS,
+    "for": _DESTINATION_WORDS,
 }
-_FLIGHT = re.compile(
+_FLIGHT_WORDS = re.compile(
     r"\b(?:fl(?:y|ies|ew|own|ying|ights?)|planes?|airports?|airlines?|take-?off|layover|boarding)\b", re.I
 )
-_BUILDING = re.compile(
+_BUILDING_WORDS = re.compile(
     r"\b(?:airport|station|terminal|museum|tower|stadium|arena|university|hospital|square|bridge|palace"
     r"|cathedral|castle|harbou?r)\b",
     re.I,
 )
-_SHORTEST = 5
+_MIN_NAME_LETTERS = 5
 """Of names of fewer letters two that differ in one are two names."""
 
 
-def other_place(argument: str, question: Question, claimed: Sequence[Span]) -> Span | None:
+def find_other_place_name(argument: str, question: Question, claimed: Sequence[Span]) -> Span | None:
     """A name in the place of a place's, which may be another name of it: an airport's, a building's.
 
     A name that our table of other names knows is that of a place by itself, and one by which another value of
@@ -485,46 +511,62 @@ def other_place(argument: str, question: Question, claimed: Sequence[Span]) -> S
         claimed: Where the other values of the plan are said.
 
     >>> said = Question("Fly me from O'Hare to Rome")
-    >>> said.text[slice(*other_place("from_city", said, []))]
+    >>> said.text[slice(*find_other_place_name("from_city", said, []))]
     "O'Hare"
-    >>> other_place("from_city", Question("Fly me from Boston to Rome"), [])
+    >>> find_other_place_name("from_city", Question("Fly me from Boston to Rome"), [])
     """
-    argument_words = {word.plain for word in words(argument)} & _PLACES
+    argument_words = {word.plain for word in words(argument)} & _PLACE_WORDS
     if not argument_words:
         return None
-    flies = _FLIGHT.search(question.text) is not None
-    for match in islice(_NAME.finditer(question.text), FEW):
+    flies = _FLIGHT_WORDS.search(question.text) is not None
+    for match in islice(_PLACE_NAME.finditer(question.text), MAX_MENTIONS):
         span = (match.start("name"), match.start("name") + len(match["name"].rstrip(".")))
-        direction = _WAYS.get(match["way"], frozenset[str]())
-        if (argument_words & _ENDS and not argument_words & direction) or any(
-            _meets(span, other) for other in claimed
+        direction = _DIRECTION_WORDS.get(match["way"], frozenset[str]())
+        if (argument_words & _ROUTE_WORDS and not argument_words & direction) or any(
+            _overlaps(span, other) for other in claimed
         ):
             continue
-        if (flies or _BUILDING.search(question.text, span[0], span[1] + 12)) and not _is_known(match["name"]):
+        if (flies or _BUILDING_WORDS.search(question.text, span[0], span[1] + 12)) and not _is_known_alias(
+            match["name"]
+        ):
             return span
     return None
 
 
-def misspelt(value: str, question: Question) -> Span | None:
+def find_misspelt_name(value: str, question: Question) -> Span | None:
     """A name of the question that differs from a value's in one letter.
 
     Args:
         value: The name in gold.
         question: What is asked.
 
-    >>> misspelt("Tokyo", Question("A room in Tokio")), misspelt("Oslo", Question("A room in Osla"))
+    >>> (
+    ...     find_misspelt_name("Tokyo", Question("A room in Tokio")),
+    ...     find_misspelt_name("Oslo", Question("A room in Osla"))
+    ... )
     ((10, 15), None)
     """
-    names = [plain(word) for word in value.split() if len(word) >= _SHORTEST and word[:1].isupper()]
-    for word in islice(question.words, FEW) if names else ():
-        if question.text[word.span[0]].isupper() and any(_nearly(word.plain, name) for name in names[:FEW]):
+    names = [
+        normalize_word(word)
+        for word in value.split()
+        if len(word) >= _MIN_NAME_LETTERS and word[:1].isupper()
+    ]
+    for word in islice(question.words, MAX_MENTIONS) if names else ():
+        if question.text[word.span[0]].isupper() and any(
+            _is_misspelling(word.plain, name) for name in names[:MAX_MENTIONS]
+        ):
             return word.span
     return None
 
 
-def _nearly(word: str, other: str) -> bool:
+def _is_misspelling(word: str, other: str) -> bool:
     """Whether two words that begin alike differ in one letter, or in two that changed places."""
-    if word[:1] != other[:1] or abs(len(word) - len(other)) > 1 or word == other or len(word) < _SHORTEST:
+    if (
+        word[:1] != other[:1]
+        or abs(len(word) - len(other)) > 1
+        or word == other
+        or len(word) < _MIN_NAME_LETTERS
+    ):
         return False
     pairs = enumerate(zip(word, other, strict=False))
     index = next((index for index, (left, right) in pairs if left != right), min(len(word), len(other)))
@@ -538,16 +580,16 @@ def _nearly(word: str, other: str) -> bool:
     return short[index:] == long[index + 1 :]
 
 
-def _is_known(name: str) -> bool:
+def _is_known_alias(name: str) -> bool:
     """Whether a name, or a part of it, is in the table of other names."""
     forms = [word.form for word in words(name) if name[word.span[0]].isupper()]
-    return any(run in aliases() for run in _form_parts(forms))
+    return any(run in aliases() for run in _form_ngrams(forms))
 
 
-def _form_parts(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _form_ngrams(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
     for start in range(len(forms)):
         yield from (tuple(forms[start:end]) for end in range(start + 1, min(start + 4, len(forms) + 1)))
 
 
-def _meets(left: Span, right: Span) -> bool:
+def _overlaps(left: Span, right: Span) -> bool:
     return left[0] < right[1] and right[0] < left[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.execution.tools.nestful_basic import OFFICIAL
+from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.plan.model import Call, Plan
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from planner_eval.execution.trace import Trace
 
 
-class Wanted(NamedTuple):
+class ExpectedAnswer(NamedTuple):
     """What a record says that its plan comes to.
 
     Args:
@@ -33,7 +33,7 @@ class Wanted(NamedTuple):
     correct: str = ""
 
 
-class Subject(NamedTuple):
+class AuditedRecord(NamedTuple):
     """One record of gold.
 
     Args:
@@ -54,7 +54,7 @@ class Subject(NamedTuple):
     query: str | None = None
     catalog: Catalog | None = None
     basic: bool = False
-    wanted: Wanted = Wanted()
+    wanted: ExpectedAnswer = ExpectedAnswer()
     trace: Trace | None = None
     heard: str | None = None
     answers: tuple[Answer, ...] = ()
@@ -72,7 +72,7 @@ class Subject(NamedTuple):
 
     def arithmetic(self, call: Call) -> bool:
         """Whether a call is of a function of mathematics, which gives equal values for equal arguments."""
-        return self.basic and call.app is None and call.name in OFFICIAL
+        return self.basic and call.app is None and call.name in OFFICIAL_FUNCTIONS
 
     def looks(self, call: Call) -> bool | None:
         """Whether a call only looks something up (True) or changes something (False); None if not known."""

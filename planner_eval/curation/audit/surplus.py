@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from planner_eval.base.text import counted, shortened
-from planner_eval.curation.audit.subject import Subject
+from planner_eval.base.text import format_count, shorten
+from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.execution.program import producers
-from planner_eval.execution.terms import Symbolic, symbolic
-from planner_eval.plan.graph import circles, stuck
+from planner_eval.execution.terms import SymbolicRun, symbolic
+from planner_eval.plan.graph import blocked_positions, circles
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from planner_eval.results.findings import Confidence, GoldFinding
 
@@ -22,7 +22,7 @@ _WIDTH = 60
 CODES = ("gold.unresolved", "gold.cycle", "gold.dead", "gold.repeated", "gold.shorter")
 
 
-def surplus(subject: Subject) -> Iterator[GoldFinding]:
+def find_surplus(subject: AuditedRecord) -> Iterator[GoldFinding]:
     """What a plan could do without, and what of it can never run.
 
     Args:
@@ -31,26 +31,29 @@ def surplus(subject: Subject) -> Iterator[GoldFinding]:
     >>> from planner_eval.reading.dialects.read import parse
     >>> plan = parse([{"name": "add", "label": "$a", "arguments": {"arg_0": 1, "arg_1": 2}},
     ...               {"name": "multiply", "arguments": {"arg_0": "$a.result$", "arg_1": 1}}])
-    >>> [(found.code, found.call) for found in surplus(Subject("q1", plan, basic=True))]
+    >>> [(found.code, found.call) for found in find_surplus(AuditedRecord("q1", plan, basic=True))]
     [('gold.shorter', 1)]
     """
     plan = subject.plan
-    yield from _unresolved(plan)
-    circle = _circle(plan)
+    yield from _find_unresolved(plan)
+    circle = _find_cycle(plan)
     if circle is not None:
-        text = f"{_named(plan, circle)} waits for its own result, so that it and what waits for it never run"
+        text = (
+            f"{_format_call(plan, circle)} waits for its own result, so that it and what waits for it "
+            "never run"
+        )
         yield GoldFinding("gold.cycle", text, "high", circle)
         return
     acts = {call.tool for call in plan.calls if subject.looks(call) is False}
     terms = symbolic(plan, answer="last" if subject.ends else "sinks", acts=acts)
-    yield from _dead(subject, terms)
-    yield from _repeated(subject, terms)
+    yield from _find_dead_results(subject, terms)
+    yield from _find_repeated_calls(subject, terms)
     for position, call in enumerate(plan.calls):
-        if subject.arithmetic(call) and (reason := _given_back(plan, terms, call)):
-            yield GoldFinding("gold.shorter", f"{_named(plan, position)} {reason}", "medium", position)
+        if subject.arithmetic(call) and (reason := _describe_redundant_call(plan, terms, call)):
+            yield GoldFinding("gold.shorter", f"{_format_call(plan, position)} {reason}", "medium", position)
 
 
-def _unresolved(plan: Plan) -> Iterator[GoldFinding]:
+def _find_unresolved(plan: Plan) -> Iterator[GoldFinding]:
     for diagnostic in plan.diagnostics:
         if diagnostic.code == "reference.unresolved":
             yield GoldFinding(
@@ -58,15 +61,15 @@ def _unresolved(plan: Plan) -> Iterator[GoldFinding]:
             )
 
 
-def _circle(plan: Plan) -> int | None:
+def _find_cycle(plan: Plan) -> int | None:
     """The first call that waits for itself, over others or not; None where none does."""
     needs = producers(plan)
-    if not stuck(needs):
+    if not blocked_positions(needs):
         return None
     return min(min(circle) for circle in circles(needs) if len(circle) > 1 or circle[0] in needs[circle[0]])
 
 
-def _dead(subject: Subject, terms: Symbolic) -> Iterator[GoldFinding]:
+def _find_dead_results(subject: AuditedRecord, terms: SymbolicRun) -> Iterator[GoldFinding]:
     """Results that nobody gets: sure where the plan names its answer, which says what the user gets.
 
     Where the last call is the answer, a user may have asked for more than one thing all the same.
@@ -79,11 +82,11 @@ def _dead(subject: Subject, terms: Symbolic) -> Iterator[GoldFinding]:
             continue  # it is dead for the sake of another, of which it is said
         confidence: Confidence = "high" if named else "low"
         what = "the answer" if named else "the last call, whose value is the answer,"
-        text = f"nothing uses the result of {_named(plan, position)}, and {what} does not need it"
+        text = f"nothing uses the result of {_format_call(plan, position)}, and {what} does not need it"
         yield GoldFinding("gold.dead", text, confidence, position)
 
 
-def _repeated(subject: Subject, terms: Symbolic) -> Iterator[GoldFinding]:
+def _find_repeated_calls(subject: AuditedRecord, terms: SymbolicRun) -> Iterator[GoldFinding]:
     """Equal calls, each group told once; of groups that are only part of larger ones the largest."""
     plan = subject.plan
     repeated_positions = {position for group in terms.duplicated for position in group[1:]}
@@ -98,14 +101,14 @@ def _repeated(subject: Subject, terms: Symbolic) -> Iterator[GoldFinding]:
             continue
         confidence: Confidence = "medium" if looks else "low"
         text = (
-            f"{_listed(plan, repeats)} {'makes' if len(repeats) == 1 else 'make'} the same call as "
-            f"{_named(plan, group[0])}, whose result could be used again"
+            f"{_format_calls(plan, repeats)} {'makes' if len(repeats) == 1 else 'make'} the same call as "
+            f"{_format_call(plan, group[0])}, whose result could be used again"
         )
         yield GoldFinding("gold.repeated", text, confidence, repeats[0])
 
 
 # ---------------------------------------------------------------- what arithmetic gives back
-_ONE_SIDE: dict[str, tuple[tuple[int, int], ...]] = {
+_IDENTITY_OPERANDS: dict[str, tuple[tuple[int, int], ...]] = {
     "add": ((0, 0), (1, 0)),
     "subtract": ((1, 0),),
     "multiply": ((0, 1), (1, 1)),
@@ -114,7 +117,7 @@ _ONE_SIDE: dict[str, tuple[tuple[int, int], ...]] = {
 }
 """Functions that give back one operand where the other, at a place, is a number."""
 
-_UNDOES: dict[str, tuple[tuple[str, int, int], ...]] = {
+_INVERSES: dict[str, tuple[tuple[str, int, int], ...]] = {
     "subtract": (("add", 0, 1), ("add", 1, 0)),
     "add": (("subtract", 0, 1),),
     "divide": (("multiply", 0, 1), ("multiply", 1, 0)),
@@ -123,42 +126,46 @@ _UNDOES: dict[str, tuple[tuple[str, int, int], ...]] = {
 """What undoes what: the function whose result is the first operand, which of its operands comes back, and
 which of them stands as the second operand too."""
 
-_ITSELF = {"negate": "negate", "inverse": "inverse", "floor": "floor"}
+_UNARY_INVERSES = {"negate": "negate", "inverse": "inverse", "floor": "floor"}
 """Functions of one operand whose result, given to the other, comes back as it was, or as it is."""
 
 
-def _given_back(plan: Plan, terms: Symbolic, call: Call) -> str | None:
+def _describe_redundant_call(plan: Plan, terms: SymbolicRun, call: Call) -> str | None:
     """Why a call gives back a value that is there already; None where it does not."""
     arguments = [value for _, value in call.arguments]
-    for index, number in _ONE_SIDE.get(call.name, ()):
-        if len(arguments) == 2 and _is(arguments[index], number) and isinstance(arguments[1 - index], Ref):
-            producer = _named(plan, arguments[1 - index].call)
-            return f"gives back the result of {producer}: {_did(call.name, number)}"
+    for index, number in _IDENTITY_OPERANDS.get(call.name, ()):
+        if (
+            len(arguments) == 2
+            and _is_number(arguments[index], number)
+            and isinstance(arguments[1 - index], Ref)
+        ):
+            producer = _format_call(plan, arguments[1 - index].call)
+            return f"gives back the result of {producer}: {_format_operation(call.name, number)}"
     if not arguments or not isinstance(arguments[0], Ref):
         return None
     maker = plan.calls[arguments[0].call]
-    if len(arguments) == 1 and _ITSELF.get(call.name) == maker.name:
+    if len(arguments) == 1 and _UNARY_INVERSES.get(call.name) == maker.name:
         if call.name == "floor":
-            return f"gives back the result of {_named(plan, arguments[0].call)}, which is whole already"
-        return f"undoes {_named(plan, arguments[0].call)}, and gives back what that was given"
+            return f"gives back the result of {_format_call(plan, arguments[0].call)}, which is whole already"
+        return f"undoes {_format_call(plan, arguments[0].call)}, and gives back what that was given"
     operands = [value for _, value in maker.arguments]
-    for name, back, other in _UNDOES.get(call.name, ()):
+    for name, back, other in _INVERSES.get(call.name, ()):
         fits = maker.name == name and len(arguments) == len(operands) == 2 and isinstance(operands[back], Ref)
-        if fits and _key(terms, operands[other]) == _key(terms, arguments[1]):
-            return f"undoes {_named(plan, arguments[0].call)}, and gives back what that was given"
+        if fits and _value_key(terms, operands[other]) == _value_key(terms, arguments[1]):
+            return f"undoes {_format_call(plan, arguments[0].call)}, and gives back what that was given"
     return None
 
 
-def _is(value: Any, number: int) -> bool:
+def _is_number(value: Any, number: int) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value == number
 
 
-def _did(name: str, number: int) -> str:
+def _format_operation(name: str, number: int) -> str:
     words = {"add": "plus", "subtract": "minus", "multiply": "times", "divide": "divided by"}
     return f"{words.get(name, 'to the power of')} {number}"
 
 
-def _key(terms: Symbolic, value: Any) -> Any:
+def _value_key(terms: SymbolicRun, value: Any) -> Any:
     """What a value is, the same for equal values: of a reference the term that it stands for."""
     if isinstance(value, Ref):
         return ("ref", terms.keys[value.call])
@@ -166,14 +173,14 @@ def _key(terms: Symbolic, value: Any) -> Any:
 
 
 # ---------------------------------------------------------------- words
-def _named(plan: Plan, position: int) -> str:
-    return f"call {position + 1} ({shortened(plan.calls[position].tool, _WIDTH)})"
+def _format_call(plan: Plan, position: int) -> str:
+    return f"call {position + 1} ({shorten(plan.calls[position].tool, _WIDTH)})"
 
 
-def _listed(plan: Plan, positions: Sequence[int]) -> str:
+def _format_calls(plan: Plan, positions: Sequence[int]) -> str:
     if len(positions) == 1:
-        return _named(plan, positions[0])
+        return _format_call(plan, positions[0])
     numbers = [str(position + 1) for position in positions]
-    shown_numbers = numbers if len(numbers) < 6 else [*numbers[:4], counted(len(numbers) - 4, "more")]
-    tool = shortened(plan.calls[positions[0]].tool, _WIDTH)
+    shown_numbers = numbers if len(numbers) < 6 else [*numbers[:4], format_count(len(numbers) - 4, "more")]
+    tool = shorten(plan.calls[positions[0]].tool, _WIDTH)
     return f"calls {', '.join(shown_numbers[:-1])} and {shown_numbers[-1]} ({tool})"

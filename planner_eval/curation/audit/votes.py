@@ -8,26 +8,26 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import counted, shortened
+from planner_eval.base.text import format_count, shorten
 from planner_eval.benchmarks.datasets.sources import Source, short_names
-from planner_eval.comparison.reading import AS_IT_COMES, Reading
+from planner_eval.comparison.reading import DEFAULT_READING, Reading
 from planner_eval.curation.audit.agreement import Answer
-from planner_eval.models.predict.folder import KIND, predicted
-from planner_eval.models.predict.predicted_gold import answers_read
+from planner_eval.models.predict.folder import RUN_KIND, read_predicted_run
+from planner_eval.models.predict.predicted_gold import read_run_answers
 from planner_eval.plan.model import Plan
-from planner_eval.reading.files.demonstrations import ROWS
+from planner_eval.reading.files.demonstrations import ROWS_FILE
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import pair
-from planner_eval.reading.files.plans import mended, read_plan
+from planner_eval.reading.files.plans import read_plan, read_repaired_plan
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.several import by_name
-from planner_eval.reading.files.warnings import doubts
-from planner_eval.results.runs.folder import other_input
+from planner_eval.reading.files.several import prefix_ids_by_file
+from planner_eval.reading.files.warnings import warn_doubtful_pairing
+from planner_eval.results.runs.folder import changed_input
 from planner_eval.results.runs.inputs import inputs_of
-from planner_eval.results.runs.stored import kept, run_data
+from planner_eval.results.runs.stored import read_stored_run, run_data
 
 
-class _Given(NamedTuple):
+class _Predictions(NamedTuple):
     """The predictions of a run.
 
     Args:
@@ -37,7 +37,7 @@ class _Given(NamedTuple):
     """
 
     file: PlanFile
-    reading: Reading = AS_IT_COMES
+    reading: Reading = DEFAULT_READING
     model: str = ""
 
 
@@ -55,7 +55,7 @@ class Votes:
 
     def __init__(self, runs: Any, source: Source) -> None:
         golds = source.file or PlanFile(source.name, tuple(source.records), True)
-        self._runs = [_Voter(name, _given(name, run), golds) for name, run in _named(runs)]
+        self._runs = [_Voter(name, _read_predictions(name, run), golds) for name, run in _name_runs(runs)]
 
     def of(self, record: Record) -> tuple[Answer, ...]:
         """What the runs said to a record; those that said nothing to it are left out."""
@@ -70,15 +70,15 @@ class Votes:
 class _Voter:
     """One run's predictions, beside the records in their order."""
 
-    def __init__(self, name: str, predictions: _Given, golds: PlanFile) -> None:
+    def __init__(self, name: str, predictions: _Predictions, golds: PlanFile) -> None:
         self._name, self._given = name, predictions
-        pred, right = by_name(predictions.file, golds)
+        pred, right = prefix_ids_by_file(predictions.file, golds)
         try:
             pairing = pair(pred, right)
         except PairingError as error:
             why = str(error).partition(". --")[0]
             raise InputError(f"the run {name} says nothing to {golds.name}: {why}") from None
-        self._doubts = tuple(doubt.partition(": --pair")[0] for doubt in doubts(pred, right))
+        self._doubts = tuple(doubt.partition(": --pair")[0] for doubt in warn_doubtful_pairing(pred, right))
         self._pairs = iter(pairing.pairs)
         self._next = next(self._pairs, (None, None))
         self._said = self._unread = 0
@@ -101,18 +101,18 @@ class _Voter:
         try:
             return read_plan(record, **options)
         except ParseError as error:
-            return None if how.repair is False else mended(record, error, **options)
+            return None if how.repair is False else read_repaired_plan(record, error, **options)
 
     @property
     def notes(self) -> Iterator[str]:
         model = f", by {self._given.model}" if self._given.model else ""
         unread = f", {self._unread:,} of them unreadable and without a vote" if self._unread else ""
-        yield f"run {self._name}{model}: {counted(self._said, 'record')} answered{unread}"
+        yield f"run {self._name}{model}: {format_count(self._said, 'record')} answered{unread}"
         for doubt in self._doubts:
             yield f"run {self._name}: {doubt}"
 
 
-def _named(runs: Any) -> list[tuple[str, Any]]:
+def _name_runs(runs: Any) -> list[tuple[str, Any]]:
     """The runs with their names, no two alike.
 
     Raises:
@@ -120,13 +120,13 @@ def _named(runs: Any) -> list[tuple[str, Any]]:
     """
     if isinstance(runs, Mapping):
         if odd := [name for name in runs if not isinstance(name, str)]:
-            raise InputError(f"runs: {shortened(repr(odd[0]), 40)} is no name of a run")
+            raise InputError(f"runs: {shorten(repr(odd[0]), 40)} is no name of a run")
         return list(runs.items())
     if isinstance(runs, (str, os.PathLike, PlanFile)):
         runs = [runs]
     if not isinstance(runs, Sequence) or isinstance(runs, (bytes, bytearray)):
         raise InputError(
-            f"runs is {shortened(repr(runs), 40)}, expected a list of folders and files, or a mapping of "
+            f"runs is {shorten(repr(runs), 40)}, expected a list of folders and files, or a mapping of "
             "them by name"
         )
     paths = [os.fspath(run) if isinstance(run, (str, os.PathLike)) else None for run in runs]
@@ -138,62 +138,60 @@ def _named(runs: Any) -> list[tuple[str, Any]]:
     return list(zip(names, runs, strict=True))
 
 
-def _given(name: str, run: Any) -> _Given:
+def _read_predictions(name: str, run: Any) -> _Predictions:
     """The predictions of a run, from wherever it is.
 
     Raises:
         InputError: it cannot be read.
     """
     if run is None or isinstance(run, (bool, int, float, bytes)):
-        raise InputError(
-            f"the run {name} is {shortened(repr(run), 40)}, expected a folder, a file or records"
-        )
+        raise InputError(f"the run {name} is {shorten(repr(run), 40)}, expected a folder, a file or records")
     if not isinstance(run, (str, os.PathLike)):
-        return _Given(AS_IT_COMES.answers(run))
+        return _Predictions(DEFAULT_READING.answers(run))
     path = os.fspath(run)
     if not os.path.lexists(os.path.join(path, "run.json")):
-        return _answers(path, AS_IT_COMES)
+        return _read_prediction_file(path, DEFAULT_READING)
     kind = run_data(path).get("kind")
-    if kind == KIND:
-        return _answers(os.path.join(path, ROWS), AS_IT_COMES)
+    if kind == RUN_KIND:
+        return _read_prediction_file(os.path.join(path, ROWS_FILE), DEFAULT_READING)
     if kind != "score":
         raise InputError(
             f"{path} is a run of {kind}: expected a run of predict or score, or a file of predictions"
         )
-    return _scored(path)
+    return _read_scored_predictions(path)
 
 
-def _scored(path: str) -> _Given:
+def _read_scored_predictions(path: str) -> _Predictions:
     """The predictions that a run of score was made of, read as it read them."""
-    run, named = kept(path, "score"), run_data(path).get("given")
+    run, named = read_stored_run(path, "score"), run_data(path).get("given")
     if not isinstance(named, list) or not named or not isinstance(named[0], str):
         raise InputError(f"{path} does not say which predictions it scored: name their file instead")
     reading = Reading(**{name: run.options[name] for name in Reading._fields if name in run.options})
     try:
-        predictions = _answers(named[0], reading)
+        predictions = _read_prediction_file(named[0], reading)
     except InputError as error:
         raise InputError(f"{path} was made of {named[0]}: {error}") from None
     pred_inputs = [i for i in run.inputs if i["role"] == "pred"]
-    if difference := other_input(pred_inputs, inputs_of("pred", predictions.file)):
+    if difference := changed_input(pred_inputs, inputs_of("pred", predictions.file)):
         raise InputError(
             f"{path} was made of other predictions: {difference}; score them anew, or name their file"
         )
     return predictions
 
 
-def _answers(name: str, reading: Reading) -> _Given:
+def _read_prediction_file(name: str, reading: Reading) -> _Predictions:
     """The predictions of a file; where it is what a model was asked for, in the notation asked for."""
     file, folder = reading.answers(name), os.path.dirname(name)
-    if os.path.basename(name) != ROWS or not _is_predicted(folder):
-        return _Given(file, reading)
-    model_run = predicted(folder)
-    read = answers_read(file, model_run, dialect=reading.dialect, strict=reading.repair is False)
+    if os.path.basename(name) != ROWS_FILE or not _is_predict_run(folder):
+        return _Predictions(file, reading)
+    model_run = read_predicted_run(folder)
+    read = read_run_answers(file, model_run, dialect=reading.dialect, strict=reading.repair is False)
     model = model_run.options.get("model")
-    return _Given(read, reading, model if isinstance(model, str) else "")
+    return _Predictions(read, reading, model if isinstance(model, str) else "")
 
 
-def _is_predicted(folder: str) -> bool:
+def _is_predict_run(folder: str) -> bool:
     try:
-        return run_data(folder).get("kind") == KIND
+        return run_data(folder).get("kind") == RUN_KIND
     except InputError:
         return False

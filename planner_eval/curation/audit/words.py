@@ -15,15 +15,15 @@ from planner_eval.base.resources import read as read_resource
 # ----------------------------------------------------------------------
 # Words of a text with their places, in a form in which inflected ones meet, and other names of things.
 _WORD = re.compile(r"[^\W\d_]++(?:['’][^\W\d_]++)*+|\d++|[€$£¥₹]")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_LONGEST = 60
+_CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_MAX_WORD_CHARACTERS = 60
 """A word of more characters is kept as it is."""
 
 _ENDINGS = (
     ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("ing", ""), ("ied", "y"),
     ("ed", ""), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
 )  # fmt: skip
-FUNCTION = frozenset(
+FUNCTION_WORDS = frozenset(
     [
         "a",
         "an",
@@ -107,7 +107,7 @@ class Word(NamedTuple):
     """A word of a text.
 
     Args:
-        form: Its form, see :func:`form`.
+        form: Its form, see :func:`stem`.
         span: Where it stands.
         plain: The word without accents and case.
     """
@@ -125,17 +125,17 @@ def words(text: str) -> Iterator[Word]:
     """
     for match in _WORD.finditer(text):
         start = match.start()
-        pieces = _CAMEL.split(match[0]) if len(match[0]) <= _LONGEST else [match[0]]
+        pieces = _CAMEL_CASE_BOUNDARY.split(match[0]) if len(match[0]) <= _MAX_WORD_CHARACTERS else [match[0]]
         for piece in pieces:
-            yield Word(form(piece), (start, start + len(piece)), plain(piece))
+            yield Word(stem(piece), (start, start + len(piece)), normalize_word(piece))
             start += len(piece)
 
 
 @lru_cache(maxsize=4096)
-def plain(word: str) -> str:
+def normalize_word(word: str) -> str:
     """A word without accents, case and apostrophes.
 
-    >>> plain("Café’s")
+    >>> normalize_word("Café’s")
     'cafes'
     """
     if word.isascii():
@@ -145,16 +145,16 @@ def plain(word: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def form(word: str) -> str:
+def stem(word: str) -> str:
     """A form that most inflections of an English word share; not always a word.
 
-    >>> [form(word) for word in ("Cities", "city", "Booked", "booking", "book's", "classes", "05")]
+    >>> [stem(word) for word in ("Cities", "city", "Booked", "booking", "book's", "classes", "05")]
     ['city', 'city', 'book', 'book', 'book', 'class', '5']
     """
-    bare = plain(word[:-2] if word[-2:] in ("'s", "’s") else word)
+    bare = normalize_word(word[:-2] if word[-2:] in ("'s", "’s") else word)
     if bare.isdecimal():
         return bare.lstrip("0") or "0"
-    if len(bare) > _LONGEST:
+    if len(bare) > _MAX_WORD_CHARACTERS:
         return bare
     for ending, instead in _ENDINGS:
         if bare.endswith(ending) and len(bare) - len(ending) >= 2 + (len(ending) > 1):
@@ -162,16 +162,19 @@ def form(word: str) -> str:
     return bare
 
 
-def akin(first: str, second: str) -> bool:
+def are_related_forms(first: str, second: str) -> bool:
     """Whether two forms are of one word or of one family of words.
 
-    >>> akin("histor", "historical"), akin("animat", "animation"), akin("san", "sand")
+    >>> (
+    ...     are_related_forms("histor", "historical"), are_related_forms("animat", "animation"),
+    ...     are_related_forms("san", "sand")
+    ... )
     (True, True, False)
     """
     if first == second:
         return True
     short, long = sorted((first, second), key=len)
-    if len(short) < 4 or short.isdecimal() or len(long) > _LONGEST:
+    if len(short) < 4 or short.isdecimal() or len(long) > _MAX_WORD_CHARACTERS:
         return False
     shared = 0
     for left, right in zip(short, long, strict=False):
@@ -197,7 +200,7 @@ def aliases() -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     return {name: tuple(forms) for name, forms in alias_sets.items()}
 
 
-_ENGLISH = frozenset(
+_ENGLISH_WORDS = frozenset(
     (
         *(
             "the",
@@ -234,7 +237,7 @@ _ENGLISH = frozenset(
     )
 )
 """English words that a question is told by."""
-_FOREIGN = frozenset(
+_FOREIGN_WORDS = frozenset(
     (
         *("el", "los", "las", "una", "y", "en", "por", "para", "con", "del", "al", "mi", "que", "le", "les"),
         *(
@@ -301,16 +304,19 @@ def is_english(text_words: Sequence[Word]) -> bool:
     (True, False)
     """
     letters = [word.plain for word in text_words if word.plain.isalpha()]
-    english_count = sum(word in _ENGLISH and word not in _FOREIGN for word in letters)
+    english_count = sum(word in _ENGLISH_WORDS and word not in _FOREIGN_WORDS for word in letters)
     return 12 * english_count >= len(letters) > 0 and english_count > sum(
-        word in _FOREIGN and word not in _ENGLISH for word in letters
+        word in _FOREIGN_WORDS and word not in _ENGLISH_WORDS for word in letters
     )
 
 
-def reads(text_words: Sequence[Word]) -> bool:
+def is_readable(text_words: Sequence[Word]) -> bool:
     """Whether words are English enough for its numbers, dates and inflections to be read.
 
-    >>> reads([*words("Find me a room in Rome")]), reads([*words("Suche bitte einen Flug nach Rom morgen")])
+    >>> (
+    ...     is_readable([*words("Find me a room in Rome")]),
+    ...     is_readable([*words("Suche bitte einen Flug nach Rom morgen")])
+    ... )
     (True, False)
     """
     letters = [word.plain for word in text_words if not word.plain.isdecimal()]
@@ -320,15 +326,15 @@ def reads(text_words: Sequence[Word]) -> bool:
     if 10 * latin < 7 * len(letters):
         return False
     return len(letters) < 6 or any(
-        word in FUNCTION for word in letters if word not in ("in", "an", "was", "so")
+        word in FUNCTION_WORDS for word in letters if word not in ("in", "an", "was", "so")
     )
 
 
 # ----------------------------------------------------------------------
 # Whether a question speaks of a flag, by the words of the argument's name, and whether it denies it.
-OPPOSITE = {"private": "public", "public": "private", "inclusive": "exclusive", "asc": "desc"}
+OPPOSITES = {"private": "public", "public": "private", "inclusive": "exclusive", "asc": "desc"}
 """Words that say the contrary of another."""
-_ON = frozenset(
+_FLAG_FILLER_WORDS = frozenset(
     (
         *(
             "ha",
@@ -350,13 +356,13 @@ _ON = frozenset(
     )
 )
 """Words of names that say nothing of the matter."""
-_NEEDLESS = re.compile(
+_DENIAL_AFTER = re.compile(
     r"(?: (?:is|are|was|will be))? ?(?:(?:not|isn['’]t|aren['’]t|isnt|won['’]t be)"
     r" (?:\w{1,12} )?(?:needed|necessary|required|wanted|included|desired|important)|unnecessary)\b",
     re.IGNORECASE,
 )
 """What denies the thing before it."""
-_NOT = frozenset(
+_DENIAL_WORDS = frozenset(
     (
         *("no", "not", "without", "dont", "never", "exclude", "exclud", "skip", "neither", "nor", "avoid"),
         *("decline", "declin", "isnt", "doesnt", "minus", "disable", "disabl", "off", "wont", "cannot"),
@@ -364,13 +370,17 @@ _NOT = frozenset(
 )
 
 
-def telling(name: str) -> list[Word]:
+def find_telling_words(name: str) -> list[Word]:
     """The words of a flag's name that say what it is about.
 
-    >>> [word.plain for word in telling("has_laundry_service")]
+    >>> [word.plain for word in find_telling_words("has_laundry_service")]
     ['laundry']
     """
-    return [word for word in words(name) if word.form not in _ON and word.plain not in _ON]
+    return [
+        word
+        for word in words(name)
+        if word.form not in _FLAG_FILLER_WORDS and word.plain not in _FLAG_FILLER_WORDS
+    ]
 
 
 def is_denied(text: str, span: Span) -> bool:
@@ -381,14 +391,16 @@ def is_denied(text: str, span: Span) -> bool:
     """
     before = [*words(text[max(0, span[0] - 40) : span[0]])][-4:]
     after = [*words(text[span[1] : span[1] + 30])][:2]
-    if _NEEDLESS.match(text, span[1]):
+    if _DENIAL_AFTER.match(text, span[1]):
         return True
-    return any(word.plain in _NOT for word in before) or any(word.plain in ("off", "false") for word in after)
+    return any(word.plain in _DENIAL_WORDS for word in before) or any(
+        word.plain in ("off", "false") for word in after
+    )
 
 
 # ----------------------------------------------------------------------
 # What grounds a value in a question: in which way, and where.
-FEW = 2_000
+MAX_MENTIONS = 2_000
 """Of numbers, days, times and kindred words of a question no more are looked at."""
 
 

@@ -16,42 +16,42 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PlanevalError
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_files import read_json
 from planner_eval.base.resources import folder
-from planner_eval.base.text import counted, one_line
+from planner_eval.base.text import format_count, one_line
 from planner_eval.benchmarks.judge_prompts import PromptFile, fill, find_template
-from planner_eval.curation.make.described import described
-from planner_eval.curation.make.lacking import (
+from planner_eval.curation.make.descriptions import describe_plan
+from planner_eval.curation.make.question_checks import (
     ENGLISH,
     Grounding,
-    Lack,
-    asked_at_most,
+    QuestionFault,
+    find_plan_fault,
+    find_question_faults,
     grounding_of,
-    lacks,
-    untellable,
+    max_questions,
 )
 from planner_eval.curation.make.record import Made
 from planner_eval.models.pipelines.pipeline import (
-    Act,
+    CallRequest,
     Failure,
     Message,
-    Observed,
+    Observations,
     Outcome,
     Request,
     Steps,
     ask,
-    assistant,
-    system,
-    user,
+    assistant_message,
+    system_message,
+    user_message,
 )
 from planner_eval.models.replies import Reply
-from planner_eval.reading.dialects.conversations.api_answers import ended
-from planner_eval.reading.dialects.finding.find import without_thoughts
+from planner_eval.reading.dialects.conversations.api_answers import answer_state
+from planner_eval.reading.dialects.finding.find import strip_thoughts
 
 # ----------------------------------------------------------------------
 # What models are asked with that write and judge questions: our texts, or a user's in place of them.
-_TEXTS: Mapping[str, tuple[str, ...]] = {
+_PROMPT_FIELDS: Mapping[str, tuple[str, ...]] = {
     "question": ("language", "most", "begin", "end"),
     "again": ("reasons",),
     "quality": ("language", "begin", "end"),
@@ -60,7 +60,7 @@ _TEXTS: Mapping[str, tuple[str, ...]] = {
 """The texts, ``data/prompts/making/NAME.txt``, and what is filled into each."""
 
 
-class Texts(NamedTuple):
+class Prompts(NamedTuple):
     """What is asked, in words.
 
     Args:
@@ -76,7 +76,7 @@ class Texts(NamedTuple):
         return fill(self.texts[name], fields)
 
 
-def read_texts(directory: Path | None = None) -> Texts:
+def read_prompts(directory: Path | None = None) -> Prompts:
     """Our texts, with those of a folder in place of them, named as ours are: ``quality.txt``.
 
     Args:
@@ -85,25 +85,27 @@ def read_texts(directory: Path | None = None) -> Texts:
     Raises:
         InputError: it is no folder, holds none of these files, or one that lacks a field.
 
-    >>> read_texts().origins["question"]
+    >>> read_prompts().origins["question"]
     'own'
     """
     prompt_folder = folder("data") / "prompts" / "making"
-    texts = {name: (prompt_folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in _TEXTS}
+    texts = {
+        name: (prompt_folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in _PROMPT_FIELDS
+    }
     if directory is None:
-        return Texts(texts, dict.fromkeys(texts, "own"))
+        return Prompts(texts, dict.fromkeys(texts, "own"))
     if not directory.is_dir():
         raise InputError(f"{directory} is no folder of prompts")
     templates = {
         name: template
-        for name, fields in _TEXTS.items()
+        for name, fields in _PROMPT_FIELDS.items()
         if (template := find_template(directory, PromptFile(f"making/{name}.txt", fields))) is not None
     }
     if not templates:
-        names = ", ".join(f"{name}.txt" for name in _TEXTS)
+        names = ", ".join(f"{name}.txt" for name in _PROMPT_FIELDS)
         raise InputError(f"{directory} holds no prompt that questions are asked for with: expected {names}")
     origins = {name: f"{template.name} {template.sha256}" for name, template in templates.items()}
-    return Texts(
+    return Prompts(
         {**texts, **{name: template.text for name, template in templates.items()}},
         {**dict.fromkeys(texts, "own"), **origins},
     )
@@ -111,27 +113,27 @@ def read_texts(directory: Path | None = None) -> Texts:
 
 # ----------------------------------------------------------------------
 # The question to a made plan, from a model: written, checked, judged, and written anew with the reasons.
-THRESHOLD = 6
+MIN_SCORE = 6
 """The least score that is kept: AppBench drops what is below 6."""
 
-TRIES = 3
+MAX_TRIES = 3
 """How often a question is written at most."""
 
-JUDGING: Mapping[str, Any] = MappingProxyType({"temperature": 0.0})
+JUDGE_SAMPLING: Mapping[str, Any] = MappingProxyType({"temperature": 0.0})
 """What requests for a verdict say other than those for a question."""
 
-_MOST_READ = 100_000
+_MAX_REPLY_CHARACTERS = 100_000
 """Characters of a reply in which a question is looked for; none that is longer can be one."""
 
-_MOST_VERDICT = 4_000
+_MAX_VERDICT_CHARACTERS = 4_000
 """Characters of an answer that is read as a verdict."""
 
-_SHOWN = 1_000
+_MAX_SHOWN_CHARACTERS = 1_000
 """Characters of what a model wrote that it is shown again, and that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class QuestionSettings:
     """How questions are asked for, and what they have to be.
 
     Args:
@@ -145,19 +147,19 @@ class Wanted:
     """
 
     language: str = ENGLISH
-    threshold: int = THRESHOLD
-    tries: int = TRIES
+    threshold: int = MIN_SCORE
+    tries: int = MAX_TRIES
     examples: tuple[Made, ...] = ()
-    texts: Texts = field(default_factory=read_texts)
-    judging: Mapping[str, Any] = field(default_factory=lambda: JUDGING)
+    texts: Prompts = field(default_factory=read_prompts)
+    judging: Mapping[str, Any] = field(default_factory=lambda: JUDGE_SAMPLING)
     grounding: Grounding | None = None
 
-    def lacks(self, text: str, task: Made) -> list[Lack]:
+    def lacks(self, text: str, task: Made) -> list[QuestionFault]:
         """What keeps a question from being that of a plan."""
-        return lacks(text, task, self.grounding or grounding_of(self.language))
+        return find_question_faults(text, task, self.grounding or grounding_of(self.language))
 
 
-@quick
+@fast_frozen
 class NoQuestion:
     """A made record to which there is no question, and why.
 
@@ -194,7 +196,7 @@ class Verdict(NamedTuple):
     reason: str
 
 
-def question(task: Made, settings: Wanted) -> Steps:
+def write_question(task: Made, settings: QuestionSettings) -> Steps:
     """Have the question to a plan written, until one passes all checks or the tries are used up.
 
     Args:
@@ -205,54 +207,57 @@ def question(task: Made, settings: Wanted) -> Steps:
         The outcome's ``prediction`` is the question, "" where there is none, and its ``stages`` say of each
         try what was written, its score, and what it lacks.
     """
-    if (problem := untellable(task)) is not None:
+    if (problem := find_plan_fault(task)) is not None:
         return Outcome("", stop="refused", error=Failure(*problem))
-    description = described(task)
-    talk = opening(task, settings, description)
+    description = describe_plan(task)
+    talk = opening_messages(task, settings, description)
     tried: list[dict[str, Any]] = []
-    shortcomings: list[Lack] = []
+    shortcomings: list[QuestionFault] = []
     for _ in range(settings.tries):
         reply = yield from ask("question", talk)
-        text = written(reply)
-        shortcomings = _whole(reply) or settings.lacks(text, task)
+        text = read_question(reply)
+        shortcomings = _find_reply_faults(reply) or settings.lacks(text, task)
         attempt: dict[str, Any] = {
-            "text": one_line(text, _SHOWN),
+            "text": one_line(text, _MAX_SHOWN_CHARACTERS),
             "lacks": [lack._asdict() for lack in shortcomings],
         }
         tried.append(attempt)
         if not shortcomings:
-            verdict = yield from _judged(text, description, settings)
+            verdict = yield from _ask_judge(text, description, settings)
             if verdict is None:
                 message = "the judge gave no score from 1 to 10, asked twice"
-                attempt["lacks"] = [Lack("question.unjudged", message)._asdict()]
+                attempt["lacks"] = [QuestionFault("question.unjudged", message)._asdict()]
                 return Outcome(
                     "", {"tries": tried}, stop="unjudged", error=Failure("question.unjudged", message)
                 )
             attempt |= verdict._asdict()
             if verdict.score >= settings.threshold:
                 return Outcome(text, {"score": verdict.score, "tries": tried})
-            shortcomings = [_poor(verdict, settings.threshold)]
+            shortcomings = [_low_score_fault(verdict, settings.threshold)]
             attempt["lacks"] = [lack._asdict() for lack in shortcomings]
-        reasons = "\n".join(f"- {one_line(lack.message, _SHOWN)}" for lack in shortcomings)
+        reasons = "\n".join(f"- {one_line(lack.message, _MAX_SHOWN_CHARACTERS)}" for lack in shortcomings)
         retry_prompt = settings.texts.fill("again", reasons=reasons)
-        talk += [assistant(attempt["text"] or "\u2026"), user(retry_prompt)]
+        talk += [assistant_message(attempt["text"] or "\u2026"), user_message(retry_prompt)]
     last_reasons = "; ".join(lack.message for lack in shortcomings)
-    message = f"none of {counted(len(tried), 'try')} passed; of the last, {last_reasons}"
+    message = f"none of {format_count(len(tried), 'try')} passed; of the last, {last_reasons}"
     return Outcome(
-        "", {"tries": tried}, stop="refused", error=Failure(shortcomings[0].code, one_line(message, _SHOWN))
+        "",
+        {"tries": tried},
+        stop="refused",
+        error=Failure(shortcomings[0].code, one_line(message, _MAX_SHOWN_CHARACTERS)),
     )
 
 
-def opening(task: Made, settings: Wanted, description: str) -> list[Message]:
+def opening_messages(task: Made, settings: QuestionSettings, description: str) -> list[Message]:
     """What a model is told before it writes: the rules, the examples, and the plan in words."""
-    plans = [described(example) for example in settings.examples]
+    plans = [describe_plan(example) for example in settings.examples]
     begin, end = fence(description, *plans)
-    questions = counted(asked_at_most(task.plan), "question")
+    questions = format_count(max_questions(task.plan), "question")
     text = settings.texts.fill("question", language=settings.language, most=questions, begin=begin, end=end)
-    talk = [system(text)]
+    talk = [system_message(text)]
     for example, plan in zip(settings.examples, plans, strict=True):
-        talk += [user(f"{begin}\n{plan}\n{end}"), assistant(example.query)]
-    return [*talk, user(f"{begin}\n{description}\n{end}")]
+        talk += [user_message(f"{begin}\n{plan}\n{end}"), assistant_message(example.query)]
+    return [*talk, user_message(f"{begin}\n{description}\n{end}")]
 
 
 def fence(*texts: str) -> tuple[str, str]:
@@ -268,13 +273,13 @@ def fence(*texts: str) -> tuple[str, str]:
 
 
 # ---------------------------------------------------------------- what replies say
-def written(reply: Reply) -> str:
+def read_question(reply: Reply) -> str:
     r"""The question that a reply holds: without what was thought before it, and quotes around all of it.
 
-    >>> written(Reply("<think>Short.</think>\n\"Which trains go to Rome?\"\n"))
+    >>> read_question(Reply("<think>Short.</think>\n\"Which trains go to Rome?\"\n"))
     'Which trains go to Rome?'
     """
-    text = without_thoughts(reply.text[:_MOST_READ]).strip()
+    text = strip_thoughts(reply.text[:_MAX_REPLY_CHARACTERS]).strip()
     for opened, closed in ('""', "\u201c\u201d"):
         inner = text[1:-1]
         if len(text) > 1 and (text[0], text[-1]) == (opened, closed) and not {opened, closed} & set(inner):
@@ -292,8 +297,8 @@ def read_verdict(reply: Reply) -> Verdict | None:
     >>> [read_verdict(Reply(text)) for text in ("8", '{"score": 11}', '{"score": 9} {"score": 2}')]
     [None, None, None]
     """
-    text = without_thoughts(reply.text[: _MOST_VERDICT + 1]).strip()
-    if len(reply.text) > _MOST_VERDICT or _whole(reply):
+    text = strip_thoughts(reply.text[: _MAX_VERDICT_CHARACTERS + 1]).strip()
+    if len(reply.text) > _MAX_VERDICT_CHARACTERS or _find_reply_faults(reply):
         return None
     if text.startswith("```") and text.endswith("```"):
         text = text[3:-3].removeprefix("json").strip()
@@ -308,31 +313,34 @@ def read_verdict(reply: Reply) -> Verdict | None:
     return Verdict(score, one_line(reason, 300) if isinstance(reason, str) else "")
 
 
-def _whole(reply: Reply) -> list[Lack]:
+def _find_reply_faults(reply: Reply) -> list[QuestionFault]:
     """Why a reply is no whole one."""
-    state = ended({"finish_reason": reply.finish_reason, "refusal": reply.refusal})
-    return [] if state is None else [Lack(state.code.replace("answer.", "question."), state.reason)]
+    state = answer_state({"finish_reason": reply.finish_reason, "refusal": reply.refusal})
+    return [] if state is None else [QuestionFault(state.code.replace("answer.", "question."), state.reason)]
 
 
-def _poor(verdict: Verdict, threshold: int) -> Lack:
+def _low_score_fault(verdict: Verdict, threshold: int) -> QuestionFault:
     reason = f": {verdict.reason}" if verdict.reason else ""
-    return Lack(
+    return QuestionFault(
         "question.poor", f"it was judged {verdict.score} of 10, at least {threshold} is wanted{reason}"
     )
 
 
-def _judged(
-    text: str, description: str, settings: Wanted
-) -> Generator[Request | Act, Reply | Observed, Verdict | None]:
+def _ask_judge(
+    text: str, description: str, settings: QuestionSettings
+) -> Generator[Request | CallRequest, Reply | Observations, Verdict | None]:
     """What the judge says; it is asked once more where it says nothing that can be read."""
     begin, end = fence(description, text)
     rules = settings.texts.fill("quality", language=settings.language, begin=begin, end=end)
     material = f"Steps:\n{begin}\n{description}\n{end}\n\nRequest:\n{begin}\n{text}\n{end}"
-    talk = [system(rules), user(material)]
+    talk = [system_message(rules), user_message(material)]
     reply = yield from ask("quality", talk, router=True, **settings.judging)
     verdict = read_verdict(reply)
     if verdict is not None:
         return verdict
-    talk += [assistant(one_line(reply.text, _SHOWN) or "\u2026"), user(settings.texts.fill("quality-again"))]
+    talk += [
+        assistant_message(one_line(reply.text, _MAX_SHOWN_CHARACTERS) or "\u2026"),
+        user_message(settings.texts.fill("quality-again")),
+    ]
     reply = yield from ask("quality", talk, router=True, **settings.judging)
     return read_verdict(reply)

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from planner_eval.base.tables import table
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 from planner_eval.curation.make.record import Made
-from planner_eval.curation.make.skeletons import Needs, figures
-from planner_eval.curation.make.wishes import BOUNDS, MOST_CALLS, Wishes
+from planner_eval.curation.make.skeletons import Skeleton, figures
+from planner_eval.curation.make.wishes import BOUNDED_FIGURES, MAX_CALLS, Wishes
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Plan
 
@@ -79,7 +79,7 @@ class Card:
         ]
         refusals = ", ".join(f"{why} {count:,}" for why, count in self.refused.items())
         lines = [
-            f"{self.made:,} of {counted(self.wanted, 'plan')} made"
+            f"{self.made:,} of {format_count(self.wanted, 'plan')} made"
             + (", each of them run" if self.executed and self.made else ""),
             f"tools called: {self.tools[0]:,} of {self.tools[1]:,}; "
             f"pairs of tools joined: {self.joins[0]:,} of {self.joins[1]:,}; shapes: {self.shapes:,}",
@@ -91,7 +91,7 @@ class Card:
         return "\n".join([table(rows), "", *lines])  # fmt: skip
 
 
-def skeleton(plan: Plan) -> Needs:
+def skeleton(plan: Plan) -> Skeleton:
     """Which call of a plan needs which."""
     return tuple(tuple(sorted(positions)) for positions in producers(plan))
 
@@ -105,9 +105,9 @@ def figures_of(tasks: Sequence[Made], wishes: Wishes, *, given: bool = False) ->
         given: Whether given plans said the structure instead.
     """
     structures = [figures(skeleton(task.plan)) for task in tasks]
-    wished = wanted_of(wishes)
+    wished = wanted_figures(wishes)
     rows = []
-    for name in BOUNDS:
+    for name in BOUNDED_FIGURES:
         values = [structure[name] for structure in structures]
         rows.append(
             Figure(
@@ -121,15 +121,15 @@ def figures_of(tasks: Sequence[Made], wishes: Wishes, *, given: bool = False) ->
     return tuple(rows)
 
 
-def wanted_of(wishes: Wishes) -> dict[str, str]:
+def wanted_figures(wishes: Wishes) -> dict[str, str]:
     """The figures that are bounded at all, each with its bound in words.
 
     >>> from planner_eval.curation.make.wishes import wishes_of
-    >>> wanted_of(wishes_of(depth=3))
+    >>> wanted_figures(wishes_of(depth=3))
     {'calls': '3..5', 'depth': '3'}
     """
     return {
         name: str(bound)
         for name, bound in wishes.bounds.items()
-        if bound.low > (name != "reuse") or bound.high < MOST_CALLS
+        if bound.low > (name != "reuse") or bound.high < MAX_CALLS
     }

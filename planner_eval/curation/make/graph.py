@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.catalogs.catalog import Catalog, Tool, Type
-from planner_eval.catalogs.values import fits
-from planner_eval.curation.coverage import LINKS, possible
-from planner_eval.plan.graph import stuck
-from planner_eval.plan.model import WHOLE_RESULT, Path
+from planner_eval.catalogs.value_errors import is_compatible
+from planner_eval.curation.coverage import MAX_LINKS, find_possible_links
+from planner_eval.plan.graph import blocked_positions
+from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
-_BY_TYPE = frozenset({"integer", "number", "array"})
+_TYPES_JOINED_ALONE = frozenset({"integer", "number", "array"})
 """Kinds by which alone an output without a telling name is joined: a text may be anything."""
 
 
-class Way(NamedTuple):
+class ToolLink(NamedTuple):
     """How one tool's output goes into another tool.
 
     Args:
@@ -52,7 +52,7 @@ class ToolGraph:
     >>> find = {"name": "find", "parameters": {}, "returnParameter": {"billID": "int"}}
     >>> graph = ToolGraph(as_catalog([pay, find], "callnavi"))
     >>> graph.between(1, 0), graph.longest
-    ((Way(output=('billID',), parameter='bill_id', named=True),), 2)
+    ((ToolLink(output=('billID',), parameter='bill_id', named=True),), 2)
     """
 
     def __init__(self, catalog: Catalog, join: str = "auto") -> None:
@@ -60,7 +60,7 @@ class ToolGraph:
         self.tools: tuple[Tool, ...] = tuple(
             {tool.full_name: tool for tool in reversed(catalog.tools)}.values()
         )[::-1]
-        self._ways: dict[tuple[int, int], list[Way]] = {}
+        self._ways: dict[tuple[int, int], list[ToolLink]] = {}
         self._count = 0
         if join != "type":
             self._by_name()
@@ -75,36 +75,38 @@ class ToolGraph:
         return tuple(map(tuple, consumers))
 
     def _by_name(self) -> None:
-        links = possible(self.tools)
+        links = find_possible_links(self.tools)
         if links is None:
-            raise InputError(f"{self.catalog.name}: more than {LINKS:,} outputs and parameters have one name")
+            raise InputError(
+                f"{self.catalog.name}: more than {MAX_LINKS:,} outputs and parameters have one name"
+            )
         positions = {tool.full_name: position for position, tool in enumerate(self.tools)}
         for link in links:
-            if link.output not in WHOLE_RESULT:
+            if link.output not in WHOLE_RESULT_NAMES:
                 u, v = positions[link.producer], positions[link.consumer]
                 if not self.echoes(u, link.output):
-                    self._add(u, v, Way((link.output,), link.parameter, named=True))
+                    self._add(u, v, ToolLink((link.output,), link.parameter, named=True))
 
     def _by_type(self, *, by_type_alone: bool) -> None:
         for u, tool in enumerate(self.tools):
-            for output, kind in _outputs(tool, by_type_alone=by_type_alone):
+            for output, kind in _joinable_outputs(tool, by_type_alone=by_type_alone):
                 words = words_of(tool.name)
                 for v, other in enumerate(self.tools):
                     for parameter in other.parameters:
                         same_name = (
                             not by_type_alone and u != v and words_of(parameter.name) in (words, words[-1:])
                         )
-                        if _join(kind, parameter.type, named=same_name, by_type_alone=by_type_alone):
-                            self._add(u, v, Way(output, parameter.name, named=same_name))
+                        if _can_join(kind, parameter.type, named=same_name, by_type_alone=by_type_alone):
+                            self._add(u, v, ToolLink(output, parameter.name, named=same_name))
 
-    def _add(self, u: int, v: int, connection: Way) -> None:
+    def _add(self, u: int, v: int, connection: ToolLink) -> None:
         connections = self._ways.setdefault((u, v), [])
         if connection in connections:
             return
         connections.append(connection)
         self._count += 1
-        if self._count > LINKS:
-            raise InputError(f"{self.catalog.name}: more than {LINKS:,} ways from a tool to another")
+        if self._count > MAX_LINKS:
+            raise InputError(f"{self.catalog.name}: more than {MAX_LINKS:,} ways from a tool to another")
 
     def echoes(self, tool: int, output: str) -> bool:
         """Whether a tool only gives back what it was given: then nothing has to be called for it."""
@@ -112,7 +114,7 @@ class ToolGraph:
             parameter.name == output and parameter.required for parameter in self.tools[tool].parameters
         )
 
-    def between(self, producer: int, consumer: int) -> tuple[Way, ...]:
+    def between(self, producer: int, consumer: int) -> tuple[ToolLink, ...]:
         """The ways from one tool to another."""
         return tuple(self._ways.get((producer, consumer), ()))
 
@@ -124,7 +126,7 @@ class ToolGraph:
     @cached_property
     def heights(self) -> tuple[float, ...]:
         """For each tool the calls of the longest chain that begins with it; infinite where it comes back."""
-        circular = set(stuck([list(consumers) for consumers in self.consumers]))
+        circular = set(blocked_positions([list(consumers) for consumers in self.consumers]))
         heights: dict[int, float] = dict.fromkeys(circular, math.inf)
 
         def height(index: int) -> float:
@@ -167,24 +169,24 @@ class ToolGraph:
         return tuple(map(frozenset, slots))
 
 
-def _outputs(tool: Tool, *, by_type_alone: bool) -> list[tuple[Path, Type]]:
+def _joinable_outputs(tool: Tool, *, by_type_alone: bool) -> list[tuple[Path, Type]]:
     """The outputs that types alone join: those without a telling name, or all."""
     fields = tool.returns.fields
     if by_type_alone and fields:
         return [((field.name,), field.type) for field in fields]
     only = tool.only_output
-    if only is None or (only and only not in WHOLE_RESULT):
+    if only is None or (only and only not in WHOLE_RESULT_NAMES):
         return []
     return [((only,) if only else (), fields[0].type if fields else tool.returns)]
 
 
-def _join(output_type: Type, parameter_type: Type, *, named: bool, by_type_alone: bool) -> bool:
+def _can_join(output_type: Type, parameter_type: Type, *, named: bool, by_type_alone: bool) -> bool:
     output_kinds, parameter_kinds = set(output_type.unfolded.kinds), set(parameter_type.unfolded.kinds)
     if (
         not output_kinds
         or not parameter_kinds
         or parameter_type.enum is not None
-        or not fits(output_type, parameter_type)
+        or not is_compatible(output_type, parameter_type)
     ):
         return False
     if output_kinds == {"number"} and "integer" in parameter_kinds and "number" not in parameter_kinds:
@@ -192,8 +194,8 @@ def _join(output_type: Type, parameter_type: Type, *, named: bool, by_type_alone
     return (
         named
         or by_type_alone
-        or bool(output_kinds & parameter_kinds & _BY_TYPE)
-        or bool(output_kinds & _BY_TYPE and parameter_kinds & _BY_TYPE)
+        or bool(output_kinds & parameter_kinds & _TYPES_JOINED_ALONE)
+        or bool(output_kinds & _TYPES_JOINED_ALONE and parameter_kinds & _TYPES_JOINED_ALONE)
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-FORMS: Mapping[str, str] = {
+LAYOUTS: Mapping[str, str] = {
     "planeval": "our own: id, query, gold as interchange JSON, tools as a catalog, what it came to",
     "nestful": "NESTful's second version",
     "appbench": "AppBench's, of which the tools are a catalogue of their own",
@@ -13,11 +13,11 @@ FORMS: Mapping[str, str] = {
 }
 """Name → what it is."""
 
-OWN = "planeval"
+OWN_LAYOUT = "planeval"
 """Our own layout, which has a place for everything that is known of a record."""
 
-ALONE = frozenset(("nestful",))
+SINGLE_ANSWER_LAYOUTS = frozenset(("nestful",))
 """Those whose gold answer is the value of one call, the last."""
 
-LISTED = frozenset(("appbench",))
+JSON_LIST_LAYOUTS = frozenset(("appbench",))
 """Those whose file is one list."""

@@ -12,50 +12,50 @@ from planner_eval.base.arguments import (
     COUNT,
     FLAG,
     FUNCTION,
+    LIST,
     NAME,
-    NUMBER,
+    POSITIVE_COUNT,
     SECONDS,
-    SEVERAL,
     expect,
     expect_or_none,
 )
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import counted, did_you_mean, shortened
+from planner_eval.base.text import did_you_mean, format_count, shorten
 from planner_eval.catalogs.catalog import Catalog
-from planner_eval.curation.make.bounds import (
-    reachable,
+from planner_eval.curation.make.batch import MakeOrder, MakeStep, PlanMaker
+from planner_eval.curation.make.card import Card, figures_of
+from planner_eval.curation.make.feasibility import (
+    find_unfillable_tools,
+    is_reachable,
+    parse_wishes,
     refuse_impossible,
     refuse_unsayable,
-    unfillable,
-    wishes_in,
 )
-from planner_eval.curation.make.card import Card, figures_of
-from planner_eval.curation.make.driving import Making, Order, Step
 from planner_eval.curation.make.graph import ToolGraph
-from planner_eval.curation.make.growing import LATE, Ground, Refused
-from planner_eval.curation.make.layouts import FORMS
+from planner_eval.curation.make.layouts import LAYOUTS
 from planner_eval.curation.make.record import Made
+from planner_eval.curation.make.run_calls import TIMEOUT_REASON, MakingContext, Refusal
 from planner_eval.curation.make.sources import (
     Material,
+    keep_runnable_tools,
+    limit_to_layout,
     material_of,
     read_wishes,
-    said_in,
     templates,
-    there_are,
-    wished,
+    wishes_from_options,
 )
-from planner_eval.curation.make.tools import OFFERS, Offer
-from planner_eval.curation.make.wishes import DISTINCT, JOINS, preset_of
-from planner_eval.curation.make.writing import Record, fitted, records
+from planner_eval.curation.make.tools import OFFER_KINDS, Offer
+from planner_eval.curation.make.wishes import DISTINCTIONS, JOINS, apply_preset
+from planner_eval.curation.make.writing import Record, make_layout_step, records
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.plan.structure import shape
 
 Progress = Callable[[int, int], object]
 
-TRIES = 1_000
+MAX_TRIES = 1_000
 """Attempts in a row that may bring nothing new."""
 
-MOST = 1_000_000
+MAX_PLANS = 1_000_000
 """Plans that are made at most."""
 
 
@@ -111,10 +111,10 @@ def make(  # noqa: PLR0913 - the options of a public function
     distractors: int | None = None,
     offer: str | None = None,
     to: str | None = None,
-    tries: int = TRIES,
+    tries: int = MAX_TRIES,
     isolation: str | None = None,
     timeout: float = 10.0,
-    steps: Sequence[Step] = (),
+    steps: Sequence[MakeStep] = (),
     progress: Progress | None = None,
     tell: Callable[[str], object] | None = None,
 ) -> MadePlans:
@@ -147,7 +147,7 @@ def make(  # noqa: PLR0913 - the options of a public function
             ``"values"`` too.
         distractors: How many tools are offered beside those that a plan needs.
         offer: Which: those that are ``"close"`` to them, or any at ``"random"``.
-        to: The layout of records, one of ``planner_eval.curation.make.layouts.FORMS``.
+        to: The layout of records, one of ``planner_eval.curation.make.layouts.LAYOUTS``.
         tries: End after so many attempts in a row that bring nothing new.
         isolation: As for :func:`planner_eval.execute`.
         timeout: Seconds for one run of a plan. A tool that takes longer three attempts in a row is called no
@@ -167,32 +167,32 @@ def make(  # noqa: PLR0913 - the options of a public function
     >>> len(found), found.card.figures[1].most, found.said
     (3, 2, '')
     """
-    expect(NUMBER, n=n, tries=tries)
+    expect(POSITIVE_COUNT, n=n, tries=tries)
     expect(COUNT, seed=seed)
     expect_or_none(COUNT, distractors=distractors)
     expect_or_none(FLAG, single=single)
     expect_or_none(NAME, preset=preset, pattern=pattern, scope=scope)
     expect(SECONDS, timeout=timeout)
-    expect(SEVERAL, steps=steps)
+    expect(LIST, steps=steps)
     for step in steps:
         expect(FUNCTION, step=step)
     expect_or_none(FUNCTION, progress=progress, tell=tell)
-    if n > MOST:
-        raise InputError(f"n is {n}, at most {MOST:,} plans are made at once")
+    if n > MAX_PLANS:
+        raise InputError(f"n is {n}, at most {MAX_PLANS:,} plans are made at once")
     options = {
         "catalog": catalog, "tools": tools, "like": like, "calls": calls, "depth": depth, "width": width,
         "components": components, "reuse": reuse, "pattern": pattern, "scope": scope, "single": single,
         "distinct": distinct, "distractors": distractors, "to": to, "join": join, "offer": offer,
     }  # fmt: skip
     if preset is not None:
-        options = preset_of(preset, options)
-    form = _one_of(options.get("to") or "planeval", FORMS, "layout")
+        options = apply_preset(preset, options)
+    form = _expect_one_of(options.get("to") or "planeval", LAYOUTS, "layout")
     material = material_of(options.get("catalog"), options.get("tools"))
     notes: list[str] = []
     if options.get("catalog") is not None and options.get("tools") is not None:
-        material = there_are(material, _named(options["tools"]), isolation, timeout, notes)
-    graph = ToolGraph(material.catalog, _one_of(options.get("join") or "auto", JOINS, "way to join"))
-    wishes = wished(options, graph)
+        material = keep_runnable_tools(material, _tools_name(options["tools"]), isolation, timeout, notes)
+    graph = ToolGraph(material.catalog, _expect_one_of(options.get("join") or "auto", JOINS, "way to join"))
+    wishes = wishes_from_options(options, graph)
     runs = material.source is not None
     if form == "complexfuncbench":
         notes.append("records of complexfuncbench have no references: each is written as what it came to")
@@ -201,10 +201,10 @@ def make(  # noqa: PLR0913 - the options of a public function
     if options.get("like") is None:
         refuse_unsayable(form, wishes, graph, runs=runs)
         refuse_impossible(wishes, graph)
-        wishes = said_in(form, options, wishes, graph)
-    order = Order(
+        wishes = limit_to_layout(form, options, wishes, graph)
+    order = MakeOrder(
         graph,
-        Ground(
+        MakingContext(
             graph.tools,
             material.catalog.text_values,
             runs,
@@ -213,34 +213,36 @@ def make(  # noqa: PLR0913 - the options of a public function
         ),
         wishes,
         seed,
-        _one_of(options.get("distinct") or "skeleton", DISTINCT, "way to differ"),
+        _expect_one_of(options.get("distinct") or "skeleton", DISTINCTIONS, "way to differ"),
         Offer(
             options.get("distractors") or 0,
-            _one_of(options.get("offer") or "close", OFFERS, "way to choose tools"),
+            _expect_one_of(options.get("offer") or "close", OFFER_KINDS, "way to choose tools"),
         ),
-        steps=(fitted(form), *steps),
+        steps=(make_layout_step(form), *steps),
     )
     if material.world is None:
-        notes += _unfit(graph, material.catalog)
+        notes += _describe_unfit_tools(graph, material.catalog)
     if options.get("like") is not None:
         order = replace(order, templates=templates(options["like"], graph, form, notes), distinct="values")
     wish_count = None
     if fill is not None:
-        order, wish_count = _filling(order, fill, notes)
-    plans, refused, making = _made(
-        order, material, n, tries, (isolation, timeout), progress, _noting(notes, tell)
+        order, wish_count = _add_file_wishes(order, fill, notes)
+    plans, refused, making = _make_plans(
+        order, material, n, tries, (isolation, timeout), progress, _make_notifier(notes, tell)
     )
     card = _card(n, plans, refused, order, making, wish_count)
-    shortfall = "" if len(plans) == n else _said(len(plans), n, tries, refused, over=making.over)
+    shortfall = (
+        "" if len(plans) == n else _describe_shortfall(len(plans), n, tries, refused, over=making.over)
+    )
     return MadePlans(tuple(plans), card, material.catalog, form, seed, shortfall, tuple(notes))
 
 
-def _named(tools: Any) -> str:
+def _tools_name(tools: Any) -> str:
     """What tools are called in messages."""
-    return shortened(tools, 400) if isinstance(tools, str) else getattr(tools, "name", "what runs the plans")
+    return shorten(tools, 400) if isinstance(tools, str) else getattr(tools, "name", "what runs the plans")
 
 
-def _noting(notes: list[str], tell: Callable[[str], object] | None) -> Callable[[str], object]:
+def _make_notifier(notes: list[str], tell: Callable[[str], object] | None) -> Callable[[str], object]:
     """What notes something and tells it at once."""
 
     def noted(message: str) -> None:
@@ -251,51 +253,53 @@ def _noting(notes: list[str], tell: Callable[[str], object] | None) -> Callable[
     return noted
 
 
-def _filling(order: Order, fill: Any, notes: list[str]) -> tuple[Order, int]:
+def _add_file_wishes(order: MakeOrder, fill: Any, notes: list[str]) -> tuple[MakeOrder, int]:
     """What is to be made, with the wishes of a file, and how many it has; what cannot be made is noted."""
     graph = order.graph
-    wishes, unknown_count = wishes_in(read_wishes(fill), graph)
-    reachable_wishes = [wish for wish in wishes if reachable(wish, graph)]
+    wishes, unknown_count = parse_wishes(read_wishes(fill), graph)
+    reachable_wishes = [wish for wish in wishes if is_reachable(wish, graph)]
     if unknown_count:
-        notes.append(f"{counted(unknown_count, 'wish')} name tools that {graph.catalog.name} does not have")
+        notes.append(
+            f"{format_count(unknown_count, 'wish')} name tools that {graph.catalog.name} does not have"
+        )
     if len(reachable_wishes) < len(wishes):
         notes.append(
-            f"{counted(len(wishes) - len(reachable_wishes), 'wish')} join tools that nothing joins here"
+            f"{format_count(len(wishes) - len(reachable_wishes), 'wish')} join tools that nothing joins here"
         )
     return replace(order, fill=reachable_wishes), len(wishes)
 
 
-def _unfit(graph: ToolGraph, catalog: Catalog) -> list[str]:
+def _describe_unfit_tools(graph: ToolGraph, catalog: Catalog) -> list[str]:
     """What is said of tools that cannot be called.
 
     Raises:
         InputError: there are no others.
     """
-    unfit = unfillable(graph, catalog.text_values)
+    unfit = find_unfillable_tools(graph, catalog.text_values)
     if unfit and len({reason.partition(" ")[0] for reason in unfit}) == len(graph.tools):
         raise InputError(f"{catalog.name}: no tool can be called: {'; '.join(unfit[:3])}")
-    more = [f"{counted(len(unfit) - 3, 'parameter')} more without a value"] if len(unfit) > 3 else []
+    more = [f"{format_count(len(unfit) - 3, 'parameter')} more without a value"] if len(unfit) > 3 else []
     return [*unfit[:3], *more]
 
 
-def _one_of(value: Any, names: Any, what: str) -> str:
+def _expect_one_of(value: Any, names: Any, what: str) -> str:
     if not isinstance(value, str) or value not in names:
         raise InputError(
-            f"there is no {what} {shortened(repr(value), 40)}; "
+            f"there is no {what} {shorten(repr(value), 40)}; "
             + did_you_mean(str(value), names, ", ".join(names))
         )
     return str(value)
 
 
-def _made(
-    order: Order,
+def _make_plans(
+    order: MakeOrder,
     material: Material,
     n: int,
     tries: int,
     how: tuple[str | None, float],
     progress: Progress | None,
     tell: Callable[[str], object],
-) -> tuple[list[Made], Counter[str], Making]:  # fmt: skip
+) -> tuple[list[Made], Counter[str], PlanMaker]:  # fmt: skip
     plans: list[Made] = []
     isolation, timeout = how
     refused: Counter[str] = Counter()
@@ -306,9 +310,9 @@ def _made(
         else Sandbox(material.source, level=isolation or material.level, limits=Limits(seconds=timeout))
     )
     with box as sandbox:
-        making = Making(order, sandbox, tell)
+        making = PlanMaker(order, sandbox, tell)
         for outcome in making.outcomes():
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, Refusal):
                 refused[outcome.why] += 1
                 idle += 1
             else:
@@ -322,7 +326,12 @@ def _made(
 
 
 def _card(
-    n: int, plans: Sequence[Made], refused: Counter[str], order: Order, making: Making, wish_count: int | None
+    n: int,
+    plans: Sequence[Made],
+    refused: Counter[str],
+    order: MakeOrder,
+    making: PlanMaker,
+    wish_count: int | None,
 ) -> Card:
     graph = order.graph
     called = {call.tool for m in plans for call in m.plan.calls}
@@ -345,11 +354,15 @@ def _card(
     )
 
 
-def _said(made_count: int, n: int, tries: int, refused: Counter[str], *, over: bool) -> str:
+def _describe_shortfall(made_count: int, n: int, tries: int, refused: Counter[str], *, over: bool) -> str:
     """Why there are fewer than were wanted."""
     most = dict(refused.most_common(3))
-    if LATE in refused:  # what takes the time is said however seldom it is
-        most[LATE] = refused[LATE]
+    if TIMEOUT_REASON in refused:  # what takes the time is said however seldom it is
+        most[TIMEOUT_REASON] = refused[TIMEOUT_REASON]
     why = ", ".join(f"{reason} ({count:,})" for reason, count in most.items())
-    end = "no tool is left to call" if over else f"{counted(tries, 'attempt')} in a row brought nothing new"
+    end = (
+        "no tool is left to call"
+        if over
+        else f"{format_count(tries, 'attempt')} in a row brought nothing new"
+    )
     return f"{made_count:,} of {n:,} made: {end}: {why}"

@@ -9,10 +9,10 @@ from random import Random
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.catalogs.catalog import Catalog, Tool
-from planner_eval.catalogs.writers import function_of
-from planner_eval.curation.make.tools import Offer, beside
+from planner_eval.catalogs.writers import function_definition
+from planner_eval.curation.make.tools import Offer, choose_distractors
 
 if TYPE_CHECKING:
     from planner_eval.plan.model import Plan
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # A made record: a gold plan, the tools on offer, what it comes to, and a place for its query.
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NO_NOTES: Mapping[str, Any] = MappingProxyType({})
 
 
-@quick
+@fast_frozen
 class Made:
     """One made record.
 
@@ -42,17 +42,17 @@ class Made:
     tools: tuple[Tool, ...]
     query: str = ""
     answer: Any = None
-    notes: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    notes: Mapping[str, Any] = field(default_factory=lambda: _NO_NOTES)
 
 
 # ----------------------------------------------------------------------
 # FunctionChat-Bench's records of single calls: a function, its queries, and lists of tools.
-LISTS = (("exact", Offer()), ("4_random", Offer(3, "random")), ("4_close", Offer(3)),
+OFFER_LISTS = (("exact", Offer()), ("4_random", Offer(3, "random")), ("4_close", Offer(3)),
          ("8_random", Offer(7, "random")), ("8_close", Offer(7)))  # fmt: skip
 """The lists that a query is asked with, and which other tools stand in each (the paper, section 3)."""
 
 
-def sheets(tasks: Sequence[Made], catalog: Catalog, seed: int) -> list[dict[str, Any]]:
+def function_records(tasks: Sequence[Made], catalog: Catalog, seed: int) -> list[dict[str, Any]]:
     """A record for each function that is called, in order of first appearance, with all of its queries.
 
     Args:
@@ -74,35 +74,36 @@ def sheets(tasks: Sequence[Made], catalog: Catalog, seed: int) -> list[dict[str,
             {
                 "function_num": number,
                 "function_name": name,
-                "function_info": _function(tool)["function"],
+                "function_info": _describe_function(tool)["function"],
                 "query": [
                     {"serial_num": serial_number, "content": task.query} for serial_number, task in numbered
                 ],
                 "ground_truth": [
-                    {"serial_num": serial_number, "content": _gold(task)} for serial_number, task in numbered
+                    {"serial_num": serial_number, "content": _format_gold_call(task)}
+                    for serial_number, task in numbered
                 ],
                 "acceptable_arguments": [
                     {"serial_num": serial_number, "content": None} for serial_number, _ in numbered
                 ],
-                "tools": list(_lists(tool, catalog, Random(f"{seed}/{name}"))),
+                "tools": list(_draw_tool_lists(tool, catalog, Random(f"{seed}/{name}"))),
             }
         )
     return records
 
 
-def _gold(task: Made) -> str:
+def _format_gold_call(task: Made) -> str:
     call = task.plan.calls[0]
     arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
     return json.dumps({"name": call.name, "arguments": arguments}, ensure_ascii=False)
 
 
-def _lists(tool: Tool, catalog: Catalog, random: Random) -> Iterator[dict[str, Any]]:
-    for kind, offer in LISTS:
-        distractors = beside([tool], catalog.tools, offer, random)
+def _draw_tool_lists(tool: Tool, catalog: Catalog, random: Random) -> Iterator[dict[str, Any]]:
+    for kind, offer in OFFER_LISTS:
+        distractors = choose_distractors([tool], catalog.tools, offer, random)
         tools = [tool, *distractors]
         random.shuffle(tools)
-        yield {"type": kind, "content": [_function(t) for t in tools]}
+        yield {"type": kind, "content": [_describe_function(t) for t in tools]}
 
 
-def _function(tool: Tool) -> dict[str, Any]:
-    return {"type": "function", "function": {**function_of(tool), "name": tool.name}}
+def _describe_function(tool: Tool) -> dict[str, Any]:
+    return {"type": "function", "function": {**function_definition(tool), "name": tool.name}}

@@ -8,19 +8,19 @@ from typing import TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
-from planner_eval.curation.make.wishes import MOST_CALLS, PATTERNS, Range, Wishes
-from planner_eval.plan.graph import leaders, levels
+from planner_eval.curation.make.wishes import MAX_CALLS, PATTERNS, Range, Wishes
+from planner_eval.plan.graph import component_leaders, levels
 
 # ----------------------------------------------------------------------
 # Which call needs which, before anybody says what they call: drawn by wish, named, or read from a shape.
-Needs: TypeAlias = tuple[tuple[int, ...], ...]
+Skeleton: TypeAlias = tuple[tuple[int, ...], ...]
 """For each call the calls whose outputs it takes, all of them before it."""
 
-TRIES = 60
+MAX_TRIES = 60
 """How often one skeleton is drawn until it is what is wished for."""
 
 
-def figures(needs: Needs) -> dict[str, int]:
+def figures(needs: Skeleton) -> dict[str, int]:
     """The figures that may be wanted of a plan, by name.
 
     >>> figures(((), (0,), (0,), (1, 2)))
@@ -32,12 +32,12 @@ def figures(needs: Needs) -> dict[str, int]:
         "calls": len(needs),
         "depth": len(sizes),
         "width": max(sizes, default=0),
-        "components": len(set(leaders([list(producers) for producers in needs]))),
-        "reuse": sum(max(0, len(users) - 1) for users in users_of(needs)),
+        "components": len(set(component_leaders([list(producers) for producers in needs]))),
+        "reuse": sum(max(0, len(users) - 1) for users in consumers_of(needs)),
     }
 
 
-def users_of(needs: Needs) -> list[list[int]]:
+def consumers_of(needs: Skeleton) -> list[list[int]]:
     """For each call the calls that take its output."""
     users: list[list[int]] = [[] for _ in needs]
     for call, needed in enumerate(needs):
@@ -46,34 +46,34 @@ def users_of(needs: Needs) -> list[list[int]]:
     return users
 
 
-def meets(needs: Needs, wishes: Wishes) -> bool:
+def meets_wishes(needs: Skeleton, wishes: Wishes) -> bool:
     """Whether a skeleton is what is wished for."""
     structure = figures(needs)
     if any(structure[name] not in bound for name, bound in wishes.bounds.items()):
         return False
-    return not wishes.single or sum(not users for users in users_of(needs)) == 1
+    return not wishes.single or sum(not users for users in consumers_of(needs)) == 1
 
 
-def drawn(wishes: Wishes, most_in: int, random: Random) -> Needs | None:
-    """A skeleton that meets the wishes; None where so many tries as :data:`TRIES` gave none.
+def draw_skeleton(wishes: Wishes, most_in: int, random: Random) -> Skeleton | None:
+    """A skeleton that meets the wishes; None where so many tries as :data:`MAX_TRIES` gave none.
 
     Args:
         wishes: What is wanted.
         most_in: How many calls' outputs one call can take.
         random: Where chance comes from.
 
-    >>> found = drawn(Wishes(calls=Range(4, 4), depth=Range(3, 3), single=True), 2, Random(1))
+    >>> found = draw_skeleton(Wishes(calls=Range(4, 4), depth=Range(3, 3), single=True), 2, Random(1))
     >>> found is not None and figures(found)["depth"]
     3
     """
-    for _ in range(TRIES):
-        needs = _grown(wishes, most_in, random)
-        if needs is not None and meets(needs, wishes):
+    for _ in range(MAX_TRIES):
+        needs = _grow_skeleton(wishes, most_in, random)
+        if needs is not None and meets_wishes(needs, wishes):
             return needs
     return None
 
 
-class _Growing:
+class _GrowingSkeleton:
     """A skeleton that grows call by call.
 
     Args:
@@ -117,29 +117,29 @@ class _Growing:
             for p in indices
             for c in indices
             if p != c and self.users[p] and c not in self.users[p] and len(self.needs[c]) < self.most_in
-            and above[p] + below[c] <= self.deep and not _leads(self.users, c, p)
+            and above[p] + below[c] <= self.deep and not _has_path(self.users, c, p)
         ]  # fmt: skip
         if pairs:
             self.join(*self.random.choice(pairs))
 
 
-def _grown(wishes: Wishes, most_in: int, random: Random) -> Needs | None:
+def _grow_skeleton(wishes: Wishes, most_in: int, random: Random) -> Skeleton | None:
     """A skeleton of a size, depth and number of pieces that are wanted; its width is left to chance."""
     calls = random.randint(*wishes.calls)
-    deep = _between(wishes.depth, 1, calls if most_in else 1, random)
+    deep = _draw_between(wishes.depth, 1, calls if most_in else 1, random)
     if deep is None:
         return None
-    pieces = _between(wishes.components, 1, min(wishes.width.high, calls - deep + 1), random)
+    pieces = _draw_between(wishes.components, 1, min(wishes.width.high, calls - deep + 1), random)
     if pieces is None:
         return None
-    if wishes.components.high >= MOST_CALLS:  # few pieces are the commoner case, as in published plans
+    if wishes.components.high >= MAX_CALLS:  # few pieces are the commoner case, as in published plans
         pieces = random.randint(wishes.components.low, pieces)
     spread = max(wishes.reuse.low, min(wishes.reuse.high, calls // 2))
     reuse_count = (
         random.choice((wishes.reuse.low, random.randint(wishes.reuse.low, spread))) if most_in else 0
     )
     branches = 0 if wishes.single else random.randint(0, reuse_count)
-    skeleton = _Growing(calls, deep, most_in, random)
+    skeleton = _GrowingSkeleton(calls, deep, most_in, random)
     for index in range(1, deep):  # the first piece is as deep as is wanted
         skeleton.join(index - 1, index)
     for index in range(deep + pieces - 1, calls):
@@ -149,10 +149,10 @@ def _grown(wishes: Wishes, most_in: int, random: Random) -> Needs | None:
         skeleton.reuse()
         if skeleton.again == before:
             break
-    return _ordered(skeleton.needs)
+    return _sort_calls(skeleton.needs)
 
 
-def _between(bound: Range, least: int, most: int, random: Random) -> int | None:
+def _draw_between(bound: Range, least: int, most: int, random: Random) -> int | None:
     low, high = max(bound.low, least), min(bound.high, most)
     return random.randint(low, high) if low <= high else None
 
@@ -169,7 +169,7 @@ def _ranks(neighbours: Sequence[set[int]]) -> list[int]:
     return [rank(index) for index in range(len(neighbours))]
 
 
-def _leads(users: list[set[int]], start: int, end: int) -> bool:
+def _has_path(users: list[set[int]], start: int, end: int) -> bool:
     waiting, seen = [start], set[int]()
     while waiting:
         index = waiting.pop()
@@ -181,7 +181,7 @@ def _leads(users: list[set[int]], start: int, end: int) -> bool:
     return False
 
 
-def _ordered(needs: Sequence[set[int]]) -> Needs:
+def _sort_calls(needs: Sequence[set[int]]) -> Skeleton:
     """The skeleton with producers before consumers; calls that give an answer come as late as they can."""
     users: list[list[int]] = [[] for _ in needs]
     for call, needed in enumerate(needs):
@@ -206,14 +206,14 @@ def _ordered(needs: Sequence[set[int]]) -> Needs:
 
 # ----------------------------------------------------------------------
 # Skeletons that have a name, and those that a shape says.
-_LEAST = {"chain": 2, "fan-out": 3, "fan-in": 3, "diamond": 4, "independent": 1}
+_MIN_PATTERN_CALLS = {"chain": 2, "fan-out": 3, "fan-in": 3, "diamond": 4, "independent": 1}
 """The calls that a pattern needs to be one."""
 
-_LONGEST = 400
+_MAX_SHAPE_CHARACTERS = 400
 """Characters of a shape at most."""
 
 
-def every(pattern: str, sizes: Range) -> Iterator[Needs]:
+def generate_skeletons(pattern: str, sizes: Range) -> Iterator[Skeleton]:
     """The skeletons that a pattern stands for.
 
     Args:
@@ -223,17 +223,17 @@ def every(pattern: str, sizes: Range) -> Iterator[Needs]:
     Raises:
         InputError: it is neither.
 
-    >>> list(every("diamond", Range(4, 4)))
+    >>> list(generate_skeletons("diamond", Range(4, 4)))
     [((), (0,), (0,), (1, 2))]
     """
     if pattern not in PATTERNS:
         yield read_shape(pattern)
         return
-    for size in range(max(sizes.low, _LEAST[pattern]), sizes.high + 1):
-        yield _named(pattern, size)
+    for size in range(max(sizes.low, _MIN_PATTERN_CALLS[pattern]), sizes.high + 1):
+        yield _pattern_skeleton(pattern, size)
 
 
-def patterned(wishes: Wishes, most_in: int, random: Random) -> Needs | None:
+def draw_patterned_skeleton(wishes: Wishes, most_in: int, random: Random) -> Skeleton | None:
     """A skeleton of the pattern that is wished for; None where none is what else is wished for.
 
     Args:
@@ -243,13 +243,13 @@ def patterned(wishes: Wishes, most_in: int, random: Random) -> Needs | None:
     """
     fitting = [
         needs
-        for needs in every(wishes.pattern or "", wishes.calls)
-        if meets(needs, wishes) and max(map(len, needs)) <= most_in
+        for needs in generate_skeletons(wishes.pattern or "", wishes.calls)
+        if meets_wishes(needs, wishes) and max(map(len, needs)) <= most_in
     ]
     return random.choice(fitting) if fitting else None
 
 
-def _named(pattern: str, size: int) -> Needs:
+def _pattern_skeleton(pattern: str, size: int) -> Skeleton:
     middle = range(1, size - 1)
     if pattern == "chain":
         return tuple((index - 1,) if index else () for index in range(size))
@@ -262,7 +262,7 @@ def _named(pattern: str, size: int) -> Needs:
     return tuple(() for _ in range(size))
 
 
-def read_shape(text: str) -> Needs:
+def read_shape(text: str) -> Skeleton:
     """The skeleton of a shape, as ``planeval stats`` and ``data coverage`` write it.
 
     Raises:
@@ -271,17 +271,17 @@ def read_shape(text: str) -> Needs:
     >>> read_shape("(a:()) (a)"), read_shape("(()) + ()")
     (((), (0,), (0,)), ((), (0,), ()))
     """
-    if len(text) <= _LONGEST and not set(text) - set("()+: abcdefghijklmnopqrstuvwxyz"):
-        needs = _Shape(text).read()
-        if needs is not None and len(needs) > MOST_CALLS:
-            raise InputError(f"pattern {text!r:.80}: a made plan has at most {MOST_CALLS} calls")
+    if len(text) <= _MAX_SHAPE_CHARACTERS and not set(text) - set("()+: abcdefghijklmnopqrstuvwxyz"):
+        needs = _ShapeReader(text).read()
+        if needs is not None and len(needs) > MAX_CALLS:
+            raise InputError(f"pattern {text!r:.80}: a made plan has at most {MAX_CALLS} calls")
         if needs:
             return needs
     hint = did_you_mean(text, PATTERNS, f"the names are {', '.join(PATTERNS)}")
     raise InputError(f"pattern {text!r:.80} is no shape such as '(())', and no name; {hint}")
 
 
-class _Shape:
+class _ShapeReader:
     """Reads a shape.
 
     ``shape = piece (" + " piece)*``, ``piece = call (" " call)*``, ``call = [letter ":"] "(" (call | letter)*
@@ -293,7 +293,7 @@ class _Shape:
         self.needs: list[tuple[int, ...]] = []
         self.known: dict[str, int] = {}
 
-    def read(self) -> Needs | None:
+    def read(self) -> Skeleton | None:
         """The skeleton; None where the text is no shape."""
         try:
             while True:

@@ -12,31 +12,31 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_files import read_json
 from planner_eval.base.resources import folder
-from planner_eval.base.text import counted, shortened
+from planner_eval.base.text import format_count, shorten
 from planner_eval.benchmarks.datasets.schema import ToMakeFile
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.catalogs.formats import read_catalog_file as read_file
-from planner_eval.curation.make.bounds import refuse_impossible
+from planner_eval.curation.make.feasibility import refuse_impossible
 from planner_eval.curation.make.graph import ToolGraph
-from planner_eval.curation.make.layouts import ALONE
+from planner_eval.curation.make.layouts import SINGLE_ANSWER_LAYOUTS
 from planner_eval.curation.make.tools import Link, Node
 from planner_eval.curation.make.wishes import Wishes, wishes_of
 from planner_eval.curation.sets import set_of
+from planner_eval.execution.execute_sources import tool_source
 from planner_eval.execution.run import execute_many
-from planner_eval.execution.run_records import tool_source
 from planner_eval.execution.tool_sources import ToolSource
 from planner_eval.execution.worlds.reading import load
 from planner_eval.execution.worlds.source import world_source
 from planner_eval.execution.worlds.world import World
 from planner_eval.plan.model import Call, Plan, Unresolved
 from planner_eval.plan.structure import topological_order
-from planner_eval.plan.values import holds
+from planner_eval.plan.values import contains_kind
 
 
 # ----------------------------------------------------------------------
 # Plans of a structure that given plans have: their calls and references, to be filled with other values.
-class Unfollowed(NamedTuple):
+class UnusablePlan(NamedTuple):
     """Why a plan cannot be followed.
 
     Args:
@@ -48,7 +48,7 @@ class Unfollowed(NamedTuple):
     what: str = ""
 
 
-def nodes_of(plan: Plan, graph: ToolGraph, positions: Mapping[str, int]) -> tuple[Node, ...] | Unfollowed:
+def nodes_of(plan: Plan, graph: ToolGraph, positions: Mapping[str, int]) -> tuple[Node, ...] | UnusablePlan:
     r"""The calls of a plan without its values, or why they cannot be had.
 
     Args:
@@ -70,26 +70,26 @@ def nodes_of(plan: Plan, graph: ToolGraph, positions: Mapping[str, int]) -> tupl
         call = plan.calls[old]
         tools = [tool for tool in graph.catalog.find(call.name, call.app) if tool.full_name in positions]
         if not tools:
-            return Unfollowed("the catalog has no such tool", shortened(repr(call.tool), 60))
+            return UnusablePlan("the catalog has no such tool", shorten(repr(call.tool), 60))
         for name, value in call.arguments:
-            if holds(value, Unresolved):
-                return Unfollowed("a reference leads to no call", f"{name!r} of {call.tool}")
+            if contains_kind(value, Unresolved):
+                return UnusablePlan("a reference leads to no call", f"{name!r} of {call.tool}")
         links = []
         for edge in plan.edges:
             if edge.consumer == old:
                 if edge.at or new_positions[edge.producer] >= new_positions[old]:
-                    return Unfollowed(
+                    return UnusablePlan(
                         "only a part of a value comes from a call", f"{edge.argument!r} of {call.tool}"
                     )
                 links.append(Link(edge.argument, new_positions[edge.producer], edge.path))
         nodes.append(Node(positions[tools[0].full_name], tuple(links)))
-    return tuple(nodes) or Unfollowed("it makes no call")
+    return tuple(nodes) or UnusablePlan("it makes no call")
 
 
-def ends_of(nodes: Sequence[Node]) -> int:
+def count_end_calls(nodes: Sequence[Node]) -> int:
     """How many calls give what no other takes.
 
-    >>> ends_of((Node(0), Node(1, (Link("y", 0, ()),)), Node(0)))
+    >>> count_end_calls((Node(0), Node(1, (Link("y", 0, ()),)), Node(0)))
     2
     """
     return len(nodes) - len({link.producer for node in nodes for link in node.links})
@@ -97,9 +97,9 @@ def ends_of(nodes: Sequence[Node]) -> int:
 
 # ----------------------------------------------------------------------
 # What plans are made of, and like: a catalog, what runs them, wishes, and plans to follow.
-_WORLD = "world:"
+_WORLD_PREFIX = "world:"
 
-_LOT = 50
+_BATCH_SIZE = 50
 """Tools that are looked for at once."""
 
 
@@ -136,13 +136,13 @@ def material_of(catalog: Any, tools: Any) -> Material:
     """
     if catalog is None and tools is None:
         raise InputError("say what plans are made of: a catalog, tools, or a preset that has its own")
-    if isinstance(catalog, str) and catalog.startswith(_WORLD) and tools is None:
+    if isinstance(catalog, str) and catalog.startswith(_WORLD_PREFIX) and tools is None:
         tools = catalog
     material_catalog = _catalog_of(tools) if catalog is None else read_catalog(catalog)
-    if not isinstance(tools, str) or not tools.startswith(_WORLD) or tools.endswith(".py"):
+    if not isinstance(tools, str) or not tools.startswith(_WORLD_PREFIX) or tools.endswith(".py"):
         source = None if tools is None else tool_source(tools)
         return Material(material_catalog, source, stateful=source is not None and source.stateful)
-    world = World(load(tools.removeprefix(_WORLD)))
+    world = World(load(tools.removeprefix(_WORLD_PREFIX)))
     return Material(material_catalog, world_source(world), world, stateful=True, level="inline")
 
 
@@ -155,16 +155,16 @@ def _catalog_of(tools: Any) -> Catalog:
         return read_catalog(functions)
     if tools in ("nestful", "nestful:official", "nestful:sane"):
         return read_file(str(folder("data") / "catalogs" / "nestful.json"))
-    if tools.startswith(_WORLD):
+    if tools.startswith(_WORLD_PREFIX):
         return read_catalog(tools)
     file, colon, _ = tools.partition(".py")
     if colon and os.path.isfile(f"{file}.py"):
         return read_catalog(f"{file}.py")
     tool_source(tools)  # which says it where nothing is there
-    raise InputError(f"{shortened(tools, 400)}: these tools do not say what they take: name a catalog too")
+    raise InputError(f"{shorten(tools, 400)}: these tools do not say what they take: name a catalog too")
 
 
-def there_are(
+def keep_runnable_tools(
     material: Material, name: str, isolation: str | None, timeout: float, notes: list[str]
 ) -> Material:
     """The material with the tools of its catalog that can be run; those that cannot are told in the notes.
@@ -189,7 +189,7 @@ def there_are(
         Call(f"c{index}", tool.name, (("x", 0), ("x", 0)), tool.app)
         for index, tool in enumerate(catalog.tools)
     ]
-    lots = [Plan(tuple(calls[start : start + _LOT])) for start in range(0, len(calls), _LOT)]
+    lots = [Plan(tuple(calls[start : start + _BATCH_SIZE])) for start in range(0, len(calls), _BATCH_SIZE)]
     traces = execute_many(lots, source, isolation=isolation or material.level, timeout=timeout)
     lacking = {
         call.tool for trace in traces for call in trace if call.error and call.error.kind == "unknown-tool"
@@ -198,11 +198,11 @@ def there_are(
         return material
     runnable = tuple(tool for tool in catalog.tools if tool.full_name not in lacking)
     names = sorted(lacking)
-    listing = ", ".join(shortened(name, 60) for name in names[:5])
+    listing = ", ".join(shorten(name, 60) for name in names[:5])
     listing += f" and {len(names) - 5:,} more" if len(names) > 5 else ""
     if not runnable:
         raise InputError(f"{name} has none of the tools of {catalog.name}: {listing}")
-    notes.append(f"{name} lacks {counted(len(names), 'tool')} of {catalog.name}, left out: {listing}")
+    notes.append(f"{name} lacks {format_count(len(names), 'tool')} of {catalog.name}, left out: {listing}")
     return replace(material, catalog=replace(catalog, tools=runnable))
 
 
@@ -229,7 +229,7 @@ def read_wishes(fill: Any) -> Mapping[str, Any]:
     return data
 
 
-def wished(options: Mapping[str, Any], graph: ToolGraph) -> Wishes:
+def wishes_from_options(options: Mapping[str, Any], graph: ToolGraph) -> Wishes:
     """What is wanted of each plan.
 
     Args:
@@ -254,16 +254,16 @@ def wished(options: Mapping[str, Any], graph: ToolGraph) -> Wishes:
     return wishes
 
 
-def said_in(form: str, options: Mapping[str, Any], wishes: Wishes, graph: ToolGraph) -> Wishes:
+def limit_to_layout(form: str, options: Mapping[str, Any], wishes: Wishes, graph: ToolGraph) -> Wishes:
     """The wishes within what a layout can hold: of some the gold answer is that of one call alone.
 
     Raises:
         InputError: no such plan is what is wished for.
     """
-    if form not in ALONE or wishes.single:
+    if form not in SINGLE_ANSWER_LAYOUTS or wishes.single:
         return wishes
     try:
-        single_wishes = wished({**options, "single": True}, graph)
+        single_wishes = wishes_from_options({**options, "single": True}, graph)
         refuse_impossible(single_wishes, graph)
     except InputError as error:
         raise InputError(
@@ -283,16 +283,24 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
     followed, why, first = [], Counter[str](), dict[str, str]()
     reader = source.reader(None, infer=True)
     for item in map(reader.read, source.records):
-        nodes: tuple[Node, ...] | Unfollowed
+        nodes: tuple[Node, ...] | UnusablePlan
         if item.plan is None:
             nodes = (
-                Unfollowed("it cannot be read", item.error) if item.error else Unfollowed("it has no plan")
+                UnusablePlan("it cannot be read", item.error)
+                if item.error
+                else UnusablePlan("it has no plan")
             )
         else:
             nodes = nodes_of(item.plan, graph, positions)
-        if not isinstance(nodes, Unfollowed) and form in ALONE and ends_of(nodes) > 1:
-            nodes = Unfollowed(f"several of its calls give the answer, and a gold answer of {form} is of one")
-        if isinstance(nodes, Unfollowed):
+        if (
+            not isinstance(nodes, UnusablePlan)
+            and form in SINGLE_ANSWER_LAYOUTS
+            and count_end_calls(nodes) > 1
+        ):
+            nodes = UnusablePlan(
+                f"several of its calls give the answer, and a gold answer of {form} is of one"
+            )
+        if isinstance(nodes, UnusablePlan):
             why[nodes.why] += 1
             first.setdefault(nodes.why, nodes.what)
         else:
@@ -307,5 +315,5 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
             f"{source.name}: none of its plans can be followed: {listing or 'it has no records'}"
         )
     if why:
-        notes.append(f"{counted(why.total(), 'plan')} of {source.name} cannot be followed: {listing}")
+        notes.append(f"{format_count(why.total(), 'plan')} of {source.name} cannot be followed: {listing}")
     return tuple(followed)

@@ -8,8 +8,8 @@ from random import Random
 from typing import NamedTuple, TypeAlias
 
 from planner_eval.catalogs.catalog import Parameter, Tool
-from planner_eval.curation.make.graph import ToolGraph, Way, words_of
-from planner_eval.curation.make.skeletons import Needs, users_of
+from planner_eval.curation.make.graph import ToolGraph, ToolLink, words_of
+from planner_eval.curation.make.skeletons import Skeleton, consumers_of
 from planner_eval.plan.model import Path, Plan
 
 # ----------------------------------------------------------------------
@@ -17,10 +17,10 @@ from planner_eval.plan.model import Path, Plan
 Fillable: TypeAlias = Callable[[int, Parameter], bool]
 """Whether a tool's parameter can be given a value that no call makes."""
 
-STEPS = 300
+MAX_STEPS = 300
 """How many tools one search tries."""
 
-MORE = 0.5
+EXTRA_INPUT_RATE = 0.5
 """How often a parameter takes an output of a call that is needed anyway."""
 
 
@@ -50,11 +50,11 @@ class Pins:
     """
 
     tools: Mapping[int, int] = field(default_factory=dict)
-    ways: Mapping[tuple[int, int], Way] = field(default_factory=dict)
+    ways: Mapping[tuple[int, int], ToolLink] = field(default_factory=dict)
 
 
-def assigned(
-    needs: Needs,
+def assign_tools(
+    needs: Skeleton,
     graph: ToolGraph,
     fillable: Fillable,
     random: Random,
@@ -63,7 +63,7 @@ def assigned(
     pins: Pins | None = None,
     without: Container[int] = (),
 ) -> tuple[Node, ...] | None:
-    """Tools for a skeleton's calls; None where a search of so many steps as :data:`STEPS` found none.
+    """Tools for a skeleton's calls; None where a search of so many steps as :data:`MAX_STEPS` found none.
 
     Args:
         needs: The skeleton.
@@ -74,15 +74,15 @@ def assigned(
         pins: What it must hold.
         without: Tools that no call may be of.
     """
-    return _Search(needs, graph, fillable, random, scope, pins or Pins(), without).found()
+    return _ToolSearch(needs, graph, fillable, random, scope, pins or Pins(), without).found()
 
 
-class _Search:
+class _ToolSearch:
     """Goes through the calls in order, tries tools at random, and takes back what leads nowhere."""
 
     def __init__(
         self,
-        needs: Needs,
+        needs: Skeleton,
         graph: ToolGraph,
         fillable: Fillable,
         random: Random,
@@ -92,7 +92,7 @@ class _Search:
     ) -> None:
         self.needs, self.graph, self.fillable, self.random = needs, graph, fillable, random
         self.scope, self.pins, self.without = scope, pins, without
-        self.users = users_of(needs)
+        self.users = consumers_of(needs)
         self.below = [0] * len(needs)
         for index in reversed(range(len(needs))):  # consumers come after their producers
             self.below[index] = 1 + max((self.below[user] for user in self.users[index]), default=0)
@@ -109,7 +109,7 @@ class _Search:
             return True
         for tool in self._candidates(index):
             self.steps += 1
-            if self.steps > STEPS:
+            if self.steps > MAX_STEPS:
                 return False
             if tool in self.without:
                 continue
@@ -189,11 +189,15 @@ class _Search:
         order = {parameter.name: position for position, parameter in enumerate(graph.tools[tool].parameters)}
         return tuple(sorted(chosen.values(), key=lambda link: order.get(link.parameter, 0)))
 
-    def _more(self, connections: Mapping[int, list[Way]], chosen: dict[str, Link]) -> None:
+    def _more(self, connections: Mapping[int, list[ToolLink]], chosen: dict[str, Link]) -> None:
         """Further outputs of the same calls, by name alone: a number is not taken because it is there."""
         for producer, producer_connections in sorted(connections.items()):
             for connection in producer_connections:
-                if connection.named and connection.parameter not in chosen and self.random.random() < MORE:
+                if (
+                    connection.named
+                    and connection.parameter not in chosen
+                    and self.random.random() < EXTRA_INPUT_RATE
+                ):
                     chosen[connection.parameter] = Link(connection.parameter, producer, connection.output)
 
     def _filled(self, tool: int, links: Sequence[Link]) -> bool:
@@ -206,7 +210,7 @@ class _Search:
 
 # ----------------------------------------------------------------------
 # The tools that are offered beside those a plan needs: such as could be mistaken for them, or any.
-OFFERS = ("close", "random")
+OFFER_KINDS = ("close", "random")
 """Which tools are offered besides: those most like the needed ones, or any."""
 
 
@@ -215,14 +219,14 @@ class Offer(NamedTuple):
 
     Args:
         number: How many; all that there are where there are fewer.
-        which: One of :data:`OFFERS`.
+        which: One of :data:`OFFER_KINDS`.
     """
 
     number: int = 0
     which: str = "close"
 
 
-def offered(plan: Plan, graph: ToolGraph, offer: Offer, random: Random) -> tuple[Tool, ...]:
+def choose_offered_tools(plan: Plan, graph: ToolGraph, offer: Offer, random: Random) -> tuple[Tool, ...]:
     """The tools of a plan and others, in an order that does not tell which are which.
 
     Args:
@@ -233,16 +237,18 @@ def offered(plan: Plan, graph: ToolGraph, offer: Offer, random: Random) -> tuple
     """
     called = {(call.app, call.name) for call in plan.calls}
     needed = [tool for tool in graph.tools if (tool.app, tool.name) in called]
-    tools = [*needed, *beside(needed, graph.tools, offer, random)]
+    tools = [*needed, *choose_distractors(needed, graph.tools, offer, random)]
     random.shuffle(tools)
     return tuple(tools)
 
 
-def beside(needed: Sequence[Tool], tools: Sequence[Tool], offer: Offer, random: Random) -> list[Tool]:
+def choose_distractors(
+    needed: Sequence[Tool], tools: Sequence[Tool], offer: Offer, random: Random
+) -> list[Tool]:
     """Tools to be offered beside some.
 
     >>> tools = [Tool(name) for name in ("find_bus", "find_train", "pay")]
-    >>> [tool.name for tool in beside(tools[:1], tools, Offer(1), Random(0))]
+    >>> [tool.name for tool in choose_distractors(tools[:1], tools, Offer(1), Random(0))]
     ['find_train']
     """
     candidates = [
@@ -251,17 +257,17 @@ def beside(needed: Sequence[Tool], tools: Sequence[Tool], offer: Offer, random: 
     random.shuffle(candidates)
     if offer.which == "close" and offer.number:
         candidates.sort(
-            key=lambda tool: -max((_likeness(tool, needed_tool) for needed_tool in needed), default=0.0)
+            key=lambda tool: -max((_similarity(tool, needed_tool) for needed_tool in needed), default=0.0)
         )
     return candidates[: offer.number]
 
 
-def _likeness(tool: Tool, other: Tool) -> float:
+def _similarity(tool: Tool, other: Tool) -> float:
     """How like two tools are: by the words of names and descriptions, by parameters and by app."""
     return (
-        2 * _shared(words_of(tool.name), words_of(other.name))
-        + _shared(words_of(tool.description), words_of(other.description))
-        + _shared(_signature(tool), _signature(other))
+        2 * _word_overlap(words_of(tool.name), words_of(other.name))
+        + _word_overlap(words_of(tool.description), words_of(other.description))
+        + _word_overlap(_signature(tool), _signature(other))
         + 0.5 * (tool.app is not None and tool.app == other.app)
     )
 
@@ -270,7 +276,7 @@ def _signature(tool: Tool) -> list[str]:
     return [f"{parameter.name} {parameter.type}" for parameter in tool.parameters]
 
 
-def _shared(left_words: Sequence[str], right_words: Sequence[str]) -> float:
+def _word_overlap(left_words: Sequence[str], right_words: Sequence[str]) -> float:
     """The part of all words that both have."""
     all_words = {*left_words, *right_words}
     return len({*left_words} & {*right_words}) / len(all_words) if all_words else 0.0

@@ -12,62 +12,62 @@ from random import Random
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from planner_eval.base.dates import day_of
+from planner_eval.base.dates import parse_day
 from planner_eval.catalogs.catalog import Parameter, Tool, Type
-from planner_eval.catalogs.values import Parts
+from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.curation.make.graph import words_of
-from planner_eval.execution.worlds.database import quoted, select, typed, untyped
+from planner_eval.execution.worlds.database import from_stored_value, quote_name, select, to_stored_value
 from planner_eval.execution.worlds.definition import Api, Argument, CallError, Column
 from planner_eval.execution.worlds.generic import is_filler
 from planner_eval.execution.worlds.world import World
-from planner_eval.plan.linking import plan_of
+from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref, Value
 
 # ----------------------------------------------------------------------
 # What makes a call's value worth asking for, and whether anything depends on it.
-LEAST, MOST = 1e-6, 1e9
+MIN_NUMBER, MAX_NUMBER = 1e-6, 1e9
 """The numbers between which a value is one that a person might ask for."""
 
 
-def worthless(value: Any, inputs: Sequence[Any]) -> str | None:
+def describe_worthless_value(value: Any, inputs: Sequence[Any]) -> str | None:
     """Why a value is not worth asking for; None where it is.
 
     Args:
         value: What a call gives: worth something if anything in it is.
         inputs: What is known already.
 
-    >>> worthless({"peak": float("inf"), "of": "Oslo"}, ())
+    >>> describe_worthless_value({"peak": float("inf"), "of": "Oslo"}, ())
     'a number is infinite or none'
-    >>> worthless([0, " ", None], ()), worthless([3, 4], [[3, 4]])
+    >>> describe_worthless_value([0, " ", None], ()), describe_worthless_value([3, 4], [[3, 4]])
     ('a call gives nothing', 'a call gives what is known already')
     """
-    if not finite(value):
+    if not is_finite(value):
         return "a number is infinite or none"
     if isinstance(value, (list, dict)):
-        if all(_scalar(leaf) is not None for leaf in _leaves(value)):
+        if all(_describe_worthless_scalar(leaf) is not None for leaf in _leaves(value)):
             return "a call gives nothing"
-    elif (why := _scalar(value)) is not None:
+    elif (why := _describe_worthless_scalar(value)) is not None:
         return why
-    if not isinstance(value, bool) and any(_alike(value, known_value) for known_value in inputs):
+    if not isinstance(value, bool) and any(_are_alike(value, known_value) for known_value in inputs):
         return "a call gives what is known already"
     return None
 
 
-def _scalar(value: Any) -> str | None:
+def _describe_worthless_scalar(value: Any) -> str | None:
     """Why a single value is not worth asking for."""
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):
         if value in (0, 1, -1):
             return "a number is 0 or 1"
-        return None if LEAST <= abs(value) <= MOST else "a number is out of all proportion"
+        return None if MIN_NUMBER <= abs(value) <= MAX_NUMBER else "a number is out of all proportion"
     return None if isinstance(value, str) and value.strip() else "a call gives nothing"
 
 
-def finite(value: Any) -> bool:
+def is_finite(value: Any) -> bool:
     """Whether every number in a value is one that JSON can hold.
 
-    >>> finite({"a": [1, 2.5]}), finite({"a": [float("nan")]})
+    >>> is_finite({"a": [1, 2.5]}), is_finite({"a": [float("nan")]})
     (True, False)
     """
     return all(not isinstance(leaf, float) or math.isfinite(leaf) for leaf in _leaves(value))
@@ -86,23 +86,23 @@ def _leaves(value: Any) -> Iterator[Any]:
             yield item
 
 
-def _alike(value: Any, other: Any) -> bool:
+def _are_alike(value: Any, other: Any) -> bool:
     """Whether two values are the same to whoever asks: a flag tells nothing of a number."""
     if isinstance(other, bool) or not isinstance(other, (int, float, str, list, dict)):
         return False
-    return not differs(value, other)
+    return not is_different(value, other)
 
 
-def differs(left: Any, right: Any) -> bool:
+def is_different(left: Any, right: Any) -> bool:
     """Whether two values are more than roundings apart, in all that they hold.
 
-    >>> differs([0.1 + 0.2], [0.3]), differs({"a": 1}, {"a": True})
+    >>> is_different([0.1 + 0.2], [0.3]), is_different({"a": 1}, {"a": True})
     (False, True)
     """
     if isinstance(left, list) and isinstance(right, list):
-        return len(left) != len(right) or any(map(differs, left, right))
+        return len(left) != len(right) or any(map(is_different, left, right))
     if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() != right.keys() or any(differs(left[key], right[key]) for key in left)
+        return left.keys() != right.keys() or any(is_different(left[key], right[key]) for key in left)
     if (
         isinstance(left, (int, float))
         and isinstance(right, (int, float))
@@ -112,14 +112,14 @@ def differs(left: Any, right: Any) -> bool:
     return type(left) is not type(right) or bool(left != right)
 
 
-class Replaced(NamedTuple):
+class PartialPlan(NamedTuple):
     """A part of a plan, and where the calls of the whole stand in it."""
 
     plan: Plan
     places: Mapping[int, int]
 
 
-def replaced(plan: Plan, needs: Sequence[frozenset[int]], index: int, value: Any) -> Replaced:
+def replace_result(plan: Plan, needs: Sequence[frozenset[int]], index: int, value: Any) -> PartialPlan:
     """What depends on a call, its result replaced."""
     tainted = {index}
     for later in range(index + 1, len(plan)):
@@ -145,7 +145,7 @@ def replaced(plan: Plan, needs: Sequence[frozenset[int]], index: int, value: Any
         )
         for call in (plan.calls[old] for old in retained)
     ]
-    return Replaced(plan_of(calls), new_positions)
+    return PartialPlan(build_plan(calls), new_positions)
 
 
 def _ancestors(needs: Sequence[frozenset[int]], index: int) -> set[int]:
@@ -161,50 +161,50 @@ def _ancestors(needs: Sequence[frozenset[int]], index: int) -> set[int]:
 
 # ----------------------------------------------------------------------
 # Values for parameters, from what a catalog says of them: choices, defaults, examples, limits, formats.
-NOTHING = object()
+NO_VALUE = object()
 """No value could be made."""
 
 _FIRST_DAY = date(2027, 1, 4)
 
-_PLACES = (
+_CITIES = (
     "Lisbon", "Oslo", "Kyoto", "Nairobi", "Quito", "Dublin", "Porto", "Bergen", "Lyon", "Graz", "Denver",
 )  # fmt: skip
 _COUNTRIES = ("Portugal", "Norway", "Japan", "Kenya", "Ecuador", "Ireland", "France", "Austria")
 _PEOPLE = (
     "Ada Becker", "Bruno Castillo", "Chioma Dubois", "Elif Eriksen", "Farid Gallo", "Hana Ito", "Mara Novak",
 )  # fmt: skip
-_PLAIN = (
+_PLAIN_TEXTS = (
     "amber falcon", "blue lantern", "copper river", "golden willow", "hidden summit", "quiet harbor",
     "silver orchid", "velvet comet", "northern beacon", "little meadow",
 )  # fmt: skip
-_WHO = ("person", "customer", "guest", "user", "author", "contact", "receiver", "recipient")
+_PERSON_WORDS = ("person", "customer", "guest", "user", "author", "contact", "receiver", "recipient")
 
-_NAMED: Mapping[str, Sequence[str]] = {
-    **dict.fromkeys(("city", "town", "place", "location", "destination", "origin"), _PLACES),
+_VALUES_BY_NAME: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("city", "town", "place", "location", "destination", "origin"), _CITIES),
     **dict.fromkeys(("country", "nation"), _COUNTRIES),
-    **dict.fromkeys(_WHO, _PEOPLE),
+    **dict.fromkeys(_PERSON_WORDS, _PEOPLE),
     "currency": ("EUR", "USD", "JPY", "GBP", "CHF", "NOK", "CAD"),
     "language": ("English", "Norwegian", "Japanese", "Portuguese", "French", "Swahili"),
     "email": tuple(f"{name.split()[0].lower()}@example.org" for name in _PEOPLE),
-    "url": tuple(f"https://example.org/{word.replace(' ', '-')}" for word in _PLAIN),
+    "url": tuple(f"https://example.org/{word.replace(' ', '-')}" for word in _PLAIN_TEXTS),
     "colour": ("red", "green", "blue", "amber", "violet"),
     "color": ("red", "green", "blue", "amber", "violet"),
     "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday"),
 }  # fmt: skip
 """Texts for parameters of which nothing but the name is known, by a word of it."""
 
-_CODES = frozenset({"id", "ids", "code", "number", "no", "key", "reference", "pin", "token"})
+_CODE_WORDS = frozenset({"id", "ids", "code", "number", "no", "key", "reference", "pin", "token"})
 
-EXAMPLES = 0.6
+EXAMPLE_RATE = 0.6
 """How often an example or default of the catalog is taken where another value could be."""
 
-_DEEPEST = 4
-LONGEST = 2_000
+_MAX_DEPTH = 4
+MAX_TEXT_CHARACTERS = 2_000
 """Characters of a text that is made, at most."""
 
 
-def literal(tool: Tool, parameter: Parameter, random: Random, *, texts: bool = False) -> Any:
-    """A value for a parameter that the catalog allows, or :data:`NOTHING`.
+def draw_literal(tool: Tool, parameter: Parameter, random: Random, *, texts: bool = False) -> Any:
+    """A value for a parameter that the catalog allows, or :data:`NO_VALUE`.
 
     Args:
         tool: The tool.
@@ -213,20 +213,20 @@ def literal(tool: Tool, parameter: Parameter, random: Random, *, texts: bool = F
         texts: Whether the catalog's literals are written as text.
 
     >>> whole = Parameter("n", Type(("integer",), minimum=4, maximum=4))
-    >>> literal(Tool("f", parameters=(whole,)), whole, Random(0))
+    >>> draw_literal(Tool("f", parameters=(whole,)), whole, Random(0))
     4
     """
-    examples = told_of(tool, parameter)
+    examples = catalog_examples(tool, parameter)
     for _ in range(8):
-        value = _value(parameter.name, parameter.type, examples, random, 0)
-        if value is NOTHING:
-            return NOTHING
+        value = _draw_value(parameter.name, parameter.type, examples, random, 0)
+        if value is NO_VALUE:
+            return NO_VALUE
         written = as_text(value) if texts else value
-        if not any(True for _ in Parts(texts, ()).wrong(written, parameter.type)) and _judged(
+        if not any(True for _ in ValueChecker(texts, ()).wrong(written, parameter.type)) and _is_accepted(
             tool, parameter, written, texts
         ):
             return written
-    return NOTHING
+    return NO_VALUE
 
 
 def as_text(value: Any) -> Any:
@@ -238,7 +238,7 @@ def as_text(value: Any) -> Any:
     return str(value) if isinstance(value, (bool, int, float)) else value
 
 
-def told_of(tool: Tool, parameter: Parameter) -> Sequence[Any]:
+def catalog_examples(tool: Tool, parameter: Parameter) -> Sequence[Any]:
     """The examples and the default that a catalog gives of a parameter."""
     examples = []
     fields = (tool.schema or {}).get("properties")
@@ -250,10 +250,10 @@ def told_of(tool: Tool, parameter: Parameter) -> Sequence[Any]:
         examples += [entry["const"]] if "const" in entry else []
     if parameter.has_default and parameter.default is not None:
         examples.append(parameter.default)
-    return [example for example in examples if finite(example)]
+    return [example for example in examples if is_finite(example)]
 
 
-def _judged(tool: Tool, parameter: Parameter, value: Any, texts: bool) -> bool:
+def _is_accepted(tool: Tool, parameter: Parameter, value: Any, texts: bool) -> bool:
     """Whether what holds the tool's arguments against its schema has nothing against this one."""
     if tool.judge is None:
         return True
@@ -261,37 +261,37 @@ def _judged(tool: Tool, parameter: Parameter, value: Any, texts: bool) -> bool:
     return not any(fault.at and fault.at[0] == parameter.name for fault in wrong)
 
 
-def _value(name: str, kind: Type, examples: Sequence[Any], random: Random, deep: int) -> Any:
+def _draw_value(name: str, kind: Type, examples: Sequence[Any], random: Random, deep: int) -> Any:
     kind = kind.unfolded
-    if deep > _DEEPEST:
-        return NOTHING
+    if deep > _MAX_DEPTH:
+        return NO_VALUE
     if kind.enum is not None:
         choices = [choice for choice in kind.enum if choice is not None and choice != ""]
-        return random.choice(choices) if choices else NOTHING
-    if examples and (random.random() < EXAMPLES or kind.kinds in ((), ("object",))):
+        return random.choice(choices) if choices else NO_VALUE
+    if examples and (random.random() < EXAMPLE_RATE or kind.kinds in ((), ("object",))):
         return random.choice(examples)
     if kind.any_of:
         variants = [variant for variant in kind.any_of if variant.unfolded.kinds != ("null",)]
-        return _value(name, random.choice(variants), (), random, deep + 1) if variants else NOTHING
+        return _draw_value(name, random.choice(variants), (), random, deep + 1) if variants else NO_VALUE
     if not kind.kinds:
-        return _text(name, kind, random) if deep == 0 else NOTHING
-    return _of_kind(name, kind, random, deep)
+        return _draw_text(name, kind, random) if deep == 0 else NO_VALUE
+    return _draw_of_kind(name, kind, random, deep)
 
 
-def _of_kind(name: str, kind: Type, random: Random, deep: int) -> Any:
+def _draw_of_kind(name: str, kind: Type, random: Random, deep: int) -> Any:
     kinds = set(kind.kinds)
     if kinds & {"integer", "number"}:
-        return _number(kind, random, integer="number" not in kinds)
+        return _draw_number(kind, random, integer="number" not in kinds)
     if "boolean" in kinds:
         return random.random() < 0.5
     if "string" in kinds:
-        return _text(name, kind, random)
+        return _draw_text(name, kind, random)
     if "array" in kinds:
-        return _items(name, kind, random, deep)
-    return _fields(kind, random, deep) if "object" in kinds else NOTHING
+        return _draw_items(name, kind, random, deep)
+    return _draw_fields(kind, random, deep) if "object" in kinds else NO_VALUE
 
 
-def _number(kind: Type, random: Random, *, integer: bool) -> Any:
+def _draw_number(kind: Type, random: Random, *, integer: bool) -> Any:
     """A number that a person might say: not large, and away from 0 and 1 where there is room."""
     least = -math.inf if kind.minimum is None else kind.minimum
     most = math.inf if kind.maximum is None else kind.maximum
@@ -307,25 +307,25 @@ def _number(kind: Type, random: Random, *, integer: bool) -> Any:
     first += kind.exclusive[0] and first == least
     last -= kind.exclusive[1] and last == most
     if first > last:
-        return NOTHING
+        return NO_VALUE
     return random.randint(first, last)
 
 
-def _text(name: str, kind: Type, random: Random) -> Any:
-    text = _formatted(kind.format or "", random) or _telling(words_of(name), random)
+def _draw_text(name: str, kind: Type, random: Random) -> Any:
+    text = _draw_formatted_text(kind.format or "", random) or _draw_named_text(words_of(name), random)
     low, high = kind.length
     if high is not None and len(text) > high:
         text = "".join(random.choice(string.ascii_uppercase) for _ in range(high))
     if low is not None and len(text) < low:
         return (
-            NOTHING
-            if low > LONGEST
+            NO_VALUE
+            if low > MAX_TEXT_CHARACTERS
             else text + "".join(random.choices(string.ascii_lowercase, k=low - len(text)))
         )
     return text
 
 
-def _formatted(form: str, random: Random) -> str:
+def _draw_formatted_text(form: str, random: Random) -> str:
     """A text of a format; "" for none that is known."""
     day = (_FIRST_DAY + timedelta(days=random.randrange(360))).isoformat()
     clock = f"{random.randrange(7, 22):02d}:{random.randrange(0, 60, 15):02d}"
@@ -334,72 +334,75 @@ def _formatted(form: str, random: Random) -> str:
     if form == "uuid":
         return str(UUID(int=random.getrandbits(128), version=4))
     name_kind = {"email": "email", "uri": "url", "url": "url"}.get(form)
-    return random.choice(_NAMED[name_kind]) if name_kind else ""
+    return random.choice(_VALUES_BY_NAME[name_kind]) if name_kind else ""
 
 
-def _telling(words: Sequence[str], random: Random) -> str:
+def _draw_named_text(words: Sequence[str], random: Random) -> str:
     """A text of which nothing but the parameter's name is known."""
     if words[-1:] in (["date"], ["time"]):
-        return _formatted(words[-1], random)
+        return _draw_formatted_text(words[-1], random)
     for word in reversed(words):
-        if word in _NAMED:
-            return random.choice(_NAMED[word])
-    if words and words[-1] in _CODES:
+        if word in _VALUES_BY_NAME:
+            return random.choice(_VALUES_BY_NAME[word])
+    if words and words[-1] in _CODE_WORDS:
         return f"{words[0][:1].upper()}{random.randrange(1000, 10000)}"
-    return random.choice(_PLAIN)
+    return random.choice(_PLAIN_TEXTS)
 
 
-def _items(name: str, kind: Type, random: Random, deep: int) -> Any:
+def _draw_items(name: str, kind: Type, random: Random, deep: int) -> Any:
     low, high = kind.size
     least = low if low is not None else 3
     count = random.randint(least, max(least, high if high is not None else least + 2))
     inner = kind.items or Type(("number",))
-    items = [_value(name, inner, (), random, deep + 1) for _ in range(min(count, 20))]
-    return NOTHING if NOTHING in items else items
+    items = [_draw_value(name, inner, (), random, deep + 1) for _ in range(min(count, 20))]
+    return NO_VALUE if NO_VALUE in items else items
 
 
-def _fields(kind: Type, random: Random, deep: int) -> Any:
+def _draw_fields(kind: Type, random: Random, deep: int) -> Any:
     fields = [field for field in kind.fields if field.required or len(kind.fields) < 3]
-    values = {field.name: _value(field.name, field.type, (), random, deep + 1) for field in fields}
-    return NOTHING if not values or NOTHING in values.values() else values
+    values = {field.name: _draw_value(field.name, field.type, (), random, deep + 1) for field in fields}
+    return NO_VALUE if not values or NO_VALUE in values.values() else values
 
 
-_PAIRS = (
+_BEGIN_END_WORDS = (
     ("start", "end"), ("from", "to"), ("check in", "check out"), ("departure", "return"),
     ("pickup", "dropoff"), ("begin", "end"), ("min", "max"),
 )  # fmt: skip
 
 
-def ordered(values: Mapping[str, Any]) -> dict[str, Any]:
+def order_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values of which what ends comes after what begins, by the parameters' names.
 
-    >>> ordered({"start_date": "2027-03-04", "end_date": "2027-03-01", "city": "Oslo"})
+    >>> order_values({"start_date": "2027-03-04", "end_date": "2027-03-01", "city": "Oslo"})
     {'start_date': '2027-03-01', 'end_date': '2027-03-04', 'city': 'Oslo'}
     """
     sorted_values = dict(values)
     names_by_words = {" ".join(words_of(name)): name for name in values}
-    for first, last in _PAIRS:
+    for first, last in _BEGIN_END_WORDS:
         for words, name in names_by_words.items():
             end = names_by_words.get(re.sub(rf"\b{first}\b", last, words, count=1), name)
             start_value, end_value = sorted_values[name], sorted_values[end]
-            if end != name and _amounts(start_value, end_value) and start_value > end_value:
+            if end != name and _can_be_ordered(start_value, end_value) and start_value > end_value:
                 sorted_values[name], sorted_values[end] = end_value, start_value
     return sorted_values
 
 
-def _amounts(first: Any, second: Any) -> bool:
+def _can_be_ordered(first: Any, second: Any) -> bool:
     """Whether of two values one can come before the other: numbers, or days and times."""
     if isinstance(first, str) and isinstance(second, str):
         return len(first) == len(second) and first[:1].isdigit() and second[:1].isdigit()
     return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in (first, second))
 
 
-def other(value: Any, kind: Type, random: Random) -> list[Any]:
+def find_other_values(value: Any, kind: Type, random: Random) -> list[Any]:
     """Other values in a value's place, to see whether anything depends on it; never none.
 
-    >>> other(4, Type(("integer",)), Random(0)), other([1, 2], Type(), Random(0))[:2]
+    >>> find_other_values(4, Type(("integer",)), Random(0)), find_other_values([1, 2], Type(), Random(0))[:2]
     ([5, 19, -13], [[2, 1, 2], [-7, -9]])
-    >>> other("9:30", Type(), Random(0)), other("4", Type(), Random(0))[:2], other(None, Type(), Random(0))
+    >>> (
+    ...     find_other_values("9:30", Type(), Random(0)), find_other_values("4", Type(), Random(0))[:2],
+    ...     find_other_values(None, Type(), Random(0))
+    ... )
     (['09:45'], ['5', '19'], ['amber falcon', 4])
     """
     choices = [choice for choice in kind.unfolded.enum or () if choice != value]
@@ -412,12 +415,14 @@ def other(value: Any, kind: Type, random: Random) -> list[Any]:
     if isinstance(value, str):
         return _other_texts(value)
     if isinstance(value, list) and value:
-        changed = [other(item, Type(), random) for item in value]
+        changed = [find_other_values(item, Type(), random) for item in value]
         return [[*reversed(value), value[-1]], [new[-1] for new in changed], [new[0] for new in changed]]
     if isinstance(value, dict) and value:
-        changed_items = {key: other(item, Type(), random) for key, item in value.items()}
+        changed_items = {key: find_other_values(item, Type(), random) for key, item in value.items()}
         return [{key: new[index] for key, new in changed_items.items()} for index in (0, -1)]
-    return [[_PLAIN[0]], [4]] if value == [] else [{"other": 4}] if value == {} else [_PLAIN[0], 4]
+    return (
+        [[_PLAIN_TEXTS[0]], [4]] if value == [] else [{"other": 4}] if value == {} else [_PLAIN_TEXTS[0], 4]
+    )
 
 
 def _other_texts(text: str) -> list[str]:
@@ -425,28 +430,28 @@ def _other_texts(text: str) -> list[str]:
     if text in ("True", "False", "true", "false"):
         flipped = "false" if text.casefold() == "true" else "true"
         return [flipped.capitalize() if text[0].isupper() else flipped]
-    if (day := day_of(text)) is not None:
+    if (day := parse_day(text)) is not None:
         with suppress(OverflowError):  # the last days that there are
             return [(day + timedelta(days=days)).isoformat() for days in (3, 30)]
     if clock := re.fullmatch(r"(\d{1,2}):([0-5]\d)", text):
         minutes = (int(clock[1]) * 60 + int(clock[2]) + 15) % 1440
         return [f"{minutes // 60:02d}:{minutes % 60:02d}"]
     if re.fullmatch(r"-?\d{1,15}", text):
-        return [str(new) for new in other(int(text), Type(), Random(0))]
+        return [str(new) for new in find_other_values(int(text), Type(), Random(0))]
     if re.fullmatch(r"-?\d{1,15}\.\d{1,15}", text):
-        return [str(new) for new in other(float(text), Type(), Random(0))]
-    return [f"{text} {_PLAIN[0]}", _PLAIN[1] if text != _PLAIN[1] else _PLAIN[2]]
+        return [str(new) for new in find_other_values(float(text), Type(), Random(0))]
+    return [f"{text} {_PLAIN_TEXTS[0]}", _PLAIN_TEXTS[1] if text != _PLAIN_TEXTS[1] else _PLAIN_TEXTS[2]]
 
 
 # ----------------------------------------------------------------------
 # Values out of a simulated world: what is asked for exists there, and what belongs together stays so.
-_ROWS = 200
+_MAX_ROWS = 200
 """Rows among which one is chosen."""
 
-_LISTED = re.compile(r":(\w+) IN \(((?:'[^']*'(?:, *)?)+)\)")
+_LISTED_VALUES = re.compile(r":(\w+) IN \(((?:'[^']*'(?:, *)?)+)\)")
 
 
-def asked(
+def draw_world_arguments(
     world: World, api: Api, fixed: Mapping[str, Any], names: frozenset[str], random: Random
 ) -> dict[str, Any]:
     """Arguments of one call: those that are fixed, and for the others what some row holds.
@@ -462,15 +467,15 @@ def asked(
         A value for each that is wanted, as a plan writes it with types; :data:`.values.NOTHING` where the
         world does not say what there is.
     """
-    row = _row(world, api, fixed, random)
+    row = _draw_row(world, api, fixed, random)
     return {
-        argument.name: _world_value(world, api, argument, row, random)
+        argument.name: _draw_world_value(world, api, argument, row, random)
         for argument in api.arguments
         if argument.name in names and argument.name not in fixed
     }
 
 
-def _row(world: World, api: Api, fixed: Mapping[str, Any], random: Random) -> Mapping[str, Any]:
+def _draw_row(world: World, api: Api, fixed: Mapping[str, Any], random: Random) -> Mapping[str, Any]:
     """A row that the call could be about; {} where it reads none, or none is left."""
     table = world.definition.tables.get(api.reads or "")
     if table is None:
@@ -480,33 +485,39 @@ def _row(world: World, api: Api, fixed: Mapping[str, Any], random: Random) -> Ma
     for match in api.matches:
         if match.argument in fixed and match.op == "=":
             with suppress(CallError):
-                values[match.argument] = typed(match.argument, fixed[match.argument], kinds[match.argument])
-                conditions.append(f"{quoted(match.column)} = :{match.argument}")
-    rows = select(world.connection, table, where=conditions, values=values, limit=_ROWS)
+                values[match.argument] = to_stored_value(
+                    match.argument, fixed[match.argument], kinds[match.argument]
+                )
+                conditions.append(f"{quote_name(match.column)} = :{match.argument}")
+    rows = select(world.connection, table, where=conditions, values=values, limit=_MAX_ROWS)
     return random.choice(rows) if rows else {}
 
 
-def _world_value(world: World, api: Api, argument: Argument, row: Mapping[str, Any], random: Random) -> Any:
+def _draw_world_value(
+    world: World, api: Api, argument: Argument, row: Mapping[str, Any], random: Random
+) -> Any:
     column = next((match.column for match in api.matches if match.argument == argument.name), None)
     table = world.definition.tables.get(api.reads or api.adds or "")
     named = table.column(column or argument.name) if table else None
     if named is not None and is_filler(named):
-        return NOTHING
+        return NO_VALUE
     stored = row.get(column) if column else None
     if stored is None:
-        stored = _elsewhere(world, api, argument, random)
+        stored = _draw_absent_value(world, api, argument, random)
     if stored is None:
-        return NOTHING
-    value = untyped(stored, argument.type)
-    return value if value not in ("", [], {}) else NOTHING
+        return NO_VALUE
+    value = from_stored_value(stored, argument.type)
+    return value if value not in ("", [], {}) else NO_VALUE
 
 
-def _elsewhere(world: World, api: Api, argument: Argument, random: Random) -> Any:
+def _draw_absent_value(world: World, api: Api, argument: Argument, random: Random) -> Any:
     """A value that no row of the table holds which the call reads."""
     for name, sources in api.known:
         if name == argument.name:
             return world.held(*random.choice(sources), random)
-    for name, choices in (match.groups() for text, _ in api.requires for match in _LISTED.finditer(text)):
+    for name, choices in (
+        match.groups() for text, _ in api.requires for match in _LISTED_VALUES.finditer(text)
+    ):
         if name == argument.name:
             return random.choice(re.findall(r"'([^']*)'", choices))
     for table_name in (api.adds, api.reads):
@@ -516,10 +527,10 @@ def _elsewhere(world: World, api: Api, argument: Argument, random: Random) -> An
             value = world.making.value(column, {}, random)
             if value is not None:
                 return value
-    return _of_type(world, argument, random)
+    return _draw_of_type(world, argument, random)
 
 
-def _of_type(world: World, argument: Argument, random: Random) -> Any:
+def _draw_of_type(world: World, argument: Argument, random: Random) -> Any:
     """A value of which nothing but the type and the name is known."""
     kind = argument.type
     if kind == "date":
@@ -538,10 +549,10 @@ def _of_type(world: World, argument: Argument, random: Random) -> Any:
         (table.name, column.name)
         for table in world.definition.tables.values()
         for column in table.columns
-        if column.name == argument.name and _made(column)
+        if column.name == argument.name and _has_maker(column)
     ]
     return world.held(*random.choice(same), random) if same else None
 
 
-def _made(column: Column) -> bool:
+def _has_maker(column: Column) -> bool:
     return bool(column.maker.kind)

@@ -8,12 +8,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.text import did_you_mean
 
 # ----------------------------------------------------------------------
 # What is wanted of made plans: ranges of structure, and what two of them may have in common.
-MOST_CALLS = 64
+MAX_CALLS = 64
 """Calls of a made plan at most."""
 
 _RANGE = re.compile(r"(\d{1,6})(?:(\.\.|-)(\d{1,6})?)?")
@@ -28,7 +28,7 @@ class Range(NamedTuple):
     def __str__(self) -> str:
         if self.low == self.high:
             return str(self.low)
-        return f"{self.low}.." if self.high >= MOST_CALLS else f"{self.low}..{self.high}"
+        return f"{self.low}.." if self.high >= MAX_CALLS else f"{self.low}..{self.high}"
 
     def __contains__(self, number: object) -> bool:
         return isinstance(number, int) and self.low <= number <= self.high
@@ -55,15 +55,15 @@ def range_of(value: Any, name: str) -> Range:
     if match is None:
         raise InputError(f"{name} {value!r}: expected a number or a range of numbers, as 3, 2..4 or 2..")
     low = int(match[1])
-    high = low if match[2] is None else int(match[3]) if match[3] else MOST_CALLS
+    high = low if match[2] is None else int(match[3]) if match[3] else MAX_CALLS
     if high < low:
         raise InputError(f"{name} {value!r}: the range ends before it begins")
-    if high > MOST_CALLS:
-        raise InputError(f"{name} {value!r}: a made plan has at most {MOST_CALLS} calls")
+    if high > MAX_CALLS:
+        raise InputError(f"{name} {value!r}: a made plan has at most {MAX_CALLS} calls")
     return Range(low, high)
 
 
-ANY_NUMBER = Range(0, MOST_CALLS)
+ANY_NUMBER = Range(0, MAX_CALLS)
 
 PATTERNS = ("chain", "fan-out", "fan-in", "diamond", "independent")
 """Patterns that have a name; any other is a shape as ``planeval stats`` writes it."""
@@ -71,17 +71,17 @@ PATTERNS = ("chain", "fan-out", "fan-in", "diamond", "independent")
 SCOPES = ("ss", "sm", "ms", "mm")
 """AppBench's: single or multiple app, single or multiple call of an app."""
 
-DISTINCT = ("skeleton", "values")
+DISTINCTIONS = ("skeleton", "values")
 """How two plans differ: in their calls and references, or in those or a value."""
 
 JOINS = ("auto", "name", "type")
 """What makes an output one that a parameter may take."""
 
-BOUNDS = ("calls", "depth", "width", "components", "reuse")
+BOUNDED_FIGURES = ("calls", "depth", "width", "components", "reuse")
 """The figures of a plan that may be wanted."""
 
 
-@quick
+@fast_frozen
 class Wishes:
     """What is wanted of each plan.
 
@@ -97,9 +97,9 @@ class Wishes:
     """
 
     calls: Range = Range(2, 5)
-    depth: Range = Range(1, MOST_CALLS)
-    width: Range = Range(1, MOST_CALLS)
-    components: Range = Range(1, MOST_CALLS)
+    depth: Range = Range(1, MAX_CALLS)
+    width: Range = Range(1, MAX_CALLS)
+    components: Range = Range(1, MAX_CALLS)
     reuse: Range = ANY_NUMBER
     pattern: str | None = None
     scope: str | None = None
@@ -108,7 +108,7 @@ class Wishes:
     @property
     def bounds(self) -> dict[str, Range]:
         """The figures that are bounded, by name."""
-        return {name: getattr(self, name) for name in BOUNDS}
+        return {name: getattr(self, name) for name in BOUNDED_FIGURES}
 
 
 def wishes_of(  # noqa: PLR0913 - each is a bound of its own
@@ -173,7 +173,7 @@ def wishes_of(  # noqa: PLR0913 - each is a bound of its own
 
 # ----------------------------------------------------------------------
 # How the published benchmarks made their plans, as wishes.
-_APPBENCH: Mapping[str, Any] = {"tools": "world:appbench", "to": "appbench", "distinct": "values"}
+_APPBENCH_PRESET: Mapping[str, Any] = {"tools": "world:appbench", "to": "appbench", "distinct": "values"}
 
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
@@ -181,10 +181,10 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "tools": "nestful", "to": "nestful", "calls": "2..8", "depth": "2..", "single": True,
             "distractors": 8,
         },
-        "appbench:ss": {**_APPBENCH, "scope": "ss", "calls": 1},
-        "appbench:sm": {**_APPBENCH, "scope": "sm", "calls": "2..4"},
-        "appbench:ms": {**_APPBENCH, "scope": "ms", "calls": "2..4"},
-        "appbench:mm": {**_APPBENCH, "scope": "mm", "calls": "3..6"},
+        "appbench:ss": {**_APPBENCH_PRESET, "scope": "ss", "calls": 1},
+        "appbench:sm": {**_APPBENCH_PRESET, "scope": "sm", "calls": "2..4"},
+        "appbench:ms": {**_APPBENCH_PRESET, "scope": "ms", "calls": "2..4"},
+        "appbench:mm": {**_APPBENCH_PRESET, "scope": "mm", "calls": "3..6"},
         "functionchat": {"to": "functionchat", "calls": 1, "distinct": "values"},
         "complexfuncbench": {"to": "complexfuncbench", "distinct": "values"},
     }
@@ -192,7 +192,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 """Name → arguments of :func:`planner_eval.make` that hold where none is given."""
 
 
-def preset_of(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def apply_preset(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that a preset and its user give together; what is given wins.
 
     Args:

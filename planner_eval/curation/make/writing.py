@@ -9,15 +9,15 @@ from typing import Any, TypeAlias
 
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
-from planner_eval.catalogs.writers import function_of, write_tools
-from planner_eval.curation.make.driving import Step
-from planner_eval.curation.make.growing import Refused
-from planner_eval.curation.make.record import Made, sheets
-from planner_eval.execution.core import follow
-from planner_eval.execution.program import outcomes
+from planner_eval.catalogs.writers import function_definition, write_tools
+from planner_eval.curation.make.batch import MakeStep
+from planner_eval.curation.make.record import Made, function_records
+from planner_eval.curation.make.run_calls import Refusal
+from planner_eval.execution.core import follow_path
+from planner_eval.execution.program import sink_calls
 from planner_eval.plan.canonical import same
 from planner_eval.plan.graph import generations
-from planner_eval.plan.linking import plan_of
+from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref, Value
 from planner_eval.reading.dialects.read import parse, write
 
@@ -29,24 +29,28 @@ _PLAIN_KINDS = {
 }  # fmt: skip
 
 
-def fitted(form: str) -> Step:
+def make_layout_step(form: str) -> MakeStep:
     """What makes a plan one that a layout can say, or refuses it.
 
     Args:
-        form: One of :data:`planner_eval.curation.make.layouts.FORMS`.
+        form: One of :data:`planner_eval.curation.make.layouts.LAYOUTS`.
     """
-    change = _FITTED[form]
+    change = _FIT_BY_LAYOUT[form]
 
-    def step(task: Made) -> Made | Refused:
+    def step(task: Made) -> Made | Refusal:
         changed = change(task)
-        if isinstance(changed, Refused):
+        if isinstance(changed, Refusal):
             return changed
         try:
-            record = _RECORDS[form](changed)
-            back = _BACK[form](record)
+            record = _RECORD_BY_LAYOUT[form](changed)
+            back = _PARSE_BY_LAYOUT[form](record)
         except (WriteError, ParseError):
-            return Refused(f"{form} cannot say it")
-        return changed if same(back, _compared(form, changed.plan)) else Refused(f"{form} says another plan")
+            return Refusal(f"{form} cannot say it")
+        return (
+            changed
+            if same(back, _comparable_plan(form, changed.plan))
+            else Refusal(f"{form} says another plan")
+        )
 
     return step
 
@@ -55,29 +59,29 @@ def records(form: str, tasks: Sequence[Made], catalog: Catalog, seed: int = 0) -
     """The records of a file.
 
     Args:
-        form: One of :data:`planner_eval.curation.make.layouts.FORMS`.
+        form: One of :data:`planner_eval.curation.make.layouts.LAYOUTS`.
         tasks: The plans that were made, with their questions.
         catalog: All tools.
         seed: What chance comes from, where lists of tools are drawn.
     """
     if form == "functionchat":
-        return sheets(tasks, catalog, seed)
+        return function_records(tasks, catalog, seed)
     if form == "planeval":
-        return [_own(task, catalog) for task in tasks]
-    return [_RECORDS[form](task) for task in tasks]
+        return [_own_record(task, catalog) for task in tasks]
+    return [_RECORD_BY_LAYOUT[form](task) for task in tasks]
 
 
-def _same(task: Made) -> Made | Refused:
+def _keep_as_is(task: Made) -> Made | Refusal:
     return task
 
 
-def _compared(form: str, plan: Plan) -> Plan:
+def _comparable_plan(form: str, plan: Plan) -> Plan:
     """The plan as a layout has it: where there are no references, the values that they stand for."""
-    return resolved(plan) if form == "complexfuncbench" else plan
+    return resolve_references(plan) if form == "complexfuncbench" else plan
 
 
 # ---------------------------------------------------------------- our own
-def _own(task: Made, catalog: Catalog | None = None) -> Record:
+def _own_record(task: Made, catalog: Catalog | None = None) -> Record:
     task_catalog = replace(catalog, tools=task.tools) if catalog is not None else Catalog(task.tools)
     record = {"id": task.id, "query": task.query, "gold": json.loads(write(task.plan, "plan"))}
     record["tools"] = write_tools(task_catalog, "planeval")
@@ -87,20 +91,20 @@ def _own(task: Made, catalog: Catalog | None = None) -> Record:
 
 
 # ---------------------------------------------------------------- NESTful
-def _for_nestful(task: Made) -> Made | Refused:
+def _fit_nestful(task: Made) -> Made | Refusal:
     """References by the one output's name, which the benchmark's executor wants."""
     plan = task.plan
     if any(call.app for call in plan.calls):
-        return Refused("NESTful's records know no apps")
+        return Refusal("NESTful's records know no apps")
     tools = {tool.name: tool for tool in task.tools}
     multi_output = [
         tool for call in plan.calls if (tool := tools[call.name]) and len(tool.returns.fields) > 1
     ]
     if multi_output:
-        return Refused("NESTful's executor takes tools of one output")
+        return Refusal("NESTful's executor takes tools of one output")
 
-    if len(outcomes(plan)) > 1:
-        return Refused("NESTful's gold answer is of one call")
+    if len(sink_calls(plan)) > 1:
+        return Refusal("NESTful's gold answer is of one call")
 
     def named(value: Value) -> Value:
         return Ref(value.call, ("result",)) if isinstance(value, Ref) and not value.path else value
@@ -110,10 +114,10 @@ def _for_nestful(task: Made) -> Made | Refused:
                 returns=call.returns or ("result",))
         for call in plan.calls
     ]  # fmt: skip
-    return replace(task, plan=plan_of(calls))
+    return replace(task, plan=build_plan(calls))
 
 
-def _nestful(task: Made) -> Record:
+def _nestful_record(task: Made) -> Record:
     calls = json.loads(write(task.plan, "nestful"))
     output = [
         {"name": call["name"], "label": f"${call['label']}", "arguments": call["arguments"]} for call in calls
@@ -128,15 +132,16 @@ def _specification(tool: Tool) -> Record:
     return {
         "name": tool.name,
         "description": tool.description,
-        "parameters": {parameter.name: _described(parameter) for parameter in tool.parameters},
+        "parameters": {parameter.name: _describe_parameter(parameter) for parameter in tool.parameters},
         "output_parameters": {
-            field.name: {"description": field.description, "type": _words(field.type)} for field in fields
+            field.name: {"description": field.description, "type": _format_type(field.type)}
+            for field in fields
         },
     }
 
 
-def _described(parameter: Parameter) -> Record:
-    entry: Record = {"description": parameter.description, "type": _words(parameter.type)}
+def _describe_parameter(parameter: Parameter) -> Record:
+    entry: Record = {"description": parameter.description, "type": _format_type(parameter.type)}
     if parameter.type.enum is not None:
         entry["enum"] = list(parameter.type.enum)
     if not parameter.required:
@@ -146,26 +151,26 @@ def _described(parameter: Parameter) -> Record:
     return entry
 
 
-def _words(kind: Type) -> str:
+def _format_type(kind: Type) -> str:
     """A type as NESTful's specifications write it."""
     kind = kind.unfolded
     if kind.kinds == ("array",) and kind.items is not None and kind.items.kinds:
-        return f"list of {_words(kind.items)}" if " " not in _words(kind.items) else "list"
+        return f"list of {_format_type(kind.items)}" if " " not in _format_type(kind.items) else "list"
     return " or ".join(_PLAIN_KINDS[name] for name in kind.kinds) or "any"
 
 
 # ---------------------------------------------------------------- AppBench
-def _for_appbench(task: Made) -> Made | Refused:
+def _fit_appbench(task: Made) -> Made | Refusal:
     """Every call with its outputs' names; with those alone that are used, where others would hide them."""
     plan = replace(task.plan, answer=None)  # every result reaches the user, as one that names them all says
     if not all(call.app for call in plan.calls):
-        return Refused("AppBench's records take calls of apps")
+        return Refusal("AppBench's records take calls of apps")
     texts = [value for call in plan.calls for _, value in call.arguments if isinstance(value, str)]
     if any("'" in text or "#" in text for text in texts):
-        return Refused("AppBench's lines trip over a text's quotes")
+        return Refusal("AppBench's lines trip over a text's quotes")
     used = [{edge.path[0] for edge in plan.edges if edge.producer == index} for index in range(len(plan))]
     few = [
-        tuple(name for name in call.returns if name in used[index]) or _told(call)
+        tuple(name for name in call.returns if name in used[index]) or _choose_output(call)
         for index, call in enumerate(plan.calls)
     ]
     for returns in ([call.returns for call in plan.calls], few):
@@ -179,16 +184,16 @@ def _for_appbench(task: Made) -> Made | Refused:
         lines = [line.partition(": ")[2] for line in text.split("\n")]
         if same(back, plan) and not back.diagnostics and len({*lines}) == len(lines):
             return replace(task, plan=changed)
-    return Refused("AppBench's names hide one another")
+    return Refusal("AppBench's names hide one another")
 
 
-def _told(call: Call) -> tuple[str, ...]:
+def _choose_output(call: Call) -> tuple[str, ...]:
     """An output that is not what the call was given, where there is one."""
     argument_names = {name for name, _ in call.arguments}
     return tuple(name for name in call.returns if name not in argument_names)[:1] or call.returns[:1]
 
 
-def _appbench(task: Made) -> Record:
+def _appbench_record(task: Made) -> Record:
     plan = task.plan
     lines = write(plan, "appbench").split("\n")
     bare = [
@@ -201,7 +206,8 @@ def _appbench(task: Made) -> Record:
     output = {
         "used_app": [call.app for call in plan.calls],
         "used_api": [
-            {call.name: {name: _bare(value) for name, value in call.arguments}} for call in plan.calls
+            {call.name: {name: _format_argument(value) for name, value in call.arguments}}
+            for call in plan.calls
         ],
         "result_arguments": [list(call.returns) for call in plan.calls],
         "api_results": bare,
@@ -211,28 +217,28 @@ def _appbench(task: Made) -> Record:
     return {"input": task.query, "output": output}
 
 
-def _bare(value: Value) -> Any:
+def _format_argument(value: Value) -> Any:
     return str(value.path[0]) if isinstance(value, Ref) else value
 
 
 # ---------------------------------------------------------------- ComplexFuncBench, FunctionChat-Bench
-def _for_complexfuncbench(task: Made) -> Made | Refused:
+def _fit_complexfuncbench(task: Made) -> Made | Refusal:
     ran = all(call.has_result for call in task.plan.calls)
     if any(call.app for call in task.plan.calls):
-        return Refused("ComplexFuncBench's records know no apps")
+        return Refusal("ComplexFuncBench's records know no apps")
     return (
-        task if ran else Refused("ComplexFuncBench's records hold what each call came to: plans must be run")
+        task if ran else Refusal("ComplexFuncBench's records hold what each call came to: plans must be run")
     )
 
 
-def resolved(plan: Plan) -> Plan:
+def resolve_references(plan: Plan) -> Plan:
     """The plan with what calls came to in place of references."""
 
     def value(argument: Value) -> Value:
         if not isinstance(argument, Ref):
             return argument
         producer = plan.calls[argument.call]
-        return follow(producer.result, list(argument.path), list(producer.returns))
+        return follow_path(producer.result, list(argument.path), list(producer.returns))
 
     return Plan(
         tuple(
@@ -247,9 +253,9 @@ def resolved(plan: Plan) -> Plan:
     )
 
 
-def _complexfuncbench(task: Made) -> Record:
+def _complexfuncbench_record(task: Made) -> Record:
     plan = task.plan
-    flat = resolved(plan)
+    flat = resolve_references(plan)
     needs = [
         sorted({edge.producer for edge in plan.edges if edge.consumer == index}) for index in range(len(plan))
     ]
@@ -261,16 +267,20 @@ def _complexfuncbench(task: Made) -> Record:
         ]
         talk.append({"role": "assistant", "function_call": calls})
         talk.append({"role": "observation", "content": [plan.calls[index].result for index in group]})
-    ends = [plan.calls[index].result for index in outcomes(plan)]
+    ends = [plan.calls[index].result for index in sink_calls(plan)]
     talk.append(
         {"role": "assistant", "content": json.dumps(ends[0] if len(ends) == 1 else ends, ensure_ascii=False)}
     )
-    return {"id": task.id, "conversations": talk, "functions": [_flat(tool) for tool in task.tools]}
+    return {
+        "id": task.id,
+        "conversations": talk,
+        "functions": [_describe_function(tool) for tool in task.tools],
+    }
 
 
-def _flat(tool: Tool) -> Record:
+def _describe_function(tool: Tool) -> Record:
     """A function as ComplexFuncBench describes it: one word for each parameter's type."""
-    function = function_of(tool)
+    function = function_definition(tool)
     fields = {name: dict(entry) for name, entry in function["parameters"].get("properties", {}).items()}
     for entry in fields.values():
         if isinstance(entry.get("type"), list):
@@ -279,30 +289,30 @@ def _flat(tool: Tool) -> Record:
     return {**function, "parameters": {**function["parameters"], "properties": fields}}
 
 
-def _for_functionchat(task: Made) -> Made | Refused:
-    return task if len(task.plan) == 1 else Refused("FunctionChat-Bench's single calls are plans of one call")
+def _fit_functionchat(task: Made) -> Made | Refusal:
+    return task if len(task.plan) == 1 else Refusal("FunctionChat-Bench's single calls are plans of one call")
 
 
-def _call(task: Made) -> Record:
+def _functionchat_record(task: Made) -> Record:
     call = task.plan.calls[0]
     return {"name": call.name, "arguments": json.dumps(dict(call.arguments), ensure_ascii=False)}
 
 
-_FITTED: Mapping[str, Callable[[Made], Made | Refused]] = {
-    "planeval": _same,
-    "nestful": _for_nestful,
-    "appbench": _for_appbench,
-    "functionchat": _for_functionchat,
-    "complexfuncbench": _for_complexfuncbench,
+_FIT_BY_LAYOUT: Mapping[str, Callable[[Made], Made | Refusal]] = {
+    "planeval": _keep_as_is,
+    "nestful": _fit_nestful,
+    "appbench": _fit_appbench,
+    "functionchat": _fit_functionchat,
+    "complexfuncbench": _fit_complexfuncbench,
 }
-_RECORDS: Mapping[str, Callable[[Made], Record]] = {
-    "planeval": _own,
-    "nestful": _nestful,
-    "appbench": _appbench,
-    "functionchat": _call,
-    "complexfuncbench": _complexfuncbench,
+_RECORD_BY_LAYOUT: Mapping[str, Callable[[Made], Record]] = {
+    "planeval": _own_record,
+    "nestful": _nestful_record,
+    "appbench": _appbench_record,
+    "functionchat": _functionchat_record,
+    "complexfuncbench": _complexfuncbench_record,
 }
-_BACK: Mapping[str, Callable[[Record], Plan]] = {
+_PARSE_BY_LAYOUT: Mapping[str, Callable[[Record], Plan]] = {
     "planeval": lambda record: parse(record["gold"], dialect="plan"),
     "nestful": lambda record: parse(record["output"], dialect="nestful"),
     "appbench": lambda record: parse(record["output"], dialect="appbench"),

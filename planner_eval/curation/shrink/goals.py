@@ -18,18 +18,18 @@ from planner_eval.base.text import close_names, one_line
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.policy.policy import Policy
-from planner_eval.curation.shrink.pairs import Told
+from planner_eval.curation.shrink.pairs import InputSide
 
-Texts: TypeAlias = Callable[[str, str], bool]
+TextPredicate: TypeAlias = Callable[[str, str], bool]
 """Whether a prediction and a gold plan, as they are written, show something."""
 
-PLACES = ("{pred}", "{gold}")
+PLACEHOLDERS = ("{pred}", "{gold}")
 """What stands for the two files in a command."""
-_TOLD = 300
+_MAX_OUTPUT_CHARACTERS = 300
 """How much of what a command says is told, in characters."""
 
 
-class Shows(NamedTuple):
+class Goal(NamedTuple):
     """What a pair is made smaller for.
 
     Args:
@@ -38,7 +38,7 @@ class Shows(NamedTuple):
         asked: What may answer now this, now that of one pair, in words; nothing of what cannot.
     """
 
-    texts: Texts
+    texts: TextPredicate
     said: str
     asked: str = ""
 
@@ -56,7 +56,7 @@ def refuse_code(code: str) -> None:
         raise InputError(f"no edit has the code {code!r}; {hint}")
 
 
-def of_code(code: str, pred: Told, gold: Told, policy: Policy) -> Shows:
+def goal_of_code(code: str, pred: InputSide, gold: InputSide, policy: Policy) -> Goal:
     """That a pair differs by an edit of a code: a root cause where the given pair has such a one.
 
     Raises:
@@ -75,7 +75,7 @@ def of_code(code: str, pred: Told, gold: Told, policy: Policy) -> Shows:
     if code not in codes:
         hint = f"it has {', '.join(codes)}" if codes else "the plans are the same"
         raise AbsentError(f"no edit of this pair is {code}: {hint}")
-    readers = _Read(pred), _Read(gold)
+    readers = _SideReader(pred), _SideReader(gold)
 
     def texts(pred: str, gold: str) -> bool:
         plans = readers[0](pred), readers[1](gold)
@@ -84,13 +84,13 @@ def of_code(code: str, pred: Told, gold: Told, policy: Policy) -> Shows:
         new_diff = diff(plans[0], plans[1], policy)
         return any(edit.code == code for edit in (new_diff.roots if root else new_diff.edits))
 
-    return Shows(texts, code if root else f"{code}, a consequence")
+    return Goal(texts, code if root else f"{code}, a consequence")
 
 
-class _Read:
+class _SideReader:
     """Reads the texts of a side, the last one once; None of one that is no plan."""
 
-    def __init__(self, record: Told) -> None:
+    def __init__(self, record: InputSide) -> None:
         self.side = record
         self.text, self.plan = record.text, record.plan
 
@@ -105,14 +105,14 @@ class _Read:
 
 
 # ---------------------------------------------------------------- a command
-class Ran(NamedTuple):
+class CommandResult(NamedTuple):
     """How a command ended: with 0, and in words."""
 
     fine: bool
     said: str
 
 
-def of_command(command: str, pred: Told, gold: Told, seconds: float) -> Shows:
+def goal_of_command(command: str, pred: InputSide, gold: InputSide, seconds: float) -> Goal:
     """That a shell command ends with 0.
 
     Args:
@@ -125,35 +125,39 @@ def of_command(command: str, pred: Told, gold: Told, seconds: float) -> Shows:
         InputError: it names neither file, or there is no folder for them.
         AbsentError: it does not end with 0 for the given pair.
     """
-    if not any(placeholder in command for placeholder in PLACES):
-        raise InputError(f"the command names neither {PLACES[0]} nor {PLACES[1]}: it would look at no pair")
+    if not any(placeholder in command for placeholder in PLACEHOLDERS):
+        raise InputError(
+            f"the command names neither {PLACEHOLDERS[0]} nor {PLACEHOLDERS[1]}: it would look at no pair"
+        )
 
-    parent = plain_folder()
+    parent = make_plain_folder()
 
-    def ran(texts: tuple[str, str]) -> Ran:
+    def ran(texts: tuple[str, str]) -> CommandResult:
         filled = command
         # each run has a folder of its own: what a command does to it, the next one does not see
-        with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True) as folder:
-            for placeholder, record, text in zip(PLACES, (pred, gold), texts, strict=True):
+        with tempfile.TemporaryDirectory(
+            prefix=_FOLDER_PREFIX, dir=parent, ignore_cleanup_errors=True
+        ) as folder:
+            for placeholder, record, text in zip(PLACEHOLDERS, (pred, gold), texts, strict=True):
                 file = record.file(text)
-                suffix = file.suffix if _plain(file.suffix) else ".txt"
+                suffix = file.suffix if _is_plain_path(file.suffix) else ".txt"
                 path = Path(folder, placeholder.strip("{}") + suffix)
                 path.write_bytes(file.text.encode("utf-8", "surrogatepass"))
                 filled = filled.replace(placeholder, str(path))
-            return run(filled, seconds)
+            return run_command(filled, seconds)
 
     first = ran((pred.text, gold.text))
     if not first.fine:
         raise AbsentError(f"the command does not end with 0 for the pair as it is: {first.said}")
-    return Shows(
+    return Goal(
         lambda pred, gold: ran((pred, gold)).fine, f"the command ends with 0: {command}", asked="the command"
     )
 
 
-_PREFIX = "planeval-"
+_FOLDER_PREFIX = "planeval-"
 
 
-def plain_folder() -> str:
+def make_plain_folder() -> str:
     """A folder for temporary files whose path means the same to a shell with quotes around it and without.
 
     Raises:
@@ -161,7 +165,7 @@ def plain_folder() -> str:
     """
     usual = os.path.abspath(tempfile.gettempdir())
     for folder in (usual, "/tmp", "/var/tmp", "/dev/shm"):
-        if _plain(folder) and os.access(folder, os.W_OK | os.X_OK):
+        if _is_plain_path(folder) and os.access(folder, os.W_OK | os.X_OK):
             return folder
     raise InputError(
         f"the folder for temporary files is {usual!r}, a path that a shell does not take as it is; name one "
@@ -169,12 +173,12 @@ def plain_folder() -> str:
     )
 
 
-def _plain(path: str) -> bool:
+def _is_plain_path(path: str) -> bool:
     """Whether a shell takes a path as it is."""
     return not path or shlex.quote(path) == path
 
 
-def run(command: str, seconds: float) -> Ran:
+def run_command(command: str, seconds: float) -> CommandResult:
     """Run a shell command for so many seconds at most, and end what it leaves running in its process group.
 
     Args:
@@ -193,30 +197,32 @@ def run(command: str, seconds: float) -> Ran:
         try:
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
-            return Ran(False, f"it did not end within {seconds:g} seconds")
+            return CommandResult(False, f"it did not end within {seconds:g} seconds")
         finally:
             with suppress(ProcessLookupError, PermissionError):  # nothing of it is left, as mostly
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         output = _tail(stream)
     ended = f"it ended with {code}" if code >= 0 else f"it was ended by signal {-code}"
-    return Ran(code == 0, f"{ended}: {output}" if output else ended)
+    return CommandResult(code == 0, f"{ended}: {output}" if output else ended)
 
 
 def _tail(stream: IO[bytes]) -> str:
     """The end of what a command said, on one line."""
-    stream.seek(max(0, stream.seek(0, os.SEEK_END) - _TOLD))
-    return one_line(stream.read(_TOLD).decode("utf-8", "replace").strip(), _TOLD)
+    stream.seek(max(0, stream.seek(0, os.SEEK_END) - _MAX_OUTPUT_CHARACTERS))
+    return one_line(
+        stream.read(_MAX_OUTPUT_CHARACTERS).decode("utf-8", "replace").strip(), _MAX_OUTPUT_CHARACTERS
+    )
 
 
 # ---------------------------------------------------------------- two variants
-def of_variants(
+def goal_of_variants(
     name: str,
     score: Callable[[str, str], Mapping[str, tuple[Any, Any]]],
-    pred: Told,
-    gold: Told,
+    pred: InputSide,
+    gold: InputSide,
     figure: str | None,
-) -> Shows:
+) -> Goal:
     """That the two variants of a benchmark disagree in one figure.
 
     Args:
@@ -239,22 +245,22 @@ def of_variants(
         )
     which = figure or next(iter(figures))
     official, corrected = figures[which]
-    message = f"{name}'s {which}: official {_value(official)}, corrected {_value(corrected)}"
-    expected = _order(figures[which])
+    message = f"{name}'s {which}: official {_format_value(official)}, corrected {_format_value(corrected)}"
+    expected = _compare_values(figures[which])
 
     def texts(pred: str, gold: str) -> bool:
         new_figures = score(pred, gold)
-        return which in new_figures and _order(new_figures[which]) == expected
+        return which in new_figures and _compare_values(new_figures[which]) == expected
 
-    return Shows(texts, message)
+    return Goal(texts, message)
 
 
-def _order(values: tuple[Any, Any]) -> Any:
+def _compare_values(values: tuple[Any, Any]) -> Any:
     """Which of two values is the greater; of those that are no numbers, what they are."""
     if all(isinstance(v, (int, float)) for v in values):
         return values[0] > values[1]
     return tuple(value if isinstance(value, str) or value is None else "number" for value in values)
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)

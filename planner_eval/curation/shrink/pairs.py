@@ -12,8 +12,8 @@ from planner_eval.base.errors import InputError, ParseError, WriteError
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import counted
-from planner_eval.plan.linking import plan_of
+from planner_eval.base.text import format_count
+from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved, Value
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
@@ -54,18 +54,18 @@ class Size(NamedTuple):
         return Size(*(count + other_count for count, other_count in zip(self, other, strict=True)))
 
 
-SIMPLE = "x"
+SIMPLE_TEXT = "x"
 """The text that says nothing: what stands in the place of another, and of a reference."""
 
 
-def bare(plan: Plan) -> Plan:
+def strip_source(plan: Plan) -> Plan:
     """The plan without what the text that it was read from says beside it: places, notes, guessed edges.
 
     >>> from planner_eval.reading.dialects.read import parse
-    >>> bare(parse("a = f(#x='1')")).text is None
+    >>> strip_source(parse("a = f(#x='1')")).text is None
     True
     """
-    return plan_of((replace(call, span=None, spans=()) for call in plan.calls), plan.answer)
+    return build_plan((replace(call, span=None, spans=()) for call in plan.calls), plan.answer)
 
 
 def size_of(plan_or_text: Side) -> Size:
@@ -82,42 +82,42 @@ def size_of(plan_or_text: Side) -> Size:
         extra_values = len(call.returns) + bool(call.has_result)
         total = total.plus(Size(arguments=len(call.arguments) + extra_values, weight=len(call.id)))
         for _, value in call.arguments:
-            total = total.plus(_size(value))
+            total = total.plus(_value_size(value))
     for _, value in plan_or_text.answer or ():
-        total = total.plus(_size(value)).plus(Size(arguments=1))
+        total = total.plus(_value_size(value)).plus(Size(arguments=1))
     return total
 
 
-def size(pair: Pair) -> Size:
+def pair_size(pair: Pair) -> Size:
     """How large both sides are together."""
     return size_of(pair.pred).plus(size_of(pair.gold))
 
 
-def _size(value: Value) -> Size:
+def _value_size(value: Value) -> Size:
     references = weight = 0
-    for leaf in _parts(value):
+    for leaf in _weighed_parts(value):
         if isinstance(leaf, (Ref, Unresolved)):
             references += 1 + len(leaf.path)
         else:
-            weight += leaf if isinstance(leaf, _Holds) else weight_of(leaf)
+            weight += leaf if isinstance(leaf, _ContainerWeight) else weight_of(leaf)
     return Size(references=references, weight=weight)
 
 
-class _Holds(int):
+class _ContainerWeight(int):
     """What a list, an object or a template weighs beside what it holds."""
 
 
-def _parts(value: Value) -> Iterator[Any]:
+def _weighed_parts(value: Value) -> Iterator[Any]:
     if isinstance(value, dict):
-        yield _Holds(1 + sum(1 + len(key) for key in value))
+        yield _ContainerWeight(1 + sum(1 + len(key) for key in value))
         for item in value.values():
-            yield from _parts(item)
+            yield from _weighed_parts(item)
     elif isinstance(value, list):
-        yield _Holds(1 + len(value))
+        yield _ContainerWeight(1 + len(value))
         for item in value:
-            yield from _parts(item)
+            yield from _weighed_parts(item)
     elif isinstance(value, Template):
-        yield _Holds(1 + len(value.parts))
+        yield _ContainerWeight(1 + len(value.parts))
         yield from value.parts
     else:
         yield value
@@ -132,7 +132,7 @@ def weight_of(leaf: Any) -> int:
     if isinstance(leaf, bool) or leaf is None:
         return 1
     if isinstance(leaf, str):
-        return 2 * len(leaf) + (leaf != SIMPLE)
+        return 2 * len(leaf) + (leaf != SIMPLE_TEXT)
     if isinstance(leaf, (int, float)):
         return 1 if leaf == 0 else 2 if leaf == 1 else 2 + number_length(leaf)
     return 1
@@ -145,20 +145,20 @@ def number_length(number: float) -> int:
     return len(repr(number))
 
 
-def with_calls(plan: Plan, calls: tuple[Call, ...]) -> Plan:
+def replace_calls(plan: Plan, calls: tuple[Call, ...]) -> Plan:
     """The plan with other calls."""
-    return plan_of(calls, plan.answer)
+    return build_plan(calls, plan.answer)
 
 
 # ----------------------------------------------------------------------
 # The two sides of a pair that is made smaller: how each is read, and how it is written again.
 T = TypeVar("T")
 
-SPARE = "plan"
+FALLBACK_DIALECT = "plan"
 """The notation of what its own cannot say: every plan can be written in it."""
 
 
-class Asked(NamedTuple):
+class PairSelection(NamedTuple):
     """Which pair is meant, and how it is written.
 
     Args:
@@ -172,7 +172,7 @@ class Asked(NamedTuple):
     to: str | None
 
 
-class File(NamedTuple):
+class SideFile(NamedTuple):
     """What a side is in a file of its own, in the form of the file that it came from."""
 
     suffix: str
@@ -180,7 +180,7 @@ class File(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Told:
+class InputSide:
     """One side as it was given.
 
     Args:
@@ -200,17 +200,17 @@ class Told:
     plan: Plan | None
     error: str = ""
     dialect: str = ""
-    written: Callable[[Plan], str] = field(default=lambda plan: write(plan, SPARE))
+    written: Callable[[Plan], str] = field(default=lambda plan: write(plan, FALLBACK_DIALECT))
     parsed: Callable[[str], Plan] = parse
     cut: bool = True
     calling: bool = False
     notes: tuple[str, ...] = ()
-    file: Callable[[str], File] = field(default=lambda text: File(".txt", text))
+    file: Callable[[str], SideFile] = field(default=lambda text: SideFile(".txt", text))
 
 
-def told(
+def read_side(
     plan_file: PlanFile, record: Record, options: Mapping[str, Any], to: str | None, *, role: str
-) -> Told:
+) -> InputSide:
     """A record of a user's file.
 
     Args:
@@ -233,9 +233,9 @@ def told(
         plan = read_plan(record, **{name: value for name, value in options.items() if name != "turn"})
     except ParseError as error:
         why = f"{record.where}: {str(error).partition(chr(10))[0]}"
-        return Told(text, None, why, file=_filed(plan_file, record))
+        return InputSide(text, None, why, file=_make_file_writer(plan_file, record))
     tools = options.get("tools")
-    notation, notes = _notation(plan, to, role, tools)
+    notation, notes = _choose_notation(plan, to, role, tools)
     if not text:
         text = write(plan, notation, tools=tools)
     parse_options = {**options, "dialect": notation if notation == options.get("dialect") else None}
@@ -243,7 +243,7 @@ def told(
     def parsed(text: str) -> Plan:
         return parse(text, **{name: value for name, value in parse_options.items() if value is not None})
 
-    return Told(
+    return InputSide(
         text,
         plan,
         "",
@@ -251,60 +251,63 @@ def told(
         lambda plan: write(plan, notation, tools=tools),
         parsed,
         notes=notes,
-        file=_filed(plan_file, record),
+        file=_make_file_writer(plan_file, record),
     )
 
 
-def _notation(plan: Plan, to: str | None, role: str, tools: Any) -> tuple[str, tuple[str, ...]]:
+def _choose_notation(plan: Plan, to: str | None, role: str, tools: Any) -> tuple[str, tuple[str, ...]]:
     """In which notation a plan is written, and what is to be said of that."""
     if to is not None:
         dialects.get(to)
-        for variant in (plan, bare(plan)):  # the second is what is written: what was guessed is no part of it
+        for variant in (
+            plan,
+            strip_source(plan),
+        ):  # the second is what is written: what was guessed is no part of it
             try:
                 write(variant, to, tools=tools)
             except WriteError as error:
                 message = str(error).partition("\n")[0]
                 raise InputError(
                     f"{role} cannot be written as {to}: {message}; name another notation with --to, such as "
-                    f"{SPARE}, or none, so that each side is written in its own"
+                    f"{FALLBACK_DIALECT}, or none, so that each side is written in its own"
                 ) from None
         return to, ()
-    own = plan.dialect or SPARE
+    own = plan.dialect or FALLBACK_DIALECT
     try:
         write(plan, own, tools=tools)
     except WriteError as error:
         message = str(error).partition("\n")[0]
-        return SPARE, (f"{role} is written as {SPARE}, for {own} cannot be: {message}",)
+        return FALLBACK_DIALECT, (f"{role} is written as {FALLBACK_DIALECT}, for {own} cannot be: {message}",)
     return own, ()
 
 
-def _filed(plan_file: PlanFile, record: Record) -> Callable[[str], File]:
+def _make_file_writer(plan_file: PlanFile, record: Record) -> Callable[[str], SideFile]:
     """Puts a text where the record has its plan: a file of one plan, or of that record alone."""
     if not plan_file.many or plan_file.published or plan_file.content is None:
         suffix = Path(plan_file.name).suffix if not plan_file.many and not plan_file.parts else ""
-        return lambda text: File(suffix or ".txt", text)
+        return lambda text: SideFile(suffix or ".txt", text)
     structured = not isinstance(record.source, str)
     path = plan_file.content
 
-    def file(text: str) -> File:
+    def file(text: str) -> SideFile:
         content: Any = text
         values = loads_if_json(text, DEFAULT_LIMITS) if structured else None
         if values is not None and len(values) == 1:
             content = values[0]
-        fields = _with(dict(record.fields), path, content)
-        return File(".jsonl", json.dumps(fields, ensure_ascii=False) + "\n")
+        fields = _set_field(dict(record.fields), path, content)
+        return SideFile(".jsonl", json.dumps(fields, ensure_ascii=False) + "\n")
 
     return file
 
 
-def _with(fields: dict[str, Any], path: str, content: Any) -> dict[str, Any]:
+def _set_field(fields: dict[str, Any], path: str, content: Any) -> dict[str, Any]:
     """The fields with another content; of a way into a record the whole way."""
     if path in fields or "." not in path:
         return {**fields, path: content}
     first, _, remaining = path.partition(".")
     inner = fields.get(first)
     if isinstance(inner, dict):
-        return {**fields, first: _with(inner, remaining, content)}
+        return {**fields, first: _set_field(inner, remaining, content)}
     return {**fields, path: content}
 
 
@@ -316,7 +319,7 @@ def _as_json(data: Any, where: str) -> str:
         raise InputError(f"{where}: found a {kind}, expected a plan, its text or its data") from None
 
 
-def only_one(pairs: Sequence[T], record: int | None, names: str) -> T:
+def select_one(pairs: Sequence[T], record: int | None, names: str) -> T:
     """The one of some pairs that is meant.
 
     Args:
@@ -334,11 +337,11 @@ def only_one(pairs: Sequence[T], record: int | None, names: str) -> T:
             "counted from 1"
         )
     if record is not None and not 1 <= record <= count:
-        raise InputError(f"{names} hold {counted(count, 'pair')}, and there is no record {record:,}")
+        raise InputError(f"{names} hold {format_count(count, 'pair')}, and there is no record {record:,}")
     return pairs[(record or 1) - 1]
 
 
-def only_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Record]:
+def select_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Record]:
     """The one pair that is meant.
 
     Args:
@@ -349,7 +352,7 @@ def only_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Recor
     Raises:
         InputError: there are several, no such number, or one side has no partner.
     """
-    pred, gold = only_one(pairs, record, names)
+    pred, gold = select_one(pairs, record, names)
     if pred is None or gold is None:
         present, lacking = (gold, "prediction") if pred is None else (pred, "gold plan")
         raise InputError(f"{present.where}: there is no {lacking} beside it")

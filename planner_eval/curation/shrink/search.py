@@ -16,17 +16,23 @@ from typing import Any, TypeAlias
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.align import match
-from planner_eval.curation.shrink.calls import alone, beside, together, without, without_beside
-from planner_eval.curation.shrink.pairs import Pair, bare, size
+from planner_eval.curation.shrink.calls import (
+    drop_calls,
+    drop_extras,
+    find_extras,
+    partnered_calls,
+    single_calls,
+)
+from planner_eval.curation.shrink.pairs import Pair, pair_size, strip_source
 from planner_eval.curation.shrink.values import (
-    argument_dropped,
-    changed,
-    changes_alone,
-    changes_together,
-    dropped,
-    literal,
-    shorter,
-    simple,
+    apply_changes,
+    drop_arguments,
+    drop_values,
+    paired_changes,
+    shorten_value,
+    simplify_reference,
+    simplify_value,
+    single_changes,
 )
 
 # ----------------------------------------------------------------------
@@ -34,13 +40,13 @@ from planner_eval.curation.shrink.values import (
 Cut: TypeAlias = tuple[int, int, int]
 """A side, and the characters [start, end) of its text that are cut out."""
 
-_PIECES = {"lines": r"[^\n]*\n|[^\n]+", "words": r"\s+|\w+|[^\w\s]", "characters": r"(?s:.)"}
+_PIECE_PATTERNS = {"lines": r"[^\n]*\n|[^\n]+", "words": r"\s+|\w+|[^\w\s]", "characters": r"(?s:.)"}
 
 
 _COMMA = re.compile(r"\s*,\s*")
 
 
-class Group(NamedTuple):
+class BracketGroup(NamedTuple):
     """What stands between two brackets, which are part of it.
 
     Args:
@@ -54,10 +60,10 @@ class Group(NamedTuple):
     parent: int
 
 
-def groups(text: str) -> list[Group]:
+def find_bracket_groups(text: str) -> list[BracketGroup]:
     """The groups of a text, those that close first first; brackets that have no partner are passed over.
 
-    >>> [text[one.start : one.end] for text in ["f([1], {2})"] for one in groups(text)]
+    >>> [text[one.start : one.end] for text in ["f([1], {2})"] for one in find_bracket_groups(text)]
     ['[1], ', '{2}', '([1], {2})']
     """
     closed, opened = [], [-1]
@@ -67,7 +73,7 @@ def groups(text: str) -> list[Group]:
         elif len(opened) > 1:
             start = opened.pop()
             comma = _COMMA.match(text, mark.end())
-            closed.append(Group(start, comma.end() if comma else mark.end(), opened[-1]))
+            closed.append(BracketGroup(start, comma.end() if comma else mark.end(), opened[-1]))
     return closed
 
 
@@ -77,11 +83,11 @@ def group_cuts(pair: Pair, _partners: Sequence[tuple[int, int]]) -> list[Cut]:
         (number, group.start, group.end)
         for number, text in enumerate(pair)
         if isinstance(text, str)
-        for group in reversed(groups(text))
+        for group in reversed(find_bracket_groups(text))
     ]
 
 
-class Shared(NamedTuple):
+class GroupWithCall(NamedTuple):
     """A group of the prediction's text, and the call of gold that stands where it stands among its like."""
 
     start: int
@@ -89,44 +95,44 @@ class Shared(NamedTuple):
     call: int
 
 
-def shared_cuts(pair: Pair, _partners: Sequence[tuple[int, int]]) -> list[Shared]:
+def group_and_call_cuts(pair: Pair, _partners: Sequence[tuple[int, int]]) -> list[GroupWithCall]:
     """The groups side by side that are as many as gold has calls, each with its call; last ones first."""
     pred, gold = pair
     if not isinstance(pred, str) or isinstance(gold, str) or not gold.calls:
         return []
-    groups_by_parent: dict[int, list[Group]] = {}
-    for group in groups(pred):
+    groups_by_parent: dict[int, list[BracketGroup]] = {}
+    for group in find_bracket_groups(pred):
         groups_by_parent.setdefault(group.parent, []).append(group)
     return [
-        Shared(group.start, group.end, call)
+        GroupWithCall(group.start, group.end, call)
         for siblings in groups_by_parent.values()
         if len(siblings) == len(gold.calls)
         for call, group in reversed([*enumerate(siblings)])
     ]
 
 
-def shared_cut(pair: Pair, units: Iterable[Shared]) -> Pair:
+def cut_groups_and_calls(pair: Pair, units: Iterable[GroupWithCall]) -> Pair:
     """The pair without some groups and their calls, and what needs those."""
     units = list(units)
-    pair = without(pair, [(None, unit.call) for unit in units], cut=False)
+    pair = drop_calls(pair, [(None, unit.call) for unit in units], cut=False)
     return cut(pair, [(0, unit.start, unit.end) for unit in units])
 
 
-def cuts(pair: Pair, _partners: Sequence[tuple[int, int]], *, of: str) -> list[Cut]:
+def find_cuts(pair: Pair, _partners: Sequence[tuple[int, int]], *, of: str) -> list[Cut]:
     r"""What can be cut out of texts.
 
     Args:
         pair: The pair.
         of: ``"lines"``, ``"words"`` or ``"characters"``.
 
-    >>> cuts(Pair("f(\n", ""), (), of="words")
+    >>> find_cuts(Pair("f(\n", ""), (), of="words")
     [(0, 0, 1), (0, 1, 2), (0, 2, 3)]
     """
     return [
         (number, piece.start(), piece.end())
         for number, text in enumerate(pair)
         if isinstance(text, str)
-        for piece in re.finditer(_PIECES[of], text)
+        for piece in re.finditer(_PIECE_PATTERNS[of], text)
     ]
 
 
@@ -148,7 +154,7 @@ def cut(pair: Pair, units: Iterable[Cut]) -> Pair:
 
 # ----------------------------------------------------------------------
 # The search for the smallest pair that still shows something: delta debugging over all steps.
-TRIES = 10_000
+MAX_TRIES = 10_000
 """So many pairs are tried unless the user says otherwise."""
 
 ENDINGS = {
@@ -163,7 +169,7 @@ ENDINGS = {
 Partners = Sequence[tuple[int, int]]
 
 
-class Kind(NamedTuple):
+class StepKind(NamedTuple):
     """One kind of step.
 
     Args:
@@ -175,25 +181,25 @@ class Kind(NamedTuple):
     done: Callable[[Pair, Sequence[Any]], Pair]
 
 
-def _values(simpler: Callable[[Any, bool], Any]) -> Iterator[Kind]:
-    for units in (changes_together, changes_alone):
-        yield Kind(partial(units, simpler=simpler), changed)
+def _value_steps(simpler: Callable[[Any, bool], Any]) -> Iterator[StepKind]:
+    for units in (paired_changes, single_changes):
+        yield StepKind(partial(units, simpler=simpler), apply_changes)
 
 
-KINDS: tuple[Kind, ...] = (
-    Kind(together, partial(without, cut=False)),
-    Kind(together, partial(without, cut=True)),
-    Kind(alone, partial(without, cut=False)),
-    Kind(alone, partial(without, cut=True)),
-    *_values(argument_dropped),
-    Kind(beside, without_beside),
-    *_values(literal),
-    *_values(simple),
-    *_values(dropped),
-    *_values(shorter),
-    Kind(shared_cuts, shared_cut),
-    Kind(group_cuts, cut),
-    *(Kind(partial(cuts, of=of), cut) for of in ("lines", "words", "characters")),
+STEP_KINDS: tuple[StepKind, ...] = (
+    StepKind(partnered_calls, partial(drop_calls, cut=False)),
+    StepKind(partnered_calls, partial(drop_calls, cut=True)),
+    StepKind(single_calls, partial(drop_calls, cut=False)),
+    StepKind(single_calls, partial(drop_calls, cut=True)),
+    *_value_steps(drop_arguments),
+    StepKind(find_extras, drop_extras),
+    *_value_steps(simplify_reference),
+    *_value_steps(simplify_value),
+    *_value_steps(drop_values),
+    *_value_steps(shorten_value),
+    StepKind(group_and_call_cuts, cut_groups_and_calls),
+    StepKind(group_cuts, cut),
+    *(StepKind(partial(find_cuts, of=of), cut) for of in ("lines", "words", "characters")),
 )
 """All kinds of steps, those that take away most first."""
 
@@ -214,20 +220,20 @@ class Shrunk(NamedTuple):
     ended: str
 
 
-def smaller(pair: Pair) -> Iterator[Pair]:
+def smaller_pairs(pair: Pair) -> Iterator[Pair]:
     """Every pair that is one single step smaller.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> one = parse("f(#x='1')")
-    >>> [tuple(map(len, each)) for each in smaller(Pair(bare(one), bare(one)))][:3]
+    >>> [tuple(map(len, each)) for each in smaller_pairs(Pair(strip_source(one), strip_source(one)))][:3]
     [(0, 0), (1, 0), (0, 1)]
     """
-    digests, least = {_digest(pair)}, size(pair)
-    partners = _partners(pair)
-    for kind in KINDS:
+    digests, least = {_digest(pair)}, pair_size(pair)
+    partners = _match_calls(pair)
+    for kind in STEP_KINDS:
         for unit in kind.units(pair, partners):
             smaller_pair = kind.done(pair, [unit])
-            if (digest := _digest(smaller_pair)) not in digests and size(smaller_pair) < least:
+            if (digest := _digest(smaller_pair)) not in digests and pair_size(smaller_pair) < least:
                 digests.add(digest)
                 yield smaller_pair
 
@@ -236,7 +242,7 @@ def shrink(
     pair: Pair,
     shows: Callable[[Pair], bool],
     *,
-    tries: int = TRIES,
+    tries: int = MAX_TRIES,
     deadline: float | None = None,
     progress: Callable[[int, Pair], None] | None = None,
 ) -> Shrunk:
@@ -250,7 +256,7 @@ def shrink(
         progress: Is told after each try how many there were, and the smallest pair so far.
 
     Returns:
-        A pair that shows it; where the search ended by itself, no pair of :func:`smaller` does.
+        A pair that shows it; where the search ended by itself, no pair of :func:`smaller_pairs` does.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> plan = parse("a = f(#x='Rome')\nb = g(#y='1')\nh(#z=b)")
@@ -258,9 +264,9 @@ def shrink(
     >>> [call.name for call in found.pair.gold.calls], len(found.pair.pred), found.ended
     (['h'], 0, 'smallest')
     """
-    work = _Work(pair, shows, tries, deadline, progress)
+    work = _SearchState(pair, shows, tries, deadline, progress)
     try:
-        while any([work.reduced(kind) for kind in KINDS]):  # a list: every kind has its turn
+        while any([work.reduced(kind) for kind in STEP_KINDS]):  # a list: every kind has its turn
             pass
     except _EndedError as error:
         return Shrunk(work.pair, work.tries, work.steps, str(error))
@@ -273,7 +279,7 @@ class _EndedError(Exception):
     """The search ends before its end."""
 
 
-class _Work:
+class _SearchState:
     """The smallest pair so far, and what was tried."""
 
     def __init__(
@@ -285,16 +291,19 @@ class _Work:
         progress: Callable[[int, Pair], None] | None,
     ) -> None:
         self.pair = Pair(
-            *(plan_or_text if isinstance(plan_or_text, str) else bare(plan_or_text) for plan_or_text in pair)
+            *(
+                plan_or_text if isinstance(plan_or_text, str) else strip_source(plan_or_text)
+                for plan_or_text in pair
+            )
         )
-        self.size = size(self.pair)
-        self.partners = _partners(self.pair)
+        self.size = pair_size(self.pair)
+        self.partners = _match_calls(self.pair)
         self.shows, self.most, self.progress = shows, tries, progress
         self.until = None if deadline is None else time.monotonic() + deadline
         self.tries = self.steps = 0
         self.known = {_digest(self.pair)}
 
-    def reduced(self, kind: Kind) -> bool:
+    def reduced(self, kind: StepKind) -> bool:
         """Do steps of one kind, many at once, then fewer, down to single ones; whether any was taken."""
         before = self.steps
         units = kind.units(self.pair, self.partners)
@@ -313,7 +322,7 @@ class _Work:
         """Whether a pair is smaller and shows it, so that it takes the place of the smallest so far."""
         if self.until is not None and time.monotonic() > self.until:
             raise _EndedError("deadline")
-        least = size(pair)
+        least = pair_size(pair)
         if least >= self.size or (digest := _digest(pair)) in self.known:
             return False
         if self.tries >= self.most:
@@ -323,13 +332,13 @@ class _Work:
         shows = self.shows(pair)
         if shows:
             self.pair, self.size, self.steps = pair, least, self.steps + 1
-            self.partners = _partners(pair)
+            self.partners = _match_calls(pair)
         if self.progress is not None:
             self.progress(self.tries, self.pair)
         return shows
 
 
-def _partners(pair: Pair) -> Partners:
+def _match_calls(pair: Pair) -> Partners:
     """Which call of the prediction stands for which of gold."""
     pred, gold = pair
     if isinstance(pred, str) or isinstance(gold, str):

@@ -6,20 +6,34 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from planner_eval.base.arguments import FUNCTION, MAPPING, NAME, NUMBER, SECONDS, expect, expect_or_none
+from planner_eval.base.arguments import (
+    FUNCTION,
+    MAPPING,
+    NAME,
+    POSITIVE_COUNT,
+    SECONDS,
+    expect,
+    expect_or_none,
+)
 from planner_eval.base.errors import AbsentError, InputError
 from planner_eval.comparison.evaluate import pair
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.reading import AS_IT_COMES, Reading, refuse_reading
-from planner_eval.curation.shrink.goals import Shows, of_code, of_command, of_variants, refuse_code
-from planner_eval.curation.shrink.pairs import Asked, Told, only_pair, told
-from planner_eval.curation.shrink.search import TRIES
+from planner_eval.comparison.reading import DEFAULT_READING, Reading, check_reading
+from planner_eval.curation.shrink.goals import (
+    Goal,
+    goal_of_code,
+    goal_of_command,
+    goal_of_variants,
+    refuse_code,
+)
+from planner_eval.curation.shrink.pairs import InputSide, PairSelection, read_side, select_pair
+from planner_eval.curation.shrink.search import MAX_TRIES
 from planner_eval.curation.shrink.written_search import Limits, Shrunk, search
 from planner_eval.reading.files.record import GOLD_TERMS
 from planner_eval.reading.parse import Source
 
-DIFFERS = "official:corrected"
+DIFFERING_SCORES = "official:corrected"
 """The two columns of a benchmark's scores."""
 TRY_SECONDS = 60.0
 """How long a command may run for one pair, unless the user says otherwise."""
@@ -40,8 +54,8 @@ def shrink(  # noqa: PLR0913 - the options of a public function
     record: int | None = None,
     to: str | None = None,
     policy: AnyPolicy = DEFAULT_POLICY,
-    reading: Reading = AS_IT_COMES,
-    tries: int = TRIES,
+    reading: Reading = DEFAULT_READING,
+    tries: int = MAX_TRIES,
     deadline: float | None = None,
     try_deadline: float = TRY_SECONDS,
     progress: Callable[[int, str], None] | None = None,
@@ -90,56 +104,60 @@ def shrink(  # noqa: PLR0913 - the options of a public function
     ("f(#x='x')", "f(#x='O')", 'smallest')
     """
     measures = [
-        name for name, value in zip(_ASKED, (code, command, shows, differs), strict=True) if value is not None
+        name
+        for name, value in zip(_GOAL_OPTIONS, (code, command, shows, differs), strict=True)
+        if value is not None
     ]
     if len(measures) != 1:
         supplied = " and ".join(measures) or "nothing"
-        raise InputError(f"found {supplied}, expected one of {', '.join(_ASKED)}: what the pair shows")
-    refuse_reading(reading)
+        raise InputError(f"found {supplied}, expected one of {', '.join(_GOAL_OPTIONS)}: what the pair shows")
+    check_reading(reading)
     expect_or_none(NAME, code=code, command=command, benchmark=benchmark, figure=figure, id=id, to=to)
     expect_or_none(FUNCTION, shows=shows, progress=progress)
     expect_or_none(MAPPING, settings=settings)
-    expect_or_none(NUMBER, record=record)
+    expect_or_none(POSITIVE_COUNT, record=record)
     if code is not None:
         refuse_code(code)
-    expect(NUMBER, tries=tries)
+    expect(POSITIVE_COUNT, tries=tries)
     expect_or_none(SECONDS, deadline=deadline)
     expect(SECONDS, try_deadline=try_deadline)
-    chosen, selection = policy_of(policy), Asked(id, record, to)
+    chosen, selection = policy_of(policy), PairSelection(id, record, to)
     if differs is not None:
-        if differs != DIFFERS:
-            raise InputError(f"differs is {differs!r}, expected {DIFFERS!r}")
-        pred_record, gold_record, what = _scored(
+        if differs != DIFFERING_SCORES:
+            raise InputError(f"differs is {differs!r}, expected {DIFFERING_SCORES!r}")
+        pred_record, gold_record, what = _read_scored_goal(
             pred, gold, benchmark, figure, settings or {}, selection, reading
         )
     else:
-        pred_record, gold_record = _told(pred, gold, selection, reading)
+        pred_record, gold_record = _read_sides(pred, gold, selection, reading)
         if code is not None:
-            what = of_code(code, pred_record, gold_record, chosen)
+            what = goal_of_code(code, pred_record, gold_record, chosen)
         elif command is not None:
-            what = of_command(command, pred_record, gold_record, try_deadline)
+            what = goal_of_command(command, pred_record, gold_record, try_deadline)
         else:
             assert shows is not None
             if not shows(pred_record.text, gold_record.text):
                 raise AbsentError("the pair as it is does not show it")
-            what = Shows(shows, "what was asked for", asked="the function")
+            what = Goal(shows, "what was asked for", asked="the function")
     return search(pred_record, gold_record, what, chosen, Limits(tries, deadline), progress)
 
 
-_ASKED = ("code", "command", "shows", "differs")
+_GOAL_OPTIONS = ("code", "command", "shows", "differs")
 
 
-def _told(pred: Source, gold: Source, selection: Asked, reading: Reading) -> tuple[Told, Told]:
+def _read_sides(
+    pred: Source, gold: Source, selection: PairSelection, reading: Reading
+) -> tuple[InputSide, InputSide]:
     """The one pair that is meant."""
     paired = pair(pred, gold, reading=reading, id=selection.id)
-    left, right = only_pair(paired.pairs, selection.record, f"{paired.pred.name} and {paired.gold.name}")
+    left, right = select_pair(paired.pairs, selection.record, f"{paired.pred.name} and {paired.gold.name}")
     to = selection.to
     shared = {"compute": reading.compute}
     pred_options = {**shared, "dialect": reading.dialect, "repair": bool(reading.repair)}
     gold_options = {**shared, "dialect": reading.gold_dialect or reading.dialect}
     records = (
-        told(paired.pred, left, pred_options, to, role="pred"),
-        told(paired.gold, right, gold_options, to, role="gold"),
+        read_side(paired.pred, left, pred_options, to, role="pred"),
+        read_side(paired.gold, right, gold_options, to, role="gold"),
     )
     ignored = [name for name in (*GOLD_TERMS, "alternatives") if name in right.fields]
     if ignored:
@@ -148,24 +166,24 @@ def _told(pred: Source, gold: Source, selection: Asked, reading: Reading) -> tup
     return records
 
 
-def _scored(
+def _read_scored_goal(
     pred: Source,
     gold: Source,
     name: str | None,
     figure: str | None,
     settings: Mapping[str, str],
-    selection: Asked,
+    selection: PairSelection,
     reading: Reading,
-) -> tuple[Told, Told, Shows]:
+) -> tuple[InputSide, InputSide, Goal]:
     """The one answer and its sample, and what the benchmark's two scores say of them."""
-    from planner_eval.curation.shrink.benchmark import scored_sides
+    from planner_eval.curation.shrink.benchmark import read_scored_sides
 
     if name is None:
         raise InputError("the two scores are a benchmark's: which one?")
     for role, source in (("answers", pred), ("gold", gold)):
         if not isinstance(source, (str, os.PathLike)):
             raise InputError(f"the {role} are a {type(source).__name__}, expected the path of a file")
-    pred_record, gold_record, score = scored_sides(
+    pred_record, gold_record, score = read_scored_sides(
         os.fspath(pred), os.fspath(gold), name, settings, selection, reading
     )
-    return pred_record, gold_record, of_variants(name, score, pred_record, gold_record, figure)
+    return pred_record, gold_record, goal_of_variants(name, score, pred_record, gold_record, figure)

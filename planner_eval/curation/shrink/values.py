@@ -9,24 +9,24 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.curation.shrink.pairs import SIMPLE, Pair, number_length, weight_of
-from planner_eval.plan.linking import plan_of
+from planner_eval.curation.shrink.pairs import SIMPLE_TEXT, Pair, number_length, weight_of
+from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Arguments, Path, Plan, Ref, Template, Unresolved, Value
 
-ANSWER = -1
+ANSWER_POSITION = -1
 """Where a call's position is told: the plan's answer, whose values are as arguments are."""
-WORDS = 50
+MAX_WORDS = 50
 """Of texts of more words none is left out alone; halves are."""
 
 
-class _Gone:
+class _Dropped:
     """What stands for nothing, where null is a value."""
 
     def __repr__(self) -> str:
         return "GONE"
 
 
-GONE = _Gone()
+DROPPED = _Dropped()
 
 
 class Change(NamedTuple):
@@ -34,10 +34,10 @@ class Change(NamedTuple):
 
     Args:
         side: 0 the prediction, 1 gold.
-        call: The call's position, or :data:`ANSWER`.
+        call: The call's position, or :data:`ANSWER_POSITION`.
         argument: Which of its arguments, counted from 0.
         at: The way into its value; () is the whole value.
-        value: What stands there instead, :data:`GONE` for nothing.
+        value: What stands there instead, :data:`DROPPED` for nothing.
     """
 
     side: int
@@ -50,50 +50,50 @@ class Change(NamedTuple):
 Changes: TypeAlias = tuple[Change, ...]
 """What is changed in one step: on one side, or in the same place on both."""
 
-Simpler: TypeAlias = Callable[[Value, bool], Iterable[Any]]
+Simplifier: TypeAlias = Callable[[Value, bool], Iterable[Any]]
 """What could stand in a value's place: of the value, and of whether it is one of several in a value."""
 
 
 # ---------------------------------------------------------------- what is simpler
-def dropped(value: Value, inside: bool) -> Iterator[Any]:
+def drop_values(value: Value, inside: bool) -> Iterator[Any]:
     """Arguments, values of an answer, items of lists, fields of objects, parts of templates: none of it."""
     del value, inside
-    yield GONE
+    yield DROPPED
 
 
-def argument_dropped(value: Value, inside: bool) -> Iterator[Any]:
+def drop_arguments(value: Value, inside: bool) -> Iterator[Any]:
     """Arguments and values of an answer alone: none of it."""
     del value
     if not inside:
-        yield GONE
+        yield DROPPED
 
 
-def literal(value: Value, inside: bool) -> Iterator[Any]:
+def simplify_reference(value: Value, inside: bool) -> Iterator[Any]:
     """Of a reference a plain text, or a shorter way into what it names."""
     del inside
     if isinstance(value, (Ref, Unresolved)):
-        yield SIMPLE
+        yield SIMPLE_TEXT
         if value.path:
             yield replace(value, path=value.path[:-1])
 
 
-def simple(value: Value, inside: bool) -> Iterator[Any]:
+def simplify_value(value: Value, inside: bool) -> Iterator[Any]:
     """The simplest of what is like it: a plain text, 0 or 1, the only item of a list or an object."""
     del inside
     if isinstance(value, (list, dict, Template)):
         if not isinstance(value, Template) and len(value) == 1:
             yield from value if isinstance(value, list) else value.values()
-        yield SIMPLE
+        yield SIMPLE_TEXT
     elif isinstance(value, bool) or value is None:
         return
     elif isinstance(value, str):
-        yield from (SIMPLE,) if len(value) > 1 else ()
+        yield from (SIMPLE_TEXT,) if len(value) > 1 else ()
     elif isinstance(value, (int, float)):
         kind = type(value)
         yield from (kind(n) for n in (0, 1) if weight_of(n) < weight_of(value))
 
 
-def shorter(value: Value, inside: bool) -> Iterator[Any]:
+def shorten_value(value: Value, inside: bool) -> Iterator[Any]:
     """A part of a text or of a number's digits: halves, all but one word or digit, all but one end."""
     del inside
     if isinstance(value, str) and len(value) > 1:
@@ -101,7 +101,7 @@ def shorter(value: Value, inside: bool) -> Iterator[Any]:
         yield value[:middle]
         yield value[middle:]
         words = value.split(" ")
-        if 1 < len(words) <= WORDS:
+        if 1 < len(words) <= MAX_WORDS:
             yield from (" ".join([*words[:index], *words[index + 1 :]]) for index in range(len(words)))
         yield value[1:]
         yield value[:-1]
@@ -109,22 +109,22 @@ def shorter(value: Value, inside: bool) -> Iterator[Any]:
         return
     elif isinstance(value, int):
         yield abs(value)
-        yield from _numbers(value, int)
+        yield from _shorter_numbers(value, int)
     elif math.isfinite(value):
         yield from (abs(value), float(int(value)), round(value, 1), round(value, 2))
-        yield from (number for number in _numbers(value, float) if math.isfinite(number))
+        yield from (number for number in _shorter_numbers(value, float) if math.isfinite(number))
 
 
-def _numbers(value: float, kind: Callable[[str], float]) -> Iterator[float]:
+def _shorter_numbers(value: float, kind: Callable[[str], float]) -> Iterator[float]:
     """The numbers that some of a number's characters are: without its power of ten, halves, all but one.
 
-    >>> list(_numbers(-12.5, float))
+    >>> list(_shorter_numbers(-12.5, float))
     [-12.0, -0.5, -2.5, -1.5, -125.0, -12.0]
     """
     text = repr(abs(value))
     mantissa, power, _ = text.partition("e")
     middle, count = len(text) // 2, len(text)
-    ends = range(count) if count <= WORDS else (0, count - 1)
+    ends = range(count) if count <= MAX_WORDS else (0, count - 1)
     candidates = [*([mantissa] if power else []), text[:middle], text[middle:]]
     for digits in (*candidates, *(text[:index] + text[index + 1 :] for index in ends)):
         with suppress(ValueError):  # a point or an e alone, or nothing
@@ -132,7 +132,7 @@ def _numbers(value: float, kind: Callable[[str], float]) -> Iterator[float]:
 
 
 # ---------------------------------------------------------------- places
-class Place(NamedTuple):
+class ValueLocation(NamedTuple):
     """A value in a plan: of which call and argument, as in :class:`Change`, the way to it, and what it is."""
 
     call: int
@@ -141,20 +141,20 @@ class Place(NamedTuple):
     value: Value
 
 
-def places(plan: Plan) -> Iterator[Place]:
+def find_values(plan: Plan) -> Iterator[ValueLocation]:
     """Each value of a plan and what it holds; outer ones first."""
-    for call, arguments in _all(plan):
+    for call, arguments in _all_arguments(plan):
         for number, (_, value) in enumerate(arguments):
-            yield from (Place(call, number, path, item) for path, item in _inside(value, ()))
+            yield from (ValueLocation(call, number, path, item) for path, item in _nested_values(value, ()))
 
 
-def _all(plan: Plan) -> Iterator[tuple[int, Arguments]]:
+def _all_arguments(plan: Plan) -> Iterator[tuple[int, Arguments]]:
     yield from ((position, call.arguments) for position, call in enumerate(plan.calls))
     if plan.answer is not None:
-        yield ANSWER, plan.answer
+        yield ANSWER_POSITION, plan.answer
 
 
-def _inside(value: Value, path: Path) -> Iterator[tuple[Path, Value]]:
+def _nested_values(value: Value, path: Path) -> Iterator[tuple[Path, Value]]:
     yield path, value
     items: Iterable[tuple[str | int, Value]] = ()
     if isinstance(value, dict):
@@ -164,11 +164,11 @@ def _inside(value: Value, path: Path) -> Iterator[tuple[Path, Value]]:
     elif isinstance(value, Template):
         items = enumerate(value.parts)
     for key, item in items:
-        yield from _inside(item, (*path, key))
+        yield from _nested_values(item, (*path, key))
 
 
 # ---------------------------------------------------------------- steps
-def changes_together(pair: Pair, partners: Sequence[tuple[int, int]], simpler: Simpler) -> list[Changes]:
+def paired_changes(pair: Pair, partners: Sequence[tuple[int, int]], simpler: Simplifier) -> list[Changes]:
     """The same change in the same place of calls that stand for one another, where both have one value there.
 
     Of what is dropped the values may differ.
@@ -176,22 +176,22 @@ def changes_together(pair: Pair, partners: Sequence[tuple[int, int]], simpler: S
     pred, gold = pair
     if isinstance(pred, str) or isinstance(gold, str):
         return []
-    to_gold = dict(partners) | {ANSWER: ANSWER}
-    names = {position: [name for name, _ in arguments] for position, arguments in _all(gold)}
-    gold_values = {(call, number, path): value for call, number, path, value in places(gold)}
-    pred_arguments = dict(_all(pred))
+    to_gold = dict(partners) | {ANSWER_POSITION: ANSWER_POSITION}
+    names = {position: [name for name, _ in arguments] for position, arguments in _all_arguments(gold)}
+    gold_values = {(call, number, path): value for call, number, path, value in find_values(gold)}
+    pred_arguments = dict(_all_arguments(pred))
     changes: list[Changes] = []
-    for call, pred_argument, path, value in places(pred):
+    for call, pred_argument, path, value in find_values(pred):
         name, gold_call = pred_arguments[call][pred_argument][0], to_gold.get(call)
         if gold_call is None or name not in names.get(gold_call, ()):
             continue
         gold_argument = names[gold_call].index(name)
-        gold_value = gold_values.get((gold_call, gold_argument, path), GONE)
-        if gold_value is GONE:
+        gold_value = gold_values.get((gold_call, gold_argument, path), DROPPED)
+        if gold_value is DROPPED:
             continue
-        are_alike = _alike(value, gold_value, to_gold)
+        are_alike = _can_change_alike(value, gold_value, to_gold)
         for new, gold_new in zip(simpler(value, bool(path)), simpler(gold_value, bool(path)), strict=False):
-            if are_alike or new is GONE:
+            if are_alike or new is DROPPED:
                 changes.append(
                     (
                         Change(0, call, pred_argument, path, new),
@@ -201,18 +201,18 @@ def changes_together(pair: Pair, partners: Sequence[tuple[int, int]], simpler: S
     return changes
 
 
-def changes_alone(pair: Pair, _partners: Sequence[tuple[int, int]], simpler: Simpler) -> list[Changes]:
+def single_changes(pair: Pair, _partners: Sequence[tuple[int, int]], simpler: Simplifier) -> list[Changes]:
     """One change on one side."""
     return [
         (Change(number, call, argument, path, new),)
         for number, plan in enumerate(pair)
         if not isinstance(plan, str)
-        for call, argument, path, value in places(plan)
+        for call, argument, path, value in find_values(plan)
         for new in simpler(value, bool(path))
     ]
 
 
-def _alike(value: Value, other: Value, to_gold: Mapping[int, int]) -> bool:
+def _can_change_alike(value: Value, other: Value, to_gold: Mapping[int, int]) -> bool:
     """Whether two values can be made simpler in one way: equal ones, and those that hold others.
 
     References are equal where they name the same output of calls that stand for one another.
@@ -226,7 +226,7 @@ def _alike(value: Value, other: Value, to_gold: Mapping[int, int]) -> bool:
     return isinstance(value, Template) or bool(value == other)
 
 
-def changed(pair: Pair, units: Iterable[Changes]) -> Pair:
+def apply_changes(pair: Pair, units: Iterable[Changes]) -> Pair:
     """The pair with some changes; of two in one place, or in one that another changes, the first holds."""
     new_values: list[dict[tuple[int, int], dict[Path, Any]]] = [{}, {}]
     for change in (change for unit in units for change in unit):
@@ -234,48 +234,53 @@ def changed(pair: Pair, units: Iterable[Changes]) -> Pair:
             change.at, change.value
         )
     changed_plans = [
-        _changed(plan, new_values[number]) if new_values[number] and not isinstance(plan, str) else plan
+        _change_plan(plan, new_values[number]) if new_values[number] and not isinstance(plan, str) else plan
         for number, plan in enumerate(pair)
     ]
     return Pair(*changed_plans)
 
 
-def _changed(plan: Plan, new_values: Mapping[tuple[int, int], Mapping[Path, Any]]) -> Plan:
+def _change_plan(plan: Plan, new_values: Mapping[tuple[int, int], Mapping[Path, Any]]) -> Plan:
     new_arguments: dict[int, Arguments] = {}
-    for call, arguments in _all(plan):
+    for call, arguments in _all_arguments(plan):
         new = (
-            (name, _rebuilt(value, (), new_values[call, number]) if (call, number) in new_values else value)
+            (
+                name,
+                _rebuild_value(value, (), new_values[call, number])
+                if (call, number) in new_values
+                else value,
+            )
             for number, (name, value) in enumerate(arguments)
         )
-        new_arguments[call] = tuple((name, value) for name, value in new if value is not GONE)
+        new_arguments[call] = tuple((name, value) for name, value in new if value is not DROPPED)
     calls = tuple(replace(call, arguments=new_arguments[i]) for i, call in enumerate(plan.calls))
-    return plan_of(calls, new_arguments.get(ANSWER))
+    return build_plan(calls, new_arguments.get(ANSWER_POSITION))
 
 
-def _rebuilt(value: Value, path: Path, new_values: Mapping[Path, Any]) -> Any:
+def _rebuild_value(value: Value, path: Path, new_values: Mapping[Path, Any]) -> Any:
     if path in new_values:
         return new_values[path]
     if isinstance(value, dict):
-        fields = ((key, _rebuilt(item, (*path, key), new_values)) for key, item in value.items())
-        return {key: item for key, item in fields if item is not GONE}
+        fields = ((key, _rebuild_value(item, (*path, key), new_values)) for key, item in value.items())
+        return {key: item for key, item in fields if item is not DROPPED}
     if isinstance(value, (list, Template)):
         old_items = value if isinstance(value, list) else value.parts
-        items = [_rebuilt(item, (*path, number), new_values) for number, item in enumerate(old_items)]
-        items = [item for item in items if item is not GONE]
-        return items if isinstance(value, list) else settled(Template(tuple(items)))
+        items = [_rebuild_value(item, (*path, number), new_values) for number, item in enumerate(old_items)]
+        items = [item for item in items if item is not DROPPED]
+        return items if isinstance(value, list) else collapse_templates(Template(tuple(items)))
     return value
 
 
-def settled(value: Value) -> Value:
+def collapse_templates(value: Value) -> Value:
     """The value, whose templates without a reference are texts.
 
-    >>> settled([Template(("a", "x")), 7])
+    >>> collapse_templates([Template(("a", "x")), 7])
     ['ax', 7]
     """
     if isinstance(value, dict):
-        return {key: settled(item) for key, item in value.items()}
+        return {key: collapse_templates(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [settled(item) for item in value]
+        return [collapse_templates(item) for item in value]
     if isinstance(value, Template) and all(isinstance(segment, str) for segment in value.parts):
         return "".join(value.parts)
     return value

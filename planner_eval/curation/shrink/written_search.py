@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import AbsentError, ParseError, WriteError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.curation.shrink import search as smallest
-from planner_eval.curation.shrink.goals import Shows
-from planner_eval.curation.shrink.pairs import Pair, Side, Size, Told, bare, size_of
+from planner_eval.curation.shrink.goals import Goal
+from planner_eval.curation.shrink.pairs import InputSide, Pair, Side, Size, size_of, strip_source
 from planner_eval.curation.shrink.search import ENDINGS
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------
 # The smallest pair of plans that was found.
 @dataclass(frozen=True)
-class Part:
+class ShrunkSide:
     """One side of the smallest pair.
 
     Args:
@@ -61,8 +61,8 @@ class Shrunk:
         policy: How values compare in its diff.
     """
 
-    pred: Part
-    gold: Part
+    pred: ShrunkSide
+    gold: ShrunkSide
     shows: str
     tries: int
     steps: int
@@ -88,16 +88,16 @@ class Shrunk:
             )
         )
         left = [
-            f"{counted(was, what[:-1])} to {now:,}"
+            f"{format_count(was, what[:-1])} to {now:,}"
             for what, was, now in zip(Size._fields[:-1], before, after, strict=False)
             if was
         ]
         texts = [
-            f"{counted(output.before.weight, 'character')} of text to {output.after.weight:,}"
+            f"{format_count(output.before.weight, 'character')} of text to {output.after.weight:,}"
             for output in (self.pred, self.gold)
             if output.dialect is None and output.before.weight
         ]
-        return f"{', '.join([*left, *texts])} in {counted(self.tries, 'try')}; {ENDINGS[self.ended]}"
+        return f"{', '.join([*left, *texts])} in {format_count(self.tries, 'try')}; {ENDINGS[self.ended]}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON data."""
@@ -126,7 +126,7 @@ class Shrunk:
 
 # ----------------------------------------------------------------------
 # The search over a pair as it is written: as plans, or as texts.
-AGAIN = 3
+CONFIRMATIONS = 3
 """So often a command or a function is asked again of the pair that was found."""
 
 
@@ -143,9 +143,9 @@ class Limits(NamedTuple):
 
 
 def search(
-    pred: Told,
-    gold: Told,
-    shows: Shows,
+    pred: InputSide,
+    gold: InputSide,
+    shows: Goal,
     policy: Policy,
     limits: Limits,
     progress: Callable[[int, str], None] | None,
@@ -182,7 +182,7 @@ def search(
 
     def tell(count: int, pair: Pair) -> None:
         if progress is not None:
-            progress(count, _large(pair))
+            progress(count, _format_size(pair))
 
     result = smallest.shrink(
         start, lambda pair: prepared.shows(pair, shows), progress=tell, **limits._asdict()
@@ -192,7 +192,7 @@ def search(
     ended = result.ended
     if shows.asked and ended != "interrupted":
         try:
-            if not all(shows.texts(outputs[0].text, outputs[1].text) for _ in range(AGAIN)):
+            if not all(shows.texts(outputs[0].text, outputs[1].text) for _ in range(CONFIRMATIONS)):
                 ended = "wavers"
                 notes.append(
                     f"{shows.asked} does not answer the same each time: of this pair it said yes, then no"
@@ -204,7 +204,7 @@ def search(
     )
 
 
-def _large(pair: Pair) -> str:
+def _format_size(pair: Pair) -> str:
     size = size_of(pair.pred).plus(size_of(pair.gold))
     return (
         f"{size.calls:,} calls, {size.arguments:,} arguments" if size.calls else f"{size.weight:,} characters"
@@ -220,14 +220,18 @@ class _Sides:
         as_plans: Of each whether it is made smaller as a plan.
     """
 
-    def __init__(self, pred: Told, gold: Told, as_plans: tuple[bool, bool]) -> None:
+    def __init__(self, pred: InputSide, gold: InputSide, as_plans: tuple[bool, bool]) -> None:
         self.told, self.as_plans = (pred, gold), as_plans
 
     def start(self) -> Pair:
         """The pair that the search begins with; a side that is left as it is, is nothing to it."""
         pairs = zip(self.told, self.as_plans, strict=True)
         first, second = (
-            bare(record.plan) if as_plan and record.plan is not None else record.text if record.cut else ""
+            strip_source(record.plan)
+            if as_plan and record.plan is not None
+            else record.text
+            if record.cut
+            else ""
             for record, as_plan in pairs
         )
         return Pair(first, second)
@@ -245,12 +249,12 @@ class _Sides:
             return None
         return text if text.strip() else None  # in some notations no call is no text, which is no plan
 
-    def shows(self, pair: Pair, shows: Shows) -> bool:
+    def shows(self, pair: Pair, shows: Goal) -> bool:
         """Whether a pair shows it, as it is written."""
         pred, gold = self.text(0, pair.pred), self.text(1, pair.gold)
         return pred is not None and gold is not None and shows.texts(pred, gold)
 
-    def part(self, index: int, before: Side, after: Side) -> Part:
+    def part(self, index: int, before: Side, after: Side) -> ShrunkSide:
         """One side of what was found."""
         record = self.told[index]
         text = self.text(index, after)
@@ -261,7 +265,7 @@ class _Sides:
             plan = None
         file = record.file(text)
         written = not isinstance(after, str)
-        return Part(
+        return ShrunkSide(
             text,
             record.dialect if written else None,
             plan,

@@ -8,24 +8,24 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool
-from planner_eval.catalogs.check import check, meant
-from planner_eval.plan.model import WHOLE_RESULT, Path, Plan, Ref, Unresolved, Value, references
+from planner_eval.catalogs.check import check, find_tool
+from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Plan, Ref, Unresolved, Value, references
 
 AS_TEXT = "suggest.as_text"
 NO_APP = "suggest.no_app"
 
-_SHOWN = 60
-_LONGEST = 200
-_SIGNED = re.compile(
+_MAX_SHOWN_CHARACTERS = 60
+_MAX_REFERENCE_CHARACTERS = 200
+_MARKED_REFERENCE = re.compile(
     r"\$\{([^${}]+)\}|\$([^${}]+)\$|\{\{([^{}]+)\}\}|\{([^{}]+)\}|<([^<>]+)>"
     r"|\$([^\W\d][^${}]*)|#([A-Za-z]{1,4}\d+)"
 )
 """How models mark a reference; an open ``$5`` is an amount, and an open ``#rome`` a tag."""
 
-_MADE = re.compile(r"c\d+(?:_\d+)?")
+_GENERATED_ID = re.compile(r"c\d+(?:_\d+)?")
 """The ids that linking gives to calls without a label."""
 
-_STEP = re.compile(r"[.\[\]]+")
+_PATH_SEPARATORS = re.compile(r"[.\[\]]+")
 
 
 class Fault(NamedTuple):
@@ -67,25 +67,25 @@ def faults(plan: Plan, catalog: Catalog) -> tuple[Fault, ...]:
         if finding.code != "check.unused_result"
         and (finding.severity != "info" or finding.code == "check.ambiguous_tool")
     ]
-    plan_faults += _without_app(plan, catalog)
-    plan_faults += _references(plan, catalog)
+    plan_faults += _find_missing_apps(plan, catalog)
+    plan_faults += _find_reference_faults(plan, catalog)
     return tuple(sorted(plan_faults, key=lambda fault: len(plan.calls) if fault.call is None else fault.call))
 
 
-Key = tuple[str, str | None, str | None]
+FaultKey = tuple[str, str | None, str | None]
 
 
-def keyed(plan: Plan, plan_faults: tuple[Fault, ...]) -> Counter[Key]:
+def count_faults(plan: Plan, plan_faults: tuple[Fault, ...]) -> Counter[FaultKey]:
     """How often each fault is there, named so that a plan can be compared with what was made of it."""
-    return Counter(key_of(plan, fault) for fault in plan_faults)
+    return Counter(fault_key(plan, fault) for fault in plan_faults)
 
 
-def key_of(plan: Plan, fault: Fault) -> Key:
+def fault_key(plan: Plan, fault: Fault) -> FaultKey:
     """What a fault is called in any plan that was made of this one."""
     return fault.code, None if fault.call is None else plan.calls[fault.call].id, fault.argument
 
 
-def _without_app(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
+def _find_missing_apps(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
     """Calls that name no app in a plan that names apps; which of several is told by ``check`` already."""
     if plan.dialect != "appbench" and not any(call.app for call in plan.calls):
         return
@@ -98,20 +98,22 @@ def _without_app(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
                 yield Fault(NO_APP, text, position)
 
 
-def _references(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
+def _find_reference_faults(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
     """References to nothing, to later calls and to the call itself, and texts that name an output."""
-    call_names = _Known(plan, catalog)
+    call_names = _CallNames(plan, catalog)
     for position, call in enumerate(plan.calls):
         for name, value in call.arguments:
-            yield from _of_value(value, position, name, call_names)
+            yield from _find_value_faults(value, position, name, call_names)
     for name, value in plan.answer or ():
-        yield from _of_value(value, None, name, call_names)
+        yield from _find_value_faults(value, None, name, call_names)
 
 
-def _of_value(value: Value, position: int | None, name: str, call_names: _Known) -> Iterator[Fault]:
+def _find_value_faults(
+    value: Value, position: int | None, name: str, call_names: _CallNames
+) -> Iterator[Fault]:
     for path, ref in references(value):
         if isinstance(ref, Unresolved):
-            text = f"{name} refers to {ref.name[:_SHOWN]!r}, which no call is called"
+            text = f"{name} refers to {ref.name[:_MAX_SHOWN_CHARACTERS]!r}, which no call is called"
             yield Fault("reference.unresolved", text, position, name, path)
         elif position is not None and ref.call >= position:
             code = "reference.self" if ref.call == position else "reference.forward"
@@ -122,7 +124,10 @@ def _of_value(value: Value, position: int | None, name: str, call_names: _Known)
     if position is not None:
         for path, text in _texts(value):
             if call_names.named(text, position) is not None:
-                message = f"{name} is the text {text[:_SHOWN]!r}, which names an earlier call's output"
+                message = (
+                    f"{name} is the text {text[:_MAX_SHOWN_CHARACTERS]!r}, which names an earlier "
+                    "call's output"
+                )
                 yield Fault(AS_TEXT, message, position, name, path)
 
 
@@ -137,7 +142,7 @@ def _texts(value: Value, path: Path = ()) -> Iterator[tuple[Path, str]]:
             yield from _texts(item, (*path, key))
 
 
-class _Known:
+class _CallNames:
     """Which names mean a call or its output, for texts that should have been references.
 
     A call without a label was given one by linking, which no text can mean.
@@ -150,7 +155,9 @@ class _Known:
     def __init__(self, plan: Plan, catalog: Catalog) -> None:
         self._plan, self._catalog = plan, catalog
         self._ids = {
-            call.id: position for position, call in enumerate(plan.calls) if not _MADE.fullmatch(call.id)
+            call.id: position
+            for position, call in enumerate(plan.calls)
+            if not _GENERATED_ID.fullmatch(call.id)
         }
         self._returns: dict[str, list[int]] = {}
         for position, call in enumerate(plan.calls):
@@ -166,11 +173,11 @@ class _Known:
             bare: Whether a label alone will do, which any text may be by chance; otherwise the text has to be
                 marked as a reference, or to be a label with an output that its tool has.
         """
-        if not text or len(text) > _LONGEST:
+        if not text or len(text) > _MAX_REFERENCE_CHARACTERS:
             return None
-        signed = _SIGNED.fullmatch(text.strip())
+        signed = _MARKED_REFERENCE.fullmatch(text.strip())
         inner = next(group for group in signed.groups() if group is not None) if signed else text
-        first, *steps = [step for step in _STEP.split(inner.strip()) if step] or [""]
+        first, *steps = [step for step in _PATH_SEPARATORS.split(inner.strip()) if step] or [""]
         path: Path = tuple(int(step) if step.isdecimal() and len(step) < 9 else step for step in steps)
         position = self._ids.get(first)
         if position is not None and position < before:
@@ -187,22 +194,25 @@ class _Known:
         call = self._plan.calls[position]
         if path[0] in call.returns:
             return True
-        tool = meant(call, self._catalog)
-        return tool is not None and declares(tool, path)
+        tool = find_tool(call, self._catalog)
+        return tool is not None and has_declared_output(tool, path)
 
 
-def declares(tool: Tool, path: Path) -> bool:
+def has_declared_output(tool: Tool, path: Path) -> bool:
     """Whether a catalog says that a tool has an output, and does not merely leave it open.
 
     >>> from planner_eval.catalogs.catalog import Parameter, Type
     >>> find = Tool("find", returns=Type(("object",), fields=(Parameter("id"),)))
-    >>> declares(find, ("id",)), declares(find, ("size",)), declares(Tool("find"), ("id",))
+    >>> (
+    ...     has_declared_output(find, ("id",)), has_declared_output(find, ("size",)),
+    ...     has_declared_output(Tool("find"), ("id",))
+    ... )
     (True, False, False)
     """
     if not path:
         return tool.returns != ANY
     fields = {field.name for field in tool.returns.unfolded.fields}
-    named = path[0] in fields or (path[0] in WHOLE_RESULT and tool.only_output is not None)
+    named = path[0] in fields or (path[0] in WHOLE_RESULT_NAMES and tool.only_output is not None)
     return named and tool.returns != ANY and tool.output(path) is not None
 
 
@@ -222,4 +232,4 @@ def text_reference(
     >>> text_reference(parse([{"id": "v1", "name": "f", "arguments": {}}]), "$v1.x$", 1)
     Ref(call=0, path=('x',))
     """
-    return _Known(plan, catalog or Catalog(())).named(text, before, bare=bare)
+    return _CallNames(plan, catalog or Catalog(())).named(text, before, bare=bare)

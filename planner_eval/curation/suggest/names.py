@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-LONGEST = 80
+MAX_NAME_CHARACTERS = 80
 """Characters of a name that are compared."""
 
-_EDITS, _WHOLE, _LONG = 2, 5, 9
+_MAX_TYPO_EDITS, _MIN_LETTERS_FOR_ONE_EDIT, _MIN_LETTERS_FOR_TWO_EDITS = 2, 5, 9
 """Edits of a typo at most; letters of a word in which one may be wrong, and of one in which two may be."""
 
-_COMMON = 2_000
+_MAX_NAMES_PER_BIGRAM = 2_000
 """A pair of letters that more names than this share tells nothing, and is not looked up."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 
-_SAME = (
+_SYNONYM_LINES = (
     "get fetch retrieve read load obtain show view",
     "find search lookup query browse seek discover",
     "create add make new insert register",
@@ -45,7 +45,7 @@ _SAME = (
 )
 """Words that people put for one another in the names of tools and arguments."""
 
-_MEANING = {word: group for group, line in enumerate(_SAME) for word in line.split()}
+_SYNONYM_GROUP = {word: group for group, line in enumerate(_SYNONYM_LINES) for word in line.split()}
 
 
 def words(name: str) -> tuple[str, ...]:
@@ -54,19 +54,22 @@ def words(name: str) -> tuple[str, ...]:
     >>> words("searchFlight_v2"), words("HTTPServer")
     (('search', 'flight', 'v', '2'), ('http', 'server'))
     """
-    return tuple(word.casefold() for word in _WORD.findall(name[:LONGEST]))
+    return tuple(word.casefold() for word in _WORD.findall(name[:MAX_NAME_CHARACTERS]))
 
 
-def plain(name: str) -> str:
+def normalize_name(name: str) -> str:
     """A name without case and signs, by which ``getUser`` is ``get_user``."""
     return "".join(words(name))
 
 
 @lru_cache(maxsize=1 << 16)
-def alike(name: str, other: str) -> float:
+def name_similarity(name: str, other: str) -> float:
     """How alike two names are, from 0 to 1: by letters or by words, whichever says more.
 
-    >>> alike("getUser", "get_user"), alike("fetch_user", "get_user") > alike("fetch_user", "get_room")
+    >>> (
+    ...     name_similarity("getUser", "get_user"),
+    ...     name_similarity("fetch_user", "get_user") > name_similarity("fetch_user", "get_room")
+    ... )
     (1.0, True)
     """
     left_words, right_words = words(name), words(other)
@@ -75,18 +78,22 @@ def alike(name: str, other: str) -> float:
         return 1.0 if left or name == other else 0.0
     matcher = SequenceMatcher(None, left, right, autojunk=False)
     letters = matcher.ratio() if matcher.quick_ratio() > 0.4 else 0.0
-    return max(letters, 0.95 * _by_words(left_words, right_words))
+    return max(letters, 0.95 * _word_similarity(left_words, right_words))
 
 
-def _by_words(left_words: Sequence[str], right_words: Sequence[str]) -> float:
+def _word_similarity(left_words: Sequence[str], right_words: Sequence[str]) -> float:
     """The share of words that two names have in common, words of one meaning for most of one."""
     if not left_words or not right_words:
         return 0.0
     left, right = Counter(left_words), Counter(right_words)
     same = left & right
     shared = float(same.total())
-    left_meanings = Counter(_MEANING[word] for word in (left - same).elements() if word in _MEANING)
-    right_meanings = Counter(_MEANING[word] for word in (right - same).elements() if word in _MEANING)
+    left_meanings = Counter(
+        _SYNONYM_GROUP[word] for word in (left - same).elements() if word in _SYNONYM_GROUP
+    )
+    right_meanings = Counter(
+        _SYNONYM_GROUP[word] for word in (right - same).elements() if word in _SYNONYM_GROUP
+    )
     shared += 0.85 * (left_meanings & right_meanings).total()
     return 2 * shared / (len(left_words) + len(right_words))
 
@@ -103,12 +110,12 @@ def is_typo(word: str, intended: str) -> bool:
     >>> is_typo("deny", "delay"), is_typo("move", "remove"), is_typo("look", "lock")
     (False, False, False)
     """
-    if word == intended or word in _KNOWN or not (word.isalpha() and intended.isalpha()):
+    if word == intended or word in _KNOWN_WORDS or not (word.isalpha() and intended.isalpha()):
         return word == intended
     short, long = sorted((word, intended), key=len)
-    if len(long) - len(short) > _EDITS or min(len(word), len(intended)) < 2:
+    if len(long) - len(short) > _MAX_TYPO_EDITS or min(len(word), len(intended)) < 2:
         return False
-    if _negated(word, intended) or _negated(intended, word):
+    if _is_negated(word, intended) or _is_negated(intended, word):
         return False
     if word[0] != intended[0]:
         return word[:2] == intended[1::-1] and word[2:] == intended[2:]
@@ -118,15 +125,15 @@ def is_typo(word: str, intended: str) -> bool:
         if swapped and short[wrong[1]] == long[wrong[0]]:
             return True
         if len(wrong) == 1:
-            return len(long) >= _WHOLE
+            return len(long) >= _MIN_LETTERS_FOR_ONE_EDIT
     elif len(long) == len(short) + 1:
         more = [index for index in range(len(long)) if long[:index] + long[index + 1 :] == short]
         if more:
-            return len(short) >= _WHOLE - 1 or len(more) > 1
-    return len(short) >= _LONG and _edits(word, intended) <= _EDITS
+            return len(short) >= _MIN_LETTERS_FOR_ONE_EDIT - 1 or len(more) > 1
+    return len(short) >= _MIN_LETTERS_FOR_TWO_EDITS and _edit_distance(word, intended) <= _MAX_TYPO_EDITS
 
 
-def _edits(word: str, other: str) -> int:
+def _edit_distance(word: str, other: str) -> int:
     """How many letters have to be put in, left out or exchanged to make one word another."""
     row: list[int] = [*range(len(other) + 1)]
     for index, letter in enumerate(word):
@@ -139,7 +146,9 @@ def _edits(word: str, other: str) -> int:
 
 
 @lru_cache(maxsize=1 << 14)
-def strays(name: str, other: str, *, synonyms: bool = True) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def find_stray_words(
+    name: str, other: str, *, synonyms: bool = True
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words of each of two names that the other has not: neither so, nor misspelt, nor as a synonym.
 
     Args:
@@ -147,19 +156,30 @@ def strays(name: str, other: str, *, synonyms: bool = True) -> tuple[tuple[str, 
         other: Another.
         synonyms: Whether a word of one meaning will do.
 
-    >>> strays("fetch_users", "getUser"), strays("reject_invite", "accept_invite")
+    >>> find_stray_words("fetch_users", "getUser"), find_stray_words("reject_invite", "accept_invite")
     (((), ()), (('reject',), ('accept',)))
-    >>> strays("get_weather", "get_current_weather"), strays("searchhotels", "search_hotel")
+    >>> (
+    ...     find_stray_words("get_weather", "get_current_weather"),
+    ...     find_stray_words("searchhotels", "search_hotel")
+    ... )
     (((), ('current',)), ((), ()))
     """
     left_words, right_words = list(words(name)), list(words(other))
     left, right = "".join(left_words), "".join(right_words)
-    if left == right or (len(left_words) != len(right_words) and len(left) >= _LONG and is_typo(left, right)):
+    if left == right or (
+        len(left_words) != len(right_words)
+        and len(left) >= _MIN_LETTERS_FOR_TWO_EDITS
+        and is_typo(left, right)
+    ):
         return (), ()
-    if _WAY & {*left_words} and left_words != right_words and sorted(left_words) == sorted(right_words):
+    if (
+        _DIRECTIONS & {*left_words}
+        and left_words != right_words
+        and sorted(left_words) == sorted(right_words)
+    ):
         return tuple(left_words), tuple(right_words)  # pdf_to_text is no text_to_pdf
-    tests: list[Callable[[str, str], bool]] = [str.__eq__, _same_stem, is_typo]
-    tests += [_synonymous] if synonyms else []
+    tests: list[Callable[[str, str], bool]] = [str.__eq__, _is_same_stem, is_typo]
+    tests += [_are_synonyms] if synonyms else []
     for same in tests:
         for word in [*left_words]:
             partner = next((candidate for candidate in right_words if same(word, candidate)), None)
@@ -169,23 +189,23 @@ def strays(name: str, other: str, *, synonyms: bool = True) -> tuple[tuple[str, 
     return tuple(left_words), tuple(right_words)
 
 
-_WAY = frozenset(["to", "from"])
+_DIRECTIONS = frozenset(["to", "from"])
 
 
-def _same_stem(word: str, other: str) -> bool:
+def _is_same_stem(word: str, other: str) -> bool:
     """Whether two words are one but for number: ``rates`` and ``rate``, ``cities`` and ``city``."""
     short, long = sorted((word, other), key=len)
     plural = f"{short[:-1]}ies" if short.endswith("y") else f"{short}es"
     return len(short) > 2 and long in (f"{short}s", plural)
 
 
-def _synonymous(word: str, other: str) -> bool:
-    return word in _MEANING and _MEANING[word] == _MEANING.get(other)
+def _are_synonyms(word: str, other: str) -> bool:
+    return word in _SYNONYM_GROUP and _SYNONYM_GROUP[word] == _SYNONYM_GROUP.get(other)
 
 
-_NO = frozenset(["no", "not", "non", "without", "never", "except", "free", "un", "t", "nor"])
-_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "not", "no", "anti", "de", "mis", "ex")
-_CONTRARY = (
+_NEGATIONS = frozenset(["no", "not", "non", "without", "never", "except", "free", "un", "t", "nor"])
+_NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "not", "no", "anti", "de", "mis", "ex")
+_CONTRARY_LINES = (
     "male/female man/woman men/women asc/desc ascending/descending increase/decrease import/export",
     "include/exclude included/excluded internal/external minimum/maximum min/max open/close opened/closed",
     "inbound/outbound before/after upper/lower indoor/outdoor indoors/outdoors online/offline in/out on/off",
@@ -194,38 +214,41 @@ _CONTRARY = (
     "departure/arrival sender/receiver sender/recipient deposit/withdraw buy/sell add/remove add/delete",
     "create/delete show/hide encode/decode encrypt/decrypt upload/download login/logout mute/unmute",
 )
-_OPPOSITES = frozenset(frozenset(pair.split("/")) for line in _CONTRARY for pair in line.split())
-_KNOWN = frozenset({*_MEANING, *(word for pair in _OPPOSITES for word in pair)})
+_OPPOSITES = frozenset(frozenset(pair.split("/")) for line in _CONTRARY_LINES for pair in line.split())
+_KNOWN_WORDS = frozenset({*_SYNONYM_GROUP, *(word for pair in _OPPOSITES for word in pair)})
 
 
 @lru_cache(maxsize=1 << 14)
-def opposed(name: str, other: str) -> bool:
+def are_opposites(name: str, other: str) -> bool:
     """Whether two names differ by what turns one into its opposite: a negation, or a word for its contrary.
 
-    >>> opposed("unavailable", "available"), opposed("non-vegetarian", "vegetarian"), opposed("min", "max")
+    >>> (
+    ...     are_opposites("unavailable", "available"), are_opposites("non-vegetarian", "vegetarian"),
+    ...     are_opposites("min", "max")
+    ... )
     (True, True, True)
-    >>> opposed("economy class", "Economy"), opposed("under_score", "score")
+    >>> are_opposites("economy class", "Economy"), are_opposites("under_score", "score")
     (False, False)
     """
     left_words, right_words = words(name), words(other)
     if "".join(left_words) == "".join(right_words):
         return False
-    if len(_NO & {*left_words}) != len(_NO & {*right_words}):
+    if len(_NEGATIONS & {*left_words}) != len(_NEGATIONS & {*right_words}):
         return True
     left_only, right_only = (
         [word for word in left_words if word not in right_words],
         [word for word in right_words if word not in left_words],
     )
     return any(
-        frozenset((left, right)) in _OPPOSITES or _negated(left, right) or _negated(right, left)
+        frozenset((left, right)) in _OPPOSITES or _is_negated(left, right) or _is_negated(right, left)
         for left in left_only
         for right in right_only
     )
 
 
-def _negated(word: str, stem: str) -> bool:
+def _is_negated(word: str, stem: str) -> bool:
     """Whether a word is a stem, or one near it, with a prefix that turns its meaning."""
-    for prefix in _PREFIXES:
+    for prefix in _NEGATIVE_PREFIXES:
         remainder = word.removeprefix(prefix)
         if remainder != word and len(remainder) > 2:
             ends = next(
@@ -239,13 +262,13 @@ def _negated(word: str, stem: str) -> bool:
     return False
 
 
-class Index:
+class NameIndex:
     """Many names, by the pairs of letters and the words in them.
 
     Args:
         names: The names; what is found are their positions.
 
-    >>> Index(["search_flight", "book_hotel"]).nearest("serchFlight", 1)
+    >>> NameIndex(["search_flight", "book_hotel"]).nearest("serchFlight", 1)
     [0]
     """
 
@@ -253,19 +276,19 @@ class Index:
         self._sizes: list[int] = []
         self._at: dict[str, list[int]] = {}
         for position, name in enumerate(names):
-            pieces = _pieces(name)
+            pieces = _name_features(name)
             self._sizes.append(len(pieces))
             for piece in pieces:
                 self._at.setdefault(piece, []).append(position)
 
     def nearest(self, name: str, most: int) -> list[int]:
         """The positions of the names that share most with one, the nearest first."""
-        pieces = _pieces(name)
+        pieces = _name_features(name)
         shared: Counter[int] = Counter()
         for piece in sorted(pieces):
             positions = self._at.get(piece, ())
-            if len(positions) <= _COMMON or piece == plain(name):
-                shared.update(positions[:_COMMON])
+            if len(positions) <= _MAX_NAMES_PER_BIGRAM or piece == normalize_name(name):
+                shared.update(positions[:_MAX_NAMES_PER_BIGRAM])
         ranked = sorted(
             shared,
             key=lambda position: (-2 * shared[position] / (len(pieces) + self._sizes[position]), position),
@@ -273,11 +296,16 @@ class Index:
         return ranked[:most]
 
 
-def _pieces(name: str) -> frozenset[str]:
+def _name_features(name: str) -> frozenset[str]:
     """The pairs of letters of a name, its words with what they mean, and all of it."""
     name_words = words(name)
     text = f"^{''.join(name_words)}$"
     pairs = {text[start : start + 2] for start in range(len(text) - 1)}
     return frozenset(
-        {*pairs, *name_words, *(f"={_MEANING[word]}" for word in name_words if word in _MEANING), text[1:-1]}
+        {
+            *pairs,
+            *name_words,
+            *(f"={_SYNONYM_GROUP[word]}" for word in name_words if word in _SYNONYM_GROUP),
+            text[1:-1],
+        }
     )

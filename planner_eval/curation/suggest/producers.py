@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
-from planner_eval.catalogs.check import meant
-from planner_eval.catalogs.values import fits
-from planner_eval.curation.suggest.faults import declares
-from planner_eval.curation.suggest.names import alike
-from planner_eval.plan.model import WHOLE_RESULT, Path, Plan, Ref, references
+from planner_eval.catalogs.check import find_tool
+from planner_eval.catalogs.value_errors import is_compatible
+from planner_eval.curation.suggest.faults import has_declared_output
+from planner_eval.curation.suggest.names import name_similarity
+from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Plan, Ref, references
 
-_LOOKED_AT = 400
+_MAX_CALLS = 400
 """Earlier calls that are looked at, the nearest first."""
 
-_OUTPUTS = 60
+_MAX_OUTPUTS = 60
 
 
-class Wanted(NamedTuple):
+class ExpectedOutput(NamedTuple):
     """What is known of the output that an argument should take.
 
     Args:
@@ -39,7 +39,7 @@ class Wanted(NamedTuple):
     producer: int | None = None
 
 
-class Output(NamedTuple):
+class OutputCandidate(NamedTuple):
     """An output that may be meant.
 
     Args:
@@ -57,7 +57,7 @@ class Output(NamedTuple):
     told: bool = True
 
     @property
-    def unasked(self) -> Output:
+    def unasked(self) -> OutputCandidate:
         """The same where no reference stood: a result that merely fits, as most texts do, is unlikely."""
         return self if self.told else self._replace(score=0.6 * self.score)
 
@@ -73,7 +73,7 @@ class Producers:
     def __init__(self, plan: Plan, catalog: Catalog) -> None:
         self.plan = plan
         self.texts = catalog.text_values
-        self.tools: list[Tool | None] = [meant(call, catalog) for call in plan.calls]
+        self.tools: list[Tool | None] = [find_tool(call, catalog) for call in plan.calls]
         self._used: Counter[tuple[int, Path]] = Counter()
         self._taken: Counter[int] = Counter()
         self._paths: list[dict[Path, None]] = [{} for _ in plan.calls]
@@ -91,7 +91,9 @@ class Producers:
                     self._used[ref.call, ref.path] += 1
                     self._taken[ref.call] += 1
                     self._paths[ref.call][ref.path] = None
-        whole_paths = Counter(ref for call, ref in self._used if len(ref) == 1 and ref[0] in WHOLE_RESULT)
+        whole_paths = Counter(
+            ref for call, ref in self._used if len(ref) == 1 and ref[0] in WHOLE_RESULT_NAMES
+        )
         self._whole: Path = whole_paths.most_common(1)[0][0] if whole_paths else ()
 
     def outputs(self, position: int) -> Iterator[Path]:
@@ -99,23 +101,23 @@ class Producers:
         tool, call = self.tools[position], self.plan.calls[position]
         paths: dict[Path, None] = {}
         if tool is not None and tool.returns.unfolded.fields:
-            paths |= dict.fromkeys((field.name,) for field in tool.returns.unfolded.fields[:_OUTPUTS])
+            paths |= dict.fromkeys((field.name,) for field in tool.returns.unfolded.fields[:_MAX_OUTPUTS])
         else:
-            paths |= dict.fromkeys((name,) for name in call.returns[:_OUTPUTS])
+            paths |= dict.fromkeys((name,) for name in call.returns[:_MAX_OUTPUTS])
             if tool is None or tool.only_output == "" or not paths:
                 paths[self._whole] = None
         paths |= self._paths[position]
         yield from paths
 
-    def candidates(self, target: Wanted) -> list[Output]:
+    def candidates(self, target: ExpectedOutput) -> list[OutputCandidate]:
         """What an argument may be meant to take, the likeliest first.
 
         Args:
             target: What is known of it.
         """
         before = range(min(target.call, len(self.plan.calls)))
-        outputs: dict[tuple[int, Path], Output] = {}
-        for position in [*reversed(before)][:_LOOKED_AT]:
+        outputs: dict[tuple[int, Path], OutputCandidate] = {}
+        for position in [*reversed(before)][:_MAX_CALLS]:
             paths = dict.fromkeys(self.outputs(position))
             if target.path is not None and self._has(position, target.path):
                 paths[target.path] = None
@@ -142,22 +144,23 @@ class Producers:
             return fields[0].type
         return output
 
-    def _weighed(self, ref: Ref, target: Wanted) -> Output | None:
+    def _weighed(self, ref: Ref, target: ExpectedOutput) -> OutputCandidate | None:
         output = self.type_of(ref)
-        if output is None or not fits(output, target.type, texts=self.texts):
+        if output is None or not is_compatible(output, target.type, texts=self.texts):
             return None
         call = self.plan.calls[ref.call]
         last = next((step for step in reversed(ref.path) if isinstance(step, str)), "")
-        generic = not last or last in WHOLE_RESULT
+        generic = not last or last in WHOLE_RESULT_NAMES
         reasons: list[tuple[float, str]] = []
-        named = 0.0 if generic else alike(target.argument, last)
+        named = 0.0 if generic else name_similarity(target.argument, last)
         if named > 0.6:
             reasons.append((named, f"{last} is named like the argument"))
         meaning = max(
-            0.0 if generic else 0.5 * named, 0.6 * alike(target.argument, call.name) if generic else 0.0
+            0.0 if generic else 0.5 * named,
+            0.6 * name_similarity(target.argument, call.name) if generic else 0.0,
         )
         score = 0.22 + (0.25 * named if not generic else 0.08 + 0.12 * meaning)
-        score += 0.08 if _same_kind(output, target.type) else 0.0
+        score += 0.08 if _has_same_kind(output, target.type) else 0.0
         score += 0.2 if named > 0.99 and not generic else 0.0
         free = not self._taken[ref.call]
         if free:
@@ -166,7 +169,7 @@ class Producers:
             score += 0.03
         score += 0.1 / (target.call - ref.call) if target.call > ref.call else 0.0
         score += self._as_written(ref, target, last, reasons)
-        if generic and alike(target.argument, call.name) > 0.6:
+        if generic and name_similarity(target.argument, call.name) > 0.6:
             reasons.append((0.65, f"{call.name} is named like the argument"))
         has_evidence = bool(reasons)
         if not self._known(ref):
@@ -178,16 +181,18 @@ class Producers:
         if free:
             reasons.append((0.7, "nothing else uses its result"))
         text = ", ".join(text for _, text in sorted(reasons, reverse=True)[:2])
-        return Output(ref, min(score, 0.97), text, free, has_evidence)
+        return OutputCandidate(ref, min(score, 0.97), text, free, has_evidence)
 
     def _known(self, ref: Ref) -> bool:
         """Whether the catalog, or the call itself, says that there is such an output."""
         tool, call = self.tools[ref.call], self.plan.calls[ref.call]
-        return (tool is not None and declares(tool, ref.path)) or bool(
+        return (tool is not None and has_declared_output(tool, ref.path)) or bool(
             ref.path and ref.path[0] in call.returns
         )
 
-    def _as_written(self, ref: Ref, target: Wanted, last: str, reasons: list[tuple[float, str]]) -> float:
+    def _as_written(
+        self, ref: Ref, target: ExpectedOutput, last: str, reasons: list[tuple[float, str]]
+    ) -> float:
         """What the broken reference itself tells."""
         more = 0.0
         call = self.plan.calls[ref.call]
@@ -199,16 +204,16 @@ class Producers:
                     reasons.append((0.8, "it has the output that is asked for"))
             elif target.path and last:
                 target_name = next((step for step in reversed(target.path) if isinstance(step, str)), "")
-                more += 0.18 * alike(target_name, last)
-                if alike(target_name, last) > 0.6:
+                more += 0.18 * name_similarity(target_name, last)
+                if name_similarity(target_name, last) > 0.6:
                     reasons.append((0.75, f"{last} is named like what is asked for"))
         if target.producer is not None and target.producer == ref.call:
             more += 0.14
             reasons.append((0.6, "it is the call that is named"))
         if target.name:
-            labels = _label(target.name, call.id)
-            tool = 0.9 * alike(target.name, call.name)
-            field = alike(target.name, last) if last else 0.0
+            labels = _label_similarity(target.name, call.id)
+            tool = 0.9 * name_similarity(target.name, call.name)
+            field = name_similarity(target.name, last) if last else 0.0
             more += 0.2 * max(labels, tool if tool > 0.55 else 0.0, field if field > 0.6 else 0.0)
             if max(labels, tool, field) > 0.6:
                 what = call.id if labels >= max(tool, field) else call.name if tool >= field else last
@@ -216,15 +221,15 @@ class Producers:
         return more
 
 
-def _same_kind(output: Type, into: Type) -> bool:
+def _has_same_kind(output: Type, into: Type) -> bool:
     return (
         bool(output.kinds and into.kinds and set(output.kinds) & set(into.kinds))
         and output.format == into.format
     )
 
 
-def _label(name: str, label: str) -> float:
+def _label_similarity(name: str, label: str) -> float:
     """How alike two labels are: ``var_1`` is ``var1`` and ``Var_1``, and no ``var_2``."""
-    close = alike(name, label)
+    close = name_similarity(name, label)
     digits = ["".join(filter(str.isdigit, text)) for text in (name, label)]
     return close if digits[0] == digits[1] else 0.2 * close

@@ -9,23 +9,23 @@ from typing import NamedTuple
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.catalog import Type
-from planner_eval.catalogs.values import Parts
-from planner_eval.comparison.policy.dates import dates, readings
+from planner_eval.catalogs.value_errors import ValueChecker
+from planner_eval.comparison.policy.dates import normalise_date, possible_dates
 from planner_eval.curation.suggest.names import words
 from planner_eval.curation.suggest.values import (
     CURRENCIES,
     NUMBER_WORDS,
     SCALES,
-    Meant,
-    as_written,
-    meanings,
-    names_unit,
+    Interpretation,
+    find_interpretations,
+    format_for_catalog,
+    is_counted_in,
     number_in_words,
 )
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
 
-_LONGEST = 20_000
-_MANY = 300
+_MAX_QUERY_CHARACTERS = 20_000
+_MAX_CANDIDATES = 300
 
 # Every repetition is bounded or possessive: a question may be a model's, or an attacker's.
 _QUOTED = re.compile(
@@ -42,30 +42,32 @@ _TIME = re.compile(r"\b(\d{1,2}:\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?[ap]\.?m\b)", re.
 _NUMBER = re.compile(
     r"(?<![\w.,])-?\d{1,3}(?:,\d{3})++(?:\.\d++)?+(?!\w|,\d)|(?<![\w.])-?\d{1,40}+(?:\.\d{1,40}+)?+(?!\w)"
 )
-_NUMBERED = "|".join(sorted({*NUMBER_WORDS, *SCALES}, key=len, reverse=True))
-_WORDS = re.compile(
-    rf"(?<![^\W_])(?:{'|'.join(NUMBER_WORDS)})(?:(?:[ -]| and )(?:{_NUMBERED})){{0,8}}(?![^\W_])",
+_NUMBER_WORD = "|".join(sorted({*NUMBER_WORDS, *SCALES}, key=len, reverse=True))
+_SPELLED_NUMBER = re.compile(
+    rf"(?<![^\W_])(?:{'|'.join(NUMBER_WORDS)})(?:(?:[ -]| and )(?:{_NUMBER_WORD})){{0,8}}(?![^\W_])",
     re.IGNORECASE,
 )
 _AFTER_NUMBER = re.compile(r"[ -]?([^\W\d_]{1,20}|[$€£¥%])")
 _BEFORE_NUMBER = re.compile(r"([$€£¥]|\b[A-Z]{3}) ?$")
-_CODED = re.compile(r"[A-Z]{3}")
-_SIGNS = "$€£¥"
-_AMOUNTS = frozenset(["amount", "price", "cost", "budget", "sum", "fee", "payment", "money", "fare", "salary",
+_CURRENCY_CODE = re.compile(r"[A-Z]{3}")
+_CURRENCY_SIGNS = "$€£¥"
+_AMOUNT_WORDS = frozenset(["amount", "price", "cost", "budget", "sum", "fee", "payment", "money", "fare",
+                      "salary",
                       "income", "deposit", "balance", "total"])  # fmt: skip
-_LONGEST_ABOUT = 2_000
-_PERCENT = frozenset(form for form, unit in CURRENCIES.items() if unit == "percent")
-_MONEY = frozenset(CURRENCIES) - _PERCENT
-_NO_NUMBER = frozenset(["k", "m", "bn", "dozen", "dozens", "hundreds", "thousands", "millions"])
-_DURATIONS = frozenset(
+_MAX_DESCRIPTION_CHARACTERS = 2_000
+_PERCENT_FORMS = frozenset(form for form, unit in CURRENCIES.items() if unit == "percent")
+_CURRENCY_FORMS = frozenset(CURRENCIES) - _PERCENT_FORMS
+_MULTIPLIER_WORDS = frozenset(["k", "m", "bn", "dozen", "dozens", "hundreds", "thousands", "millions"])
+_DURATION_WORDS = frozenset(
     f"{unit}{end}"
     for unit in ("second", "minute", "hour", "day", "night", "week", "month", "year")
     for end in ("", "s")
 )
-_BOUNDED = re.compile(
+_BOUND_BEFORE_NUMBER = re.compile(
     r"\b(?:less|more|fewer|greater|under|over|below|above|at (?:least|most)|up)\b[a-z ]*$", re.I
 )
-_BOUNDS = frozenset(["max", "min", "maximum", "minimum", "least", "most", "limit", "under", "over", "below",
+_BOUND_WORDS = frozenset(["max", "min", "maximum", "minimum", "least", "most", "limit", "under", "over",
+                     "below",
                      "above", "cap", "up", "budget"])  # fmt: skip
 _CODE = re.compile(r"(?<![\w-])(?=[A-Za-z_-]{0,30}\d)(?=[\d_-]{0,30}[A-Za-z])[A-Za-z0-9][\w-]{1,60}+")
 _DIGITS = re.compile(r"(?<![\w.,$€£-])\d{3,40}(?![\w%]|[.,]\d)")
@@ -77,7 +79,7 @@ _NAME = re.compile(
 _LIST = re.compile(r"\[[^\[\]]{1,2000}+\]|\[(?:[^\[\]]{0,50}\[[^\[\]]{0,200}+\]){1,50}[^\[\]]{0,50}\]")
 _WORD = re.compile(r"[^\W_]{1,60}+")
 
-_LEADS = {
+_DIRECTION_WORDS = {
     "from": "from origin departure start source leaving pickup begin sender",
     "to": "to destination arrival target end recipient dropoff receiver where",
     "in": "city location area place region country where town state",
@@ -90,20 +92,20 @@ _LEADS = {
 }
 """Words before a value, and the words of arguments that it is then for."""
 
-_ENDS = {lead: frozenset(_LEADS[lead].split()) for lead in ("from", "to")}
-_LED = 5
+_ROUTE_WORDS = {lead: frozenset(_DIRECTION_WORDS[lead].split()) for lead in ("from", "to")}
+_MAX_WORDS_AFTER_DIRECTION = 5
 """Words before a value among which the last ``from`` or ``to`` says where it belongs."""
 
-_RIVALS = 20
+_MAX_RIVALS = 20
 
-_NEAR, _AFTER = 40, 14
+_MAX_CHARACTERS_BEFORE, _MAX_CHARACTERS_AFTER = 40, 14
 """Characters before a value, and after it, in which the words of an argument's name tell that it is meant."""
 
-_DOUBTFUL = 0.55
+_MAX_DOUBTFUL_SCORE = 0.55
 """The most that a value scores which may well be another's, or none: less than what a patch takes."""
 
-_FAR = 80
-_UNMEANT = frozenset(
+_MAX_SENTENCE_CHARACTERS = 80
+_EXCLUDING_WORDS = frozenset(
     word
     for line in (
         "no not never t cannot dont without except excluding instead rather avoid nor neither unless",
@@ -112,9 +114,9 @@ _UNMEANT = frozenset(
     for word in line.split()
 )
 """Words before a value in its sentence that say that it is not, or no longer, what is wanted."""
-_SENTENCE = re.compile(r"[.!?;](?=\s)|\n")
+_SENTENCE_END = re.compile(r"[.!?;](?=\s)|\n")
 
-_COMMON = frozenset(
+_COMMON_WORDS = frozenset(
     word
     for line in (
         "all and any are back best both but can did does down each else ever few first for get good",
@@ -128,7 +130,7 @@ _COMMON = frozenset(
 """Words of any English sentence: a question that has one need not mean the allowed value called so."""
 
 
-class _Found(NamedTuple):
+class _Candidate(NamedTuple):
     """What a question names: a value, from where to where, how likely it is, what it is, and its most."""
 
     value: Value
@@ -139,22 +141,22 @@ class _Found(NamedTuple):
     most: float = 0.95
 
 
-class _Around(NamedTuple):
+class _Context(NamedTuple):
     """The words before a value, and all that stand near it."""
 
     before: tuple[str, ...]
     near: frozenset[str]
 
 
-def named_in(
+def find_named_values(
     query: str,
     kind: Type,
     argument: str,
     used: frozenset[str],
-    validator: Parts,
+    validator: ValueChecker,
     about: str = "",
     other_names: Sequence[str] = (),
-) -> list[Meant]:
+) -> list[Interpretation]:
     """Values of a type that a question names, the likeliest first.
 
     Args:
@@ -167,35 +169,37 @@ def named_in(
         other_names: The names of other arguments that are not given either, which a value may be meant for.
 
     >>> whole = Type(("integer",))
-    >>> [one.value for one in named_in("2 seats on 2024-05-01", whole, "seats", frozenset(), Parts())]
+    >>> [one.value for one in find_named_values("2 seats on 2024-05-01", whole, "seats", frozenset(),
+    ...     ValueChecker(
+    ...     ))]
     [2]
     """
-    query = query[:_LONGEST]
-    meanings_by_text: dict[str, Meant] = {}
+    query = query[:_MAX_QUERY_CHARACTERS]
+    meanings_by_text: dict[str, Interpretation] = {}
     argument_words = frozenset(words(argument))
     about = f"{argument}\n{about}"
-    rivals = [frozenset(words(other)) for other in other_names[:_RIVALS]]
+    rivals = [frozenset(words(other)) for other in other_names[:_MAX_RIVALS]]
     for candidate in _candidates(query, kind, about):
         fitting = (
-            [Meant(candidate.value, "", 1.0)]
+            [Interpretation(candidate.value, "", 1.0)]
             if not validator.wrong(candidate.value, kind)
-            else meanings(candidate.value, kind, validator, about)
+            else find_interpretations(candidate.value, kind, validator, about)
         )
         for reading in fitting[:1]:
-            around = _around(query, candidate)
-            closeness = _beside(around, argument_words)
+            around = _find_context(query, candidate)
+            closeness = _context_score(around, argument_words)
             score = candidate.base * (0.6 + 0.4 * reading.score) + closeness
             score -= 0.22 if _text(reading.value) in used else 0.0
-            if any(_beside(around, rival) > closeness for rival in rivals) or _elsewhere(
+            if any(_context_score(around, rival) > closeness for rival in rivals) or _is_meant_elsewhere(
                 query, candidate, around, argument_words
             ):
-                score = min(score, _DOUBTFUL)
+                score = min(score, _MAX_DOUBTFUL_SCORE)
             if (
                 _text(reading.value) not in meanings_by_text
                 or meanings_by_text[_text(reading.value)].score < score
             ):
-                meaning = Meant(
-                    as_written(reading.value, validator),
+                meaning = Interpretation(
+                    format_for_catalog(reading.value, validator),
                     f"the question names it: {candidate.what}",
                     min(score, candidate.most),
                 )
@@ -206,43 +210,56 @@ def named_in(
     )[:20]
 
 
-def _around(query: str, candidate: _Found) -> _Around:
+def _find_context(query: str, candidate: _Candidate) -> _Context:
     before = [
-        word.casefold() for word in _WORD.findall(query[max(0, candidate.start - _NEAR) : candidate.start])
+        word.casefold()
+        for word in _WORD.findall(query[max(0, candidate.start - _MAX_CHARACTERS_BEFORE) : candidate.start])
     ]
-    after = [word.casefold() for word in _WORD.findall(query[candidate.end : candidate.end + _AFTER])]
+    after = [
+        word.casefold()
+        for word in _WORD.findall(query[candidate.end : candidate.end + _MAX_CHARACTERS_AFTER])
+    ]
     nearby = frozenset(form for word in (*before, *after[:2]) for form in (word, word.rstrip("s")))
-    return _Around(tuple(before), nearby)
+    return _Context(tuple(before), nearby)
 
 
-def _beside(around: _Around, argument_words: frozenset[str]) -> float:
+def _context_score(around: _Context, argument_words: frozenset[str]) -> float:
     """What the words around a value tell of whether an argument is meant."""
     before, nearby = around
     share = sum(word in nearby or f"{word}s" in nearby for word in argument_words) / max(
         len(argument_words), 1
     )
     more = 0.3 * share
-    if before and any(word in argument_words for word in _LEADS.get(before[-1], "").split()):
+    if before and any(word in argument_words for word in _DIRECTION_WORDS.get(before[-1], "").split()):
         more += 0.25
     return more
 
 
-def _elsewhere(query: str, candidate: _Found, around: _Around, argument_words: frozenset[str]) -> bool:
+def _is_meant_elsewhere(
+    query: str, candidate: _Candidate, around: _Context, argument_words: frozenset[str]
+) -> bool:
     """Whether what stands before a value says that it is not wanted, or goes the other way."""
-    sentence = _SENTENCE.split(query[max(0, candidate.start - _FAR) : candidate.start])[-1]
+    sentence = _SENTENCE_END.split(
+        query[max(0, candidate.start - _MAX_SENTENCE_CHARACTERS) : candidate.start]
+    )[-1]
     sentence_words = {word.casefold() for word in _WORD.findall(sentence)}
-    if _UNMEANT & sentence_words or around.before[-1:] == ("but",):
+    if _EXCLUDING_WORDS & sentence_words or around.before[-1:] == ("but",):
         return True
-    lead = next((word for word in reversed(around.before[-_LED:]) if word in ("from", "to")), None)
+    lead = next(
+        (word for word in reversed(around.before[-_MAX_WORDS_AFTER_DIRECTION:]) if word in ("from", "to")),
+        None,
+    )
     for direction, opposite in (("from", "to"), ("to", "from")):
         if (
-            lead == direction and argument_words & _ENDS[opposite] and not argument_words & _ENDS[direction]
+            lead == direction
+            and argument_words & _ROUTE_WORDS[opposite]
+            and not argument_words & _ROUTE_WORDS[direction]
         ) or (direction in argument_words and opposite not in argument_words and lead != direction):
             return True
     return False
 
 
-def said_by(plan: Plan) -> frozenset[str]:
+def plan_literals(plan: Plan) -> frozenset[str]:
     """The literals of a plan, each as text."""
     values = [value for call in plan.calls for _, value in call.arguments]
     return frozenset(_text(part_value) for value in values for part_value in (value, *_leaves(value)))
@@ -265,15 +282,15 @@ def _text(value: Value) -> str:
     return str(value).casefold()
 
 
-def _candidates(query: str, kind: Type, about: str) -> Iterable[_Found]:
+def _candidates(query: str, kind: Type, about: str) -> Iterable[_Candidate]:
     """What a question names that may be of a type."""
     kind = kind.unfolded
     if kind.enum is not None:
-        return list(_allowed(query, kind))
+        return list(_find_allowed_values(query, kind))
     if kind.format in ("date", "date-time", "time"):
         return list(_moments(query, kind.format))
     kinds = set(kind.kinds) | {inner for member in kind.any_of for inner in member.kinds}
-    candidates: list[_Found] = []
+    candidates: list[_Candidate] = []
     if "array" in kinds:
         candidates += _lists(query)
         candidates += [
@@ -281,100 +298,110 @@ def _candidates(query: str, kind: Type, about: str) -> Iterable[_Found]:
             for candidate in _candidates(query, kind.items or Type(("string",)), about)
         ]
     if not kinds or kinds & {"integer", "number"}:
-        candidates += _numbers(_hidden(query, _DATE, _DAY, _TIME, _MAIL), about)
+        candidates += _numbers(_blank_out(query, _DATE, _DAY, _TIME, _MAIL), about)
     if not kinds or "string" in kinds:
         candidates += _texts(query)
-    return candidates[:_MANY]
+    return candidates[:_MAX_CANDIDATES]
 
 
-def _hidden(query: str, *patterns: re.Pattern[str]) -> str:
+def _blank_out(query: str, *patterns: re.Pattern[str]) -> str:
     """The question without what is a date, say: as many blanks, so that places stay."""
     for pattern in patterns:
         query = pattern.sub(lambda match: " " * len(match[0]), query)
     return query
 
 
-def _allowed(query: str, kind: Type) -> Iterator[_Found]:
+def _find_allowed_values(query: str, kind: Type) -> Iterator[_Candidate]:
     low = query.casefold()
-    for value in (kind.enum or ())[:_MANY]:
+    for value in (kind.enum or ())[:_MAX_CANDIDATES]:
         text = str(value).casefold()
         spoken = " ".join(words(text)) if isinstance(value, str) else text
         for form in dict.fromkeys((text, spoken)):
-            start = _as_words(low, form) if len(form) > 1 or form.isdecimal() else -1
+            start = _find_words(low, form) if len(form) > 1 or form.isdecimal() else -1
             if start >= 0:
                 end = start + len(form)
                 # IT and US in capitals are no "it" and "us"
                 written = text.upper() == value == query[start:end]
-                common = (form in _COMMON or (len(form) < 3 and form.isalpha())) and not written
+                common = (form in _COMMON_WORDS or (len(form) < 3 and form.isalpha())) and not written
                 base = 0.8 if isinstance(value, str) else 0.55
-                yield _Found(value, start, end, base, "an allowed value", _DOUBTFUL if common else 0.95)
+                yield _Candidate(
+                    value, start, end, base, "an allowed value", _MAX_DOUBTFUL_SCORE if common else 0.95
+                )
                 break
 
 
-def _as_words(text: str, form: str) -> int:
+def _find_words(text: str, form: str) -> int:
     """Where a text has a word, or several, and not only their letters inside another; -1 where it has not."""
     start = text.find(form)
     while start >= 0:
         before, after = text[max(0, start - 1) : start], text[start + len(form) :][:2]
-        ends = not _letter(after[:1]) or (after[:1] == "s" and not _letter(after[1:]))
-        if not (_letter(before) and _letter(form[0])) and (ends or not _letter(form[-1])):
+        ends = not _is_word_character(after[:1]) or (after[:1] == "s" and not _is_word_character(after[1:]))
+        if not (_is_word_character(before) and _is_word_character(form[0])) and (
+            ends or not _is_word_character(form[-1])
+        ):
             return start
         start = text.find(form, start + 1)
     return -1
 
 
-def _letter(char: str) -> bool:
+def _is_word_character(char: str) -> bool:
     """Whether a character goes on a word; other scripts write words without any space between them."""
     return char.isascii() and char.isalnum()
 
 
-def _moments(query: str, format: str) -> Iterator[_Found]:
+def _moments(query: str, format: str) -> Iterator[_Candidate]:
     if format != "time":
         days: list[tuple[tuple[int, int], list[Value]]] = []
         for match in _DATE.finditer(query):
-            days.append((match.span(), sorted(readings(match[1]), key=str) or [dates(match[1])]))
+            days.append(
+                (match.span(), sorted(possible_dates(match[1]), key=str) or [normalise_date(match[1])])
+            )
         unsure = any(len(possible_days) > 1 for _, possible_days in days)
         for span, possible_days in days:
             for day in possible_days:
-                yield _Found(day, *span, 0.8, "a date", _DOUBTFUL if unsure else 0.95)
+                yield _Candidate(day, *span, 0.8, "a date", _MAX_DOUBTFUL_SCORE if unsure else 0.95)
     if format != "date":
         for match in _TIME.finditer(query):
-            yield _Found(match[1], *match.span(), 0.8, "a time")
+            yield _Candidate(match[1], *match.span(), 0.8, "a time")
 
 
-def _numbers(query: str, about: str) -> Iterator[_Found]:
+def _numbers(query: str, about: str) -> Iterator[_Candidate]:
     """The numbers of a question, each whole: a million of something is no one, and a week no day."""
     for match in _NUMBER.finditer(query):
         digits = match[0].replace(",", "")
         number = float(digits) if "." in digits else int(digits)
-        yield from _counted(query, *match.span(), number, 0.55, "a number", about)
-    for match in _WORDS.finditer(query):
+        yield from _read_counted_number(query, *match.span(), number, 0.55, "a number", about)
+    for match in _SPELLED_NUMBER.finditer(query):
         spelled_number = number_in_words(match[0])
         if spelled_number is not None:
-            yield from _counted(query, *match.span(), spelled_number, 0.5, "a number in words", about)
+            yield from _read_counted_number(
+                query, *match.span(), spelled_number, 0.5, "a number in words", about
+            )
 
 
-def _counted(
+def _read_counted_number(
     query: str, start: int, end: int, number: float, base: float, what: str, about: str
-) -> Iterator[_Found]:
+) -> Iterator[_Candidate]:
     """A number with what stands beside it: a scale is part of it, a unit has to be the argument's."""
     after = _AFTER_NUMBER.match(query, end)
     next_word = after[1].casefold() if after else ""
     if next_word in SCALES:
         scaled = number * SCALES[next_word]
         if abs(scaled) < 1e15 and scaled == int(scaled):
-            yield _Found(int(scaled), start, end, base, what)
+            yield _Candidate(int(scaled), start, end, base, what)
         return
-    if next_word in _NO_NUMBER or (next_word in _DURATIONS and not names_unit(next_word, about)):
+    if next_word in _MULTIPLIER_WORDS or (
+        next_word in _DURATION_WORDS and not is_counted_in(next_word, about)
+    ):
         return
-    unit = next_word if next_word in _PERCENT else _currency(query, start, end)
-    if unit and not names_unit(unit, about) and (unit in _PERCENT or not _counts_money(about)):
+    unit = next_word if next_word in _PERCENT_FORMS else _currency(query, start, end)
+    if unit and not is_counted_in(unit, about) and (unit in _PERCENT_FORMS or not _is_money_argument(about)):
         base = min(base, 0.2)
     elif unit:
         base = base + 0.15
-    if _BOUNDED.search(query[max(0, start - 16) : start]) and not {*words(about)} & _BOUNDS:
+    if _BOUND_BEFORE_NUMBER.search(query[max(0, start - 16) : start]) and not {*words(about)} & _BOUND_WORDS:
         base = min(base, 0.2)
-    yield _Found(number, start, end, base, what)
+    yield _Candidate(number, start, end, base, what)
 
 
 def _currency(query: str, start: int, end: int) -> str:
@@ -382,48 +409,50 @@ def _currency(query: str, start: int, end: int) -> str:
     before = _BEFORE_NUMBER.search(query[max(0, start - 5) : start])
     after = _AFTER_NUMBER.match(query, end)
     for match in (before, after):
-        if match is not None and (match[1].casefold() in _MONEY or match[1] in _SIGNS):
+        if match is not None and (match[1].casefold() in _CURRENCY_FORMS or match[1] in _CURRENCY_SIGNS):
             return match[1]
-    return after[1] if after is not None and _CODED.fullmatch(after[1]) else ""
+    return after[1] if after is not None and _CURRENCY_CODE.fullmatch(after[1]) else ""
 
 
-def _counts_money(about: str) -> bool:
+def _is_money_argument(about: str) -> bool:
     """Whether an argument is an amount of money, of whatever currency."""
     name, _, description = about.partition("\n")
-    if any(word.casefold() in _MONEY for word in re.findall(r"[$€£¥]|[^\W_]+", about)):
+    if any(word.casefold() in _CURRENCY_FORMS for word in re.findall(r"[$€£¥]|[^\W_]+", about)):
         return False  # it is of another one: names_unit() knows
-    description_words = {word.casefold() for word in _WORD.findall(description[:_LONGEST_ABOUT])}
-    return bool(_AMOUNTS & {*words(name)} or description_words & {"money", "monetary", "currency"})
+    description_words = {word.casefold() for word in _WORD.findall(description[:_MAX_DESCRIPTION_CHARACTERS])}
+    return bool(_AMOUNT_WORDS & {*words(name)} or description_words & {"money", "monetary", "currency"})
 
 
-def _lists(query: str) -> Iterator[_Found]:
+def _lists(query: str) -> Iterator[_Candidate]:
     for match in _LIST.finditer(query):
         for text in (match[0], match[0].replace("'", '"')):
             parsed = loads_if_json(text, DEFAULT_LIMITS)
             if parsed and len(parsed) == 1:
-                yield _Found(parsed[0], *match.span(), 0.85, "a list")
+                yield _Candidate(parsed[0], *match.span(), 0.85, "a list")
                 break
 
 
-def _texts(query: str) -> Iterator[_Found]:
+def _texts(query: str) -> Iterator[_Candidate]:
     for match in _QUOTED.finditer(query):
-        yield _Found(next(group for group in match.groups() if group), *match.span(), 0.65, "quoted words")
+        yield _Candidate(
+            next(group for group in match.groups() if group), *match.span(), 0.65, "quoted words"
+        )
     for match in _MAIL.finditer(query):
-        yield _Found(match[0].rstrip(".,"), *match.span(), 0.65, "an address")
-    bare = _hidden(query, _QUOTED, _MAIL)
+        yield _Candidate(match[0].rstrip(".,"), *match.span(), 0.65, "an address")
+    bare = _blank_out(query, _QUOTED, _MAIL)
     for match in _DATE.finditer(bare):
-        yield _Found(match[0], *match.span(), 0.35, "a date")
-    bare = _hidden(bare, _DATE, _DAY, _TIME)
+        yield _Candidate(match[0], *match.span(), 0.35, "a date")
+    bare = _blank_out(bare, _DATE, _DAY, _TIME)
     for pattern, base, what in ((_CODE, 0.5, "a code"), (_DIGITS, 0.45, "a number")):
         for match in pattern.finditer(bare):
-            yield _Found(match[0], *match.span(), base, what)
-    for match in _NUMBER.finditer(_hidden(bare, _DIGITS)):
-        yield _Found(match[0].replace(",", ""), *match.span(), 0.3, "a number")
-    for match in _NAME.finditer(_hidden(bare, _CODE)):
+            yield _Candidate(match[0], *match.span(), base, what)
+    for match in _NUMBER.finditer(_blank_out(bare, _DIGITS)):
+        yield _Candidate(match[0].replace(",", ""), *match.span(), 0.3, "a number")
+    for match in _NAME.finditer(_blank_out(bare, _CODE)):
         text = match[0].rstrip(".,'’").removesuffix("'s").removesuffix("’s")
-        if text[:1].isupper() and len(text) > 1 and text not in _NO_NAMES:
+        if text[:1].isupper() and len(text) > 1 and text not in _NOT_NAMES:
             first = bare[: match.start()].rstrip()[-1:] in ("", ".", "!", "?", "\n")
-            yield _Found(text, match.start(), match.start() + len(text), 0.2 if first else 0.45, "a name")
+            yield _Candidate(text, match.start(), match.start() + len(text), 0.2 if first else 0.45, "a name")
 
 
-_NO_NAMES = frozenset(["ID", "IDs", "I'm", "I'd", "I'll", "I've", "Id", "URL", "ATM", "USD", "API"])
+_NOT_NAMES = frozenset(["ID", "IDs", "I'm", "I'd", "I'll", "I've", "Id", "URL", "ATM", "USD", "API"])

@@ -8,34 +8,34 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import PlanevalError
-from planner_eval.comparison.patch import SCHEMA, applied
-from planner_eval.curation.suggest.faults import Fault, Key, faults, key_of, keyed
-from planner_eval.curation.suggest.fixes import Mend, Mends, Tools
+from planner_eval.comparison.patch import SCHEMA, apply_operations
+from planner_eval.curation.suggest.faults import Fault, FaultKey, count_faults, fault_key, faults
+from planner_eval.curation.suggest.proposals import Fix, FixFinder, ToolIndex
 from planner_eval.plan.model import Plan
 
-TRIES = 12
+MAX_TRIES = 12
 """Mends of one fault that are tried."""
 
-LOOKED_AT = 200
+MAX_FAULTS = 200
 """Faults of one plan that mends are looked for."""
 
-WORK = 200_000
+MAX_WRITTEN_CALLS = 200_000
 """Calls that are written and checked again for one plan: its calls, times the mends that are tried."""
 
-LEAST = 0.6
+MIN_PATCH_SCORE = 0.6
 """The least score of a mend that the patch takes: what might do harm where it is wrong scores less."""
 
-_WORTH = 0.3
+_MIN_SCORE = 0.3
 """Mends of a lower score are not worth telling."""
 
-_EVEN = 0.015
+_TIE_MARGIN = 0.015
 """Scores are rounded to hundredths: two no further apart than one of these tell no likelier mend."""
 
-_DEEP = 2
-_WITHIN = 8
+_MAX_DEPTH = 2
+_MAX_REVEALED_FAULTS = 8
 """Faults that come to light when a tool's name is mended, and are mended with it."""
 
-Asked = Callable[[Plan, Fault], Iterator[Mend]]
+FixAsker = Callable[[Plan, Fault], Iterator[Fix]]
 """Who is asked for mends of what is left."""
 
 
@@ -57,7 +57,7 @@ class Suggestion(NamedTuple):
     operations: tuple[Mapping[str, Any], ...]
 
 
-class Faulty(NamedTuple):
+class FaultSuggestions(NamedTuple):
     """One fault, with what mends it.
 
     Args:
@@ -73,11 +73,11 @@ class Faulty(NamedTuple):
     @property
     def tied(self) -> bool:
         """Whether the two best are as likely as one another, so that the patch takes neither."""
-        return _tied(self.suggestions)
+        return _are_tied(self.suggestions)
 
 
 @dataclass(frozen=True)
-class Suggested:
+class PlanSuggestions:
     """What may mend a plan.
 
     Args:
@@ -89,7 +89,7 @@ class Suggested:
     """
 
     plan: Plan
-    faults: tuple[Faulty, ...]
+    faults: tuple[FaultSuggestions, ...]
     operations: tuple[Mapping[str, Any], ...]
     mended: Plan
     left: tuple[Fault, ...]
@@ -100,19 +100,19 @@ class Suggested:
         return {"schema": SCHEMA, "operations": [dict(operation) for operation in self.operations]}
 
 
-def _tied(suggestions: Sequence[Suggestion]) -> bool:
-    return len(suggestions) > 1 and suggestions[0].score - suggestions[1].score < _EVEN
+def _are_tied(suggestions: Sequence[Suggestion]) -> bool:
+    return len(suggestions) > 1 and suggestions[0].score - suggestions[1].score < _TIE_MARGIN
 
 
-def suggested(
+def search_suggestions(
     plan: Plan,
-    tools: Tools,
+    tools: ToolIndex,
     query: str = "",
     *,
     most: int = 3,
-    least: float = LEAST,
-    ask: Asked | None = None,
-) -> Suggested:
+    least: float = MIN_PATCH_SCORE,
+    ask: FixAsker | None = None,
+) -> PlanSuggestions:
     """What may mend a plan, found by trying.
 
     Args:
@@ -125,29 +125,29 @@ def suggested(
 
     >>> from planner_eval.catalogs.catalog import Catalog, Tool
     >>> from planner_eval.reading.dialects.read import parse
-    >>> found = suggested(parse("ad()"), Tools(Catalog((Tool("add"), Tool("sin")))))
+    >>> found = search_suggestions(parse("ad()"), ToolIndex(Catalog((Tool("add"), Tool("sin")))))
     >>> [(one.says, one.reason) for one in found.faults[0].suggestions]
     [('call add', 'its name is 80% alike')]
     """
     catalog = tools.catalog
     plan_faults = faults(plan, catalog)
     if not plan_faults:
-        return Suggested(plan, (), (), plan, ())
-    search = _Search(tools, query, most, ask, [WORK])
-    before = keyed(plan, plan_faults)
-    mends = Mends(plan, tools, query)
+        return PlanSuggestions(plan, (), (), plan, ())
+    search = _Search(tools, query, most, ask, [MAX_WRITTEN_CALLS])
+    before = count_faults(plan, plan_faults)
+    mends = FixFinder(plan, tools, query)
     faulty_items = [
-        Faulty(
+        FaultSuggestions(
             fault,
-            tuple(search.of(mends, fault, before)) if index < LOOKED_AT else (),
-            index < LOOKED_AT and search.budget[0] > 0,
+            tuple(search.of(mends, fault, before)) if index < MAX_FAULTS else (),
+            index < MAX_FAULTS and search.budget[0] > 0,
         )
         for index, fault in enumerate(plan_faults)
     ]
-    return Suggested(
+    return PlanSuggestions(
         plan,
         tuple(faulty_items),
-        *search._replace(budget=[WORK])._together(plan, faulty_items, before, least),
+        *search._replace(budget=[MAX_WRITTEN_CALLS])._together(plan, faulty_items, before, least),
     )
 
 
@@ -162,13 +162,15 @@ class _Search(NamedTuple):
         budget: How many calls may yet be written and checked again.
     """
 
-    tools: Tools
+    tools: ToolIndex
     query: str
     most: int
-    ask: Asked | None
+    ask: FixAsker | None
     budget: list[int]
 
-    def of(self, mends: Mends, fault: Fault, before: Counter[Key], deep: int = 0) -> list[Suggestion]:
+    def of(
+        self, mends: FixFinder, fault: Fault, before: Counter[FaultKey], deep: int = 0
+    ) -> list[Suggestion]:
         """The mends of a fault that remove it and bring no new one, the likeliest first."""
         suggestions = self._tried(mends, mends.of(fault), fault, before, deep)
         if not suggestions and self.ask is not None and deep == 0:
@@ -176,17 +178,17 @@ class _Search(NamedTuple):
         return suggestions
 
     def _tried(
-        self, mends: Mends, candidates: Any, fault: Fault, before: Counter[Key], deep: int
+        self, mends: FixFinder, candidates: Any, fault: Fault, before: Counter[FaultKey], deep: int
     ) -> list[Suggestion]:
         suggestions: list[Suggestion] = []
         seen: set[str] = set()
         for tried_count, mend in enumerate(candidates):
-            if tried_count == TRIES or (
+            if tried_count == MAX_TRIES or (
                 len(suggestions) >= self.most
                 and mend.score <= sorted(s.score for s in suggestions)[-self.most]
             ):
                 break
-            if mend.score < _WORTH or repr(mend.operations) in seen:
+            if mend.score < _MIN_SCORE or repr(mend.operations) in seen:
                 continue
             seen.add(repr(mend.operations))
             good = self._good(mends, mend, fault, before, deep)
@@ -195,20 +197,20 @@ class _Search(NamedTuple):
         return sorted(suggestions, key=lambda s: -s.score)[: self.most]
 
     def _good(
-        self, mends: Mends, mend: Mend, fault: Fault, before: Counter[Key], deep: int
+        self, mends: FixFinder, mend: Fix, fault: Fault, before: Counter[FaultKey], deep: int
     ) -> Suggestion | None:
         """A mend that removes its fault and brings none: by itself, or with mends of what it uncovers."""
         patched_plan = self._made(mends.plan, mend.operations)
         if patched_plan is None:
             return None
         patched_faults = faults(patched_plan, self.tools.catalog)
-        after = keyed(patched_plan, patched_faults)
-        key = key_of(mends.plan, fault)
+        after = count_faults(patched_plan, patched_faults)
+        key = fault_key(mends.plan, fault)
         if after[key] >= before[key]:
             return None
         operations, score, says = mend.operations, mend.score, mend.says
         if after - before:
-            if mend.operations[0]["op"] != "rename" or deep == _DEEP:
+            if mend.operations[0]["op"] != "rename" or deep == _MAX_DEPTH:
                 return None
             within = self._uncovered(patched_plan, patched_faults, before, deep, score)
             if within is None:
@@ -218,20 +220,22 @@ class _Search(NamedTuple):
         return Suggestion(says, mend.reason, round(max(score, 0.01), 2), mend.source, operations)
 
     def _uncovered(
-        self, plan: Plan, plan_faults: tuple[Fault, ...], before: Counter[Key], deep: int, score: float
+        self, plan: Plan, plan_faults: tuple[Fault, ...], before: Counter[FaultKey], deep: int, score: float
     ) -> tuple[tuple[Mapping[str, Any], ...], float, tuple[str, ...]] | None:
         """Mends of all that came to light, with the score of all: none scores more than each; or None."""
         operations: tuple[Mapping[str, Any], ...] = ()
         least = score
         says: tuple[str, ...] = ()
-        for _ in range(_WITHIN):
-            current_counts = keyed(plan, plan_faults)
+        for _ in range(_MAX_REVEALED_FAULTS):
+            current_counts = count_faults(plan, plan_faults)
             new = current_counts - before
-            fault = next((candidate for candidate in plan_faults if new[key_of(plan, candidate)] > 0), None)
+            fault = next(
+                (candidate for candidate in plan_faults if new[fault_key(plan, candidate)] > 0), None
+            )
             if fault is None:
                 return operations, min(score, least), says
             best = next(
-                iter(self.of(Mends(plan, self.tools, self.query), fault, current_counts, deep + 1)), None
+                iter(self.of(FixFinder(plan, self.tools, self.query), fault, current_counts, deep + 1)), None
             )
             patched_plan = None if best is None else self._made(plan, best.operations)
             if best is None or patched_plan is None:
@@ -247,10 +251,10 @@ class _Search(NamedTuple):
         if self.budget[0] <= 0:
             return None
         self.budget[0] -= len(plan.calls)
-        return written(plan, operations)
+        return rewrite_plan(plan, operations)
 
     def _together(
-        self, plan: Plan, faulty_items: list[Faulty], before: Counter[Key], least: float
+        self, plan: Plan, faulty_items: list[FaultSuggestions], before: Counter[FaultKey], least: float
     ) -> tuple[tuple[Mapping[str, Any], ...], Plan, tuple[Fault, ...]]:
         """The likeliest mend of each fault that is likely enough, as long as each makes fewer faults."""
         operations: tuple[Mapping[str, Any], ...] = ()
@@ -258,7 +262,12 @@ class _Search(NamedTuple):
         plan_faults = tuple(item.fault for item in faulty_items)
         for faulty in faulty_items:
             best = self._now(
-                plan, faulty, key_of(start, faulty.fault), plan_faults, current_counts, anew=plan is not start
+                plan,
+                faulty,
+                fault_key(start, faulty.fault),
+                plan_faults,
+                current_counts,
+                anew=plan is not start,
             )
             patched_plan = (
                 self._made(plan, best.operations) if best is not None and best.score >= least else None
@@ -266,7 +275,7 @@ class _Search(NamedTuple):
             if best is None or patched_plan is None:
                 continue
             left = faults(patched_plan, self.tools.catalog)
-            after = keyed(patched_plan, left)
+            after = count_faults(patched_plan, left)
             if after - current_counts or after.total() >= current_counts.total():
                 continue
             operations, plan, current_counts, plan_faults = (
@@ -280,10 +289,10 @@ class _Search(NamedTuple):
     def _now(
         self,
         plan: Plan,
-        faulty: Faulty,
-        key: Key,
+        faulty: FaultSuggestions,
+        key: FaultKey,
         plan_faults: tuple[Fault, ...],
-        current_counts: Counter[Key],
+        current_counts: Counter[FaultKey],
         *,
         anew: bool,
     ) -> Suggestion | None:
@@ -291,15 +300,15 @@ class _Search(NamedTuple):
         if current_counts[key] == 0 or not faulty.looked or self.budget[0] <= 0:
             return None
         self.budget[0] -= len(plan.calls)
-        fault = next(candidate for candidate in plan_faults if key_of(plan, candidate) == key)
-        fresh = self.of(Mends(plan, self.tools, self.query), fault, current_counts, 1) if anew else []
+        fault = next(candidate for candidate in plan_faults if fault_key(plan, candidate) == key)
+        fresh = self.of(FixFinder(plan, self.tools, self.query), fault, current_counts, 1) if anew else []
         suggestions = fresh or faulty.suggestions
-        return None if _tied(suggestions) else next(iter(suggestions), None)
+        return None if _are_tied(suggestions) else next(iter(suggestions), None)
 
 
-def written(plan: Plan, operations: tuple[Mapping[str, Any], ...]) -> Plan | None:
+def rewrite_plan(plan: Plan, operations: tuple[Mapping[str, Any], ...]) -> Plan | None:
     """A plan after operations, in its own notation; None where they do not fit it."""
     try:
-        return replace(applied(plan, operations), dialect=plan.dialect)
+        return replace(apply_operations(plan, operations), dialect=plan.dialect)
     except PlanevalError:
         return None

@@ -8,18 +8,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from planner_eval.base.arguments import FLAG, NAME, NUMBER, SHARE, expect, expect_or_none, of
+from planner_eval.base.arguments import FLAG, NAME, POSITIVE_COUNT, SHARE, expect, expect_or_none, instance_of
 from planner_eval.base.errors import InputError, JudgeError, PlanevalError
 from planner_eval.base.json_files import read_json_lines
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import DEFAULT_LIMITS
-from planner_eval.base.text import shortened
-from planner_eval.benchmarks.judging import Judge, request
+from planner_eval.base.text import shorten
+from planner_eval.benchmarks.judging import Judge, make_request
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.curation.suggest.faults import Fault
-from planner_eval.curation.suggest.fixes import Mend, Tools
-from planner_eval.curation.suggest.search import LEAST, Asked, Suggested, suggested
+from planner_eval.curation.suggest.proposals import Fix, ToolIndex
+from planner_eval.curation.suggest.search import (
+    MIN_PATCH_SCORE,
+    FixAsker,
+    PlanSuggestions,
+    search_suggestions,
+)
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.notations.plan import to_data, value_data
 from planner_eval.reading.parse import Source, parse
@@ -28,13 +33,13 @@ from planner_eval.reading.parse import Source, parse
 # Asking a model for the mend of a fault that nothing else mends; what it says is tried like any other.
 TASK = "suggest.mend"
 
-QUESTIONS = 20
+MAX_QUESTIONS = 20
 """Faults of one plan that a model is asked about."""
 
-_CALLS = 40
-_WIDE = 2_000
-_NEAR = 10
-_SCORE = 0.5
+_MAX_SHOWN_CALLS = 40
+_MAX_SHOWN_CHARACTERS = 2_000
+_MAX_NEAR_TOOLS = 10
+_MODEL_SCORE = 0.5
 """A model's mend is behind whatever the catalog shows, and before nothing."""
 
 _INSTRUCTIONS = (
@@ -46,14 +51,14 @@ _INSTRUCTIONS = (
 )
 
 
-class Said(NamedTuple):
+class ModelAnswer(NamedTuple):
     """A model's answer: ``"tool"``, ``"argument"`` or ``"value"``, and what."""
 
     key: str
     value: Any
 
 
-def asking(judge: Judge, tools: Tools, query: str = "") -> Asked:
+def make_asker(judge: Judge, tools: ToolIndex, query: str = "") -> FixAsker:
     """Who is asked for mends of one plan's faults.
 
     Args:
@@ -64,38 +69,41 @@ def asking(judge: Judge, tools: Tools, query: str = "") -> Asked:
     >>> from planner_eval.catalogs.catalog import Catalog, Tool
     >>> from planner_eval.reading.dialects.read import parse
     >>> from planner_eval.benchmarks.judging import ScriptedJudge
-    >>> tools = Tools(Catalog((Tool("add"),)))
-    >>> ask = asking(ScriptedJudge(lambda request: '{"tool": "add"}'), tools)
+    >>> tools = ToolIndex(Catalog((Tool("add"),)))
+    >>> ask = make_asker(ScriptedJudge(lambda make_request: '{"tool": "add"}'), tools)
     >>> [mend.says for mend in ask(parse("plus()"), Fault("check.unknown_tool", "no tool", 0))]
     ['call add']
     """
-    left = [QUESTIONS]
+    left = [MAX_QUESTIONS]
 
-    def ask(plan: Plan, fault: Fault) -> Iterator[Mend]:
+    def ask(plan: Plan, fault: Fault) -> Iterator[Fix]:
         if left[0] <= 0:
             return
         left[0] -= 1
         try:
-            reply = judge.ask(request(TASK, _INSTRUCTIONS, _material(plan, fault, tools, query)))
+            reply = judge.ask(make_request(TASK, _INSTRUCTIONS, _material(plan, fault, tools, query)))
         except JudgeError as problem:
             if problem.code == "missing":  # nor will anything else be answered
                 raise
             return  # whoever asks counts them
-        answer = answered(reply.text)
-        mend = None if answer is None else _mend(plan, fault, tools, answer.key, answer.value)
+        answer = read_answer(reply.text)
+        mend = None if answer is None else _make_fix(plan, fault, tools, answer.key, answer.value)
         if mend is not None:
             yield mend
 
     return ask
 
 
-def answered(text: str) -> Said | None:
+def read_answer(text: str) -> ModelAnswer | None:
     """What a model's answer says: ``tool``, ``argument`` or ``value``, and what; None for anything else.
 
     The answer is one JSON object of one key, alone or in a fence.
 
-    >>> answered('{"value": 3}'), answered('it is {"value": 3}'), answered('{"value": 3, "tool": "f"}')
-    (Said(key='value', value=3), None, None)
+    >>> (
+    ...     read_answer('{"value": 3}'), read_answer('it is {"value": 3}'),
+    ...     read_answer('{"value": 3, "tool": "f"}')
+    ... )
+    (ModelAnswer(key='value', value=3), None, None)
     """
     bare = text.strip()
     if bare.startswith("```") and bare.endswith("```") and "\n" in bare:
@@ -109,27 +117,32 @@ def answered(text: str) -> Said | None:
         return None
     key, value = next(iter(only.items()))
     if key == "value" or (key in ("tool", "argument") and isinstance(value, str)):
-        return Said(key, value)
+        return ModelAnswer(key, value)
     return None
 
 
-def _material(plan: Plan, fault: Fault, tools: Tools, query: str) -> dict[str, Any]:
+def _material(plan: Plan, fault: Fault, tools: ToolIndex, query: str) -> dict[str, Any]:
     calls = to_data(plan)["calls"]
-    first = max(0, (fault.call or 0) + 1 - _CALLS)
+    first = max(0, (fault.call or 0) + 1 - _MAX_SHOWN_CALLS)
     call = None if fault.call is None else plan.calls[fault.call]
-    material: dict[str, Any] = {"Question": shortened(query, 8 * _WIDE) or "not known"}
-    material["Plan"] = shortened(json.dumps(calls[first : first + _CALLS], ensure_ascii=False), 16 * _WIDE)
-    material["Fault"] = shortened(f"call {call.id if call else 'none: the answer'}: {fault.message}", _WIDE)
+    material: dict[str, Any] = {"Question": shorten(query, 8 * _MAX_SHOWN_CHARACTERS) or "not known"}
+    material["Plan"] = shorten(
+        json.dumps(calls[first : first + _MAX_SHOWN_CALLS], ensure_ascii=False), 16 * _MAX_SHOWN_CHARACTERS
+    )
+    material["Fault"] = shorten(
+        f"call {call.id if call else 'none: the answer'}: {fault.message}", _MAX_SHOWN_CHARACTERS
+    )
     if call is not None:
         exact = tools.catalog.find(call.name, call.app)
-        candidates = exact or tuple(tools.near(call)[:_NEAR])
+        candidates = exact or tuple(tools.near(call)[:_MAX_NEAR_TOOLS])
         material["Tools"] = [
-            shortened(f"{tool.signature()}  {tool.description}", _WIDE) for tool in candidates[:_NEAR]
+            shorten(f"{tool.signature()}  {tool.description}", _MAX_SHOWN_CHARACTERS)
+            for tool in candidates[:_MAX_NEAR_TOOLS]
         ]
     return material
 
 
-def _mend(plan: Plan, fault: Fault, tools: Tools, key: str, value: Any) -> Mend | None:
+def _make_fix(plan: Plan, fault: Fault, tools: ToolIndex, key: str, value: Any) -> Fix | None:
     """A model's answer as a mend; None where it does not belong to the fault."""
     if fault.call is None:
         return None
@@ -141,7 +154,7 @@ def _mend(plan: Plan, fault: Fault, tools: Tools, key: str, value: Any) -> Mend 
             return None
         tool = matches[0]
         operation = {"op": "rename", "id": call.id, "app": tool.app, "name": tool.name, "why": why}
-        return Mend((operation,), f"call {tool.full_name}", "the model says so", _SCORE, "model")
+        return Fix((operation,), f"call {tool.full_name}", "the model says so", _MODEL_SCORE, "model")
     name = fault.argument
     if name is None or len(dict(call.arguments)) < len(call.arguments):
         return None
@@ -153,22 +166,22 @@ def _mend(plan: Plan, fault: Fault, tools: Tools, key: str, value: Any) -> Mend 
             {"op": "unset", "id": call.id, "argument": name, "why": why},
             {"op": "set", "id": call.id, "argument": value, "value": old[name], "why": why},
         )
-        return Mend(
+        return Fix(
             operations,
-            f"rename {shortened(name, 40)} to {shortened(value, 40)}",
+            f"rename {shorten(name, 40)} to {shorten(value, 40)}",
             "the model says so",
-            _SCORE,
+            _MODEL_SCORE,
             "model",
         )
     if name in old and fault.code == "check.missing_argument":
         return None
     set_ = {"op": "set", "id": call.id, "argument": name, "value": value, "why": why}
-    value_text = shortened(json.dumps(value, ensure_ascii=False), 60)
-    return Mend(
+    value_text = shorten(json.dumps(value, ensure_ascii=False), 60)
+    return Fix(
         (set_,),
-        f"{'set' if name in old else 'give'} {shortened(name, 40)} = {value_text}",
+        f"{'set' if name in old else 'give'} {shorten(name, 40)} = {value_text}",
         "the model says so",
-        _SCORE,
+        _MODEL_SCORE,
         "model",
     )
 
@@ -182,10 +195,10 @@ def suggest(  # noqa: PLR0913 - the options of a public function
     query: str | None = None,
     model: Judge | None = None,
     most: int = 3,
-    least: float = LEAST,
+    least: float = MIN_PATCH_SCORE,
     dialect: str | None = None,
     repair: bool = False,
-) -> Suggested:
+) -> PlanSuggestions:
     """What may mend a plan that breaks its catalog, found without gold.
 
     Each mend was tried: it removes its fault and brings no new one. A plan without faults gets none.
@@ -219,27 +232,27 @@ def suggest(  # noqa: PLR0913 - the options of a public function
     """
     if plan is None or catalog is None:
         raise InputError("to suggest something takes a plan and a catalog of the tools that it may call")
-    expect(NUMBER, most=most)
+    expect(POSITIVE_COUNT, most=most)
     expect(SHARE, least=least)
     expect(FLAG, repair=repair)
     expect_or_none(NAME, query=query)
-    expect_or_none(of(Judge, "anything with ask(), as open_judge() gives it"), model=model)
-    tools = tools_of(catalog)
-    ask = asking(model, tools, query or "") if model is not None else None
+    expect_or_none(instance_of(Judge, "anything with ask(), as open_judge() gives it"), model=model)
+    tools = index_tools(catalog)
+    ask = make_asker(model, tools, query or "") if model is not None else None
     read = parse(plan, dialect=dialect, repair=repair)
-    return suggested(read, tools, query or "", most=most, least=least, ask=ask)
+    return search_suggestions(read, tools, query or "", most=most, least=least, ask=ask)
 
 
-def tools_of(catalog: Any) -> Tools:
+def index_tools(catalog: Any) -> ToolIndex:
     """A catalog made ready for many plans.
 
     Args:
         catalog: A catalog, or what :func:`planner_eval.read_catalog` takes.
     """
-    return catalog if isinstance(catalog, Tools) else Tools(read_catalog(catalog))
+    return catalog if isinstance(catalog, ToolIndex) else ToolIndex(read_catalog(catalog))
 
 
-def pooled(files: Sequence[str], catalog: Catalog) -> Iterator[str]:
+def pooling_warnings(files: Sequence[str], catalog: Catalog) -> Iterator[str]:
     """What has to be said of a catalog that is a file of records, each with tools of its own.
 
     Args:

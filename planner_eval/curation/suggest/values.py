@@ -10,78 +10,86 @@ from typing import NamedTuple
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.catalog import ANY, Type
-from planner_eval.catalogs.values import Parts
-from planner_eval.comparison.policy.dates import dates, readings
-from planner_eval.curation.suggest.names import alike, opposed, plain, strays, words
+from planner_eval.catalogs.value_errors import ValueChecker
+from planner_eval.comparison.policy.dates import normalise_date, possible_dates
+from planner_eval.curation.suggest.names import (
+    are_opposites,
+    find_stray_words,
+    name_similarity,
+    normalize_name,
+    words,
+)
 from planner_eval.plan.model import Ref, Template, Unresolved, Value
 
-_DEEP = 12
-_MANY = 200
+_MAX_DEPTH = 12
+_MAX_ITEMS = 200
 """Items of a list, and fields of an object, that are looked at."""
 
-_ENUM = 200
+_MAX_ALLOWED_VALUES = 200
 """Allowed values that are looked at."""
 
-_LONGEST = 300
+_MAX_CHARACTERS = 300
 """Characters of a number, and of an allowed value in which numbers are looked for."""
 
-_SHORT, _CODE = 3, 5
+_MAX_SHORT_WORD_LETTERS, _MAX_CODE_LETTERS = 3, 5
 """Letters of words, and of codes in capitals, that are no typos of one another."""
 
-_DOUBTFUL = 0.6
+_LETTER_SIMILARITY_SCORE = 0.6
 """How sure a likeness of letters alone is: less than what a patch takes."""
 
-_PAST = 1e15
-_HOLDING = ("value", "text", "$value", "const")
+_MAX_EXACT_INTEGER = 1e15
+_WRAPPER_FIELDS = ("value", "text", "$value", "const")
 """Fields in which models wrap a plain value."""
 
-_TRUE = frozenset(
+_TRUE_WORDS = frozenset(
     ["true", "yes", "y", "on", "1", "wahr", "ja", "si", "oui", "vrai", "예", "네", "是", "はい"]
 )
-_FALSE = frozenset(
+_FALSE_WORDS = frozenset(
     ["false", "no", "n", "off", "0", "falsch", "nein", "non", "faux", "아니오", "否", "いいえ"]
 )
-_UNITS = (
+_WORDS_BELOW_TWENTY = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
     *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
 )
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-NUMBER_WORDS = {word: number for number, word in enumerate(_UNITS)} | {
+NUMBER_WORDS = {word: number for number, word in enumerate(_WORDS_BELOW_TWENTY)} | {
     word: 10 * number for number, word in enumerate(_TENS, 2)
 }
 SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _DIGITS = r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d+)(?:\.\d+)?"
-_BARE = re.compile(_DIGITS)
-_DECIMALS = re.compile(r"[-+\u2212]?(?:\d*\.\d+|\d+\.)(?:[eE][-+]?\d{1,3})?|[-+]?\d+[eE][-+]?\d{1,3}")
-_FIGURES = re.compile(r"(?<!\w)-?[.,]?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*")
+_BARE_NUMBER = re.compile(_DIGITS)
+_DECIMAL_NUMBER = re.compile(r"[-+\u2212]?(?:\d*\.\d+|\d+\.)(?:[eE][-+]?\d{1,3})?|[-+]?\d+[eE][-+]?\d{1,3}")
+_NUMBERS_IN_TEXT = re.compile(r"(?<!\w)-?[.,]?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*")
 """The numbers in a text, each with its sign and point."""
 
-_SIGNS = re.compile(r"[^\w\s.,:;/'\"`()\[\]{}-]|(?<!\w)-|-(?!\w)")
+_MEANINGFUL_SIGNS = re.compile(r"[^\w\s.,:;/'\"`()\[\]{}-]|(?<!\w)-|-(?!\w)")
 """Signs that do more than divide words: ``O+`` is no ``O-``, ``<5`` no 5, and ``-price`` another order."""
-_NUMBER = re.compile(rf"(?:([^\W\d_]{{1,30}}|[$€£¥%])\s*)?({_DIGITS})(?:\s*([^\W\d_]{{1,30}}|[$€£¥%]))?")
-_SPELLED = {
+_NUMBER_WITH_UNIT = re.compile(
+    rf"(?:([^\W\d_]{{1,30}}|[$€£¥%])\s*)?({_DIGITS})(?:\s*([^\W\d_]{{1,30}}|[$€£¥%]))?"
+)
+_UNIT_FORMS = {
     "dollar": ("$", "usd", "dollars"),
     "euro": ("€", "eur", "euros"),
     "pound": ("£", "gbp", "pounds"),
     "yen": ("¥", "jpy"),
     "percent": ("%", "percentage"),
 }
-CURRENCIES = {form: unit for unit, forms in _SPELLED.items() for form in (unit, *forms)}
+CURRENCIES = {form: unit for unit, forms in _UNIT_FORMS.items() for form in (unit, *forms)}
 _NO_UNIT = frozenset(["k", "m", "b", "bn", "dozen", "than", "over", "under", "about", "below", *SCALES])
 """Words beside a number that make another number of it, and are no unit."""
 
-_COUNTED = re.compile(r"\b(?:in|of|many)\s+([^\W\d_]+)")
+_COUNTED_NOUN = re.compile(r"\b(?:in|of|many)\s+([^\W\d_]+)")
 _FRACTION = re.compile(r"\b(?:fraction|ratio|decimal|0\.\d|0 (?:to|and) 1|0-1)\b")
-_CLOCKED = re.compile(
+_TIME_AT_END = re.compile(
     r"[T ]\d{1,2}(?::\d\d)+(?:\.\d+)?(?: ?[ap]\.?m\.?)?\s*(?:Z|UTC|GMT|[-+]\d\d:?\d\d)?$", re.I
 )
-_DIVIDED = re.compile(r"[;|/&\n]|\b(?:and|or)\b", re.IGNORECASE)
+_ITEM_SEPARATOR = re.compile(r"[;|/&\n]|\b(?:and|or)\b", re.IGNORECASE)
 """What divides the items that a text may list; of commas the list itself is told."""
-_UNSURE = 0.55
+_UNSURE_SCORE = 0.55
 _TIME = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?(?::\d\d)?\s*([ap])?\.?(?:m\.?)?", re.IGNORECASE)
 
 
-class Meant(NamedTuple):
+class Interpretation(NamedTuple):
     """What a value may mean.
 
     Args:
@@ -95,7 +103,9 @@ class Meant(NamedTuple):
     score: float
 
 
-def meanings(value: Value, kind: Type, validator: Parts, about: str = "") -> list[Meant]:
+def find_interpretations(
+    value: Value, kind: Type, validator: ValueChecker, about: str = ""
+) -> list[Interpretation]:
     """What a value may mean that is not of a type, the likeliest first.
 
     Args:
@@ -104,174 +114,189 @@ def meanings(value: Value, kind: Type, validator: Parts, about: str = "") -> lis
         validator: Checks values against types.
         about: The argument's name and, in the lines below it, its description: they may name a unit.
 
-    >>> [one.value for one in meanings("3", Type(("integer",)), Parts())]
+    >>> [one.value for one in find_interpretations("3", Type(("integer",)), ValueChecker())]
     [3]
-    >>> [one.value for one in meanings("yes", Type(("boolean",)), Parts())]
+    >>> [one.value for one in find_interpretations("yes", Type(("boolean",)), ValueChecker())]
     [True]
-    >>> [one.value for one in meanings("econmy", Type(("string",), enum=("Economy", "First")), Parts())]
+    >>> [one.value for one in find_interpretations("econmy", Type(("string",), enum=("Economy", "First")),
+    ...     ValueChecker())]
     ['Economy']
     """
-    meanings_by_text: dict[str, Meant] = {}
+    meanings_by_text: dict[str, Interpretation] = {}
     for reading in sorted(_readings(value, kind, validator, 0, about), key=lambda reading: -reading.score):
         if not validator.wrong(reading.value, kind):
-            reading = reading._replace(value=as_written(reading.value, validator))
+            reading = reading._replace(value=format_for_catalog(reading.value, validator))
             meanings_by_text.setdefault(repr(reading.value), reading)
     return list(meanings_by_text.values())
 
 
-def as_written(value: Value, validator: Parts) -> Value:
+def format_for_catalog(value: Value, validator: ValueChecker) -> Value:
     """A value as the plans of a catalog write it: of some every literal is text."""
     if validator.texts and isinstance(value, (bool, int, float)):
         return str(value)
     return value
 
 
-def _readings(value: Value, kind: Type, validator: Parts, depth: int, about: str) -> Iterator[Meant]:
+def _readings(
+    value: Value, kind: Type, validator: ValueChecker, depth: int, about: str
+) -> Iterator[Interpretation]:
     kind = kind.unfolded
-    if depth > _DEEP or isinstance(value, (Ref, Unresolved, Template)):
+    if depth > _MAX_DEPTH or isinstance(value, (Ref, Unresolved, Template)):
         return
     for member in kind.any_of:
         yield from _readings(value, member, validator, depth + 1, about)
     if kind.enum is not None:
-        yield from _listed(value, kind, about)
+        yield from _match_allowed_values(value, kind, about)
     if isinstance(value, str):
-        yield from _of_text(value, kind, about)
+        yield from _interpret_text(value, kind, about)
     elif isinstance(value, (int, float)):
-        yield from _of_number(value, kind.kinds)
+        yield from _interpret_number(value, kind.kinds)
     elif isinstance(value, list):
-        yield from _of_list(value, kind, validator, depth, about)
+        yield from _interpret_list(value, kind, validator, depth, about)
     elif isinstance(value, dict):
-        yield from _of_object(value, kind, validator, depth, about)
-        yield from _unwrapped(value, kind, validator, depth, about)
+        yield from _interpret_object(value, kind, validator, depth, about)
+        yield from _unwrap_object(value, kind, validator, depth, about)
     if "array" in kind.kinds and not isinstance(value, list):
-        has_divider = isinstance(value, str) and _DIVIDED.search(value) is not None
+        has_divider = isinstance(value, str) and _ITEM_SEPARATOR.search(value) is not None
         if not isinstance(value, str) or value.strip():
-            yield Meant([value], "a list of this one value", _UNSURE if has_divider else 0.85)
+            yield Interpretation([value], "a list of this one value", _UNSURE_SCORE if has_divider else 0.85)
         yield from (
-            Meant([reading.value], f"a list of one value; {reading.reason}", 0.9 * reading.score)
+            Interpretation([reading.value], f"a list of one value; {reading.reason}", 0.9 * reading.score)
             for reading in _readings(value, kind.items or ANY, validator, depth + 1, about)
         )
 
 
-def _of_number(value: float, kinds: tuple[str, ...]) -> Iterator[Meant]:
+def _interpret_number(value: float, kinds: tuple[str, ...]) -> Iterator[Interpretation]:
     """A number or a truth value as something else."""
     if isinstance(value, bool):
         text = str(value).lower()
         if "string" in kinds:
-            yield Meant(text, "the truth value as text", 0.85)
+            yield Interpretation(text, "the truth value as text", 0.85)
         if "integer" in kinds:
-            yield Meant(int(value), f"{text} stands for {int(value)}", 0.5)
+            yield Interpretation(int(value), f"{text} stands for {int(value)}", 0.5)
         return
     if "string" in kinds:
-        yield Meant(str(value), f"the number {value} as text", 0.9)
+        yield Interpretation(str(value), f"the number {value} as text", 0.9)
     if "boolean" in kinds and value in (0, 1):
-        yield Meant(bool(value), f"{value} stands for {str(bool(value)).lower()}", 0.85)
-    if "integer" in kinds and isinstance(value, float) and value.is_integer() and abs(value) < _PAST:
-        yield Meant(int(value), f"{value} as a whole number", 0.95)
+        yield Interpretation(bool(value), f"{value} stands for {str(bool(value)).lower()}", 0.85)
+    if (
+        "integer" in kinds
+        and isinstance(value, float)
+        and value.is_integer()
+        and abs(value) < _MAX_EXACT_INTEGER
+    ):
+        yield Interpretation(int(value), f"{value} as a whole number", 0.95)
 
 
-def _listed(value: Value, kind: Type, about: str) -> Iterator[Meant]:
+def _match_allowed_values(value: Value, kind: Type, about: str) -> Iterator[Interpretation]:
     """Allowed values that come close: by case and signs, a typo, an initial, or as the same number.
 
     What is merely like the value by letters scores less than what a patch takes.
     """
     stripped = (value if isinstance(value, str) else str(value)).strip()
-    number = _number(stripped)
-    for allowed in (kind.enum or ())[:_ENUM]:
+    number = _parse_number(stripped)
+    for allowed in (kind.enum or ())[:_MAX_ALLOWED_VALUES]:
         text = allowed if isinstance(allowed, str) else str(allowed)
         if text == stripped:
-            yield Meant(allowed, "the allowed value, without the space around it", 0.97)
+            yield Interpretation(allowed, "the allowed value, without the space around it", 0.97)
         elif text.casefold() == stripped.casefold():
-            yield Meant(allowed, "the allowed value but for case", 0.97)
-        elif number is not None and _number(text) is not None:
-            if number == _number(text):
-                yield Meant(allowed, f"the allowed value {text[:40]}, as a number", 0.95)
+            yield Interpretation(allowed, "the allowed value but for case", 0.97)
+        elif number is not None and _parse_number(text) is not None:
+            if number == _parse_number(text):
+                yield Interpretation(allowed, f"the allowed value {text[:40]}, as a number", 0.95)
         elif not isinstance(allowed, str) or not isinstance(value, (str, int, float)):
             continue
-        elif plain(text) == plain(stripped) and plain(text):
-            exact = _figures(text) == _figures(stripped) and _signs(text) == _signs(stripped)
-            yield Meant(allowed, "the allowed value but for case and signs", 0.95 if exact else 0.55)
-        elif not opposed(stripped, text):
-            close = max(alike(stripped, text), _starts(stripped, text))
+        elif normalize_name(text) == normalize_name(stripped) and normalize_name(text):
+            exact = _find_numbers(text) == _find_numbers(stripped) and _find_signs(text) == _find_signs(
+                stripped
+            )
+            yield Interpretation(allowed, "the allowed value but for case and signs", 0.95 if exact else 0.55)
+        elif not are_opposites(stripped, text):
+            close = max(name_similarity(stripped, text), _prefix_score(stripped, text))
             if close > 0.5:
-                sure = 0.9 if _is_meant(stripped, text, about) else _DOUBTFUL
-                yield Meant(allowed, "the nearest of the allowed values", sure * close)
+                sure = 0.9 if _is_allowed_value(stripped, text, about) else _LETTER_SIMILARITY_SCORE
+                yield Interpretation(allowed, "the nearest of the allowed values", sure * close)
 
 
-def _number(text: str) -> Decimal | None:
+def _parse_number(text: str) -> Decimal | None:
     """The number that a text is, in figures or in words; None for any other text."""
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_CHARACTERS:
         return None
-    if _BARE.fullmatch(text) or _DECIMALS.fullmatch(text):
+    if _BARE_NUMBER.fullmatch(text) or _DECIMAL_NUMBER.fullmatch(text):
         return Decimal(re.sub(r"[, \u00a0\u202f]", "", text).replace("\u2212", "-"))
     number = number_in_words(text)
     return None if number is None else Decimal(number)
 
 
-def _figures(text: str) -> list[str]:
-    return _FIGURES.findall(text[:_LONGEST])
+def _find_numbers(text: str) -> list[str]:
+    return _NUMBERS_IN_TEXT.findall(text[:_MAX_CHARACTERS])
 
 
-def _signs(text: str) -> list[str]:
-    return _SIGNS.findall(text[:_LONGEST])
+def _find_signs(text: str) -> list[str]:
+    return _MEANINGFUL_SIGNS.findall(text[:_MAX_CHARACTERS])
 
 
-def _is_meant(value_text: str, text: str, about: str) -> bool:
+def _is_allowed_value(value_text: str, text: str, about: str) -> bool:
     """Whether a text is an allowed value misspelt, its initial, or with words of the argument's name."""
     if len(value_text) == 1 and value_text.isalpha():
-        return len(text) > _SHORT and plain(text).startswith(plain(value_text))
-    if max(len(value_text), len(text)) <= _CODE and value_text.isupper() and text.isupper():
+        return len(text) > _MAX_SHORT_WORD_LETTERS and normalize_name(text).startswith(
+            normalize_name(value_text)
+        )
+    if max(len(value_text), len(text)) <= _MAX_CODE_LETTERS and value_text.isupper() and text.isupper():
         return False  # USD is no typo of AUD
-    value_words, allowed_words = strays(value_text, text, synonyms=False)
-    if (_figures(value_text), _signs(value_text)) != (_figures(text), _signs(text)) or min(
-        len(value_text), len(text)
-    ) <= _SHORT:
+    value_words, allowed_words = find_stray_words(value_text, text, synonyms=False)
+    if (_find_numbers(value_text), _find_signs(value_text)) != (
+        _find_numbers(text),
+        _find_signs(text),
+    ) or min(len(value_text), len(text)) <= _MAX_SHORT_WORD_LETTERS:
         return False
     named = {*words(about.partition("\n")[0])}
     return not {*value_words, *allowed_words} - named
 
 
-def _starts(value_text: str, text: str) -> float:
+def _prefix_score(value_text: str, text: str) -> float:
     """Whether one of two begins with the other, as ``F`` does for ``Fahrenheit``."""
-    shorter, longer = sorted((plain(value_text), plain(text)), key=len)
+    shorter, longer = sorted((normalize_name(value_text), normalize_name(text)), key=len)
     return 0.85 if shorter and longer.startswith(shorter) else 0.0
 
 
-def _of_text(text: str, kind: Type, about: str) -> Iterator[Meant]:
+def _interpret_text(text: str, kind: Type, about: str) -> Iterator[Interpretation]:
     kinds, bare = kind.kinds, text.strip()
     if len(bare) > 10_000:
         return
     low = bare.casefold()
-    if "boolean" in kinds and (low in _TRUE or low in _FALSE):
-        yield Meant(low in _TRUE, f"{bare!r} stands for {str(low in _TRUE).lower()}", 0.93)
+    if "boolean" in kinds and (low in _TRUE_WORDS or low in _FALSE_WORDS):
+        yield Interpretation(
+            low in _TRUE_WORDS, f"{bare!r} stands for {str(low in _TRUE_WORDS).lower()}", 0.93
+        )
     if "null" in kinds and low in ("null", "none", "nil", ""):
-        yield Meant(None, f"{bare!r} stands for null", 0.8)
+        yield Interpretation(None, f"{bare!r} stands for null", 0.8)
     if {"integer", "number"} & set(kinds):
-        yield from _numbers(bare, about)
+        yield from _interpret_numeric_text(bare, about)
     if {"array", "object"} & set(kinds):
         parsed = loads_if_json(bare, DEFAULT_LIMITS) if bare[:1] in ("[", "{") else None
         if parsed and len(parsed) == 1:
-            yield Meant(parsed[0], "the JSON that the text holds", 0.95)
+            yield Interpretation(parsed[0], "the JSON that the text holds", 0.95)
         if "array" in kinds and "," in bare:
-            items = [item.strip() for item in bare.split(",")][:_MANY]
-            yield Meant(items, "the list that commas divide", 0.86)
-    yield from _moments(bare, kind.format)
+            items = [item.strip() for item in bare.split(",")][:_MAX_ITEMS]
+            yield Interpretation(items, "the list that commas divide", 0.86)
+    yield from _interpret_moment(bare, kind.format)
 
 
-def _moments(bare: str, format: str | None) -> Iterator[Meant]:
+def _interpret_moment(bare: str, format: str | None) -> Iterator[Interpretation]:
     """A date or a time in the form that is wanted."""
     if format == "date":
-        day = dates(bare)
+        day = normalise_date(bare)
         if day != bare:
-            yield Meant(day, "the date as yyyy-mm-dd", 0.95)
-        for reading in sorted(readings(bare), key=str):
-            yield Meant(reading, "the date as yyyy-mm-dd, day and month in one of two orders", 0.55)
-        if _CLOCKED.match(bare[10:]):
-            yield Meant(bare[:10], "the day without the time", 0.85)
-    if format == "time" and (clock := _clock(bare)) is not None:
-        yield Meant(clock, "the time as hh:mm", 0.93)
-    if format == "date-time" and isinstance(day := dates(bare), str):
-        yield Meant(f"{day}T00:00:00", "the beginning of the day", 0.5)
+            yield Interpretation(day, "the date as yyyy-mm-dd", 0.95)
+        for reading in sorted(possible_dates(bare), key=str):
+            yield Interpretation(reading, "the date as yyyy-mm-dd, day and month in one of two orders", 0.55)
+        if _TIME_AT_END.match(bare[10:]):
+            yield Interpretation(bare[:10], "the day without the time", 0.85)
+    if format == "time" and (clock := _read_clock_time(bare)) is not None:
+        yield Interpretation(clock, "the time as hh:mm", 0.93)
+    if format == "date-time" and isinstance(day := normalise_date(bare), str):
+        yield Interpretation(f"{day}T00:00:00", "the beginning of the day", 0.5)
 
 
 def number_in_words(text: str) -> int | None:
@@ -296,41 +321,46 @@ def number_in_words(text: str) -> int | None:
     return total + group
 
 
-def names_unit(unit: str, about: str) -> bool:
+def is_counted_in(unit: str, about: str) -> bool:
     r"""Whether an argument is counted in a unit: by its name, or as in "in weeks", "number of seats".
 
     Args:
         unit: A word or a sign beside a number.
         about: The name and, in the lines below it, the description.
 
-    >>> names_unit("stars", "min_stars"), names_unit("%", "rate\nin percent"), names_unit("weeks", "days")
+    >>> (
+    ...     is_counted_in("stars", "min_stars"), is_counted_in("%", "rate\nin percent"),
+    ...     is_counted_in("weeks", "days")
+    ... )
     (True, True, False)
     """
     if unit.casefold() in _NO_UNIT:
         return False
     name, _, description = about[:2_000].partition("\n")
-    units = {_unit(word) for word in (*words(name), *_COUNTED.findall(description.casefold()))}
+    units = {_normalize_unit(word) for word in (*words(name), *_COUNTED_NOUN.findall(description.casefold()))}
     units |= {
-        _unit(word) for word in re.findall(r"[$€£¥%]|[^\W_]+", description) if word.casefold() in CURRENCIES
+        _normalize_unit(word)
+        for word in re.findall(r"[$€£¥%]|[^\W_]+", description)
+        if word.casefold() in CURRENCIES
     }
-    if _unit(unit) not in units:
+    if _normalize_unit(unit) not in units:
         return False
-    return _unit(unit) != "percent" or not _FRACTION.search(description.casefold())
+    return _normalize_unit(unit) != "percent" or not _FRACTION.search(description.casefold())
 
 
-def _unit(word: str) -> str:
+def _normalize_unit(word: str) -> str:
     """One form of a unit that is written in several."""
     low = word.casefold()
     return CURRENCIES.get(low) or low.rstrip("s") or low
 
 
-def _numbers(bare: str, about: str) -> Iterator[Meant]:
+def _interpret_numeric_text(bare: str, about: str) -> Iterator[Interpretation]:
     """The number that a text is from its first letter to its last, but for a unit that the argument names."""
     spelled_number = number_in_words(bare)
     if spelled_number is not None:
-        yield Meant(spelled_number, f"{bare[:40]!r} as a number", 0.9)
-    match = _NUMBER.fullmatch(bare)
-    if match is None or len(match[2]) > _LONGEST:
+        yield Interpretation(spelled_number, f"{bare[:40]!r} as a number", 0.9)
+    match = _NUMBER_WITH_UNIT.fullmatch(bare)
+    if match is None or len(match[2]) > _MAX_CHARACTERS:
         return
     before, digits, after = match.groups()
     digits = re.sub(r"[, \u00a0\u202f]", "", digits).replace("\u2212", "-")
@@ -339,19 +369,19 @@ def _numbers(bare: str, about: str) -> Iterator[Meant]:
     if scale is not None and before is None:
         times = Decimal(digits) * scale
         if times == int(times):
-            yield Meant(int(times), f"{bare[:40]!r} as a number", 0.9)
+            yield Interpretation(int(times), f"{bare[:40]!r} as a number", 0.9)
         return
     unit = before or after
-    if (before and after) or (unit is not None and not names_unit(unit, about)):
+    if (before and after) or (unit is not None and not is_counted_in(unit, about)):
         return
     sure = 0.95 if unit is None else 0.75
     what = f"the text {bare[:40]!r} as a number" + (f" of {unit}, which it is given in" if unit else "")
-    yield Meant(number, what, sure)
+    yield Interpretation(number, what, sure)
     if isinstance(number, float) and number.is_integer():
-        yield Meant(int(number), what, sure - 0.05)
+        yield Interpretation(int(number), what, sure - 0.05)
 
 
-def _clock(text: str) -> str | None:
+def _read_clock_time(text: str) -> str | None:
     match = _TIME.fullmatch(text)
     if match is None or (match[2] is None and match[3] is None):
         return None
@@ -361,21 +391,23 @@ def _clock(text: str) -> str | None:
     return f"{hour:02}:{minute:02}" if hour < 24 and minute < 60 else None
 
 
-def _of_list(value: list[Value], kind: Type, validator: Parts, depth: int, about: str) -> Iterator[Meant]:
+def _interpret_list(
+    value: list[Value], kind: Type, validator: ValueChecker, depth: int, about: str
+) -> Iterator[Interpretation]:
     if len(value) == 1 and "array" not in kind.kinds:
-        yield Meant(value[0], "the one item of the list", 0.85)
+        yield Interpretation(value[0], "the one item of the list", 0.85)
         yield from (
-            Meant(reading.value, f"the one item of the list; {reading.reason}", 0.9 * reading.score)
+            Interpretation(reading.value, f"the one item of the list; {reading.reason}", 0.9 * reading.score)
             for reading in _readings(value[0], kind, validator, depth + 1, about)
         )
-    elif "array" in kind.kinds and len(value) <= _MANY:
+    elif "array" in kind.kinds and len(value) <= _MAX_ITEMS:
         items, least, reasons = [], 1.0, []
         for step, item in enumerate(value):
             inner = kind.at((step,)) or ANY
             best = (
-                _best(item, inner, validator, depth, about)
+                _best_interpretation(item, inner, validator, depth, about)
                 if validator.wrong(item, inner)
-                else Meant(item, "", 1.0)
+                else Interpretation(item, "", 1.0)
             )
             if best is None:
                 return
@@ -383,28 +415,30 @@ def _of_list(value: list[Value], kind: Type, validator: Parts, depth: int, about
             least = min(least, best.score)
             reasons += [f"item {step + 1}: {best.reason}"] if best.reason else []
         if reasons:
-            yield Meant(items, "; ".join(reasons[:3]), least)
+            yield Interpretation(items, "; ".join(reasons[:3]), least)
     if "string" in kind.kinds and value and all(isinstance(item, str) for item in value):
-        yield Meant(", ".join(value), "the items as one text", 0.5)
+        yield Interpretation(", ".join(value), "the items as one text", 0.5)
 
 
-def _unwrapped(
-    value: dict[str, Value], kind: Type, validator: Parts, depth: int, about: str
-) -> Iterator[Meant]:
+def _unwrap_object(
+    value: dict[str, Value], kind: Type, validator: ValueChecker, depth: int, about: str
+) -> Iterator[Interpretation]:
     """What an object holds: its only field, or the one called value."""
     key = next(iter(value), None) if len(value) == 1 else "value"
     if key in value and "object" not in kind.kinds:
-        sure = 1.0 if key in _HOLDING else 0.6
-        yield Meant(value[key], f"what the object holds as {key[:40]!r}", 0.88 * sure)
+        sure = 1.0 if key in _WRAPPER_FIELDS else 0.6
+        yield Interpretation(value[key], f"what the object holds as {key[:40]!r}", 0.88 * sure)
         for reading in _readings(value[key], kind, validator, depth + 1, about):
-            yield Meant(
+            yield Interpretation(
                 reading.value,
                 f"what the object holds as {key[:40]!r}; {reading.reason}",
                 0.9 * sure * reading.score,
             )
 
 
-def _best(value: Value, kind: Type, validator: Parts, depth: int, about: str) -> Meant | None:
+def _best_interpretation(
+    value: Value, kind: Type, validator: ValueChecker, depth: int, about: str
+) -> Interpretation | None:
     fitting = [
         reading
         for reading in _readings(value, kind, validator, depth + 1, about)
@@ -413,11 +447,11 @@ def _best(value: Value, kind: Type, validator: Parts, depth: int, about: str) ->
     return max(fitting, key=lambda reading: reading.score, default=None)
 
 
-def _of_object(
-    value: dict[str, Value], kind: Type, validator: Parts, depth: int, about: str
-) -> Iterator[Meant]:
+def _interpret_object(
+    value: dict[str, Value], kind: Type, validator: ValueChecker, depth: int, about: str
+) -> Iterator[Interpretation]:
     """An object with its fields renamed to the nearest that there are, and their values read."""
-    if "object" not in kind.kinds or len(value) > _MANY or type(value) is not dict:
+    if "object" not in kind.kinds or len(value) > _MAX_ITEMS or type(value) is not dict:
         return
     field_names = [field.name for field in kind.fields]
     free = [name for name in field_names if name not in value]
@@ -426,19 +460,19 @@ def _of_object(
     for key, item in value.items():
         inner, name = kind.at((key,)), key
         if inner is None:
-            nearest = max(free, key=lambda name: alike(key, name), default=None)
-            if nearest is None or alike(key, nearest) < 0.5:
+            nearest = max(free, key=lambda name: name_similarity(key, name), default=None)
+            if nearest is None or name_similarity(key, nearest) < 0.5:
                 return
             free.remove(nearest)
             name, inner = nearest, kind.at((nearest,)) or ANY
-            least = min(least, 0.95 * alike(key, nearest))
+            least = min(least, 0.95 * name_similarity(key, nearest))
             reasons.append(f"the field {key[:40]!r} is called {nearest!r}")
         if validator.wrong(item, inner):
-            best = _best(item, inner, validator, depth, about)
+            best = _best_interpretation(item, inner, validator, depth, about)
             if best is None:
                 return
             item, least = best.value, min(least, best.score)
             reasons.append(f"{name}: {best.reason}")
         fields[name] = item
     if reasons:
-        yield Meant(fields, "; ".join(reasons[:3]), least)
+        yield Interpretation(fields, "; ".join(reasons[:3]), least)

@@ -13,12 +13,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.frozen import quick
-from planner_eval.base.text import seconds
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.text import format_seconds
 from planner_eval.execution.sandbox.frames import (
     DISK_FULL,
     ENDED,
-    FRAME,
+    FRAME_HEAD_SIZE,
     TIMED_OUT,
     TOO_MANY_TASKS,
     TOO_MUCH_OUTPUT,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _ROOT = str(Path(__file__).resolve().parents[3])
-_START = """\
+_START_CODE = """\
 import sys
 package = type(sys)("planner_eval")
 package.__path__ = [sys.argv[1] + "/planner_eval"]
@@ -41,7 +41,7 @@ main()
 """
 """A bare stand-in for the package, whose own start imports what a worker does not need."""
 
-GRACE = 5.0
+GRACE_SECONDS = 5.0
 """Seconds beyond a plan's deadline after which even the server counts as lost."""
 
 
@@ -53,12 +53,12 @@ _ENVIRONMENT = {
 }
 
 
-class Vanished(Exception):
+class ProcessLost(Exception):
     """The process at the other end is gone, and not because of a plan."""
 
 
-@quick
-class Raw:
+@fast_frozen
+class RawOutput:
     """One plan's output as it came, and why it stopped where it did not simply end."""
 
     output: bytes
@@ -66,7 +66,7 @@ class Raw:
     seconds: float
 
 
-def _flags() -> list[str]:
+def _interpreter_flags() -> list[str]:
     """No site, no user's packages, no script's folder; compiled files as this process has it."""
     flags = ["-P", "-s", "-S"]
     if sys.dont_write_bytecode:
@@ -76,10 +76,10 @@ def _flags() -> list[str]:
     return flags
 
 
-def _start(setup: dict[str, Any]) -> subprocess.Popen[bytes]:
+def _start_process(setup: dict[str, Any]) -> subprocess.Popen[bytes]:
     needed = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONHOME") if name in os.environ}
     process = subprocess.Popen(
-        [sys.executable, *_flags(), "-c", _START, _ROOT],
+        [sys.executable, *_interpreter_flags(), "-c", _START_CODE, _ROOT],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -94,7 +94,7 @@ def _start(setup: dict[str, Any]) -> subprocess.Popen[bytes]:
     return process
 
 
-def framed(message: dict[str, Any]) -> bytes:
+def frame_message(message: dict[str, Any]) -> bytes:
     """A message as `worker.receive` takes it."""
     data = marshal.dumps(message)
     return len(data).to_bytes(4, "little") + data
@@ -104,12 +104,12 @@ class Pipe:
     """A child process and the two pipes to it; writing never blocks while there is something to read."""
 
     def __init__(self, setup: dict[str, Any]) -> None:
-        self.process = _start(setup)
+        self.process = _start_process(setup)
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.into = self.process.stdin.fileno()
         self.out = self.process.stdout.fileno()
-        self.unsent = bytearray(framed(setup))
+        self.unsent = bytearray(frame_message(setup))
         self.received = bytearray()
         self.poll = select.poll()
         self.poll.register(self.out, select.POLLIN)
@@ -151,7 +151,7 @@ class Pipe:
                 with contextlib.suppress(OSError):
                     stream.close()
         try:
-            return self.process.wait(GRACE)
+            return self.process.wait(GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, signal.SIGKILL)
             return self.process.wait()
@@ -172,43 +172,45 @@ class Server:
         self.pipe = Pipe({**setup, "mode": "server", "folder": self.folder})
         self.sent = 0
         self.expected = 0
-        self.early: dict[int, Raw] = {}
+        self.early: dict[int, RawOutput] = {}
 
     def send(self, request: dict[str, Any]) -> None:
         """Hand over one plan."""
-        plan = framed(request)  # for the child alone: the supervisor hands it on unread
-        self.pipe.unsent.extend(framed({"number": self.sent, "seconds": request["seconds"], "plan": plan}))
+        plan = frame_message(request)  # for the child alone: the supervisor hands it on unread
+        self.pipe.unsent.extend(
+            frame_message({"number": self.sent, "seconds": request["seconds"], "plan": plan})
+        )
         self.sent += 1
         self.pipe.pump(0)
 
-    def receive(self) -> Raw:
+    def receive(self) -> RawOutput:
         """What the next plan in order gave.
 
         Raises:
             Vanished: the server is gone or silent.
         """
         under_way = self.sent - self.expected
-        patience = time.monotonic() + self.limits.seconds * under_way + GRACE
+        patience = time.monotonic() + self.limits.seconds * under_way + GRACE_SECONDS
         while self.expected not in self.early:
             if not self._frame():
                 left = patience - time.monotonic()
                 if left <= 0 or not self.pipe.pump(left):
-                    raise Vanished("the server that starts the workers is gone; run the plans again")
+                    raise ProcessLost("the server that starts the workers is gone; run the plans again")
         self.expected += 1
         return self.early.pop(self.expected - 1)
 
     def _frame(self) -> bool:
         data = self.pipe.received
-        if len(data) < FRAME:
+        if len(data) < FRAME_HEAD_SIZE:
             return False
         number, status, micros, length = (
             int.from_bytes(data[a:b], "little") for a, b in ((0, 4), (4, 8), (8, 16), (16, 24))
         )
-        if len(data) < FRAME + length:
+        if len(data) < FRAME_HEAD_SIZE + length:
             return False
-        output = bytes(data[FRAME : FRAME + length])
-        del data[: FRAME + length]
-        self.early[number] = Raw(output, why_ended(status, self.limits), micros / 1e6)
+        output = bytes(data[FRAME_HEAD_SIZE : FRAME_HEAD_SIZE + length])
+        del data[: FRAME_HEAD_SIZE + length]
+        self.early[number] = RawOutput(output, status_failure(status, self.limits), micros / 1e6)
         return True
 
     def distrust(self) -> None:
@@ -222,15 +224,17 @@ class Server:
                 "import sys; sys.path.append(sys.argv[1]); import folders; folders.remove_tree(sys.argv[2])"
             )
             folder = str(Path(__file__).parent)
-            subprocess.run([sys.executable, *_flags(), "-c", code, folder, self.folder], check=False)
+            subprocess.run(
+                [sys.executable, *_interpreter_flags(), "-c", code, folder, self.folder], check=False
+            )
 
 
-def why_ended(status: int, limits: Limits) -> Failure | None:
+def status_failure(status: int, limits: Limits) -> Failure | None:
     """Why a plan was cut short, by a status of `frames`; None where it was not."""
     if status == ENDED:
         return None
     if status == TIMED_OUT:
-        return Failure(TIMEOUT, f"stopped after {seconds(limits.seconds)}")
+        return Failure(TIMEOUT, f"stopped after {format_seconds(limits.seconds)}")
     if status == TOO_MUCH_OUTPUT:
         return Failure("output-limit", f"sent more than {limits.output_size:,} bytes")
     if status == DISK_FULL:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-MOST_FILES = 10_000
+MAX_FILES = 10_000
 """How many files and folders a plan's folder may hold."""
-_BEYOND = 1 << 62
+_ABOVE_ANY_LIMIT = 1 << 62
 """More than any limit."""
 
 
@@ -65,12 +65,12 @@ def tree_size(folder: str) -> int:
                     total += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
-                    if seen > MOST_FILES:
-                        return _BEYOND
+                    if seen > MAX_FILES:
+                        return _ABOVE_ANY_LIMIT
         except FileNotFoundError:
             continue  # gone already
         except OSError:  # a folder that may not be listed, or a path too long to follow
-            return _BEYOND
+            return _ABOVE_ANY_LIMIT
     return total
 
 
@@ -90,13 +90,13 @@ def unlinked_size(pid: int, folder: str) -> int:
     except (FileNotFoundError, ProcessLookupError):
         return 0
     except OSError:
-        return _BEYOND if _has_memory(pid) else 0
+        return _ABOVE_ANY_LIMIT if _is_alive(pid) else 0
     within = b" " + os.fsencode(folder) + b"/"
     mapped = any(within in line and line.endswith(b" (deleted)") for line in lines)
-    return _BEYOND if mapped else total
+    return _ABOVE_ANY_LIMIT if mapped else total
 
 
-def _has_memory(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     """Whether a process is still at work: one that ends gives its memory back first, then belongs to root."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-FRAME = 24
+FRAME_HEAD_SIZE = 24
 """Bytes before a child's output: plan number (4), status (4), microseconds (8), length (8)."""
 
 ENDED, TIMED_OUT, TOO_MUCH_OUTPUT, DISK_FULL, TOO_MANY_TASKS = 0, 1, 2, 3, 4

@@ -45,7 +45,7 @@ class Step:
         return self.tool, self.name, self.arguments, self.needs, self.outputs
 
 
-class Manner:
+class CallSettings:
     """How the calls of a program are made.
 
     Args:
@@ -107,7 +107,7 @@ class Program:
         groups: list[list[int]],
         looped: list[int],
         circle: str,
-        manner: Manner,
+        manner: CallSettings,
         initial: Any = None,
         turns: list[tuple[int, int]] | None = None,
     ) -> None:
@@ -128,7 +128,7 @@ class Program:
     def of(cls, plain: tuple[Any, ...]) -> Program:
         """The program that was made `plain`."""
         steps, groups, looped, circle, manner, *optional = plain
-        return cls([Step(*step) for step in steps], groups, looped, circle, Manner(*manner), *optional)
+        return cls([Step(*step) for step in steps], groups, looped, circle, CallSettings(*manner), *optional)
 
 
 class Row:

@@ -13,11 +13,11 @@ import sys
 from _ctypes import addressof
 from _stat import S_ISDIR
 
-from planner_eval.execution.sandbox.namespaces import own_count
+from planner_eval.execution.sandbox.namespaces import separate_task_count
 from planner_eval.execution.sandbox.syscalls import (
     ARCHITECTURES,
-    in_memory,
-    no_new_privileges,
+    copy_to_memory,
+    forbid_new_privileges,
     prctl,
     seccomp_filter,
     syscall,
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # Landlock: which files a process may read, list and write, told to the kernel.
-_CREATE, _ADD, _RESTRICT = 444, 445, 446
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
 _READ = _READ_FILE | _READ_DIR
 _REMOVE_DIR = 1 << 4
-_OWN_FOLDER = _READ | (1 << 1) | _REMOVE_DIR | (1 << 5) | (1 << 7) | (1 << 8) | (1 << 14)
+_OWN_FOLDER_RIGHTS = _READ | (1 << 1) | _REMOVE_DIR | (1 << 5) | (1 << 7) | (1 << 8) | (1 << 14)
 """Read, write, remove and make regular files and folders, truncate; no links, devices or sockets."""
-_HANDLED = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
+_HANDLED_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
 """Landlock ABI → every file-system right that it knows."""
 
 
@@ -50,12 +50,12 @@ def landlock_abi() -> int:
     if sys.platform != "linux" or os.uname().machine not in ARCHITECTURES:
         return 0
     try:
-        return syscall(_CREATE, None, 0, 1)
+        return syscall(_CREATE_RULESET, None, 0, 1)
     except OSError:
         return 0
 
 
-def _rule(path: str, rights: int) -> tuple[int, bytes] | None:
+def _open_rule(path: str, rights: int) -> tuple[int, bytes] | None:
     """An open descriptor for a place and the rule that names it; None where nothing is there.
 
     Paths come resolved; a link that has come into their place since is not followed.
@@ -72,39 +72,43 @@ def _rule(path: str, rights: int) -> tuple[int, bytes] | None:
     return descriptor, struct.pack("=Qi", rights, descriptor)
 
 
-def _allow(ruleset: int, path: str, rights: int) -> None:
-    opened = _rule(path, rights)
+def _allow_path(ruleset: int, path: str, rights: int) -> None:
+    opened = _open_rule(path, rights)
     if opened is not None:
         descriptor, rule = opened
         try:
-            _add(ruleset, rule)
+            _add_rule(ruleset, rule)
         finally:
             os.close(descriptor)
 
 
-def _add(ruleset: int, rule: bytes) -> None:
-    syscall(_ADD, ruleset, 1, rule, 0)
+def _add_rule(ruleset: int, rule: bytes) -> None:
+    syscall(_ADD_RULE, ruleset, 1, rule, 0)
 
 
-def _ruleset(abi: int) -> int:
+def _create_ruleset(abi: int) -> int:
     """An empty Landlock ruleset that forbids everything this version knows."""
-    attributes = struct.pack("=QQQ", _HANDLED[min(abi, 5)], 3, 3)[: 8 if abi < 4 else 16 if abi < 6 else 24]
-    return syscall(_CREATE, attributes, len(attributes), 0)
+    attributes = struct.pack("=QQQ", _HANDLED_RIGHTS[min(abi, 5)], 3, 3)[
+        : 8 if abi < 4 else 16 if abi < 6 else 24
+    ]
+    return syscall(_CREATE_RULESET, attributes, len(attributes), 0)
 
 
 def _enforce(ruleset: int) -> None:
-    syscall(_RESTRICT, ruleset, 0)
+    syscall(_RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
 
 
-def _readable(rules: dict[str, Any]) -> list[tuple[str, int]]:
+def _readable_paths(rules: dict[str, Any]) -> list[tuple[str, int]]:
     """Each place that may be read or listed, with the rights; one inside another says nothing new."""
     readable_paths = set(rules["read"])
-    outermost = [path for path in dict.fromkeys(rules["read"]) if readable_paths.isdisjoint(_above(path))]
+    outermost = [
+        path for path in dict.fromkeys(rules["read"]) if readable_paths.isdisjoint(_parent_folders(path))
+    ]
     return [(path, _READ) for path in outermost] + [(path, _READ_DIR) for path in rules["names"]]
 
 
-def _above(path: str) -> list[str]:
+def _parent_folders(path: str) -> list[str]:
     """The folders that hold a place, from within outwards."""
     folders = []
     while (outer := os.path.dirname(path)) != path:
@@ -130,18 +134,18 @@ def restrict_files(rules: dict[str, Any]) -> str:
     abi = landlock_abi()
     if abi < 1:
         raise OSError("this kernel offers no Landlock (Linux 5.13 or newer, enabled at boot)")
-    ruleset = _ruleset(abi)
-    for path, rights in _readable(rules):
-        _allow(ruleset, path, rights)
+    ruleset = _create_ruleset(abi)
+    for path, rights in _readable_paths(rules):
+        _allow_path(ruleset, path, rights)
     if rules["folder"] is not None:
-        _allow(ruleset, rules["folder"], _OWN_FOLDER & _HANDLED[min(abi, 5)])
-        _allow(ruleset, os.path.dirname(rules["folder"]), _REMOVE_DIR)
-    no_new_privileges()
+        _allow_path(ruleset, rules["folder"], _OWN_FOLDER_RIGHTS & _HANDLED_RIGHTS[min(abi, 5)])
+        _allow_path(ruleset, os.path.dirname(rules["folder"]), _REMOVE_DIR)
+    forbid_new_privileges()
     _enforce(ruleset)
     return f"ABI {abi}"
 
 
-def prepared_rules(rules: dict[str, Any]) -> list[bytes]:
+def prepare_rules(rules: dict[str, Any]) -> list[bytes]:
     """Rules for what may be read, for processes that the exact ones bind already.
 
     Here a folder stands for its files, which may be thousands and would cost each plan their time; but
@@ -151,21 +155,21 @@ def prepared_rules(rules: dict[str, Any]) -> list[bytes]:
         rules: As in `restrict_files`; ``folder`` holds the folders of all plans.
 
     Returns:
-        What `confine_to` takes. Each rule keeps a descriptor open, so the limit on them is raised.
+        What `confine_to_folder` takes. Each rule keeps a descriptor open, so the limit on them is raised.
     """
-    excluded = [rules["folder"], *_above(rules["folder"])] if rules["folder"] is not None else []
+    excluded = [rules["folder"], *_parent_folders(rules["folder"])] if rules["folder"] is not None else []
     gathered: dict[str, int] = {}
-    for path, rights in _readable(rules):
+    for path, rights in _readable_paths(rules):
         above = os.path.dirname(path)
         target = path if os.path.isdir(path) or above in excluded else above
         gathered[target] = gathered.get(target, 0) | rights
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    opened = [_rule(path, rights) for path, rights in gathered.items()]
+    opened = [_open_rule(path, rights) for path, rights in gathered.items()]
     return [rule for _, rule in filter(None, opened)]
 
 
-def confine_to(folder: str | None, rules: list[bytes], abi: int) -> None:
+def confine_to_folder(folder: str | None, rules: list[bytes], abi: int) -> None:
     """Confine this process once more: it may write in `folder` alone, or nowhere.
 
     Even where there is no folder this puts the process into a domain of its own, so that it can look into
@@ -173,14 +177,14 @@ def confine_to(folder: str | None, rules: list[bytes], abi: int) -> None:
 
     Args:
         folder: The folder.
-        rules: From `prepared_rules`.
+        rules: From `prepare_rules`.
         abi: The version of Landlock.
     """
-    ruleset = _ruleset(abi)
+    ruleset = _create_ruleset(abi)
     for rule in rules:
-        _add(ruleset, rule)
+        _add_rule(ruleset, rule)
     if folder is not None:
-        _allow(ruleset, folder, _OWN_FOLDER & _HANDLED[min(abi, 5)])
+        _allow_path(ruleset, folder, _OWN_FOLDER_RIGHTS & _HANDLED_RIGHTS[min(abi, 5)])
     _enforce(ruleset)
 
 
@@ -204,7 +208,7 @@ def die_with_parent(parent: int) -> None:
         os._exit(0)
 
 
-def _limit(kind: int, value: int) -> tuple[int, tuple[int, int]]:
+def _bounded_limit(kind: int, value: int) -> tuple[int, tuple[int, int]]:
     """A limit and its two values: hard and soft, and not above what this process may have."""
     _, hard = resource.getrlimit(kind)
     value = value if hard == resource.RLIM_INFINITY else min(value, hard)
@@ -219,7 +223,7 @@ def set_limits(limits: dict[str, int]) -> str:
         if kind is None:
             continue
         try:
-            resource.setrlimit(*_limit(kind, value))
+            resource.setrlimit(*_bounded_limit(kind, value))
         except (ValueError, OSError):
             if LINUX:
                 raise
@@ -235,7 +239,7 @@ def drop_capabilities() -> str:
     return "dropped"
 
 
-def prepared_filter(role: str, *, threads: bool) -> bytes:
+def prepare_filter(role: str, *, threads: bool) -> bytes:
     """The seccomp filter for a role on this machine; empty where there is no table for the machine."""
     machine = os.uname().machine if sys.platform == "linux" else ""
     return seccomp_filter(machine, role, threads=threads) if machine in ARCHITECTURES else b""
@@ -249,17 +253,17 @@ def restrict_syscalls(program: bytes) -> str:
     """
     if not program:
         raise OSError(f"no table of system calls for {os.uname().machine}")
-    buffer = in_memory(program)
-    no_new_privileges()
-    _install(struct.pack("@HP", len(program) // 8, addressof(buffer)))
+    buffer = copy_to_memory(program)
+    forbid_new_privileges()
+    _install_filter(struct.pack("@HP", len(program) // 8, addressof(buffer)))
     return os.uname().machine
 
 
-def _install(head: bytes) -> None:
+def _install_filter(head: bytes) -> None:
     syscall(_SECCOMP[os.uname().machine], 1, 0, head)
 
 
-def _try(layer: str, apply: Callable[[], str]) -> tuple[bool, str]:
+def _try_layer(layer: str, apply: Callable[[], str]) -> tuple[bool, str]:
     if layer != "limits" and sys.platform != "linux":
         return False, f"{sys.platform} has none"
     try:
@@ -274,16 +278,16 @@ def lock_down(limits: dict[str, int], rules: dict[str, Any], program: bytes) -> 
     Args:
         limits: As in `set_limits`.
         rules: As in `restrict_files`.
-        program: From `prepared_filter`.
+        program: From `prepare_filter`.
 
     Returns:
         Each layer of `LAYERS` with whether it is in force; a layer that fails does not stop the next.
     """
     return {
-        "limits": _try("limits", lambda: set_limits(limits)),
-        "capabilities": _try("capabilities", drop_capabilities),
-        "landlock": _try("landlock", lambda: restrict_files(rules)),
-        "seccomp": _try("seccomp", lambda: restrict_syscalls(program)),
+        "limits": _try_layer("limits", lambda: set_limits(limits)),
+        "capabilities": _try_layer("capabilities", drop_capabilities),
+        "landlock": _try_layer("landlock", lambda: restrict_files(rules)),
+        "seccomp": _try_layer("seccomp", lambda: restrict_syscalls(program)),
     }
 
 
@@ -296,7 +300,7 @@ def tasks_layer(limits: dict[str, int], why: str | None) -> Report:
     return {"tasks": (True, f"{limits['NPROC']} threads")}
 
 
-class SecondLock:
+class ChildLockdown:
     """What each child of the locked-down zygote adds for itself, prepared before the fork.
 
     A forked child pays for every page of memory that it touches, so it should have little left to do.
@@ -306,7 +310,7 @@ class SecondLock:
         base: What holds for the zygote.
         rules: As in `restrict_files`. They hold for the zygote and allow it the folders of all plans, so
             each child names anew what it may read, and of those folders its own.
-        program: The filter for children, from `prepared_filter`.
+        program: The filter for children, from `prepare_filter`.
         counted: Whether each child's tasks are counted apart from the others'.
     """
 
@@ -314,11 +318,13 @@ class SecondLock:
         self, limits: dict[str, int], base: Report, rules: dict[str, Any], program: bytes, *, counted: bool
     ) -> None:
         self.counted = counted
-        self.limits = [_limit(getattr(resource, f"RLIMIT_{name}"), value) for name, value in limits.items()]
-        self.held = in_memory(program)
+        self.limits = [
+            _bounded_limit(getattr(resource, f"RLIMIT_{name}"), value) for name, value in limits.items()
+        ]
+        self.held = copy_to_memory(program)
         self.head = struct.pack("@HP", len(program) // 8, addressof(self.held))
         self.abi = landlock_abi() if base["landlock"][0] else 0
-        self.rules = prepared_rules(rules) if self.abi else []
+        self.rules = prepare_rules(rules) if self.abi else []
         self.report = dict(base)
         if base["limits"][0]:
             self.report["limits"] = (True, ", ".join([base["limits"][1], *limits]))
@@ -328,17 +334,17 @@ class SecondLock:
         try:
             layer = "limits"
             if self.counted:
-                own_count()
+                separate_task_count()
                 drop_capabilities()
             layer = "landlock"
             if self.abi:
-                confine_to(folder, self.rules, self.abi)
+                confine_to_folder(folder, self.rules, self.abi)
             layer = "limits"  # after the rules, whose descriptors may be more than a child may open
             for kind, pair in self.limits:
                 resource.setrlimit(kind, pair)
             layer = "seccomp"
             if self.report["seccomp"][0]:
-                _install(self.head)
+                _install_filter(self.head)
         except (OSError, ValueError) as error:
             return {**self.report, layer: (False, str(error))}
         return self.report

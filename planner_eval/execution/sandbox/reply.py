@@ -12,12 +12,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from planner_eval.execution.printed import OF_CALL
+from planner_eval.execution.printed import MAX_CALL_CHARACTERS
 from planner_eval.execution.sandbox.job import Program, Row
 from planner_eval.execution.sandbox.wire import decode
 from planner_eval.execution.trace import Failure, Layer
 
-_LONGEST_REASON = 600
+_MAX_REASON_LENGTH = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Reply:
     turns: tuple[tuple[int, Any], ...] = ()
 
 
-class Lines:
+class ReplyReader:
     r"""The lines of one plan's output; what they say is in the attributes.
 
     Args:
@@ -47,8 +47,8 @@ class Lines:
         token: What was sent with it, and with no other.
         seconds: How long the plan took, as seen from here: no call took longer.
 
-    >>> from planner_eval.execution.sandbox.job import Manner
-    >>> said = Lines(Program([], [], [], "", Manner()), "t1", 1.0)
+    >>> from planner_eval.execution.sandbox.job import CallSettings
+    >>> said = ReplyReader(Program([], [], [], "", CallSettings()), "t1", 1.0)
     >>> str(said.all(b'["layers",null]\n["begin","t2"]\n'))
     'worker-lied: sent an invalid reply: line 2: not the line that begins this plan'
     """
@@ -70,22 +70,22 @@ class Lines:
         *lines, remainder = output.split(b"\n")
         for number, line in enumerate(lines, 1):
             try:
-                self._next(_parsed(line))
+                self._next(_parse_line(line))
             except ValueError as error:
-                return _invalid(number, str(error))
-        return _invalid(len(lines) + 1, "half a line") if remainder else None
+                return _invalid_reply(number, str(error))
+        return _invalid_reply(len(lines) + 1, "half a line") if remainder else None
 
     # ------------------------------------------------------------ one line
     def _layers(self, data: list[Any]) -> None:
         if data[0] != "layers" or len(data) != 2:
             raise ValueError("not the line that tells the layers of isolation")
         if data[1] is not None:
-            self.layers = tuple(map(_layer, _list(data[1])))
+            self.layers = tuple(map(_read_layer, _expect_list(data[1])))
         self._next = self._begin
 
     def _begin(self, data: list[Any]) -> None:
         if data[0] == "unloadable" and len(data) == 2 and type(data[1]) is str:
-            self.unloadable, self._next = data[1][:_LONGEST_REASON], self._nothing
+            self.unloadable, self._next = data[1][:_MAX_REASON_LENGTH], self._nothing
         elif data == ["begin", self.token]:
             self._next = self._body
         else:
@@ -105,7 +105,7 @@ class Lines:
             raise ValueError("an end with more than was asked for")
         if len(self.rows) < len(self.program.steps):
             raise ValueError("an end before every call")
-        self.state, self.complete, self._next = _decoded(data[1]), True, self._nothing
+        self.state, self.complete, self._next = _decode_value(data[1]), True, self._nothing
 
     def _turn(self, data: list[Any]) -> None:
         """A turn's end, in order, once its calls have been told."""
@@ -115,7 +115,7 @@ class Lines:
         calls = sum(map(len, self.program.groups[: due_turn[0][1]])) + len(self.program.looped)
         if len(self.rows) != calls:
             raise ValueError("the end of a turn before its calls")
-        self.turns.append((data[1], _decoded(data[2])))
+        self.turns.append((data[1], _decode_value(data[2])))
 
     def _stop(self, data: list[Any]) -> None:
         """Why the plan could not begin in its state, or its tools do not say theirs."""
@@ -123,7 +123,7 @@ class Lines:
             raise ValueError("an end for a reason that there is not")
         if data[1] == "initial-state" and self.rows:
             raise ValueError("an end for a reason that cannot be")
-        self.stopped = Failure(data[1], data[2][:_LONGEST_REASON])
+        self.stopped = Failure(data[1], data[2][:_MAX_REASON_LENGTH])
         self.complete, self._next = True, self._nothing
 
     def _nothing(self, data: list[Any]) -> None:
@@ -144,13 +144,13 @@ class Lines:
         if type(printed) is not str:
             raise ValueError("printed text that is none")
         if status == "ok":
-            decoded, problem = _decoded(value), None
+            decoded, problem = _decode_value(value), None
         elif status in ("failed", "skipped"):
-            decoded, problem = None, _problem(value)
+            decoded, problem = None, _read_problem(value)
         else:
             raise ValueError("a status that no call has")
         row = Row(position, status, decoded, problem, seconds, attempts, self._given(position, raw_arguments))
-        row.printed = printed[: OF_CALL + 100]  # and how much more there was
+        row.printed = printed[: MAX_CALL_CHARACTERS + 100]  # and how much more there was
         self.seen.add(position)
         return row
 
@@ -159,61 +159,61 @@ class Lines:
         if raw_arguments is None:
             return None
         names = [name for name, _ in self.program.steps[position].arguments]
-        pairs = [_list(pair) for pair in _list(raw_arguments)]
+        pairs = [_expect_list(pair) for pair in _expect_list(raw_arguments)]
         if not self.program.manner.arguments or [pair[:1] for pair in pairs] != [[name] for name in names]:
             raise ValueError("arguments of another call, or that nobody asked for")
         if any(len(pair) != 2 for pair in pairs):
             raise ValueError("an argument without a value")
-        return [(name, _decoded(pair[1])) for name, pair in zip(names, pairs, strict=True)]
+        return [(name, _decode_value(pair[1])) for name, pair in zip(names, pairs, strict=True)]
 
 
-def _invalid(line: int, reason: str) -> Failure:
+def _invalid_reply(line: int, reason: str) -> Failure:
     return Failure("worker-lied", f"sent an invalid reply: line {line}: {reason}")
 
 
-def _parsed(line: bytes) -> list[Any]:
+def _parse_line(line: bytes) -> list[Any]:
     """One line's list.
 
     Raises:
         ValueError: the line is no JSON, or no list that says something; in words of our own.
     """
     try:
-        data = _JSON.decode(line.decode("ascii"))
+        data = _DECODER.decode(line.decode("ascii"))
     except (ValueError, RecursionError):
         raise ValueError("no JSON") from None
-    if not _list(data):
+    if not _expect_list(data):
         raise ValueError("an empty list")
     return data  # type: ignore[no-any-return]
 
 
-def _no_json(constant: str) -> None:
+def _refuse_constant(constant: str) -> None:
     raise ValueError(constant)
 
 
-_JSON = json.JSONDecoder(parse_constant=_no_json)
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def _list(data: Any) -> list[Any]:
+def _expect_list(data: Any) -> list[Any]:
     if type(data) is not list:
         raise ValueError("something else than a list")
     return data
 
 
-def _layer(data: Any) -> Layer:
-    if len(_list(data)) != 3 or list(map(type, data)) != [str, bool, str]:
+def _read_layer(data: Any) -> Layer:
+    if len(_expect_list(data)) != 3 or list(map(type, data)) != [str, bool, str]:
         raise ValueError("a layer of isolation that is none")
     return Layer(*data)
 
 
-def _decoded(data: Any) -> Any:
+def _decode_value(data: Any) -> Any:
     try:
         return decode(data)
     except (ValueError, RecursionError):
         raise ValueError("a value that cannot be") from None
 
 
-def _problem(data: Any) -> tuple[str, str, str]:
-    if not 2 <= len(_list(data)) <= 3 or any(type(text) is not str for text in data):
+def _read_problem(data: Any) -> tuple[str, str, str]:
+    if not 2 <= len(_expect_list(data)) <= 3 or any(type(text) is not str for text in data):
         raise ValueError("a reason that is none")
     kind, message, location = (*data, "")[:3]
     return kind[:200], message[:1000], location[:200]

@@ -24,19 +24,27 @@ from typing import Any
 from planner_eval.base.errors import ExecutionError
 from planner_eval.base.text import one_line
 from planner_eval.execution import core, tool_loading
-from planner_eval.execution.printed import Printed
-from planner_eval.execution.sandbox.channel import GRACE, Pipe, Raw, Server, Vanished, framed, why_ended
+from planner_eval.execution.printed import OutputCapture
+from planner_eval.execution.sandbox.channel import (
+    GRACE_SECONDS,
+    Pipe,
+    ProcessLost,
+    RawOutput,
+    Server,
+    frame_message,
+    status_failure,
+)
 from planner_eval.execution.sandbox.frames import TIMED_OUT, TOO_MUCH_OUTPUT
 from planner_eval.execution.sandbox.job import Program, Row
-from planner_eval.execution.sandbox.reply import Lines, Reply
+from planner_eval.execution.sandbox.reply import Reply, ReplyReader
 from planner_eval.execution.tool_sources import ToolSource
 from planner_eval.execution.trace import Failure, Layer
 
 # ----------------------------------------------------------------------
 # The one worker of level process, as its parent sees it.
-_SAID = b'["layers",null]\n'
+_LAYERS_SENT_LINE = b'["layers",null]\n'
 """What stands for the layers of a worker that has told of them already."""
-_READING = 1.0
+_READING_SECONDS = 1.0
 """Seconds beyond a plan's deadline in which a reply that lies in the pipe is read."""
 
 
@@ -62,11 +70,11 @@ class Worker:
     def send(self, request: dict[str, Any]) -> None:
         """Hand over one plan, once those before it have ended."""
         begins = f'["begin","{request["token"]}"]\n'.encode()
-        self.waiting.append((begins, framed(request), bool(request.get("fresh"))))
+        self.waiting.append((begins, frame_message(request), bool(request.get("fresh"))))
         if len(self.waiting) == 1:
             self._dispatch()
 
-    def receive(self) -> Raw:
+    def receive(self) -> RawOutput:
         """What the next plan in order gave; a worker that it ends is replaced.
 
         Raises:
@@ -115,17 +123,17 @@ class Worker:
             if output is not None:
                 return output, None
             if len(self.pipe.received) > self.limits.output_size:
-                return None, why_ended(TOO_MUCH_OUTPUT, self.limits)
+                return None, status_failure(TOO_MUCH_OUTPUT, self.limits)
             left = self._deadline(entered) - time.monotonic()
             before = len(self.pipe.received)
             if not self.pipe.pump(max(0.0, left)):
                 return None, None
-            if left <= -_READING or (left <= 0 and len(self.pipe.received) == before):
-                return None, why_ended(TIMED_OUT, self.limits)
+            if left <= -_READING_SECONDS or (left <= 0 and len(self.pipe.received) == before):
+                return None, status_failure(TIMED_OUT, self.limits)
 
     def _deadline(self, entered: float) -> float:
         """When the plan must have ended; a worker that has not started yet knows nothing of it."""
-        return max(self.begun + self.limits.seconds, entered) if self.head else entered + GRACE
+        return max(self.begun + self.limits.seconds, entered) if self.head else entered + GRACE_SECONDS
 
     def _take_head(self) -> None:
         """The worker's first line, which it writes before it loads any tool: the time for that runs now."""
@@ -145,12 +153,14 @@ class Worker:
             scanned = end + 1
         return None, scanned
 
-    def _done(self, output: bytes, ended: Failure | None) -> Raw | None:
+    def _done(self, output: bytes, ended: Failure | None) -> RawOutput | None:
         """What the plan gave; None where it did not begin, for the one before it was still at work."""
         raw, alone = None, False
         output += self.pipe.received  # what came after the end spoils the reply
         if not self.used or output.startswith(self.waiting[0][0]):
-            raw = Raw((_SAID if self.used else self.head) + output, ended, time.monotonic() - self.begun)
+            raw = RawOutput(
+                (_LAYERS_SENT_LINE if self.used else self.head) + output, ended, time.monotonic() - self.begun
+            )
             alone = self.waiting.popleft()[2]
         self.used = raw is not None and ended is None and not self.pipe.received and not alone
         if not self.used:
@@ -160,7 +170,7 @@ class Worker:
         self._dispatch()
         return raw
 
-    def _left(self, why: Failure | None) -> Raw | None:
+    def _left(self, why: Failure | None) -> RawOutput | None:
         """The same where the worker has left, or has to."""
         if why is None:  # it left by itself: how, its supervisor tells
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -169,20 +179,24 @@ class Worker:
         self.pipe.received.clear()
         status = self.pipe.kill()
         if not self.head:
-            raise Vanished(f"the worker does not start (exit status {status})")
+            raise ProcessLost(f"the worker does not start (exit status {status})")
         exited = Failure("worker-died", f"exited with {status}")
-        died = why_ended(1000 - status, self.limits) if status < 0 else exited
+        died = status_failure(1000 - status, self.limits) if status < 0 else exited
         return self._done(output[: output.rfind(b"\n") + 1], why or died)
 
 
 # ----------------------------------------------------------------------
 # The parent's side of isolation: starts workers, bounds what they say and how long they take, ends them.
 LEVELS = ("strict", "process", "inline")
-REQUIRED = {"strict": ("limits", "capabilities", "landlock", "seccomp"), "process": ("limits",), "inline": ()}
+REQUIRED_LAYERS = {
+    "strict": ("limits", "capabilities", "landlock", "seccomp"),
+    "process": ("limits",),
+    "inline": (),
+}
 """The layers without which a level refuses to run; a level uses every other layer that there is."""
 
 MEGABYTE = 1 << 20
-_CLOCKS = 0.1
+_CLOCK_TOLERANCE = 0.1
 """Seconds by which the worker's clock and this process's may differ over one plan."""
 
 
@@ -261,7 +275,7 @@ class Sandbox:
         self._backend: Server | Worker | None = None
         self._owner = os.getpid()
         self._tools: Any = None
-        self._printed = Printed()
+        self._printed = OutputCapture()
         self._waiting: deque[_Ticket] = deque()
         self._lock = threading.RLock()
         if self.level not in LEVELS:
@@ -359,21 +373,21 @@ class Sandbox:
             try:
                 self._tools = self._load()
             except tool_loading.LoadError as error:
-                raise ExecutionError(tool_loading.unloadable(self.source.name, error)) from error
+                raise ExecutionError(tool_loading.unloadable_message(self.source.name, error)) from error
         tools, state, ended, kind = self._tools, None, None, "initial-state"
 
         def turned(turn: int) -> None:
-            turns.append((turn, core.fresh(tool_loading.state_of(tools))))
+            turns.append((turn, core.copy_containers(tool_loading.state_of(tools))))
 
         try:
             with self._printed as printed:
                 tools = self._own(program.initial)
-                tool_loading.begin(tools, core.fresh(program.initial))
+                tool_loading.set_initial_state(tools, core.copy_containers(program.initial))
                 kind, wants_state = "worker-died", program.manner.state
                 core.run(
                     program, tools, rows.append, printed, turned=turned if wants_state else None, inline=True
                 )
-                state = core.fresh(tool_loading.state_of(tools)) if wants_state else None
+                state = core.copy_containers(tool_loading.state_of(tools)) if wants_state else None
         except tool_loading.StateError as error:
             ended = Failure(kind, str(error))
         return Reply(tuple(rows), ended, state, time.perf_counter() - started, tuple(turns))
@@ -428,7 +442,7 @@ class Sandbox:
             "limits": kernel,
             "read": [*self.source.read, *map(os.path.realpath, limits.read)],
             "names": list(self.source.names),
-            "required": list(REQUIRED[self.level]),
+            "required": list(REQUIRED_LAYERS[self.level]),
             "threads": self.threads,
             "writes": self.source.writes,
             "jobs": self.jobs,
@@ -441,10 +455,10 @@ class Sandbox:
     def _reply(self, backend: Server | Worker, ticket: _Ticket) -> Reply:
         try:
             raw = backend.receive()
-        except Vanished as error:
+        except ProcessLost as error:
             self.close()
             raise ExecutionError(str(error)) from error
-        read = Lines(ticket.program, ticket.token, raw.seconds + _CLOCKS)
+        read = ReplyReader(ticket.program, ticket.token, raw.seconds + _CLOCK_TOLERANCE)
         trouble = read.all(raw.output)
         if read.layers:
             self.layers = read.layers
@@ -452,7 +466,7 @@ class Sandbox:
         if read.unloadable is not None and trouble is None:
             self.close()
             reason = one_line(read.unloadable, len(read.unloadable))
-            raise ExecutionError(tool_loading.unloadable(self.source.name, reason))
+            raise ExecutionError(tool_loading.unloadable_message(self.source.name, reason))
         if trouble is not None and raw.ended is None:
             backend.distrust()
         early = None if read.complete else Failure("worker-died", "the worker ended early")
@@ -463,7 +477,9 @@ class Sandbox:
         """Refuse to go on where fewer layers hold than the level asks for."""
         by_name = {layer.name: layer for layer in self.layers}
         lacking = [
-            f"{name} ({by_name[name].found})" for name in REQUIRED[self.level] if not by_name[name].held
+            f"{name} ({by_name[name].found})"
+            for name in REQUIRED_LAYERS[self.level]
+            if not by_name[name].held
         ]
         if lacking:
             self.close()
@@ -472,7 +488,7 @@ class Sandbox:
     def _refusal(self, lacking: str) -> str:
         lower = LEVELS[LEVELS.index(self.level) + 1]
         return (
-            f"isolation level {self.level!r} asks for {', '.join(REQUIRED[self.level])}; "
+            f"isolation level {self.level!r} asks for {', '.join(REQUIRED_LAYERS[self.level])}; "
             f"not in force here: {lacking}. Nothing was run. `planeval doctor` shows every layer; "
             f"if you trust these tools, ask for --isolation {lower}"
         )

@@ -17,9 +17,9 @@ from planner_eval.execution import tool_loading
 from planner_eval.execution.sandbox import lockdown
 from planner_eval.execution.sandbox.folders import remove_tree, tree_size, unlinked_size
 from planner_eval.execution.sandbox.frames import DISK_FULL, ENDED, TIMED_OUT, TOO_MANY_TASKS, TOO_MUCH_OUTPUT
-from planner_eval.execution.sandbox.namespaces import own_disks, tasks
-from planner_eval.execution.sandbox.worker import receive, settle_in, wait_for
-from planner_eval.execution.sandbox.zygote import Forked, Zygote
+from planner_eval.execution.sandbox.namespaces import mount_own_disks, task_count
+from planner_eval.execution.sandbox.worker import prepare_environment, receive, wait_for_child
+from planner_eval.execution.sandbox.zygote import ForkReply, Zygote
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 
@@ -92,7 +92,7 @@ def kill(pid: int) -> None:
             continue
 
 
-def cleaner(folder: str) -> int:
+def start_cleaner(folder: str) -> int:
     """Start removing a folder in a process of its own: the next plan shall not wait for a million files."""
     supervisor = os.getpid()
     pid = os.fork()
@@ -105,7 +105,7 @@ def cleaner(folder: str) -> int:
     return pid
 
 
-def hand_on(child: Child) -> None:
+def write_frame(child: Child) -> None:
     """Write what a child wrote, as one frame for the parent."""
     output = b"".join(child.output)
     seconds = int((monotonic() - child.started) * 1e6)
@@ -117,28 +117,28 @@ def hand_on(child: Child) -> None:
 
 # ----------------------------------------------------------------------
 # The supervisor of level strict: has a confined child forked for each plan, watches it, ends it, tidies up.
-_OWN_LIMITS = ("NOFILE", "CPU", "NPROC")
+_CHILD_LIMITS = ("NOFILE", "CPU", "NPROC")
 """Limits that hold for each child and not for the supervisor and the zygote."""
-_SPARE = 2
+_SPARE_DISKS = 2
 """Disks beyond those of the plans at work: others are being emptied."""
-_WATCH_EVERY = 0.1
-_COUNT_EVERY = 0.01
+_WATCH_INTERVAL = 0.1
+_COUNT_INTERVAL = 0.01
 """A thread takes a tenth of a millisecond to start."""
-_LEAVES_WITHIN = 0.5
+_EXIT_SECONDS = 0.5
 """Seconds in which a child that has closed its pipe should be gone."""
 
 
-def server(setup: dict[str, Any]) -> None:
+def run_server(setup: dict[str, Any]) -> None:
     """Have a confined child run each plan that comes in, until the parent closes the pipe or dies.
 
     This process confines itself first, as far as its work allows: the zygote and its children inherit
     that, and each child needs only the rest.
     """
     tool_loading.preload(setup["source"])
-    disks, why = _apart(setup)
-    settle_in(setup["folder"] or "/")
+    disks, why = _fork_with_disks(setup)
+    prepare_environment(setup["folder"] or "/")
     ends = socketpair()  # once confined, nobody here can make one
-    supervisor = _Supervisor(setup, _confined(setup, ends, why), disks)
+    supervisor = _Supervisor(setup, _start_confined_zygote(setup, ends, why), disks)
     try:
         while supervisor.turn():
             continue
@@ -146,13 +146,13 @@ def server(setup: dict[str, Any]) -> None:
         supervisor.close()
 
 
-def _apart(setup: dict[str, Any]) -> tuple[list[str] | None, str | None]:
+def _fork_with_disks(setup: dict[str, Any]) -> tuple[list[str] | None, str | None]:
     """Go on with disks of a fixed size, in a child: whoever tried in vain could not go on at all.
 
     Returns:
         The disks, of which each plan at work has one; or None, and why this process goes on without.
     """
-    needed = setup["jobs"] + _SPARE if setup["folder"] is not None else 0
+    needed = setup["jobs"] + _SPARE_DISKS if setup["folder"] is not None else 0
     disks = [f"{setup['folder']}/{number}" for number in range(needed)]
     if not disks and not setup["threads"]:
         return None, None
@@ -161,7 +161,7 @@ def _apart(setup: dict[str, Any]) -> tuple[list[str] | None, str | None]:
     pid = os.fork()
     if pid == 0:
         try:
-            own_disks(disks, setup["disk_size"], threads=setup["threads"])
+            mount_own_disks(disks, setup["disk_size"], threads=setup["threads"])
         except OSError as error:
             os.write(writer, (error.strerror or str(error)).encode()[:200])
             os._exit(0)
@@ -175,12 +175,12 @@ def _apart(setup: dict[str, Any]) -> tuple[list[str] | None, str | None]:
     why = os.read(reader, 200).decode()
     os.close(reader)
     if why == "\n":
-        wait_for(pid, setup["parent"], folder=setup["folder"])
+        wait_for_child(pid, setup["parent"], folder=setup["folder"])
     os.waitpid(pid, 0)
     return None, why or "the process that tried is gone"
 
 
-def _confined(setup: dict[str, Any], ends: tuple[socket, socket], why: str | None) -> Zygote:
+def _start_confined_zygote(setup: dict[str, Any], ends: tuple[socket, socket], why: str | None) -> Zygote:
     """Lock this process down, and start the zygote.
 
     Args:
@@ -188,12 +188,12 @@ def _confined(setup: dict[str, Any], ends: tuple[socket, socket], why: str | Non
         ends: A pair of sockets, for the zygote and this process.
         why: There are no namespaces: why not.
     """
-    own = {name: value for name, value in setup["limits"].items() if name in _OWN_LIMITS}
-    limits = {name: value for name, value in setup["limits"].items() if name not in _OWN_LIMITS}
+    own = {name: value for name, value in setup["limits"].items() if name in _CHILD_LIMITS}
+    limits = {name: value for name, value in setup["limits"].items() if name not in _CHILD_LIMITS}
     rules = {name: setup[name] for name in ("read", "names", "folder")}
     counting = {**rules, "read": [*setup["read"], "/proc"]} if why is not None else rules
-    base = lockdown.lock_down(limits, counting, lockdown.prepared_filter("server", threads=True))
-    base["disk"] = _told_of_disk(setup, why)
+    base = lockdown.lock_down(limits, counting, lockdown.prepare_filter("server", threads=True))
+    base["disk"] = _disk_layer(setup, why)
     base |= lockdown.tasks_layer(own, why)
     counted = setup["threads"] and why is None
     if setup["threads"] and not counted:
@@ -201,7 +201,7 @@ def _confined(setup: dict[str, Any], ends: tuple[socket, socket], why: str | Non
     return Zygote(ends, setup, own, base, rules, counted=counted)
 
 
-def _told_of_disk(setup: dict[str, Any], why: str | None) -> tuple[bool, str]:
+def _disk_layer(setup: dict[str, Any], why: str | None) -> tuple[bool, str]:
     if setup["folder"] is None:
         return True, "no folder to write in"
     size = f"{setup['disk_size'] / (1 << 20):g} MB"
@@ -252,9 +252,9 @@ class _Supervisor:
     def _patience(self) -> float:
         waited_for = (*self.children.values(), *self.leaving)
         if not waited_for:
-            return 1.0 if self._disk_is_free() else _WATCH_EVERY
+            return 1.0 if self._disk_is_free() else _WATCH_INTERVAL
         deadline: float = min(child.deadline for child in waited_for)
-        interval = _COUNT_EVERY if self.setup["threads"] and not self.apart else _WATCH_EVERY
+        interval = _COUNT_INTERVAL if self.setup["threads"] and not self.apart else _WATCH_INTERVAL
         return max(0.0, min(interval, deadline - monotonic()))
 
     def _disk_is_free(self) -> bool:
@@ -315,9 +315,9 @@ class _Supervisor:
 
     def _too_much(self, child: Child, now: float) -> int | None:
         """What a child has too much of, where no kernel looks to it."""
-        if self.setup["threads"] and tasks(child.pid) > self.setup["tasks"]:
+        if self.setup["threads"] and task_count(child.pid) > self.setup["tasks"]:
             return TOO_MANY_TASKS
-        if child.folder is None or now - child.looked < _WATCH_EVERY:
+        if child.folder is None or now - child.looked < _WATCH_INTERVAL:
             return None
         child.looked = now
         used = tree_size(child.folder) + unlinked_size(child.pid, child.folder)
@@ -329,7 +329,7 @@ class _Supervisor:
             return
         if child.status != ENDED:
             kill(child.pid)
-        child.deadline = monotonic() + _LEAVES_WITHIN  # it closed its pipe: so that a signal can be told
+        child.deadline = monotonic() + _EXIT_SECONDS  # it closed its pipe: so that a signal can be told
         self._stop_feeding(child)
         self.poll.unregister(child.pipe)
         del self.children[child.pipe]
@@ -340,7 +340,7 @@ class _Supervisor:
     def _hear(self) -> Child | None:
         """Take in one thing that the zygote tells; the child that has left, if that is it."""
         reply = self.zygote.reply()
-        if isinstance(reply, Forked):
+        if isinstance(reply, ForkReply):
             self.unborn.pop(0).begin(reply)
             return None
         child = self.leaving.pop(0)
@@ -356,8 +356,8 @@ class _Supervisor:
                 os.rmdir(child.folder)
                 self._give_back(child.disk)
             except OSError:
-                self.cleaners[cleaner(child.folder)] = child.disk or ""
-        hand_on(child)
+                self.cleaners[start_cleaner(child.folder)] = child.disk or ""
+        write_frame(child)
 
     def close(self) -> None:
         """End every child and the zygote, and remove every folder."""

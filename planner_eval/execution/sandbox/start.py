@@ -6,7 +6,7 @@ or the supervisor of level strict (`server`), which has a confined child forked 
 
 from __future__ import annotations
 
-from planner_eval.execution.sandbox.worker import receive, worker
+from planner_eval.execution.sandbox.worker import receive, run_worker
 
 
 def main() -> None:
@@ -15,8 +15,8 @@ def main() -> None:
     if setup is None:
         return
     if setup["mode"] == "server":
-        from planner_eval.execution.sandbox.server import server
+        from planner_eval.execution.sandbox.server import run_server
 
-        server(setup)
+        run_server(setup)
     else:
-        worker(setup)
+        run_worker(setup)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # The system calls that a confined process may make, and the seccomp filters that say so.
-_ALLOWED = """
+_ALLOWED_CALLS = """
 read 0 63, write 1 64, readv 19 65, writev 20 66, pread64 17 67, pwrite64 18 68, preadv 295 69,
 pwritev 296 70, lseek 8 62, close 3 57, close_range 436 436, dup 32 23, dup2 33 -, dup3 292 24,
 pipe 22 -, pipe2 293 59, creat 85 -, access 21 -, faccessat 269 48, faccessat2 439 439, stat 4 -,
@@ -57,11 +57,11 @@ sched_get_priority_min 147 126, arch_prctl 158 -, set_tid_address 218 96,
 set_robust_list 273 99, get_robust_list 274 100, rseq 334 293, futex 202 98,
 futex_waitv 449 449, restart_syscall 219 128, exit 60 93, exit_group 231 94, membarrier 324 283
 """
-_CHECKED = """
+_CHECKED_CALLS = """
 open 2 -, openat 257 56, clone 56 220, clone3 435 435, ioctl 16 29, fcntl 72 25, prctl 157 167,
 prlimit64 302 261, fallocate 285 47
 """
-_SERVER_ONLY = """
+_SERVER_ONLY_CALLS = """
 clone 56 220, prctl 157 167, wait4 61 260, kill 62 129, setsid 112 157, chmod 90 -, fchmodat 268 53,
 seccomp 317 277, capset 126 91, unshare 272 97, landlock_create_ruleset 444 444, landlock_add_rule 445 445,
 landlock_restrict_self 446 446, sendmsg 46 211, recvmsg 47 212
@@ -69,7 +69,7 @@ landlock_restrict_self 446 446, sendmsg 46 211, recvmsg 47 212
 """What the supervisor and the zygote, which forks, do besides; the children give it up."""
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Machine name → column of the tables above and the kernel's audit number."""
-NEWEST_KNOWN = 450
+HIGHEST_REVIEWED_NUMBER = 450
 """The highest system call number that the tables' author has looked at."""
 
 _ALLOW, _EPERM, _ENOSYS, _EOPNOTSUPP = 0x7FFF0000, 0x00050001, 0x00050026, 0x0005005F
@@ -82,60 +82,60 @@ _PRCTLS = (15, 16, 0x53564D41)
 _CLONE_THREAD = 0x00010000
 
 
-def numbers(table: str, column: int) -> dict[str, int]:
+def syscall_numbers(table: str, column: int) -> dict[str, int]:
     """Name → number on one architecture, of the calls that exist there."""
     rows = [entry.split() for entry in table.replace("\n", " ").split(",")]
     return {row[0]: int(row[1 + column]) for row in rows if row[1 + column] != "-"}
 
 
-def _op(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+def _instruction(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
     return struct.pack("=HBBI", code, yes, no, value)
 
 
 def _load(offset: int) -> bytes:
-    return _op(0x20, offset)
+    return _instruction(0x20, offset)
 
 
-def _argument(index: int) -> bytes:
+def _load_argument(index: int) -> bytes:
     return _load(16 + 8 * index)  # both architectures are little-endian: the low word comes first
 
 
 def _return(action: int) -> bytes:
-    return _op(0x06, action)
+    return _instruction(0x06, action)
 
 
 def _when_equal(value: int, body: bytes) -> bytes:
-    return _op(0x15, value, 0, len(body) // 8) + body
+    return _instruction(0x15, value, 0, len(body) // 8) + body
 
 
-def _one_of(argument: int, values: tuple[int, ...]) -> bytes:
+def _allow_only_values(argument: int, values: tuple[int, ...]) -> bytes:
     return (
-        _argument(argument)
+        _load_argument(argument)
         + b"".join(_when_equal(value, _return(_ALLOW)) for value in values)
         + _return(_EPERM)
     )
 
 
-def _no_truncation_of_what_is_only_read(argument: int) -> bytes:
+def _refuse_read_only_truncation(argument: int) -> bytes:
     """Landlock before ABI 3 lets a readable file be opened with O_RDONLY | O_TRUNC, which empties it."""
-    masked = _op(0x54, 0x203)
+    masked = _instruction(0x54, 0x203)
     refused = _when_equal(0x200, _return(_EPERM)) + _when_equal(0x203, _return(_EPERM))
-    return _argument(argument) + masked + refused + _return(_ALLOW)
+    return _load_argument(argument) + masked + refused + _return(_ALLOW)
 
 
-def _checks(threads: bool) -> dict[str, bytes]:
+def _argument_checks(threads: bool) -> dict[str, bytes]:
     """What decides on the calls whose arguments matter."""
-    thread = _argument(0) + _op(0x45, _CLONE_THREAD, 0, 1) + _return(_ALLOW) + _return(_EPERM)
+    thread = _load_argument(0) + _instruction(0x45, _CLONE_THREAD, 0, 1) + _return(_ALLOW) + _return(_EPERM)
     return {
-        "open": _no_truncation_of_what_is_only_read(1),
-        "openat": _no_truncation_of_what_is_only_read(2),
+        "open": _refuse_read_only_truncation(1),
+        "openat": _refuse_read_only_truncation(2),
         "clone": thread if threads else _return(_EPERM),
         "clone3": _return(_ENOSYS),  # its flags lie in memory; libc falls back to clone
         "fallocate": _return(_EOPNOTSUPP),  # it can take space that no size tells; libc then writes instead
-        "ioctl": _one_of(1, _IOCTLS),
-        "fcntl": _one_of(1, _FCNTLS),
-        "prctl": _one_of(0, _PRCTLS),
-        "prlimit64": _one_of(0, (0,)),
+        "ioctl": _allow_only_values(1, _IOCTLS),
+        "fcntl": _allow_only_values(1, _FCNTLS),
+        "prctl": _allow_only_values(0, _PRCTLS),
+        "prlimit64": _allow_only_values(0, (0,)),
     }
 
 
@@ -154,19 +154,19 @@ def seccomp_filter(machine: str, role: str, *, threads: bool) -> bytes:
         KeyError: no table for this machine.
     """
     column, audit = ARCHITECTURES[machine]
-    checks = _checks(threads)
-    extra = numbers(_SERVER_ONLY, column)
+    checks = _argument_checks(threads)
+    extra = syscall_numbers(_SERVER_ONLY_CALLS, column)
     if role == "child":
         table = {number: checks.get(name, _return(_EPERM)) for name, number in extra.items()}
         fallback = _return(_ALLOW)
     else:
-        table = {number: _return(_ALLOW) for number in numbers(_ALLOWED, column).values()}
-        table |= {number: checks[name] for name, number in numbers(_CHECKED, column).items()}
+        table = {number: _return(_ALLOW) for number in syscall_numbers(_ALLOWED_CALLS, column).values()}
+        table |= {number: checks[name] for name, number in syscall_numbers(_CHECKED_CALLS, column).items()}
         if role == "server":
             table |= {number: _return(_ALLOW) for number in extra.values()}
-        fallback = _op(0x35, NEWEST_KNOWN + 1, 0, 1) + _return(_ENOSYS) + _return(_EPERM)
+        fallback = _instruction(0x35, HIGHEST_REVIEWED_NUMBER + 1, 0, 1) + _return(_ENOSYS) + _return(_EPERM)
     # another architecture's numbers mean other calls: kill
-    head = _load(4) + _op(0x15, audit, 1, 0) + _return(0x80000000) + _load(0)
+    head = _load(4) + _instruction(0x15, audit, 1, 0) + _return(0x80000000) + _load(0)
     return head + b"".join(_when_equal(number, body) for number, body in table.items()) + fallback
 
 
@@ -212,13 +212,13 @@ def prctl(option: int, value: int) -> int:
     return int(_prctl_of_libc(option, _Long(value), _Long(0), _Long(0), _Long(0)))
 
 
-def in_memory(program: bytes) -> Any:
+def copy_to_memory(program: bytes) -> Any:
     """A copy of a filter at an address that stays."""
     kind: Any = type("Filter", (Array,), {"_type_": _Byte, "_length_": len(program)})
     return kind.from_buffer_copy(program)
 
 
-def no_new_privileges() -> None:
+def forbid_new_privileges() -> None:
     """What the kernel wants to know before a process without privileges may confine itself."""
     if prctl(_PR_SET_NO_NEW_PRIVS, 1) != 0:
         raise OSError(get_errno(), "the kernel refuses no_new_privs")

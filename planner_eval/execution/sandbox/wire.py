@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from planner_eval.execution.printed import kind_of
+from planner_eval.execution.printed import exception_name
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 
@@ -51,11 +51,11 @@ class Opaque:
         return hash((self.type, self.text))
 
 
-class _TooMuch(Exception):
+class _TooLarge(Exception):
     pass
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """One string as JSON text."""
     return _quoted(text)  # type: ignore[no-any-return, unused-ignore]
 
@@ -73,17 +73,17 @@ def encode(value: object, budget: int = 1_000_000) -> str:
     writer = _Writer(budget)
     try:
         writer.value(value, 0)
-    except _TooMuch as reason:
-        return _described(value, str(reason))
+    except _TooLarge as reason:
+        return _describe(value, str(reason))
     except KeyboardInterrupt:
         raise  # the user's, where tools run in planeval's own process
     except BaseException as error:  # a container whose own methods fail
-        return _described(value, f"unreadable: {kind_of(error)}")
+        return _describe(value, f"unreadable: {exception_name(error)}")
     return "".join(writer.parts)
 
 
-def _described(value: object, text: str) -> str:
-    return f'{{"~":"object","type":{quoted(_type_name(value))},"text":{quoted(text)}}}'
+def _describe(value: object, text: str) -> str:
+    return f'{{"~":"object","type":{quote_text(_type_name(value))},"text":{quote_text(text)}}}'
 
 
 def _type_name(value: object) -> str:
@@ -102,13 +102,13 @@ def _type_name(value: object) -> str:
 def bounded_text(value: object, size: int = 300) -> str:
     """What `repr` says of a value, cut; the exception's name where `repr` fails."""
     try:
-        text = _without_addresses(repr(value))
+        text = _remove_addresses(repr(value))
         return text if len(text) <= size else text[: size - 1] + "…"  # base.text would import json here
     except BaseException as error:
-        return f"(repr raises {kind_of(error)})"
+        return f"(repr raises {exception_name(error)})"
 
 
-def _without_addresses(text: str) -> str:
+def _remove_addresses(text: str) -> str:
     """The same plan gives the same trace: memory addresses differ from run to run."""
     pieces = text.split(" at 0x")
     return pieces[0] + "".join(piece.lstrip("0123456789abcdefABCDEF") for piece in pieces[1:])
@@ -126,12 +126,12 @@ class _Writer:
     def put(self, text: str) -> None:
         self.left -= len(text)
         if self.left < 0:
-            raise _TooMuch("larger than the output limit")
+            raise _TooLarge("larger than the output limit")
         self.parts.append(text)
 
     def value(self, value: object, depth: int) -> None:
         if depth > MAX_DEPTH:
-            raise _TooMuch(f"nests deeper than {MAX_DEPTH} levels")
+            raise _TooLarge(f"nests deeper than {MAX_DEPTH} levels")
         if value is None or value is True or value is False:
             self.put("null" if value is None else "true" if value else "false")
         elif isinstance(value, str):
@@ -150,14 +150,14 @@ class _Writer:
 
     def text(self, value: str) -> None:
         if len(value) > self.left:
-            raise _TooMuch(f"a text of {len(value):,} characters, more than the output limit")
+            raise _TooLarge(f"a text of {len(value):,} characters, more than the output limit")
         self.put(_quoted(value))
 
     def integer(self, value: int) -> None:
         if value.bit_length() < 4000:
             self.put(int.__repr__(value))
         elif value.bit_length() > 4 * self.left:
-            raise _TooMuch(f"an integer of {value.bit_length():,} bits, more than the output limit")
+            raise _TooLarge(f"an integer of {value.bit_length():,} bits, more than the output limit")
         else:
             self.put(f'{{"~":"int","v":"{value:x}"}}')
 
@@ -201,12 +201,12 @@ class _Writer:
         elif isinstance(value, (bytes, bytearray)):
             kind: Any = bytes if isinstance(value, bytes) else bytearray
             if 2 * (size := kind.__len__(value)) > self.left:
-                raise _TooMuch(f"{size:,} bytes, more than the output limit")
+                raise _TooLarge(f"{size:,} bytes, more than the output limit")
             self.put(f'{{"~":"bytes","v":"{kind.hex(value)}"}}')
         elif type(value).__module__ == "numpy" and hasattr(value, "tolist"):
             self.value(value.tolist(), depth + 1)
         else:
-            self.put(_described(value, bounded_text(value)))
+            self.put(_describe(value, bounded_text(value)))
 
 
 def decode(data: object, depth: int = 0) -> object:
@@ -231,45 +231,47 @@ def decode(data: object, depth: int = 0) -> object:
     if "~" not in data:
         return {key: decode(item, depth + 1) for key, item in data.items()}
     try:
-        return _tagged(data["~"], data, depth)
+        return _decode_tagged(data["~"], data, depth)
     except (KeyError, TypeError, OverflowError, IndexError) as error:
         raise ValueError("a tagged value that is none") from error
 
 
-def _text(raw: object) -> str:
+def _expect_text(raw: object) -> str:
     if type(raw) is not str:
         raise TypeError("no text")
     return raw
 
 
-def _tagged(tag: object, data: dict[str, object], depth: int) -> object:
+def _decode_tagged(tag: object, data: dict[str, object], depth: int) -> object:
     if tag == "object":
-        return Opaque(_text(data["type"])[:200], _text(data["text"])[:1000])
+        return Opaque(_expect_text(data["type"])[:200], _expect_text(data["text"])[:1000])
     raw = data["v"]
     if tag == "float":
-        return float(_text(raw))
+        return float(_expect_text(raw))
     if tag == "int":
-        return int(_text(raw), 16)
+        return int(_expect_text(raw), 16)
     if tag == "bytes":
-        return bytes.fromhex(_text(raw))
+        return bytes.fromhex(_expect_text(raw))
     if not isinstance(raw, list):
         raise TypeError(tag)
     if tag == "complex":
         real, imaginary = raw
-        return complex(float(_text(real)), float(_text(imaginary)))
+        return complex(float(_expect_text(real)), float(_expect_text(imaginary)))
     items = [decode(item, depth + 1) for item in raw]
     if tag == "tuple":
         return tuple(items)
     if tag == "set":
-        return frozenset(_spread([tuple(item) if isinstance(item, list) else item for item in items]))
+        return frozenset(
+            _refuse_hash_collisions([tuple(item) if isinstance(item, list) else item for item in items])
+        )
     if tag == "dict":
         pairs: Any = items
-        _spread([key for key, _ in pairs])
+        _refuse_hash_collisions([key for key, _ in pairs])
         return dict(pairs)
     raise KeyError(tag)
 
 
-def _spread(keys: list[object]) -> list[object]:
+def _refuse_hash_collisions(keys: list[object]) -> list[object]:
     """The keys, where few share a hash: a set of those that do takes the square of the time."""
     if len(set(map(hash, keys))) + 100 < len(keys):
         raise ValueError("keys that were made to share their hashes")

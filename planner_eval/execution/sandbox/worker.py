@@ -15,11 +15,11 @@ import os
 import select
 
 from planner_eval.execution import core, tool_loading
-from planner_eval.execution.printed import Printed
+from planner_eval.execution.printed import OutputCapture
 from planner_eval.execution.sandbox import lockdown, wire
 from planner_eval.execution.sandbox.folders import remove_tree
 from planner_eval.execution.sandbox.job import Program, Row
-from planner_eval.execution.sandbox.namespaces import counted_worker, tasks
+from planner_eval.execution.sandbox.namespaces import separate_worker_task_count, task_count
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 
 
 # ---------------------------------------------------------------- running one plan
-def begin(request: dict[str, Any], write: Callable[[str], object]) -> None:
+def write_begin(request: dict[str, Any], write: Callable[[str], object]) -> None:
     """Write that the tools are loaded and whose lines follow."""
     write(f'["begin","{request["token"]}"]\n')
 
 
-def answer(request: dict[str, Any], tools: Any, write: Callable[[str], object], printed: Printed) -> None:
+def run_plan(
+    request: dict[str, Any], tools: Any, write: Callable[[str], object], printed: OutputCapture
+) -> None:
     """Run one plan and write a line a call and turn, then the line that ends it, or says why it cannot."""
     budget = request["value_size"]
     program = Program.of(request["program"])
@@ -43,10 +45,10 @@ def answer(request: dict[str, Any], tools: Any, write: Callable[[str], object], 
         arguments, arguments_text = row.arguments, "null"
         if arguments is not None:
             arguments_text = (
-                f"[{','.join(f'[{wire.quoted(n)},{wire.encode(v, budget)}]' for n, v in arguments)}]"
+                f"[{','.join(f'[{wire.quote_text(n)},{wire.encode(v, budget)}]' for n, v in arguments)}]"
             )
         text = wire.encode(row.value if row.problem is None else list(row.problem), budget)
-        printed_text = wire.quoted(row.printed)
+        printed_text = wire.quote_text(row.printed)
         write(
             f'[{row.position},"{row.status}",{text},{row.seconds!r},{row.attempts},{arguments_text},{printed_text}]\n'
         )
@@ -57,22 +59,22 @@ def answer(request: dict[str, Any], tools: Any, write: Callable[[str], object], 
     kind = "initial-state"
     try:
         with printed:
-            tool_loading.begin(tools, program.initial)
+            tool_loading.set_initial_state(tools, program.initial)
             kind = "worker-died"
             core.run(program, tools, emit, printed, turned=turned if program.manner.state else None)
             state = tool_loading.state_of(tools) if program.manner.state else None
     except tool_loading.StateError as error:
-        write(f'["ended","{kind}",{wire.quoted(str(error))}]\n')
+        write(f'["ended","{kind}",{wire.quote_text(str(error))}]\n')
     else:
         write(f'["end",{wire.encode(state, budget)}]\n')
 
 
-def unloadable(error: tool_loading.LoadError, write: Callable[[str], object]) -> None:
+def write_unloadable(error: tool_loading.LoadError, write: Callable[[str], object]) -> None:
     """Write that the tools do not load, and why."""
-    write(f'["unloadable",{wire.quoted(str(error))}]\n')
+    write(f'["unloadable",{wire.quote_text(str(error))}]\n')
 
 
-def all_hold(
+def check_layers(
     setup: dict[str, Any], report: lockdown.Report, write: Callable[[str], object], *, say: bool = True
 ) -> bool:
     """Whether the required layers hold; writes which ones do where `say` asks for it or one is lacking.
@@ -87,7 +89,7 @@ def all_hold(
     return hold
 
 
-def settle_in(folder: str) -> None:
+def prepare_environment(folder: str) -> None:
     """Nothing of the parent's environment; work and keep temporary files in `folder`."""
     os.environ.clear()
     os.environ.update({"HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"})
@@ -113,11 +115,11 @@ def receive(file: int) -> dict[str, Any] | None:
 
 def receive_bytes(file: int) -> bytes | None:
     """What follows its length; None where there is nothing any more."""
-    head = _read(file, 4)
-    return _read(file, int.from_bytes(head, "little")) if len(head) == 4 else None
+    head = _read_exactly(file, 4)
+    return _read_exactly(file, int.from_bytes(head, "little")) if len(head) == 4 else None
 
 
-def _read(file: int, size: int) -> bytes:
+def _read_exactly(file: int, size: int) -> bytes:
     data = b""
     while len(data) < size:
         chunk = os.read(file, size - len(data))
@@ -128,46 +130,46 @@ def _read(file: int, size: int) -> bytes:
 
 
 # ---------------------------------------------------------------- level process
-def worker(setup: dict[str, Any]) -> None:
+def run_worker(setup: dict[str, Any]) -> None:
     """Confine a process, load the tools once, answer plans until the parent closes the pipe."""
-    _supervised(setup["parent"], setup["tasks"] if setup["threads"] else None)
+    _continue_in_child(setup["parent"], setup["tasks"] if setup["threads"] else None)
     requests = os.dup(0)
     out = os.dup(1)
     os.dup2(2, 0)
     os.dup2(2, 1)
     write = writer(out)
     tool_loading.preload(setup["source"])
-    settle_in("/")
+    prepare_environment("/")
     rules = {"read": setup["read"], "names": setup["names"], "folder": None}
-    filter_ = lockdown.prepared_filter("worker", threads=setup["threads"])
+    filter_ = lockdown.prepare_filter("worker", threads=setup["threads"])
     limits = dict(setup["limits"])
-    counted = _counted(limits) if setup["threads"] else lockdown.tasks_layer(limits, None)
-    if not all_hold(setup, lockdown.lock_down(limits, rules, filter_) | counted, write):
+    counted = _count_own_tasks(limits) if setup["threads"] else lockdown.tasks_layer(limits, None)
+    if not check_layers(setup, lockdown.lock_down(limits, rules, filter_) | counted, write):
         return
-    printed = Printed()
+    printed = OutputCapture()
     tools = None
     while True:
         try:
             with printed:  # what keeps standard output for later, a logger above all, keeps this
                 tools = tool_loading.load(setup["source"]) if tools is None else tools
         except tool_loading.LoadError as error:
-            unloadable(error, write)
+            write_unloadable(error, write)
             return
         request = receive(requests)
         if request is None:
             return
         lines: list[str] = []
-        begin(request, write)
-        answer(request, tools, lines.append, printed)
+        write_begin(request, write)
+        run_plan(request, tools, lines.append, printed)
         write("".join(lines))
         if hasattr(tools, "owners"):
             tools = None  # what owns a state is made anew for each plan
 
 
-def _counted(limits: dict[str, int]) -> lockdown.Report:
+def _count_own_tasks(limits: dict[str, int]) -> lockdown.Report:
     """Have this process's tasks counted by themselves; where that cannot be had, do not limit the user's."""
     try:
-        counted_worker()
+        separate_worker_task_count()
     except OSError as error:
         layer = lockdown.tasks_layer(limits, error.strerror or str(error))
         del limits["NPROC"]
@@ -175,7 +177,7 @@ def _counted(limits: dict[str, int]) -> lockdown.Report:
     return lockdown.tasks_layer(limits, None)
 
 
-def _supervised(parent: int, most: int | None) -> None:
+def _continue_in_child(parent: int, most: int | None) -> None:
     """Go on in a child that cannot outlive the parent; this process waits for it, and leaves as it does.
 
     A worker that hangs does not see that its pipe is closed. The kernel's own way of ending it counts the
@@ -186,10 +188,10 @@ def _supervised(parent: int, most: int | None) -> None:
     if pid == 0:
         lockdown.die_with_parent(own)
         return
-    wait_for(pid, parent, most)
+    wait_for_child(pid, parent, most)
 
 
-def wait_for(pid: int, parent: int, most: int | None = None, folder: str | None = None) -> NoReturn:
+def wait_for_child(pid: int, parent: int, most: int | None = None, folder: str | None = None) -> NoReturn:
     """Wait for a child, and leave as it does; end it where the parent goes, or its tasks are too many.
 
     Args:
@@ -213,5 +215,5 @@ def wait_for(pid: int, parent: int, most: int | None = None, folder: str | None 
             os.kill(os.getpid(), os.WTERMSIG(status))
         if exited:
             os._exit(os.WEXITSTATUS(status))
-        if os.getppid() != parent or (most is not None and tasks(pid) > most):
+        if os.getppid() != parent or (most is not None and task_count(pid) > most):
             os.kill(pid, 9)

@@ -14,15 +14,15 @@ import sys
 from _socket import CMSG_SPACE, SCM_RIGHTS, SOL_SOCKET
 
 from planner_eval.execution import tool_loading
-from planner_eval.execution.printed import Printed
+from planner_eval.execution.printed import OutputCapture
 from planner_eval.execution.sandbox import lockdown
 from planner_eval.execution.sandbox.worker import (
-    all_hold,
-    answer,
-    begin,
+    check_layers,
     receive,
     receive_bytes,
-    unloadable,
+    run_plan,
+    write_begin,
+    write_unloadable,
     writer,
 )
 from planner_eval.execution.tool_loading import LoadError
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-_FORKED, _LEFT = b"f", b"l"
+_FORK_KIND, _EXIT_KIND = b"f", b"l"
 """What a request asks for and a reply tells: a child that was forked, a child that has left."""
-_MESSAGE = 5
+_MESSAGE_SIZE = 5
 """Bytes of a request or reply: which of the two, and a process number or a status."""
 
 
-class Forked(int):
+class ForkReply(int):
     """A child was forked: its process number."""
 
 
-class Left(int):
+class ExitReply(int):
     """A child has left: its status."""
 
 
@@ -81,8 +81,8 @@ class Zygote:
                 self.link.close()
                 os.dup2(2, 0)
                 os.dup2(2, 1)
-                filter_ = lockdown.prepared_filter("child", threads=setup["threads"])
-                lock = lockdown.SecondLock(own, base, rules, filter_, counted=counted)
+                filter_ = lockdown.prepare_filter("child", threads=setup["threads"])
+                lock = lockdown.ChildLockdown(own, base, rules, filter_, counted=counted)
                 child_setup = {"source": setup["source"], "required": setup["required"]}
                 for settings in (setup, own, rules):
                     settings.clear()  # tools can climb to the frames that hold these
@@ -100,7 +100,7 @@ class Zygote:
             OSError: the zygote is gone.
         """
         descriptors = plan.to_bytes(4, sys.byteorder) + out.to_bytes(4, sys.byteorder)
-        self.link.sendmsg([_FORKED + bytes(4)], [(SOL_SOCKET, SCM_RIGHTS, descriptors)])
+        self.link.sendmsg([_FORK_KIND + bytes(4)], [(SOL_SOCKET, SCM_RIGHTS, descriptors)])
 
     def wait(self, pid: int) -> None:
         """Have a child waited for; the status with which it left comes as a reply.
@@ -108,18 +108,18 @@ class Zygote:
         Raises:
             OSError: the zygote is gone.
         """
-        os.write(self.file, _LEFT + pid.to_bytes(4, "little"))
+        os.write(self.file, _EXIT_KIND + pid.to_bytes(4, "little"))
 
-    def reply(self) -> Forked | Left:
+    def reply(self) -> ForkReply | ExitReply:
         """The next reply; each of the two kinds comes in order.
 
         Raises:
             OSError: the zygote is gone.
         """
-        data = os.read(self.file, _MESSAGE)
-        if len(data) < _MESSAGE:
+        data = os.read(self.file, _MESSAGE_SIZE)
+        if len(data) < _MESSAGE_SIZE:
             raise BrokenPipeError("the zygote is gone")
-        return (Forked if data[:1] == _FORKED else Left).from_bytes(data[1:], "little")
+        return (ForkReply if data[:1] == _FORK_KIND else ExitReply).from_bytes(data[1:], "little")
 
     def close(self) -> None:
         """End the zygote; the kernel ends the children that it may have left."""
@@ -129,22 +129,24 @@ class Zygote:
 
 
 # ---------------------------------------------------------------- in the zygote
-def _serve(link: socket, child_setup: dict[str, Any], lock: lockdown.SecondLock) -> None:
+def _serve(link: socket, child_setup: dict[str, Any], lock: lockdown.ChildLockdown) -> None:
     gc.disable()
     gc.freeze()  # a collection in a child would copy every page of it
     while True:
-        message, passed, _, _ = link.recvmsg(_MESSAGE, CMSG_SPACE(8))
-        if len(message) < _MESSAGE:
+        message, passed, _, _ = link.recvmsg(_MESSAGE_SIZE, CMSG_SPACE(8))
+        if len(message) < _MESSAGE_SIZE:
             return
         kind = message[:1]
-        if kind == _FORKED:
-            value = _fork(link, passed[0][2], child_setup, lock)
+        if kind == _FORK_KIND:
+            value = _fork_child(link, passed[0][2], child_setup, lock)
         else:  # a child that does not leave, the supervisor kills
             _, value = os.waitpid(int.from_bytes(message[1:], "little"), 0)
         os.write(link.fileno(), kind + value.to_bytes(4, "little"))
 
 
-def _fork(link: socket, passed: bytes, child_setup: dict[str, Any], lock: lockdown.SecondLock) -> int:
+def _fork_child(
+    link: socket, passed: bytes, child_setup: dict[str, Any], lock: lockdown.ChildLockdown
+) -> int:
     plan, out = (int.from_bytes(passed[offset : offset + 4], sys.byteorder) for offset in (0, 4))
     zygote = os.getpid()
     pid = os.fork()
@@ -153,7 +155,7 @@ def _fork(link: socket, passed: bytes, child_setup: dict[str, Any], lock: lockdo
             link.detach()
             os.setsid()
             lockdown.die_with_parent(zygote)
-            _be_child(plan, out, child_setup, lock)
+            _run_child(plan, out, child_setup, lock)
         finally:
             os._exit(1)
     os.close(plan)
@@ -162,38 +164,40 @@ def _fork(link: socket, passed: bytes, child_setup: dict[str, Any], lock: lockdo
 
 
 # ---------------------------------------------------------------- in a child
-def _be_child(plan: int, out: int, child_setup: dict[str, Any], lock: lockdown.SecondLock) -> None:
+def _run_child(plan: int, out: int, child_setup: dict[str, Any], lock: lockdown.ChildLockdown) -> None:
     gc.enable()
     folder = os.fsdecode(receive_bytes(plan) or b"") or None
     if folder is not None:
         os.environ["HOME"] = os.environ["TMPDIR"] = folder
         os.chdir(folder)
     report = lock.apply(folder)
-    write = writer(_only_keep(plan, out))
+    write = writer(_close_other_descriptors(plan, out))
     request = receive(0)
     os.dup2(2, 0)
     if request is None:
         return
     if "planner_eval" in sys.modules and not hasattr(sys.modules["planner_eval"], "__version__"):
         del sys.modules["planner_eval"]  # the stand-in; tools that import the package get all of it
-    if all_hold(child_setup, report, write, say=request["layers"]):
-        _run(request, child_setup, write)
+    if check_layers(child_setup, report, write, say=request["layers"]):
+        _load_and_run(request, child_setup, write)
     os._exit(0)
 
 
-def _run(request: dict[str, Any], child_setup: dict[str, Any], write: Callable[[str], object]) -> None:
-    printed = Printed()
+def _load_and_run(
+    request: dict[str, Any], child_setup: dict[str, Any], write: Callable[[str], object]
+) -> None:
+    printed = OutputCapture()
     try:
         with printed:
             tools = tool_loading.load(child_setup["source"])
     except LoadError as error:
-        unloadable(error, write)
+        write_unloadable(error, write)
     else:
-        begin(request, write)
-        answer(request, tools, write, printed)
+        write_begin(request, write)
+        run_plan(request, tools, write, printed)
 
 
-def _only_keep(plan: int, out: int) -> int:
+def _close_other_descriptors(plan: int, out: int) -> int:
     """Keep `plan` as descriptor 0, /dev/null, which is 2, as 1 too, and `out` as 3; no others."""
     os.dup2(plan, 0)
     os.dup2(out, 3)

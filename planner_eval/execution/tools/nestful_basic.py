@@ -35,7 +35,7 @@ def _truncated_gcd(a: Any, b: Any) -> Any:
     return math.gcd(int(a), int(b))
 
 
-_EVERYWHERE: dict[str, Tool] = {
+_SHARED_FUNCTIONS: dict[str, Tool] = {
     "add": lambda a, b: a + b,
     "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b,
@@ -67,8 +67,8 @@ _EVERYWHERE: dict[str, Tool] = {
     "volume_cone": lambda r, h: (1 / 3) * math.pi * r**2 * h,
 }
 
-OFFICIAL: dict[str, Tool] = {
-    **_EVERYWHERE,
+OFFICIAL_FUNCTIONS: dict[str, Tool] = {
+    **_SHARED_FUNCTIONS,
     "power": lambda base, exponent: base**exponent,
     "sqrt": lambda num: math.isqrt(num),
     "log": _int_log,
@@ -84,69 +84,72 @@ OFFICIAL: dict[str, Tool] = {
 """Exactly what the benchmark computes: integer root, truncated logarithm, text that concatenates …"""
 
 
-def _number(value: Any) -> Any:
+def _expect_number(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"expected a number, found {type(value).__name__} {value!r:.40}")
     return value
 
 
-def _whole(value: Any) -> int:
-    if _number(value) != int(value):
+def _expect_whole_number(value: Any) -> int:
+    if _expect_number(value) != int(value):
         raise ValueError(f"expected a whole number, found {value!r}")
     return int(value)
 
 
-def _checked(function: Tool, *, signed: bool) -> Tool:
+def _wrap_with_checks(function: Tool, *, signed: bool) -> Tool:
     def call(*arguments: Any) -> Any:
-        if not signed and any(_number(value) < 0 for value in arguments):
+        if not signed and any(_expect_number(value) < 0 for value in arguments):
             raise ValueError(f"a length or an area is negative: {arguments}")
-        return function(*map(_number, arguments))
+        return function(*map(_expect_number, arguments))
 
     return call
 
 
 def _real_power(base: Any, exponent: Any) -> Any:
-    result = _number(base) ** _number(exponent)
+    result = _expect_number(base) ** _expect_number(exponent)
     if isinstance(result, complex):
         raise ValueError(f"{base} to the power of {exponent} is not a real number")
     return result
 
 
 def _real_log(x: Any, base: Any = math.e) -> float:
-    result = math.log(_number(x), _number(base))
+    result = math.log(_expect_number(x), _expect_number(base))
     nearest = round(result)
     # math.log(1000, 10) is 2.9999999999999996: an exact power has an exact logarithm
     return float(nearest) if abs(nearest) < 1024 and base != math.e and base**nearest == x else result
 
 
-def _probability_of_the_opposite(p: Any) -> Any:
-    if not 0 <= _number(p) <= 1:
+def _complement_probability(p: Any) -> Any:
+    if not 0 <= _expect_number(p) <= 1:
         raise ValueError(f"a probability lies between 0 and 1, found {p}")
     return 1 - p
 
 
-def _elements(numbers: tuple[Any, ...]) -> list[Any]:
+def _list_numbers(numbers: tuple[Any, ...]) -> list[Any]:
     listed = numbers[0] if len(numbers) == 1 and isinstance(numbers[0], (list, tuple)) else numbers
-    return [_number(value) for value in listed]
+    return [_expect_number(value) for value in listed]
 
 
-_SIGNED = frozenset(
+_SIGNED_FUNCTIONS = frozenset(
     {"add", "subtract", "multiply", "divide", "floor", "negate", "inverse", "remainder", "reminder", "speed"}
 )
 
-SANE: dict[str, Tool] = {
-    **{name: _checked(function, signed=name in _SIGNED) for name, function in _EVERYWHERE.items()},
+SANE_FUNCTIONS: dict[str, Tool] = {
+    **{
+        name: _wrap_with_checks(function, signed=name in _SIGNED_FUNCTIONS)
+        for name, function in _SHARED_FUNCTIONS.items()
+    },
     "power": _real_power,
-    "sqrt": lambda num: math.sqrt(_number(num)),
+    "sqrt": lambda num: math.sqrt(_expect_number(num)),
     "log": _real_log,
-    "factorial": lambda n: math.factorial(_whole(n)),
-    "choose": lambda n, r: math.comb(_whole(n), _whole(r)),
-    "permutation": lambda n, r: math.perm(_whole(n), _whole(r)),
-    "gcd": lambda a, b: math.gcd(_whole(a), _whole(b)),
-    "lcm": lambda a, b: math.lcm(_whole(a), _whole(b)),
-    "max_number": lambda *numbers: max(_elements(numbers)),
-    "min_number": lambda *numbers: min(_elements(numbers)),
-    "negate_prob": _probability_of_the_opposite,
-    "cube_edge_by_volume": _checked(math.cbrt, signed=False),
+    "factorial": lambda n: math.factorial(_expect_whole_number(n)),
+    "choose": lambda n, r: math.comb(_expect_whole_number(n), _expect_whole_number(r)),
+    "permutation": lambda n, r: math.perm(_expect_whole_number(n), _expect_whole_number(r)),
+    "gcd": lambda a, b: math.gcd(_expect_whole_number(a), _expect_whole_number(b)),
+    "lcm": lambda a, b: math.lcm(_expect_whole_number(a), _expect_whole_number(b)),
+    "max_number": lambda *numbers: max(_list_numbers(numbers)),
+    "min_number": lambda *numbers: min(_list_numbers(numbers)),
+    "negate_prob": _complement_probability,
+    "cube_edge_by_volume": _wrap_with_checks(math.cbrt, signed=False),
 }
 """What the names say: real roots and logarithms, numbers only, no negative lengths."""

@@ -12,22 +12,30 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.execution.worlds.database import bound, change, compute, insert, quoted, select, untyped
+from planner_eval.execution.worlds.database import (
+    compute,
+    from_stored_value,
+    insert,
+    parameter_name,
+    quote_name,
+    run_statement,
+    select,
+)
 from planner_eval.execution.worlds.definition import Api, Match, NotFound, Refused, Table
 
 if TYPE_CHECKING:
     from planner_eval.execution.worlds.world import World
 
 
-MOST_ROWS = 100
+MAX_ROWS = 100
 """How many rows a call gives at most."""
 
-MOST_COPIES = 1000
+MAX_COPIES = 1000
 """How often a call that makes identifiers can be made with the same arguments."""
 
 
 @dataclass(slots=True)
-class _Found:
+class _CallContext:
     """What a call works on: its arguments, the table it reads, the rows found and the row added."""
 
     today: str
@@ -49,19 +57,20 @@ class _Found:
         return {"today": self.today, **self.values, **self.added, **supplied}
 
 
-def answer(world: World, api: Api, values: dict[str, Any]) -> dict[str, Any]:
+def execute_call(world: World, api: Api, values: dict[str, Any]) -> dict[str, Any]:
     """Carry out a call whose arguments are typed; the caller undoes it when it fails."""
-    refuse_senseless(world, api, values)
+    refuse_invalid_arguments(world, api, values)
     if api.python is not None:
         return api.python(world.connection, values)
-    for name, column, argument in strangers(world, api, values):
+    for name, column, argument in find_unknown_values(world, api, values):
         raise NotFound(f"no {argument} {str(values[argument])[:100]!r} is known ({name}.{column})")
     table = world.definition.tables[api.reads] if api.reads else None
-    context = _Found(world.definition.today, values, table, rows(world, api, values))
+    context = _CallContext(world.definition.today, values, table, find_rows(world, api, values))
     if table is not None and not context.rows:
         if api.fails_empty:
             sought = ", ".join(
-                f"{match.argument}={str(values[match.argument])[:100]!r}" for match in _used(api, values)
+                f"{match.argument}={str(values[match.argument])[:100]!r}"
+                for match in _active_filters(api, values)
             )
             raise NotFound(f"{api.full_name} finds nothing in {table.name} for {sought or 'these arguments'}")
         if not any(source == "*rows" for _, source in api.returns):
@@ -69,72 +78,75 @@ def answer(world: World, api: Api, values: dict[str, Any]) -> dict[str, Any]:
     context.row = context.rows[0] if context.rows else {}
     for condition, otherwise in api.requires:
         if not context.compute(world.connection, condition):
-            raise Refused(_told(otherwise, {**values, **context.row}), condition)
-    _change(world, api, context)
-    outputs = {name: _output(world, api, name, source, context) for name, source in api.returns}
+            raise Refused(_fill_message(otherwise, {**values, **context.row}), condition)
+    _apply_changes(world, api, context)
+    outputs = {name: _compute_output(world, api, name, source, context) for name, source in api.returns}
     if api.deletes and table is not None and context.row:
-        world.connection.execute(f"DELETE FROM {quoted(table.name)} WHERE rowid = {context.row['rowid']:d}")
+        world.connection.execute(
+            f"DELETE FROM {quote_name(table.name)} WHERE rowid = {context.row['rowid']:d}"
+        )
     return outputs
 
 
-def refuse_senseless(world: World, api: Api, values: Mapping[str, Any]) -> None:
+def refuse_invalid_arguments(world: World, api: Api, values: Mapping[str, Any]) -> None:
     """Refuse arguments that make no sense whatever is in the tables; what is left out is not judged."""
     scope = {"today": world.definition.today, **values}
     for argument, condition, otherwise in api.valid:
         if values.get(argument) is not None and compute(world.connection, condition, values=scope) == 0:
-            raise Refused(_told(otherwise, values), condition)
+            raise Refused(_fill_message(otherwise, values), condition)
 
 
-def rows(world: World, api: Api, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+def find_rows(world: World, api: Api, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows that a call finds, first come first; one unless the API gives all of them."""
     if api.reads is None:
         return []
-    conditions = [condition(match) for match in _used(api, values)]
+    conditions = [match_condition(match) for match in _active_filters(api, values)]
     conditions += [f"({clause})" for clause in api.where]
     many = any(source == "*rows" for _, source in api.returns)
     table = world.definition.tables[api.reads]
     scope = {"today": world.definition.today, **values}
-    return select(world.connection, table, where=conditions, values=scope, limit=MOST_ROWS if many else 1)
+    return select(world.connection, table, where=conditions, values=scope, limit=MAX_ROWS if many else 1)
 
 
-def strangers(world: World, api: Api, values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def find_unknown_values(world: World, api: Api, values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Table, column and argument of each value that must be known and is not."""
     for argument, columns in api.known:
         value = values.get(argument)
         if value is None:
             continue
         queries = (
-            f"SELECT 1 FROM {quoted(name)} WHERE {quoted(column)} = ? LIMIT 1" for name, column in columns
+            f"SELECT 1 FROM {quote_name(name)} WHERE {quote_name(column)} = ? LIMIT 1"
+            for name, column in columns
         )
         if not any(world.connection.execute(query, (value,)).fetchone() for query in queries):
             yield *columns[0], argument
 
 
-def _change(world: World, api: Api, context: _Found) -> None:
+def _apply_changes(world: World, api: Api, context: _CallContext) -> None:
     """Add a row, change the row found, make the further changes."""
     if api.adds is not None:
         target = world.definition.tables[api.adds]
-        context.added = _added(world, api, target, context)
+        context.added = _make_added_row(world, api, target, context)
         try:
             insert(world.connection, target, [context.added])
         except sqlite3.IntegrityError:
-            raise Refused(_told(target.taken, context.added)) from None
+            raise Refused(_fill_message(target.taken, context.added)) from None
     where_clause = f"WHERE rowid = {context.row['rowid']:d}" if context.row else ""
     if api.sets and context.table is not None and where_clause:
-        changes = ", ".join(f"{quoted(column)} = ({value})" for column, value in api.sets)
-        update = f"UPDATE {quoted(context.table.name)} SET {changes} {where_clause}"
+        changes = ", ".join(f"{quote_name(column)} = ({value})" for column, value in api.sets)
+        update = f"UPDATE {quote_name(context.table.name)} SET {changes} {where_clause}"
         try:
-            change(world.connection, update, context.scope())
+            run_statement(world.connection, update, context.scope())
         except sqlite3.IntegrityError:
-            raise Refused(_told(context.table.taken, context.scope())) from None
+            raise Refused(_fill_message(context.table.taken, context.scope())) from None
         context.row = select(
             world.connection, context.table, where=[where_clause.removeprefix("WHERE ")], limit=1
         )[0]
     for statement in api.then:
-        change(world.connection, statement, context.scope())
+        run_statement(world.connection, statement, context.scope())
 
 
-def _added(world: World, api: Api, target: Table, context: _Found) -> dict[str, Any]:
+def _make_added_row(world: World, api: Api, target: Table, context: _CallContext) -> dict[str, Any]:
     """The row to add: computed values, the row found, the arguments, and the rest made from these.
 
     What is made depends on the row's other values, and for an identifier on those that rows like it
@@ -154,47 +166,47 @@ def _added(world: World, api: Api, target: Table, context: _Found) -> dict[str, 
     generated = [
         column.name for column in target.columns if column.name not in row_values and "#" in column.maker.text
     ]
-    conditions = [f"{quoted(name)} = :{bound(name)}" for name in generated]
-    for copy in range(MOST_COPIES):
+    conditions = [f"{quote_name(name)} = :{parameter_name(name)}" for name in generated]
+    for copy in range(MAX_COPIES):
         row = world.making.row(target, row_values, Random(f"{world.seed}/{target.name}/{key}/{copy}"))
         if not generated or not select(world.connection, target, where=conditions, values=row, limit=1):
             return row
-    raise Refused(f"{api.full_name} has done this {MOST_COPIES:,} times; it does no more")
+    raise Refused(f"{api.full_name} has done this {MAX_COPIES:,} times; it does no more")
 
 
-def _output(world: World, api: Api, name: str, source: str | None, context: _Found) -> Any:
+def _compute_output(world: World, api: Api, name: str, source: str | None, context: _CallContext) -> Any:
     if source == "*rows":
-        return [_record(context.table, row) for row in context.rows]
+        return [_row_record(context.table, row) for row in context.rows]
     if source == "*row":
-        return _record(context.table, context.row)
+        return _row_record(context.table, context.row)
     if source == "*added":
-        return _record(world.definition.tables[api.adds or ""], context.added)
+        return _row_record(world.definition.tables[api.adds or ""], context.added)
     kind = world.definition.type_of(name, api.adds, api.reads)
     if source is not None:
-        return untyped(context.compute(world.connection, source), kind)
+        return from_stored_value(context.compute(world.connection, source), kind)
     for values in (context.added, context.row, context.values):
         if values.get(name) is not None:
-            return untyped(values[name], kind)
+            return from_stored_value(values[name], kind)
     return None
 
 
-def _record(table: Table | None, row: Mapping[str, Any]) -> dict[str, Any]:
+def _row_record(table: Table | None, row: Mapping[str, Any]) -> dict[str, Any]:
     columns = table.columns if table else ()
-    return {column.name: untyped(row.get(column.name), column.type) for column in columns}
+    return {column.name: from_stored_value(row.get(column.name), column.type) for column in columns}
 
 
-def _used(api: Api, values: Mapping[str, Any]) -> list[Match]:
+def _active_filters(api: Api, values: Mapping[str, Any]) -> list[Match]:
     return [match for match in api.matches if values.get(match.argument) is not None]
 
 
-def condition(match: Match) -> str:
+def match_condition(match: Match) -> str:
     """The SQL condition of a filter."""
     if match.op == "contains":
-        return f"instr(lower({quoted(match.column)}), lower(:{bound(match.argument)})) > 0"
-    return f"{quoted(match.column)} {match.op} :{bound(match.argument)}"
+        return f"instr(lower({quote_name(match.column)}), lower(:{parameter_name(match.argument)})) > 0"
+    return f"{quote_name(match.column)} {match.op} :{parameter_name(match.argument)}"
 
 
-def _told(message: str, values: Mapping[str, Any]) -> str:
+def _fill_message(message: str, values: Mapping[str, Any]) -> str:
     """A message with ``{name}`` replaced by values of the row or the arguments."""
     for name, value in values.items():
         message = message.replace("{" + name + "}", str(value)[:100])

@@ -11,85 +11,85 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import Any
 
-from planner_eval.base.dates import day_of
-from planner_eval.base.json_files import value_of
+from planner_eval.base.dates import parse_day
+from planner_eval.base.json_files import decode_field
 from planner_eval.execution.worlds.definition import Definition, Table, TooLong, WrongType
 
 # ----------------------------------------------------------------------
 # The database below a world: schema, rows, canonical dump. Names are quoted, values are bound.
-STEPS = 20_000_000
+MAX_STEPS = 20_000_000
 """Steps of SQLite's machine that one statement of a world may take: about a second."""
 
-_EACH = 100_000
-_LONGEST = 16_000_000
+_STEPS_PER_CHECK = 100_000
+_MAX_VALUE_BYTES = 16_000_000
 """Bytes of one value."""
 
-_STORED = {"integer": "INTEGER", "number": "REAL", "boolean": "INTEGER"}
+_SQL_TYPES = {"integer": "INTEGER", "number": "REAL", "boolean": "INTEGER"}
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """A name as SQL can hold it.
 
-    >>> quoted("from")
+    >>> quote_name("from")
     '"from"'
     """
     return '"' + name.replace('"', '""') + '"'
 
 
-def bound(name: str) -> str:
+def parameter_name(name: str) -> str:
     """The name under which SQL knows an argument.
 
-    >>> bound("from"), bound("X-Host")
+    >>> parameter_name("from"), parameter_name("X-Host")
     ('from', 'X_2d_Host')
     """
     return re.sub(r"\W", lambda match: f"_{ord(match[0]):x}_", name)
 
 
-def parameters(values: Mapping[str, Any]) -> dict[str, Any]:
+def bind_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values by the names under which SQL knows them."""
-    return {bound(name): value for name, value in values.items()}
+    return {parameter_name(name): value for name, value in values.items()}
 
 
 def connect(path: str) -> sqlite3.Connection:
     """An open database that threads may share (the world locks it) and that remembers nothing by itself."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
     connection.execute("PRAGMA synchronous = OFF")
     return connection
 
 
 @contextmanager
-def bounded(connection: sqlite3.Connection) -> Iterator[None]:
+def limit_steps(connection: sqlite3.Connection) -> Iterator[None]:
     """End a statement of a world's that comes to no end, after so many steps on any machine.
 
     Raises:
         TooLong: it took more.
     """
-    left = STEPS // _EACH
+    left = MAX_STEPS // _STEPS_PER_CHECK
 
     def spent() -> bool:
         nonlocal left
         left -= 1
         return left < 0
 
-    connection.set_progress_handler(spent, _EACH)
+    connection.set_progress_handler(spent, _STEPS_PER_CHECK)
     try:
         yield
     except sqlite3.OperationalError:
         if left >= 0:
             raise
-        raise TooLong(f"its SQL comes to no end within {STEPS:,} steps") from None
+        raise TooLong(f"its SQL comes to no end within {MAX_STEPS:,} steps") from None
     finally:
         connection.set_progress_handler(None, 0)
 
 
-def change(connection: sqlite3.Connection, statement: str, values: Mapping[str, Any]) -> None:
+def run_statement(connection: sqlite3.Connection, statement: str, values: Mapping[str, Any]) -> None:
     """Run a statement of a world's that changes it."""
-    with bounded(connection):
-        deque(connection.execute(statement, parameters(values)), 0)
+    with limit_steps(connection):
+        deque(connection.execute(statement, bind_parameters(values)), 0)
 
 
-def create(connection: sqlite3.Connection, world: Definition) -> None:
+def create_tables(connection: sqlite3.Connection, world: Definition) -> None:
     """Create the tables of a world; one that is there already stays."""
     connection.execute("PRAGMA user_version = 1")  # a database of no table at all gives no image
     connection.executescript("\n".join(_schema(table) for table in world.tables.values()))
@@ -98,11 +98,11 @@ def create(connection: sqlite3.Connection, world: Definition) -> None:
 def _schema(table: Table) -> str:
     columns = []
     for column in table.columns:
-        stored = _STORED.get(column.type, "TEXT COLLATE NOCASE")
-        columns.append(f"{quoted(column.name)} {stored}")
+        stored = _SQL_TYPES.get(column.type, "TEXT COLLATE NOCASE")
+        columns.append(f"{quote_name(column.name)} {stored}")
     if table.unique:
-        columns.append(f"UNIQUE ({', '.join(quoted(name) for name in table.unique)})")
-    return f"CREATE TABLE IF NOT EXISTS {quoted(table.name)} ({', '.join(columns)});"
+        columns.append(f"UNIQUE ({', '.join(quote_name(name) for name in table.unique)})")
+    return f"CREATE TABLE IF NOT EXISTS {quote_name(table.name)} ({', '.join(columns)});"
 
 
 def insert(
@@ -122,12 +122,12 @@ def insert(
         lenient: Leave out what breaks a rule.
         first: Put a row before all others; behind them otherwise.
     """
-    names = ", ".join(["rowid", *(quoted(column.name) for column in table.columns)])
-    rowid = f"(SELECT min(rowid) - 1 FROM {quoted(table.name)})" if first else "NULL"
+    names = ", ".join(["rowid", *(quote_name(column.name) for column in table.columns)])
+    rowid = f"(SELECT min(rowid) - 1 FROM {quote_name(table.name)})" if first else "NULL"
     marks = ", ".join([rowid, *("?" for _ in table.columns)])
     verb = "INSERT OR IGNORE" if lenient else "INSERT"
     values = ([row.get(column.name) for column in table.columns] for row in rows)
-    connection.executemany(f"{verb} INTO {quoted(table.name)} ({names}) VALUES ({marks})", values)
+    connection.executemany(f"{verb} INTO {quote_name(table.name)} ({names}) VALUES ({marks})", values)
     return int(connection.execute("SELECT last_insert_rowid()").fetchone()[0])
 
 
@@ -140,12 +140,12 @@ def select(
     limit: int,
 ) -> list[dict[str, Any]]:
     """Rows that meet all conditions, in the table's own order, each with its ``rowid``."""
-    name = quoted(table.name)
+    name = quote_name(table.name)
     condition = " AND ".join(where) or "1"
     query = f"SELECT rowid, * FROM {name} WHERE {condition} ORDER BY {name}.rowid LIMIT {limit}"
     names = ["rowid", *(column.name for column in table.columns)]
-    with bounded(connection):
-        cursor = connection.execute(query, parameters(values or {}))
+    with limit_steps(connection):
+        cursor = connection.execute(query, bind_parameters(values or {}))
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
@@ -160,9 +160,9 @@ def compute(
     """The value of an SQL expression over a row of a table, or over the arguments alone."""
     query = f"SELECT ({expression})"
     if table is not None and rowid is not None:
-        query += f" FROM {quoted(table.name)} WHERE {quoted(table.name)}.rowid = {rowid:d}"
-    with bounded(connection):
-        row = connection.execute(query, parameters(values)).fetchone()
+        query += f" FROM {quote_name(table.name)} WHERE {quote_name(table.name)}.rowid = {rowid:d}"
+    with limit_steps(connection):
+        row = connection.execute(query, bind_parameters(values)).fetchone()
     return row[0] if row else None
 
 
@@ -175,7 +175,7 @@ def dump(connection: sqlite3.Connection, world: Definition) -> str:
     lines = []
     for name in sorted(world.tables):
         lines.append(line({"table": name, "columns": [column.name for column in world.tables[name].columns]}))
-        lines += sorted(map(line, connection.execute(f"SELECT * FROM {quoted(name)}")))
+        lines += sorted(map(line, connection.execute(f"SELECT * FROM {quote_name(name)}")))
     return "\n".join(lines) + "\n"
 
 
@@ -190,7 +190,7 @@ def changes(
     by_table: dict[str, dict[str, list[dict[str, Any]]]] = {}
     line = json.JSONEncoder(ensure_ascii=False).encode
     for name in sorted(world.tables):
-        query = f"SELECT * FROM {quoted(name)}"
+        query = f"SELECT * FROM {quote_name(name)}"
         old, new = Counter(before.execute(query)), Counter(after.execute(query))
         if old == new:
             continue
@@ -205,10 +205,10 @@ def changes(
 
 # ----------------------------------------------------------------------
 # Argument values into the world's types, and the database's values back out.
-LONGEST = 100_000
+MAX_ARGUMENT_LENGTH = 100_000
 """Characters of one argument."""
 
-_EXPECTED = {
+_TYPE_DESCRIPTIONS = {
     "text": "a text",
     "integer": "a whole number",
     "number": "a number",
@@ -219,22 +219,27 @@ _EXPECTED = {
 }
 
 
-def typed(name: str, value: Any, kind: str) -> Any:
+def to_stored_value(name: str, value: Any, kind: str) -> Any:
     """An argument's value as the database holds it.
 
     Raises:
         WrongType: the value does not read as `kind`.
 
-    >>> typed("seats", "4", "integer"), typed("outdoors", "True", "boolean"), typed("at", "9:30", "time")
+    >>> (
+    ...     to_stored_value("seats", "4", "integer"), to_stored_value("outdoors", "True", "boolean"),
+    ...     to_stored_value("at", "9:30", "time")
+    ... )
     (4, 1, '09:30')
     """
-    read = _read(value, kind)
+    read = _convert_value(value, kind)
     if read is None:
         value_text = f"{value!r:.60}"
-        raise WrongType(f"{name}: expected {_EXPECTED[kind]}, found {value_text}")
+        raise WrongType(f"{name}: expected {_TYPE_DESCRIPTIONS[kind]}, found {value_text}")
     if isinstance(read, str):
-        if len(read) > LONGEST:
-            raise WrongType(f"{name}: {len(read):,} characters, more than the {LONGEST:,} that a world takes")
+        if len(read) > MAX_ARGUMENT_LENGTH:
+            raise WrongType(
+                f"{name}: {len(read):,} characters, more than the {MAX_ARGUMENT_LENGTH:,} that a world takes"
+            )
         try:
             read.encode()
         except UnicodeEncodeError as error:
@@ -242,10 +247,10 @@ def typed(name: str, value: Any, kind: str) -> Any:
     return read
 
 
-def untyped(value: Any, kind: str) -> Any:
+def from_stored_value(value: Any, kind: str) -> Any:
     """A value of the database as outputs hold it.
 
-    >>> untyped(1, "boolean"), untyped('{"a":1}', "json")
+    >>> from_stored_value(1, "boolean"), from_stored_value('{"a":1}', "json")
     (True, {'a': 1})
     """
     if value is None:
@@ -254,15 +259,15 @@ def untyped(value: Any, kind: str) -> Any:
         return bool(value)
     if kind == "json" and isinstance(value, str):
         try:
-            return value_of(value)
+            return decode_field(value)
         except ValueError:
             return value
     return value
 
 
-def _read(value: Any, kind: str) -> Any:
+def _convert_value(value: Any, kind: str) -> Any:
     if kind == "json":
-        return _json(value)
+        return _convert_json(value)
     if kind == "text":
         return str(value).strip() if isinstance(value, (str, int, float)) else None
     if kind == "boolean":
@@ -271,18 +276,18 @@ def _read(value: Any, kind: str) -> Any:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     if kind in ("integer", "number"):
-        return _number(value, is_integer=kind == "integer")
-    return _moment(str(value).strip(), kind)
+        return _convert_number(value, is_integer=kind == "integer")
+    return _convert_moment(str(value).strip(), kind)
 
 
-def _json(value: Any) -> str | None:
+def _convert_json(value: Any) -> str | None:
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         return None
 
 
-def _number(value: str | int | float, *, is_integer: bool) -> int | float | None:
+def _convert_number(value: str | int | float, *, is_integer: bool) -> int | float | None:
     """A number that SQLite can hold: finite, and within 64 bits when it is whole."""
     try:
         number = float(value)
@@ -296,9 +301,9 @@ def _number(value: str | int | float, *, is_integer: bool) -> int | float | None
     return exact if is_integer else number
 
 
-def _moment(text: str, kind: str) -> str | None:
+def _convert_moment(text: str, kind: str) -> str | None:
     if kind == "time":
         match = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)(?::00)?", text)
         return f"{int(match[1]):02d}:{match[2]}" if match else None
-    day = day_of(text)
+    day = parse_day(text)
     return None if day is None else day.isoformat()

@@ -257,21 +257,21 @@ class Definition:
 
 # ----------------------------------------------------------------------
 # The clauses of a world's file: columns and tables, arguments and APIs; errors name the place.
-_ARGUMENT = re.compile(r"(\w+)(\?)?(?::(\w+))?(\?)?(?:=(.*))?")
+_ARGUMENT_PATTERN = re.compile(r"(\w+)(\?)?(?::(\w+))?(\?)?(?:=(.*))?")
 
 
 # ---------------------------------------------------------------- tables
 def table_of(name: str, data: Mapping[str, Any], where: str) -> Table:
     """A table from its part of the file."""
-    columns = tuple(_column(key, value, f"{where}.{key}") for key, value in data["columns"].items())
-    unique = texts(data, "unique")
+    columns = tuple(_read_column(key, value, f"{where}.{key}") for key, value in data["columns"].items())
+    unique = read_texts(data, "unique")
     for column_name in unique:
         if column_name not in data["columns"]:
             raise InputError(f"{where}: unique names {column_name!r}, which is no column")
     return Table(name, columns, data.get("rows", 12), unique, data.get("taken", "it is taken already"))
 
 
-def _column(name: str, spec: Any, where: str) -> Column:
+def _read_column(name: str, spec: Any, where: str) -> Column:
     """A column from a list of choices or a text such as ``"integer:1..4"``, ``"pool:city by street"``."""
     if not isinstance(spec, str):
         kinds = {bool: "boolean", int: "integer", float: "number"}
@@ -282,21 +282,21 @@ def _column(name: str, spec: Any, where: str) -> Column:
     by = tuple(column_name.strip() for column_name in depends.split(",") if column_name.strip())
     if kind in ("pool", "from"):
         return Column(name, "text", Maker(kind, text=detail, other_than=other.strip() or None, by=by))
-    kind_of(kind, where)
+    expect_type(kind, where)
     if not detail:
         return Column(name, kind, Maker("choice", (False, True), by=by) if kind == "boolean" else Maker())
     if kind in ("text", "json"):
         return Column(name, kind, Maker("template", text=detail, by=by))
-    low, high, step = _range(kind, detail, where)
+    low, high, step = _read_range(kind, detail, where)
     return Column(name, kind, Maker("range", low=low, high=high, step=step, by=by))
 
 
-def _range(kind: str, text: str, where: str) -> tuple[float, float, float]:
+def _read_range(kind: str, text: str, where: str) -> tuple[float, float, float]:
     """``low..high/step`` in the units of the kind."""
     match = re.fullmatch(r"(.+?)\.\.(.+?)(?:/(.+))?", text.strip())
     if match is None:
         raise InputError(f"{where}: expected low..high or low..high/step, found {text!r}")
-    ends = [_minutes(end) if kind == "time" else end for end in match.groups()[:2]]
+    ends = [_to_minutes(end) if kind == "time" else end for end in match.groups()[:2]]
     try:
         low, high, step = float(ends[0]), float(ends[1]), float(match[3] or 1)
     except ValueError:
@@ -306,7 +306,7 @@ def _range(kind: str, text: str, where: str) -> tuple[float, float, float]:
     return low, high, step
 
 
-def _minutes(text: str) -> str:
+def _to_minutes(text: str) -> str:
     hours, _, minutes = text.partition(":")
     return (
         str(int(hours) * 60 + int(minutes or 0)) if hours.isdigit() and (minutes or "0").isdigit() else text
@@ -356,7 +356,7 @@ def api_of(
     for table_name in (reads, adds):
         if table_name is not None and table_name not in world.tables:
             raise InputError(f"{where}: there is no table {table_name!r}")
-    arguments = tuple(_argument(text, world, (reads, adds), where) for text in texts(data, "args"))
+    arguments = tuple(_read_argument(text, world, (reads, adds), where) for text in read_texts(data, "args"))
     function = data.get("python")
     if function is not None and function not in functions:
         raise InputError(f"{where}: python names {function!r}; a world in a Python file can define it")
@@ -366,22 +366,22 @@ def api_of(
         about=data.get("about", ""),
         arguments=arguments,
         reads=reads,
-        matches=tuple(_matches(data.get("match", {}), arguments, world.tables.get(str(reads)), where)),
-        where=texts(data, "where"),
-        known=tuple(_known(data.get("known", {}), world, where)),
+        matches=tuple(_read_matches(data.get("match", {}), arguments, world.tables.get(str(reads)), where)),
+        where=read_texts(data, "where"),
+        known=tuple(_read_known_values(data.get("known", {}), world, where)),
         valid=tuple(
             (argument.name, condition, message)
             for argument in arguments
             for condition, message in valid.get(argument.name, ())
         ),
         requires=tuple((condition, message) for condition, message in data.get("require", ())),
-        sets=tuple(pairs(data, "set").items()),
+        sets=tuple(read_expressions(data, "set").items()),
         adds=adds,
-        values=tuple(pairs(data, "values").items()),
-        then=texts(data, "then"),
+        values=tuple(read_expressions(data, "values").items()),
+        then=read_texts(data, "then"),
         deletes=data.get("deletes", False),
-        fact=tuple(pairs(data, "fact").items()),
-        returns=tuple(_returns(data.get("returns", ()))),
+        fact=tuple(read_expressions(data, "fact").items()),
+        returns=tuple(_read_returns(data.get("returns", ()))),
         fails_empty=_fails_empty(data),
         python=functions.get(function) if function else None,
     )
@@ -393,19 +393,19 @@ def _fails_empty(data: Mapping[str, Any]) -> bool:
     return bool(data.get("empty", "fail" if acts else "nothing") == "fail")
 
 
-def _argument(text: str, world: Definition, tables: tuple[Any, Any], where: str) -> Argument:
+def _read_argument(text: str, world: Definition, tables: tuple[Any, Any], where: str) -> Argument:
     """An argument from ``name``, ``name?``, ``name:type``, ``name?=default``."""
-    match = _ARGUMENT.fullmatch(text.strip())
+    match = _ARGUMENT_PATTERN.fullmatch(text.strip())
     if match is None:
         raise InputError(
             f"{where}: an argument is written name, name?, name:type or name?=default, found {text!r}"
         )
     name, first, kind, second, default = match.groups()
-    kind = kind_of(kind, where) if kind else world.type_of(name, *tables)
+    kind = expect_type(kind, where) if kind else world.type_of(name, *tables)
     return Argument(name, kind, not (first or second) and default is None, default)
 
 
-def _matches(
+def _read_matches(
     overrides: Mapping[str, str], arguments: tuple[Argument, ...], table: Table | None, where: str
 ) -> Iterator[Match]:
     """The filters: an argument with a column's name filters on it; ``match`` renames, changes or drops."""
@@ -426,7 +426,7 @@ def _matches(
             raise InputError(f"{where}: match names {name!r}, which is no argument")
 
 
-def _known(
+def _read_known_values(
     sources: Mapping[str, Any], world: Definition, where: str
 ) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
     for argument, columns in sources.items():
@@ -439,7 +439,7 @@ def _known(
         yield argument, tuple(pairs)
 
 
-def _returns(outputs: Any) -> Iterator[tuple[str, str | None]]:
+def _read_returns(outputs: Any) -> Iterator[tuple[str, str | None]]:
     if isinstance(outputs, Mapping):
         yield from ((str(name), None if value is True else str(value)) for name, value in outputs.items())
         return
@@ -449,7 +449,7 @@ def _returns(outputs: Any) -> Iterator[tuple[str, str | None]]:
 
 
 # ---------------------------------------------------------------- shared
-def kind_of(text: Any, where: str) -> str:
+def expect_type(text: Any, where: str) -> str:
     """One of the types that columns and arguments have."""
     if text not in TYPES:
         raise InputError(
@@ -458,12 +458,12 @@ def kind_of(text: Any, where: str) -> str:
     return str(text)
 
 
-def pairs(data: Mapping[str, Any], key: str) -> dict[str, str]:
+def read_expressions(data: Mapping[str, Any], key: str) -> dict[str, str]:
     """The table of SQL expressions under a key; a number is one, too."""
     return {name: str(value) for name, value in data.get(key, {}).items()}
 
 
-def texts(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def read_texts(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
     """The list of texts under a key; a single text counts as a list of one."""
     value = data.get(key, ())
     return (value,) if isinstance(value, str) else tuple(str(item) for item in value)

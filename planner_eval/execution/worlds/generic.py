@@ -19,26 +19,26 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool
-from planner_eval.execution.worlds.database import bound, quoted
+from planner_eval.execution.worlds.database import parameter_name, quote_name
 from planner_eval.execution.worlds.definition import Api, Argument, Column, Definition, Maker, Match, Table
 
-_READS = frozenset({
+_READ_VERBS = frozenset({
     "find", "search", "serch", "get", "check", "show", "view", "list", "lookup", "look", "query", "read",
     "track", "browse", "explore", "review", "display", "calculate", "estimate", "validate", "verify",
     "compare", "retrieve", "fetch", "count",
 })  # fmt: skip
-_CHANGES = frozenset({
+_CHANGE_VERBS = frozenset({
     "update", "modify", "change", "alter", "set", "edit", "confirm", "renew", "increase", "decrease",
     "activate", "deactivate", "reschedule", "extend", "upgrade", "block", "unblock", "rename", "move",
     "assign", "mark",
 })  # fmt: skip
-_REMOVES = frozenset({
+_REMOVE_VERBS = frozenset({
     "delete", "remove", "cancel", "close", "unsubscribe", "unlink", "unregister", "drop", "clear", "revoke",
 })  # fmt: skip
-_TOGETHER = ("get", "find", "search", "add", "buy", "book", "play", "set", "delete", "cancel", "update")
-_DONE = frozenset({"success", "result", "status", "ok"})
-_ENDS = frozenset({"to", "from", "for", "by", "with", "on", "of"})
-_SMALL = _ENDS | {"in", "the", "a", "an", "and", "at", "into"}
+_PREFIX_VERBS = ("get", "find", "search", "add", "buy", "book", "play", "set", "delete", "cancel", "update")
+_SUCCESS_NAMES = frozenset({"success", "result", "status", "ok"})
+_PREPOSITIONS = frozenset({"to", "from", "for", "by", "with", "on", "of"})
+_STOP_WORDS = _PREPOSITIONS | {"in", "the", "a", "an", "and", "at", "into"}
 
 
 def extend(world: Definition, catalog: Catalog) -> Definition:
@@ -55,26 +55,26 @@ def extend(world: Definition, catalog: Catalog) -> Definition:
     tables = dict(world.tables)
     apis = dict(world.apis)
     for name, tools in groups.items():
-        tables[name] = _table(name, tools)
+        tables[name] = _make_table(name, tools)
         for tool in tools:
-            apis.setdefault(tool.full_name, _api(tool, tables[name]))
+            apis.setdefault(tool.full_name, _make_api(tool, tables[name]))
     return replace(world, tables=tables, apis=apis)
 
 
 # ---------------------------------------------------------------- names
-def words(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """A name's words in lower case.
 
-    >>> words("getCustomerLoans"), words("put_dishes_in_order"), words("changeATMPIN")
+    >>> split_words("getCustomerLoans"), split_words("put_dishes_in_order"), split_words("changeATMPIN")
     (['get', 'customer', 'loans'], ['put', 'dishes', 'in', 'order'], ['change', 'atmpin'])
-    >>> words("getalarms")
+    >>> split_words("getalarms")
     ['get', 'alarms']
     """
     name_words = [
         word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name.replace("_", " "))
     ]
     if len(name_words) == 1:  # a verb may be written together with what follows it
-        for verb in _TOGETHER:
+        for verb in _PREFIX_VERBS:
             if name_words[0].startswith(verb) and len(name_words[0]) > len(verb) + 2:
                 return [verb, name_words[0][len(verb) :]]
     return name_words
@@ -82,11 +82,13 @@ def words(name: str) -> list[str]:
 
 def _table_name(tool: Tool, world: Definition) -> str:
     """What a tool is about: the last noun of its name in the singular, below its app."""
-    name_words = words(tool.name)
+    name_words = split_words(tool.name)
     after_verb = name_words[1:] or name_words
-    cut = next((index for index, word in enumerate(after_verb) if index and word in _ENDS), len(after_verb))
+    cut = next(
+        (index for index, word in enumerate(after_verb) if index and word in _PREPOSITIONS), len(after_verb)
+    )
     nouns = (
-        [word for word in after_verb[:cut] if word not in _SMALL and not word.endswith("ly")]
+        [word for word in after_verb[:cut] if word not in _STOP_WORDS and not word.endswith("ly")]
         or name_words
         or ["thing"]
     )
@@ -96,13 +98,13 @@ def _table_name(tool: Tool, world: Definition) -> str:
     return f"{name} (generic)" if name in world.tables else name
 
 
-def guessed(name: str) -> str:
+def guess_type(name: str) -> str:
     """The type that a name suggests.
 
-    >>> guessed("departure_date"), guessed("total_price"), guessed("city")
+    >>> guess_type("departure_date"), guess_type("total_price"), guess_type("city")
     ('date', 'number', 'text')
     """
-    name_words = words(name)
+    name_words = split_words(name)
     last = name_words[-1] if name_words else ""
     if last == "date":
         return "date"
@@ -116,22 +118,27 @@ def guessed(name: str) -> str:
 
 
 # ---------------------------------------------------------------- tables and APIs
-def _table(name: str, tools: Iterable[Tool]) -> Table:
+def _make_table(name: str, tools: Iterable[Tool]) -> Table:
     columns: dict[str, Column] = {}
     for tool in tools:
         outputs = (
             output for output in tool.returns.fields if output.type.kinds not in (("array",), ("object",))
         )
         for parameter in (*tool.parameters, *outputs):
-            column = _column(parameter.name)
-            columns.setdefault(column.casefold(), Column(column, _kind(parameter), _maker(parameter)))
+            column = _column_name(parameter.name)
+            columns.setdefault(
+                column.casefold(), Column(column, _column_type(parameter), _choose_maker(parameter))
+            )
     return Table(name, tuple(columns.values()) or (Column("id", "text", Maker("template", text="#####")),))
 
 
-def _column(name: str) -> str:
+def _column_name(name: str) -> str:
     """The column that an argument or output is about: a new alarm's time is an alarm's time.
 
-    >>> _column("new_alarm_time"), _column("newDetails"), _column("news"), _column("OrderID")
+    >>> (
+    ...     _column_name("new_alarm_time"), _column_name("newDetails"), _column_name("news"),
+    ...     _column_name("OrderID")
+    ... )
     ('alarm_time', 'details', 'news', 'orderID')
     """
     match = re.fullmatch(r"new(?:_(\w+)|([A-Z]\w*))", name)
@@ -139,13 +146,13 @@ def _column(name: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _held(name: str, table: Table) -> str:
+def _find_column(name: str, table: Table) -> str:
     """The column of a table that holds an argument or output; SQL does not tell case apart."""
-    column_name = _column(name).casefold()
+    column_name = _column_name(name).casefold()
     return next((column.name for column in table.columns if column.name.casefold() == column_name), name)
 
 
-def _kind(parameter: Parameter) -> str:
+def _column_type(parameter: Parameter) -> str:
     kind = parameter.type
     if kind.format in ("date", "time"):
         return str(kind.format)
@@ -163,13 +170,13 @@ def _kind(parameter: Parameter) -> str:
     return "text" if kind.enum else "json"
 
 
-def _maker(parameter: Parameter) -> Maker:
-    kind = _kind(parameter)
+def _choose_maker(parameter: Parameter) -> Maker:
+    kind = _column_type(parameter)
     if parameter.type.enum:
         return Maker("choice", tuple(parameter.type.enum))
-    last = (words(parameter.name) or ["value"])[-1]
+    last = (split_words(parameter.name) or ["value"])[-1]
     if kind == "boolean":
-        return Maker("choice", (True,) if last in _DONE else (False, True))
+        return Maker("choice", (True,) if last in _SUCCESS_NAMES else (False, True))
     if kind in ("integer", "number"):
         return Maker("range", low=1, high=500, step=1 if kind == "integer" else 0.5)
     if kind in ("date", "time"):
@@ -183,68 +190,72 @@ def _maker(parameter: Parameter) -> Maker:
         return Maker("choice", ("active", "pending", "done"))
     if last in ("id", "number", "code", "token", "key"):
         return Maker("template", text=f"{parameter.name[:1].upper()}#####")
-    return Maker("template", text=f"{' '.join(words(parameter.name))} ###")
+    return Maker("template", text=f"{' '.join(split_words(parameter.name))} ###")
 
 
 def is_filler(column: Column) -> bool:
     """Whether a column's texts are its name and a number, for nothing is known of it: nobody asks for those.
 
-    >>> is_filler(Column("motto", "text", _maker(Parameter("motto")))), is_filler(Column("city"))
+    >>> is_filler(Column("motto", "text", _choose_maker(Parameter("motto")))), is_filler(Column("city"))
     (True, False)
     """
     return column.maker.kind == "template" and column.maker.text.endswith(" ###")
 
 
-def _api(tool: Tool, table: Table) -> Api:
-    verb = (words(tool.name) or [""])[0]
+def _make_api(tool: Tool, table: Table) -> Api:
+    verb = (split_words(tool.name) or [""])[0]
     arguments = tuple(
         Argument(
             parameter.name,
-            _kind(parameter),
+            _column_type(parameter),
             parameter.required and not parameter.has_default,
-            _default(parameter),
+            _default_value(parameter),
             parameter.description,
         )
         for parameter in tool.parameters
     )
     api = Api(tool.name, tool.app, tool.description, arguments, open=tool.open)
-    if verb in _READS and tool.action is not True:
+    if verb in _READ_VERBS and tool.action is not True:
         return replace(
-            api, reads=table.name, matches=_matches(arguments, table), returns=_outputs(tool, table)
+            api, reads=table.name, matches=_make_matches(arguments, table), returns=_make_outputs(tool, table)
         )
-    keys = _keys(arguments)
-    if verb in _CHANGES | _REMOVES and keys:
-        keyed_api = replace(api, reads=table.name, matches=_matches(keys, table), fails_empty=True)
-        keyed_api = replace(keyed_api, returns=_outputs(tool, table))
-        if verb in _REMOVES:
+    keys = _key_arguments(arguments)
+    if verb in _CHANGE_VERBS | _REMOVE_VERBS and keys:
+        keyed_api = replace(api, reads=table.name, matches=_make_matches(keys, table), fails_empty=True)
+        keyed_api = replace(keyed_api, returns=_make_outputs(tool, table))
+        if verb in _REMOVE_VERBS:
             return replace(keyed_api, deletes=True)
         return replace(
             keyed_api,
-            sets=_changes(verb, [argument for argument in arguments if argument not in keys], keys, table),
+            sets=_update_assignments(
+                verb, [argument for argument in arguments if argument not in keys], keys, table
+            ),
         )
-    column_pairs = [(_held(argument.name, table), argument.name) for argument in arguments]
-    values = tuple((column, f":{bound(name)}") for column, name in column_pairs if column != name)
-    return replace(api, adds=table.name, values=values, returns=_outputs(tool, table, adds=True))
+    column_pairs = [(_find_column(argument.name, table), argument.name) for argument in arguments]
+    values = tuple((column, f":{parameter_name(name)}") for column, name in column_pairs if column != name)
+    return replace(api, adds=table.name, values=values, returns=_make_outputs(tool, table, adds=True))
 
 
-def _changes(
+def _update_assignments(
     verb: str, other_arguments: list[Argument], keys: tuple[Argument, ...], table: Table
 ) -> tuple[tuple[str, str], ...]:
     """What an update sets: the arguments that are no keys, and a status where there is one."""
     sets = {}
     for argument in other_arguments:
-        column = _held(argument.name, table)
-        sets[column] = f"coalesce(:{bound(argument.name)}, {quoted(column)})"
-    status = next((column.name for column in table.columns if words(column.name)[-1:] == ["status"]), None)
+        column = _find_column(argument.name, table)
+        sets[column] = f"coalesce(:{parameter_name(argument.name)}, {quote_name(column)})"
+    status = next(
+        (column.name for column in table.columns if split_words(column.name)[-1:] == ["status"]), None
+    )
     if status is not None:
         sets.setdefault(status, f"'{verb}: done'")
     if not sets:
-        column = _held(keys[0].name, table)
-        sets[column] = quoted(column)
+        column = _find_column(keys[0].name, table)
+        sets[column] = quote_name(column)
     return tuple(sets.items())
 
 
-def _keys(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+def _key_arguments(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
     """The arguments that say which row is meant: those named like identifiers, else the first."""
     old = tuple(
         argument
@@ -252,32 +263,36 @@ def _keys(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
         if argument.required and not re.match(r"new(_|[A-Z])", argument.name)
     )
     named = tuple(
-        argument for argument in old if words(argument.name)[-1:] in (["id"], ["number"], ["code"], ["name"])
+        argument
+        for argument in old
+        if split_words(argument.name)[-1:] in (["id"], ["number"], ["code"], ["name"])
     )
     return named or old[:1]
 
 
-def _matches(arguments: tuple[Argument, ...], table: Table) -> tuple[Match, ...]:
-    return tuple(Match(argument.name, _held(argument.name, table)) for argument in arguments)
+def _make_matches(arguments: tuple[Argument, ...], table: Table) -> tuple[Match, ...]:
+    return tuple(Match(argument.name, _find_column(argument.name, table)) for argument in arguments)
 
 
-def _outputs(tool: Tool, table: Table, *, adds: bool = False) -> tuple[tuple[str, str | None], ...]:
+def _make_outputs(tool: Tool, table: Table, *, adds: bool = False) -> tuple[tuple[str, str | None], ...]:
     """Outputs by name; a list is all rows found, an object the row found or added."""
     arguments = {p.name for p in tool.parameters}
     outputs: list[tuple[str, str | None]] = []
     for output in tool.returns.fields:
-        column, source = _held(output.name, table), None
+        column, source = _find_column(output.name, table), None
         if output.type.kinds in (("array",), ("object",)):
             source = "*added" if adds else "*rows" if output.type.kinds == ("array",) else "*row"
         elif (
-            output.type.kinds == ("boolean",) and words(output.name)[-1:] and words(output.name)[-1] in _DONE
+            output.type.kinds == ("boolean",)
+            and split_words(output.name)[-1:]
+            and split_words(output.name)[-1] in _SUCCESS_NAMES
         ):
             source = "1"
         elif column != output.name and output.name not in arguments:
-            source = f":{bound(column)}" if adds else quoted(column)
+            source = f":{parameter_name(column)}" if adds else quote_name(column)
         outputs.append((output.name, source))
     return tuple(outputs)
 
 
-def _default(parameter: Parameter) -> Any:
+def _default_value(parameter: Parameter) -> Any:
     return parameter.default if parameter.has_default else None

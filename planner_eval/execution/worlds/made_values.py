@@ -10,17 +10,17 @@ from datetime import date, timedelta
 from random import Random
 from typing import Any, TypeAlias
 
-from planner_eval.base.json_files import value_of
+from planner_eval.base.json_files import decode_field
 from planner_eval.execution.worlds.definition import Column, Definition, Table
 
-Held: TypeAlias = Callable[[str, str, Random], Any]
+ValueSampler: TypeAlias = Callable[[str, str, Random], Any]
 """Gives some value that a table's column holds; None when it holds none."""
 
-_HOLE = re.compile(r"\{(\w+)\}|#")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}|#")
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
+class ValueMaker:
     """How a world makes values.
 
     Args:
@@ -31,7 +31,7 @@ class Making:
 
     world: Definition
     seed: str
-    held: Held
+    held: ValueSampler
 
     def value(self, column: Column, row: Mapping[str, Any], random: Random) -> Any:
         """A value for a column as the database holds it; None when the column's values are never made.
@@ -43,7 +43,7 @@ class Making:
         """
         maker = column.maker
         if maker.kind == "choice":
-            return stored(random.choice(maker.choices))
+            return stored_value(random.choice(maker.choices))
         if maker.kind == "pool":
             pool = self.world.pools.get(maker.text)
             if pool is None:  # a column of the row itself
@@ -54,11 +54,13 @@ class Making:
             table, _, field = maker.text.partition(".")
             return self.held(table, field, random)
         if maker.kind == "template":
-            text = _filled(maker.text, row, self.world, random)
+            text = _fill_template(maker.text, row, self.world, random)
             return as_json(text) if column.type == "json" else text
         if maker.kind == "range":
             steps = int((maker.high - maker.low) / maker.step + 1e-9)
-            return _in_range(column.type, maker.low + maker.step * random.randrange(steps + 1), self.world)
+            return _format_range_value(
+                column.type, maker.low + maker.step * random.randrange(steps + 1), self.world
+            )
         return None
 
     def row(
@@ -89,7 +91,7 @@ class Making:
         return {column.name: row[column.name] for column in table.columns}
 
 
-def stored(value: Any) -> Any:
+def stored_value(value: Any) -> Any:
     """A value as the database holds it: truth values as 0 and 1."""
     return int(value) if isinstance(value, bool) else value
 
@@ -101,13 +103,13 @@ def as_json(text: str) -> str:
     ('[1]', '"one"')
     """
     try:
-        value_of(text)
+        decode_field(text)
     except ValueError:
         return json.dumps(text, ensure_ascii=False)
     return text
 
 
-def _filled(template: str, row: Mapping[str, Any], world: Definition, random: Random) -> str:
+def _fill_template(template: str, row: Mapping[str, Any], world: Definition, random: Random) -> str:
     def fill(match: re.Match[str]) -> str:
         if match[1] is None:
             return str(random.randrange(10))
@@ -115,10 +117,10 @@ def _filled(template: str, row: Mapping[str, Any], world: Definition, random: Ra
             return str(row[match[1]])
         return str(random.choice(world.pools.get(match[1]) or (match[1],)))
 
-    return _HOLE.sub(fill, template)
+    return _PLACEHOLDER.sub(fill, template)
 
 
-def _in_range(kind: str, value: float, world: Definition) -> Any:
+def _format_range_value(kind: str, value: float, world: Definition) -> Any:
     if kind == "integer":
         return round(value)
     if kind == "date":

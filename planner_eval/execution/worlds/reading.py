@@ -9,24 +9,31 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from planner_eval.base.dates import day_of
+from planner_eval.base.dates import parse_day
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_files import read_json
 from planner_eval.base.resources import folder
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.formats import read_catalog_file
-from planner_eval.execution.worlds.acting import condition
-from planner_eval.execution.worlds.database import bound, connect, create, quoted, typed, untyped
+from planner_eval.execution.worlds.acting import match_condition
+from planner_eval.execution.worlds.database import (
+    connect,
+    create_tables,
+    from_stored_value,
+    parameter_name,
+    quote_name,
+    to_stored_value,
+)
 from planner_eval.execution.worlds.definition import (
     Api,
     Argument,
     Definition,
     api_of,
     check_makers,
+    read_texts,
     table_of,
-    texts,
 )
-from planner_eval.execution.worlds.generic import extend, guessed
+from planner_eval.execution.worlds.generic import extend, guess_type
 
 
 # ----------------------------------------------------------------------
@@ -39,20 +46,20 @@ def verify(world: Definition) -> None:
     """
     connection = connect(":memory:")
     try:
-        create(connection, world)
-        connection.set_authorizer(_allowed)
+        create_tables(connection, world)
+        connection.set_authorizer(_authorize)
         for api in world.apis.values():
             _check_columns(api, world)
             names = ["today", *(a.name for a in api.arguments)]
             names += [c.name for c in world.tables[api.adds].columns] if api.adds else []
-            scope = {bound(name): None for name in names}
+            scope = {parameter_name(name): None for name in names}
             for clause, statement in _statements(api):
                 try:
                     steps = connection.execute(f"EXPLAIN {statement}", scope).fetchall()
                     if any(step[1] == "Vacuum" for step in steps):  # of which no authorizer is asked
                         raise sqlite3.OperationalError("not authorized")
                 except (sqlite3.Error, sqlite3.Warning) as error:
-                    reason = _FORBIDDEN if "not authorized" in str(error) else error
+                    reason = _FORBIDDEN_MESSAGE if "not authorized" in str(error) else error
                     raise InputError(f"{world.name}: {api.full_name}: {clause}: {reason}") from None
     except sqlite3.Error as error:
         raise InputError(f"{world.name}: {error}") from None
@@ -60,12 +67,12 @@ def verify(world: Definition) -> None:
         connection.close()
 
 
-_FORBIDDEN = (
+_FORBIDDEN_MESSAGE = (
     "statements of a world read and change the rows of its tables, and nothing else; what is random, or of "
     "the day on which it is asked, makes no world (:today is its own)"
 )
 
-_ALLOWED = frozenset(
+_ALLOWED_ACTIONS = frozenset(
     {
         sqlite3.SQLITE_SELECT,
         sqlite3.SQLITE_READ,
@@ -78,16 +85,16 @@ _ALLOWED = frozenset(
 )
 
 
-_CHANGING = frozenset(
+_IMPURE_FUNCTIONS = frozenset(
     {"random", "randomblob", "current_date", "current_time", "current_timestamp", "load_extension"}
 )
 """Functions that give another value each time, or bring code: a world is the same on every machine."""
 
 
-def _allowed(action: int, _: str | None, name: str | None, *__: str | None) -> int:
+def _authorize(action: int, _: str | None, name: str | None, *__: str | None) -> int:
     """Whether SQLite may do something for a world: no other files, settings, transactions or new tables."""
-    changing = action == sqlite3.SQLITE_FUNCTION and (name or "").lower() in _CHANGING
-    return sqlite3.SQLITE_OK if action in _ALLOWED and not changing else sqlite3.SQLITE_DENY
+    changing = action == sqlite3.SQLITE_FUNCTION and (name or "").lower() in _IMPURE_FUNCTIONS
+    return sqlite3.SQLITE_OK if action in _ALLOWED_ACTIONS and not changing else sqlite3.SQLITE_DENY
 
 
 def _check_columns(api: Api, world: Definition) -> None:
@@ -108,9 +115,9 @@ def _check_columns(api: Api, world: Definition) -> None:
 
 def _statements(api: Api) -> Iterator[tuple[str, str]]:
     """What each clause of an API runs, under the clause's name."""
-    source = f" FROM {quoted(api.reads)}" if api.reads else ""
+    source = f" FROM {quote_name(api.reads)}" if api.reads else ""
     for match in api.matches:
-        yield f"match {match.argument}", f"SELECT 1{source} WHERE {condition(match)}"
+        yield f"match {match.argument}", f"SELECT 1{source} WHERE {match_condition(match)}"
     for predicate in api.where:
         yield f"where {predicate!r}", f"SELECT 1{source} WHERE ({predicate})"
     for argument, predicate, _ in api.valid:
@@ -118,7 +125,10 @@ def _statements(api: Api) -> Iterator[tuple[str, str]]:
     for predicate, _ in api.requires:
         yield f"require {predicate!r}", f"SELECT ({predicate}){source}"
     for column, expression in api.sets:
-        yield f"set {column}", f"UPDATE {quoted(api.reads or '')} SET {quoted(column)} = ({expression})"
+        yield (
+            f"set {column}",
+            f"UPDATE {quote_name(api.reads or '')} SET {quote_name(column)} = ({expression})",
+        )
     for column, expression in api.values:
         yield f"values {column}", f"SELECT ({expression}){source}"
     for column, expression in api.fact:
@@ -132,7 +142,7 @@ def _statements(api: Api) -> Iterator[tuple[str, str]]:
 
 # ----------------------------------------------------------------------
 # A world's APIs as a tool catalog, and a catalog from the short signatures of a world's file.
-_KINDS: dict[str, Type] = {
+_CATALOG_TYPES: dict[str, Type] = {
     "text": Type(("string",)),
     "integer": Type(("integer",)),
     "number": Type(("number",)),
@@ -145,7 +155,7 @@ _KINDS: dict[str, Type] = {
 }
 
 
-def tools_of(signatures: Mapping[str, Any], where: str) -> Catalog:
+def catalog_of_signatures(signatures: Mapping[str, Any], where: str) -> Catalog:
     """A catalog from signatures such as ``"date, note? -> event_id, done:boolean"`` by full name."""
     tools = []
     for key, text in signatures.items():
@@ -155,8 +165,10 @@ def tools_of(signatures: Mapping[str, Any], where: str) -> Catalog:
             Tool(
                 name,
                 app or None,
-                parameters=_parameters(parameters_text, f"{where}.{key}"),
-                returns=Type(("object",), fields=_parameters(outputs_text, f"{where}.{key}"), open=False),
+                parameters=_read_parameters(parameters_text, f"{where}.{key}"),
+                returns=Type(
+                    ("object",), fields=_read_parameters(outputs_text, f"{where}.{key}"), open=False
+                ),
             )
         )
     return Catalog(tuple(tools), where)
@@ -168,7 +180,10 @@ def catalog_of(world: Definition) -> Catalog:
     for api in world.apis.values():
         outputs = tuple(
             Parameter(
-                name, _KINDS[world.type_of(name, api.adds, api.reads)] if _typed(world, name, source) else ANY
+                name,
+                _CATALOG_TYPES[world.type_of(name, api.adds, api.reads)]
+                if _is_type_known(world, name, source)
+                else ANY,
             )
             for name, source in api.returns
         )
@@ -180,10 +195,12 @@ def catalog_of(world: Definition) -> Catalog:
                 tuple(
                     Parameter(
                         argument.name,
-                        _KINDS[argument.type],
+                        _CATALOG_TYPES[argument.type],
                         argument.required,
                         argument.about,
-                        None if argument.default is None else untyped(_default(argument), argument.type),
+                        None
+                        if argument.default is None
+                        else from_stored_value(_stored_default(argument), argument.type),
                         argument.default is not None and argument.default != "today",
                     )
                     for argument in api.arguments
@@ -196,25 +213,27 @@ def catalog_of(world: Definition) -> Catalog:
     return Catalog(tuple(tools), world.name, text_values=True, holes=("?", "$$$"), reports_all=True)
 
 
-def _default(argument: Argument) -> Any:
+def _stored_default(argument: Argument) -> Any:
     """A default as the database holds it; that of a date may be today, which no catalog can say."""
     if argument.default == "today":
         return None
-    return typed(argument.name, argument.default, argument.type)
+    return to_stored_value(argument.name, argument.default, argument.type)
 
 
-def _typed(world: Definition, name: str, source: str | None) -> bool:
+def _is_type_known(world: Definition, name: str, source: str | None) -> bool:
     """Whether an output's type is known: that of a computed one only when it is declared."""
     return source is None or name in world.types
 
 
-def _parameters(text: str, where: str) -> tuple[Parameter, ...]:
+def _read_parameters(text: str, where: str) -> tuple[Parameter, ...]:
     parameters = []
     for entry in filter(None, (segment.strip() for segment in text.split(","))):
         match = re.fullmatch(r"(\w+)(?::(\w+))?(\?)?", entry)
-        if match is None or (match[2] or "text") not in _KINDS:
+        if match is None or (match[2] or "text") not in _CATALOG_TYPES:
             raise InputError(f"{where}: expected name, name:type or name?, found {entry!r}")
-        parameters.append(Parameter(match[1], _KINDS[match[2] or guessed(match[1])], match[3] is None))
+        parameters.append(
+            Parameter(match[1], _CATALOG_TYPES[match[2] or guess_type(match[1])], match[3] is None)
+        )
     return tuple(parameters)
 
 
@@ -238,11 +257,11 @@ def load(source: str | Path) -> Definition:
         if text not in shipped:
             raise InputError(f"no world {text!r}; shipped: {', '.join(shipped)}; or name a world's file")
         path = folder("data") / "worlds" / f"{text}.toml"
-        world = _made(_data(path)[0], where=path.name, name=path.stem, functions={})
+        world = _make_definition(_read_data(path)[0], where=path.name, name=path.stem, functions={})
         verify(world)
         return world
     path = Path(source)
-    data, functions = _data(path)
+    data, functions = _read_data(path)
     world = read(data, where=path.name, name=path.stem, functions=functions)
     verify(world)
     return world
@@ -253,7 +272,7 @@ def world_catalog(source: str | Path) -> Catalog:
     return catalog_of(load(source))
 
 
-def _data(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:
+def _read_data(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:
     """A file's data, and the functions that a Python file defines beside it."""
     if path.is_dir():
         raise InputError(f"{path} is a directory; name the world's file")
@@ -264,7 +283,7 @@ def _data(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error}") from None
     if path.suffix == ".py":
-        return _module(path)
+        return _run_module(path)
     try:
         if path.suffix == ".json":
             return read_json(text), {}
@@ -277,7 +296,7 @@ def _data(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:
         raise InputError(f"{path.name}: {error}") from None
 
 
-def _module(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:
+def _run_module(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:
     """Run a world's Python file (the user's own code) and take its ``WORLD`` and its functions."""
     import runpy
 
@@ -306,19 +325,19 @@ def read(
     from planner_eval.execution.worlds.schema import WorldFile
 
     WorldFile.check(data, where)
-    return _made(data, where=where, name=name, functions=functions or {})
+    return _make_definition(data, where=where, name=name, functions=functions or {})
 
 
-def _made(
+def _make_definition(
     data: Mapping[str, Any], *, where: str, name: str, functions: Mapping[str, Callable[..., Any]]
 ) -> Definition:
     """The definition of data that are as they should be: checked, or shipped and so checked by tests."""
-    pools = {key: texts(data["pools"], key) for key in data.get("pools", ())}
+    pools = {key: read_texts(data["pools"], key) for key in data.get("pools", ())}
     tables = {
         key: table_of(key, value, f"{where}: tables.{key}") for key, value in data.get("tables", {}).items()
     }
     today = str(data.get("today", "2019-03-01"))
-    if day_of(today) is None:
+    if parse_day(today) is None:
         raise InputError(f"{where}: today must be a date yyyy-mm-dd, found {today!r}")
     world = Definition(
         data.get("name", name),
@@ -345,5 +364,5 @@ def _made(
     world = replace(world, apis=apis)
     generic = data.get("generic", {})
     if generic:
-        world = extend(world, tools_of(generic, f"{where}: generic"))
+        world = extend(world, catalog_of_signatures(generic, f"{where}: generic"))
     return world

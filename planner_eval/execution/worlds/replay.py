@@ -32,7 +32,7 @@ class Replay:
         self._given: dict[tuple[str, str], int] = {}
         self._lock = Lock()
         for name, arguments, answer in recorded:
-            self._answers.setdefault((name, _key(arguments)), []).append(answer)
+            self._answers.setdefault((name, _arguments_key(arguments)), []).append(answer)
 
     @classmethod
     def from_conversations(cls, records: Any) -> Replay:
@@ -47,7 +47,7 @@ class Replay:
         """
         recorded_calls = []
         for number, record in enumerate(records if isinstance(records, list) else [records]):
-            recorded_calls += _recorded(record, f"record {number}")
+            recorded_calls += _read_recorded_calls(record, f"record {number}")
         return cls(recorded_calls)
 
     @property
@@ -64,7 +64,7 @@ class Replay:
             UnknownApi: no call to that tool was recorded.
             NotFound: none with these arguments was.
         """
-        key = (name, _key(arguments))
+        key = (name, _arguments_key(arguments))
         with self._lock:
             answers = self._answers.get(key)
             if answers is None:
@@ -87,7 +87,7 @@ class Replay:
         )
 
 
-def _recorded(record: Any, where: str) -> list[tuple[str, Mapping[str, Any], Any]]:
+def _read_recorded_calls(record: Any, where: str) -> list[tuple[str, Mapping[str, Any], Any]]:
     turns = record.get("conversations") if isinstance(record, Mapping) else None
     if not isinstance(turns, list):
         raise InputError(f'{where}: expected a list under "conversations"')
@@ -108,9 +108,11 @@ def _recorded(record: Any, where: str) -> list[tuple[str, Mapping[str, Any], Any
     return recorded_calls
 
 
-def _key(arguments: Mapping[str, Any]) -> str:
-    return json.dumps(map_leaves(_plain, arguments), sort_keys=True, ensure_ascii=False, default=str)
+def _arguments_key(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(
+        map_leaves(_normalize_number, arguments), sort_keys=True, ensure_ascii=False, default=str
+    )
 
 
-def _plain(leaf: Any) -> Any:
+def _normalize_number(leaf: Any) -> Any:
     return int(leaf) if isinstance(leaf, float) and leaf.is_integer() else leaf

@@ -71,11 +71,11 @@ def world_source(
 
 def restored(definition: bytes, seed: str, image: bytes) -> World:
     """The world that :func:`world_source` packed; runs in the worker, on data from its parent."""
-    return World.from_image(_unpacked(definition), seed, image)
+    return World.from_image(_unpack_definition(definition), seed, image)
 
 
 @lru_cache(maxsize=4)
-def _unpacked(definition: bytes) -> Definition:
+def _unpack_definition(definition: bytes) -> Definition:
     """A packed definition; to unpack it takes longer than to restore the database, and nothing changes it."""
     unpacked: Definition = pickle.loads(definition)
     return unpacked

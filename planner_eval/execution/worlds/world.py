@@ -11,9 +11,17 @@ from threading import RLock
 from typing import Any
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import did_you_mean, shown
-from planner_eval.execution.worlds.acting import answer
-from planner_eval.execution.worlds.database import changes, connect, create, dump, insert, quoted, typed
+from planner_eval.base.text import did_you_mean, one_line_json
+from planner_eval.execution.worlds.acting import execute_call
+from planner_eval.execution.worlds.database import (
+    changes,
+    connect,
+    create_tables,
+    dump,
+    insert,
+    quote_name,
+    to_stored_value,
+)
 from planner_eval.execution.worlds.definition import (
     Api,
     CallError,
@@ -24,7 +32,7 @@ from planner_eval.execution.worlds.definition import (
     TooLong,
     UnknownArgument,
 )
-from planner_eval.execution.worlds.made_values import Making
+from planner_eval.execution.worlds.made_values import ValueMaker
 
 
 # ----------------------------------------------------------------------
@@ -70,7 +78,7 @@ class World:
         self._lock = RLock()
         try:
             self.connection = connect(database)
-            create(self.connection, definition)
+            create_tables(self.connection, definition)
         except sqlite3.Error as error:
             raise InputError(f"{database} cannot hold the world {definition.name}: {error}") from None
         if self._empty():
@@ -142,9 +150,9 @@ class World:
 
     def _settle(self, facts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
         if facts:
-            from planner_eval.execution.worlds.facts import settle
+            from planner_eval.execution.worlds.facts import establish_facts
 
-            settle(self, facts)
+            establish_facts(self, facts)
 
     def __enter__(self) -> World:
         return self
@@ -163,7 +171,7 @@ class World:
         names = [api.name for api in apis]
         functions: dict[str, Callable[..., dict[str, Any]]] = {}
         for api in apis:
-            functions[api.full_name] = _named(partial(self._called, api), api)
+            functions[api.full_name] = _name_function(partial(self._called, api), api)
             if names.count(api.name) == 1:
                 functions.setdefault(api.name, functions[api.full_name])
         return functions
@@ -202,10 +210,10 @@ class World:
 
     def _answered(self, api: Api, values: dict[str, Any]) -> dict[str, Any]:
         if not api.acts:
-            return answer(self, api, values)
+            return execute_call(self, api, values)
         self.connection.execute("SAVEPOINT call")
         try:
-            outputs = answer(self, api, values)
+            outputs = execute_call(self, api, values)
         except BaseException:
             if self.connection.in_transaction:  # SQLite itself takes back all of what is ended half-way
                 self.connection.execute("ROLLBACK TO call")
@@ -241,7 +249,9 @@ class World:
             if value is None:
                 value = self.definition.today if argument.default == "today" else argument.default
             if value is not None:
-                value = typed(argument.name, self._spelled(api, argument.name, value), argument.type)
+                value = to_stored_value(
+                    argument.name, self._spelled(api, argument.name, value), argument.type
+                )
             values[argument.name] = value
         return values
 
@@ -259,7 +269,7 @@ class World:
     # ------------------------------------------------------------ how it begins
     def _empty(self) -> bool:
         """Whether no table holds a row, as in a database that was just made."""
-        names = map(quoted, self.definition.tables)
+        names = map(quote_name, self.definition.tables)
         return not any(self.connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in names)
 
     def _populate(self) -> None:
@@ -273,18 +283,20 @@ class World:
         self.connection.execute("COMMIT")
 
     @property
-    def making(self) -> Making:
+    def making(self) -> ValueMaker:
         """How this world makes values and rows."""
-        return Making(self.definition, self.seed, self.held)
+        return ValueMaker(self.definition, self.seed, self.held)
 
     def held(self, table: str, column: str, random: Random) -> Any:
         """Some value that a table's column holds."""
-        cursor = self.connection.execute(f"SELECT {quoted(column)} FROM {quoted(table)} ORDER BY rowid")
+        cursor = self.connection.execute(
+            f"SELECT {quote_name(column)} FROM {quote_name(table)} ORDER BY rowid"
+        )
         values = [value for (value,) in cursor if value is not None]
         return random.choice(values) if values else None
 
 
-def _named(function: Callable[..., Any], api: Api) -> Callable[..., Any]:
+def _name_function(function: Callable[..., Any], api: Api) -> Callable[..., Any]:
     """The function under the API's name, for messages."""
     function.__name__ = api.name
     function.__doc__ = api.about
@@ -293,7 +305,7 @@ def _named(function: Callable[..., Any], api: Api) -> Callable[..., Any]:
 
 # ----------------------------------------------------------------------
 # The state in which a world begins, where a record brings its own.
-FACTS = "facts"
+FACTS_KEY = "facts"
 """What is no table: calls that the world must be able to answer."""
 
 
@@ -308,17 +320,19 @@ def replace_rows(world: World, state: Any) -> None:
         CallError: there is no such table or column, or a row cannot be.
     """
     if not isinstance(state, Mapping):
-        raise CallError(f"a world's state is an object of tables and their rows, found {shown(state, 60)}")
+        raise CallError(
+            f"a world's state is an object of tables and their rows, found {one_line_json(state, 60)}"
+        )
     tables = world.definition.tables
     for name, rows in state.items():
-        if name == FACTS:
+        if name == FACTS_KEY:
             _check_facts(rows)
             continue
         if name not in tables:
-            raise CallError(f"there is no table {name!r}{_instead(name, tables)}")
+            raise CallError(f"there is no table {name!r}{_suggest_name(name, tables)}")
         if not isinstance(rows, list):
-            raise CallError(f"{name}: expected an array of rows, found {shown(rows, 60)}")
-        world.connection.execute(f"DELETE FROM {quoted(name)}")
+            raise CallError(f"{name}: expected an array of rows, found {one_line_json(rows, 60)}")
+        world.connection.execute(f"DELETE FROM {quote_name(name)}")
         for number, row in enumerate(rows, 1):
             _insert(world, tables[name], row, f"{name}, row {number}")
 
@@ -327,19 +341,23 @@ def _check_facts(facts: Any) -> None:
     lists = facts if isinstance(facts, list) else [facts]
     calls = [call for fact in lists for call in (fact if isinstance(fact, list) else [fact])]
     if not all(isinstance(call, Mapping) and {"name", "arguments"} <= call.keys() for call in calls):
-        raise CallError(f"{FACTS}: expected calls with name and arguments, found {shown(facts, 60)}")
+        raise CallError(
+            f"{FACTS_KEY}: expected calls with name and arguments, found {one_line_json(facts, 60)}"
+        )
 
 
 def _insert(world: World, table: Table, row: Any, location: str) -> None:
     if not isinstance(row, Mapping):
-        raise CallError(f"{location}: expected an object, found {shown(row, 60)}")
+        raise CallError(f"{location}: expected an object, found {one_line_json(row, 60)}")
     values = {}
     for name, value in row.items():
         column = table.column(name)
         if column is None:
-            raise CallError(f"{location}: there is no column {name!r}{_instead(name, _columns(table))}")
+            raise CallError(
+                f"{location}: there is no column {name!r}{_suggest_name(name, _column_names(table))}"
+            )
         try:
-            values[name] = None if value is None else typed(name, value, column.type)
+            values[name] = None if value is None else to_stored_value(name, value, column.type)
         except CallError as error:
             raise CallError(f"{location}: {error}") from None
     full_row = world.making.row(table, values, Random(f"{world.seed}/{location}"))
@@ -349,9 +367,9 @@ def _insert(world: World, table: Table, row: Any, location: str) -> None:
         raise CallError(f"{location}: cannot stand in the table: {error}") from None
 
 
-def _columns(table: Table) -> list[str]:
+def _column_names(table: Table) -> list[str]:
     return [column.name for column in table.columns]
 
 
-def _instead(name: str, names: Iterable[str]) -> str:
+def _suggest_name(name: str, names: Iterable[str]) -> str:
     return did_you_mean(name, names, f"; there are {', '.join(names)}", lead="; ")

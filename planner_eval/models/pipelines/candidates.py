@@ -14,26 +14,26 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.models.pipelines.pipeline import OWN, as_catalog
-from planner_eval.models.pipelines.shots import alike, own_plans, words
+from planner_eval.models.pipelines.demonstrations import own_gold_plans, word_overlap, word_set
+from planner_eval.models.pipelines.pipeline import OWN_TASKS, as_catalog
 from planner_eval.models.pipelines.tool_lists import app_catalogue, apps_in_order, functions_data
 
 CLOSENESS = ("random", "close", "same-signature")
 """Which other tools come first."""
 
-MARK = "tools: gold+distractors"
+DISTRACTORS_MARK = "tools: gold+distractors"
 """The mark of a run whose tools were chosen so."""
 
-_NAMED = 3
+_MAX_NAMED = 3
 """Samples that a note names."""
 
-_PER_TOKEN = 3
+_BYTES_PER_TOKEN = 3
 """Bytes that are counted as a token: JSON has more for each, so that what is counted to fit does."""
 
 
-class Choice(NamedTuple):
+class ToolChoice(NamedTuple):
     """Which tools are on offer.
 
     Args:
@@ -49,7 +49,7 @@ class Choice(NamedTuple):
     seed: int = 0
 
 
-class Listed(NamedTuple):
+class ComparedTool(NamedTuple):
     """A tool as it is compared with others."""
 
     tool: Any
@@ -59,7 +59,7 @@ class Listed(NamedTuple):
     size: int
 
 
-class Offered(NamedTuple):
+class OfferedTools(NamedTuple):
     """The tools on offer to a sample.
 
     Args:
@@ -73,13 +73,13 @@ class Offered(NamedTuple):
     there: int
 
 
-Chosen = Callable[[Sample], Offered]
+ToolChooser = Callable[[Sample], OfferedTools]
 """Gives a sample's tools."""
 
 
-def choosing(
-    choice: Choice, form: str, samples: Sequence[Sample], *, tools: Any = None, source: str = ""
-) -> Chosen:
+def tool_chooser(
+    choice: ToolChoice, form: str, samples: Sequence[Sample], *, tools: Any = None, source: str = ""
+) -> ToolChooser:
     """How the tools of samples are chosen, out of those of all samples.
 
     Args:
@@ -92,15 +92,15 @@ def choosing(
     Raises:
         InputError: nothing says which tools gold calls.
     """
-    golds = own_gold(source, samples) if form == OWN else {}
-    all_tools: dict[str, Listed] = {}
-    last: tuple[Any, list[Listed]] = (None, [])
+    golds = own_gold_tools(source, samples) if form == OWN_TASKS else {}
+    all_tools: dict[str, ComparedTool] = {}
+    last: tuple[Any, list[ComparedTool]] = (None, [])
 
-    def listing(sample: Sample) -> list[Listed]:
+    def listing(sample: Sample) -> list[ComparedTool]:
         nonlocal last
         offered = sample.tools if tools is None else tools
         if offered is not last[0]:  # many samples share one list
-            last = offered, _listing(offered, form)
+            last = offered, _comparable_tools(offered, form)
         return last[1]
 
     for sample in samples:
@@ -110,32 +110,34 @@ def choosing(
         except InputError:
             continue  # the sample's own row says so
 
-    def of(sample: Sample) -> Offered:
+    def of(sample: Sample) -> OfferedTools:
         own = {entry.name: entry for entry in listing(sample)}
-        if form == OWN and sample.id not in golds:
+        if form == OWN_TASKS and sample.id not in golds:
             raise InputError(f"sample {sample.id!r} has no gold plan in {source}, which says what to offer")
-        gold = golds[sample.id] if form == OWN else gold_tools(sample, form)
+        gold = golds[sample.id] if form == OWN_TASKS else gold_tools(sample, form)
         needed = [entry for name, entry in own.items() if name in gold]
         pool = own if choice.number is None else all_tools | own
-        candidates = _ordered(
+        candidates = _order_candidates(
             [entry for name, entry in pool.items() if name not in gold], needed, sample, choice
         )
-        selected = _fitting(needed, candidates[: choice.number], sample, choice)
+        selected = _fit_budget(needed, candidates[: choice.number], sample, choice)
         random.Random(f"{choice.seed} {sample.query}").shuffle(selected)
-        offered = _offered([entry.tool for entry in selected], sample.tools if tools is None else tools, form)
-        return Offered(offered, len(selected) - len(needed), len(candidates))
+        offered = _format_offer(
+            [entry.tool for entry in selected], sample.tools if tools is None else tools, form
+        )
+        return OfferedTools(offered, len(selected) - len(needed), len(candidates))
 
     return of
 
 
-def too_few(choice: Choice, offers: Mapping[str, Offered]) -> str | None:
+def too_few_tools_message(choice: ToolChoice, offers: Mapping[str, OfferedTools]) -> str | None:
     """Says which samples get fewer other tools than are asked for; None where none does.
 
     Args:
         choice: What is asked for.
         offers: What each sample gets, by its id.
 
-    >>> too_few(Choice(5), {"a": Offered([], 5, 9), "b": Offered([], 2, 2)})
+    >>> too_few_tools_message(ToolChoice(5), {"a": OfferedTools([], 5, 9), "b": OfferedTools([], 2, 2)})
     '--distractors 5: 1 of 2 samples gets fewer, of all other tools that there are: b 2 of 2'
     """
     requested = choice.number or 0
@@ -145,16 +147,16 @@ def too_few(choice: Choice, offers: Mapping[str, Offered]) -> str | None:
     shortfalls = [
         f"{name} {offer.others} of {offer.there}"
         + (f" for --budget {choice.budget}" if offer.others < offer.there else "")
-        for name, offer in islice(short.items(), _NAMED)
+        for name, offer in islice(short.items(), _MAX_NAMED)
     ]
-    if remaining := [offer.others for offer in islice(short.values(), _NAMED, None)]:
+    if remaining := [offer.others for offer in islice(short.values(), _MAX_NAMED, None)]:
         low, high = min(remaining), max(remaining)
         shortfalls.append(f"{len(remaining):,} more samples {low if low == high else f'{low} to {high}'}")
-    who = f"{len(short):,} of {counted(len(offers), 'sample')} get{'s' * (len(short) == 1)} fewer"
+    who = f"{len(short):,} of {format_count(len(offers), 'sample')} get{'s' * (len(short) == 1)} fewer"
     return f"--distractors {requested}: {who}, of all other tools that there are: {', '.join(shortfalls)}"
 
 
-def own_gold(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]]:
+def own_gold_tools(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]]:
     """The names of the tools that gold of one's own tasks calls, by the sample's id.
 
     Args:
@@ -166,19 +168,19 @@ def own_gold(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]
     """
     if not source:
         raise InputError("the tasks come from no file that says which tools their gold plans call")
-    plans = own_plans(source, samples)
+    plans = own_gold_plans(source, samples)
     if not plans:
         raise InputError(f"{source}: no task has a gold plan, which says what to offer")
     return {name: frozenset(call.tool for call in plan.calls) for name, plan in plans.items()}
 
 
-def tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """How many tokens a text has at most, by its bytes.
 
-    >>> tokens("book a room")
+    >>> estimate_tokens("book a room")
     4
     """
-    return -(-len(text.encode("utf-8", "backslashreplace")) // _PER_TOKEN)
+    return -(-len(text.encode("utf-8", "backslashreplace")) // _BYTES_PER_TOKEN)
 
 
 def gold_tools(sample: Sample, form: str) -> frozenset[str]:
@@ -205,30 +207,30 @@ def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
     return inner if isinstance(inner, Mapping) else tool
 
 
-def _listing(tools: Any, form: str) -> list[Listed]:
+def _comparable_tools(tools: Any, form: str) -> list[ComparedTool]:
     """What can be on offer, each by itself."""
     if form == "appbench":
-        return [_app(app) for app in apps_in_order(tools)]
-    if form == OWN:
+        return [_compared_app(app) for app in apps_in_order(tools)]
+    if form == OWN_TASKS:
         catalog = as_catalog([] if tools is None else tools)
         data = functions_data(catalog)
         return [
-            _listed(function)._replace(tool=tool, name=tool.full_name)
+            _compared_tool(function)._replace(tool=tool, name=tool.full_name)
             for tool, function in zip(catalog.tools, data, strict=True)
         ]
-    return [_listed(tool) for tool in tools or ()]
+    return [_compared_tool(tool) for tool in tools or ()]
 
 
-def _offered(chosen: list[Any], tools: Any, form: str) -> Any:
+def _format_offer(chosen: list[Any], tools: Any, form: str) -> Any:
     """The chosen ones in the form in which the sample brings its tools."""
     if form == "appbench":
         return {**tools, "apps": chosen}
-    if form == OWN:
+    if form == OWN_TASKS:
         return replace(as_catalog(tools), tools=tuple(chosen))
     return chosen
 
 
-def _app(app: Mapping[str, Any]) -> Listed:
+def _compared_app(app: Mapping[str, Any]) -> ComparedTool:
     """An app, compared by the words of its APIs and all that they take."""
     descriptions = [app.get("description"), *(api.get("description") for api in app.get("apis") or ())]
     kinds = ("required_arguments", "optional_arguments")
@@ -237,11 +239,11 @@ def _app(app: Mapping[str, Any]) -> Listed:
     ]
     signature = frozenset(f"{argument.get('name')}: {argument.get('type')}" for argument in arguments)
     name = str(app["app"])
-    size = tokens(app_catalogue({"apps": [app]}))
-    return Listed(app, name, words(" ".join(map(str, (name, *descriptions)))), signature, size)
+    size = estimate_tokens(app_catalogue({"apps": [app]}))
+    return ComparedTool(app, name, word_set(" ".join(map(str, (name, *descriptions)))), signature, size)
 
 
-def _listed(tool: Mapping[str, Any]) -> Listed:
+def _compared_tool(tool: Mapping[str, Any]) -> ComparedTool:
     function = _function(tool)
     parameters = function.get("parameters")
     parameters = parameters.get("properties", parameters) if isinstance(parameters, Mapping) else parameters
@@ -250,45 +252,51 @@ def _listed(tool: Mapping[str, Any]) -> Listed:
         if isinstance(parameters, Mapping)
         else ((str(parameter), "") for parameter in parameters or ())
     )
-    signature = frozenset(f"{name}: {_type(kind)}" for name, kind in pairs)
-    size = tokens(json.dumps(tool, ensure_ascii=False))
+    signature = frozenset(f"{name}: {_schema_type(kind)}" for name, kind in pairs)
+    size = estimate_tokens(json.dumps(tool, ensure_ascii=False))
     name = str(function.get("name"))
-    return Listed(tool, name, words(f"{_apart(name)} {function.get('description')}"), signature, size)
+    return ComparedTool(
+        tool, name, word_set(f"{_split_name(name)} {function.get('description')}"), signature, size
+    )
 
 
-def _type(schema: Any) -> str:
+def _schema_type(schema: Any) -> str:
     return str(schema.get("type")) if isinstance(schema, Mapping) else str(schema)
 
 
-def _apart(name: str) -> str:
+def _split_name(name: str) -> str:
     """The words of a name: ``getUserName``, ``get_user_name``."""
     return "".join(f" {mark}" if mark.isupper() or not mark.isalnum() else mark for mark in name).replace(
         "_", " "
     )
 
 
-def _ordered(
-    candidates: list[Listed], needed: Sequence[Listed], sample: Sample, choice: Choice
-) -> list[Listed]:
+def _order_candidates(
+    candidates: list[ComparedTool], needed: Sequence[ComparedTool], sample: Sample, choice: ToolChoice
+) -> list[ComparedTool]:
     """Other tools, those that come first before the rest, and alike ones by chance."""
     random.Random(f"{choice.seed} others {sample.query}").shuffle(candidates)
     if choice.closeness == "random":
         return candidates
 
-    def close(candidate: Listed) -> float:
+    def close(candidate: ComparedTool) -> float:
         if choice.closeness == "close":
-            return max((alike(candidate.words, needed_tool.words) for needed_tool in needed), default=0.0)
-        return max((alike(candidate.signature, needed_tool.signature) for needed_tool in needed), default=0.0)
+            return max(
+                (word_overlap(candidate.words, needed_tool.words) for needed_tool in needed), default=0.0
+            )
+        return max(
+            (word_overlap(candidate.signature, needed_tool.signature) for needed_tool in needed), default=0.0
+        )
 
     return sorted(candidates, key=close, reverse=True)
 
 
-def _fitting(
-    needed: list[Listed], candidates: Iterable[Listed], sample: Sample, choice: Choice
-) -> list[Listed]:
+def _fit_budget(
+    needed: list[ComparedTool], candidates: Iterable[ComparedTool], sample: Sample, choice: ToolChoice
+) -> list[ComparedTool]:
     if choice.budget is None:
         return [*needed, *candidates]
-    left = choice.budget - tokens(sample.query) - sum(needed_tool.size for needed_tool in needed)
+    left = choice.budget - estimate_tokens(sample.query) - sum(needed_tool.size for needed_tool in needed)
     if left < 0:
         message = f"sample {sample.id!r} has about {choice.budget - left:,} tokens with gold's tools alone"
         raise InputError(f"{message}, and --budget is {choice.budget:,}")

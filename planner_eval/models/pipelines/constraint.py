@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
-from planner_eval.catalogs.grammars.grammar import Grammar, grammar_of, refuse_unknown
+from planner_eval.catalogs.grammars.grammar import Grammar, make_grammar, refuse_unknown
 from planner_eval.models.pipelines.tool_lists import catalog_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ SERVERS: Mapping[str, Callable[[str], dict[str, Any]]] = {
 }
 """The field of a request in which a server takes a grammar, as GBNF. ``vllm-guided`` is vLLM until 0.11."""
 
-SERVED = (("flat", "own"), ("flat", "nestful"), ("flat", "appbench"), ("hierarchical", "appbench"))
+SERVED_PIPELINES = (("flat", "own"), ("flat", "nestful"), ("flat", "appbench"), ("hierarchical", "appbench"))
 """The pipelines, with the data sets, of which one answer is a whole plan."""
 
 _DIALECTS = {"nestful": "nestful", "appbench": "appbench"}
@@ -57,8 +57,8 @@ def refuse_unserved(constraint: Constraint, pipeline: str, form: str, dialect: s
     Raises:
         InputError: the pipeline's answers are no whole plans, or their notation has no such grammar.
     """
-    if (pipeline, form) not in SERVED:
-        able = " or ".join(dict.fromkeys(name for name, _ in SERVED))
+    if (pipeline, form) not in SERVED_PIPELINES:
+        able = " or ".join(dict.fromkeys(name for name, _ in SERVED_PIPELINES))
         raise InputError(
             f"--constrain holds an answer that is a whole plan, and {pipeline} asks {form} for none: "
             f"it applies to {able}, with AppBench, NESTful or tasks of your own"
@@ -69,7 +69,7 @@ def refuse_unserved(constraint: Constraint, pipeline: str, form: str, dialect: s
     refuse_unknown(_DIALECTS.get(form, dialect), constraint.target, constraint.max_calls)
 
 
-def fields(task: Task, setup: Setup) -> dict[str, Any]:
+def request_fields(task: Task, setup: Setup) -> dict[str, Any]:
     """What a request for a plan says beside, so that the answer is one.
 
     Args:
@@ -84,9 +84,9 @@ def fields(task: Task, setup: Setup) -> dict[str, Any]:
     catalog, dialect = catalog_of(task), _DIALECTS.get(task.form, setup.notation)
     options = (dialect, setup.constrain.target, setup.constrain.max_calls)
     try:
-        grammar = _kept(catalog, *options)
+        grammar = _cached_grammar(catalog, *options)
     except TypeError:  # a listed value that is a list has no hash
-        grammar = grammar_of(catalog, *options)
+        grammar = make_grammar(catalog, *options)
     if grammar.schema is None:
         return SERVERS[setup.constrain.server](grammar.text)
     json_schema = {"name": "plan", "schema": dict(grammar.schema), "strict": grammar.strict}
@@ -94,17 +94,17 @@ def fields(task: Task, setup: Setup) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=16)
-def _kept(catalog: Catalog, dialect: str, target: str, max_calls: int) -> Grammar:
+def _cached_grammar(catalog: Catalog, dialect: str, target: str, max_calls: int) -> Grammar:
     """The grammar of a catalog that many samples share."""
-    return grammar_of(catalog, dialect, target, max_calls)
+    return make_grammar(catalog, dialect, target, max_calls)
 
 
-def unwrapped(text: str, task: Task, setup: Setup) -> str:
+def unwrap_answer(text: str, task: Task, setup: Setup) -> str:
     """An answer in its notation: without the object that a schema puts around a list of calls.
 
     >>> from planner_eval.models.pipelines.setup import Setup
     >>> from planner_eval.models.pipelines.pipeline import Task
-    >>> unwrapped('{"calls": []}', Task("own", "?", (), ()), Setup(constrain=Constraint("schema")))
+    >>> unwrap_answer('{"calls": []}', Task("own", "?", (), ()), Setup(constrain=Constraint("schema")))
     '[]'
     """
     if setup.constrain is None or setup.constrain.by != "schema":

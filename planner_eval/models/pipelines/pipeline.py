@@ -1,7 +1,8 @@
 """What a pipeline is, and what it may see of a sample.
 
-It yields a :class:`Request` and is sent the model's reply, or an :class:`Act` and is sent what the calls came
-to; what it returns is the :class:`Outcome`. It reads no file, no clock and no gold, so the same replies give
+It yields a :class:`Request` and is sent the model's reply, or an :class:`CallRequest` and is sent what the
+calls came to; what it returns is the :class:`Outcome`. It reads no file, no clock and no gold, so the same
+replies give
 the same requests: a run that was interrupted is gone through again with the replies that it had.
 """
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Message: TypeAlias = Mapping[str, Any]
 """A chat message as the protocol has it."""
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,12 @@ class Request:
     stage: str
     messages: tuple[Message, ...]
     tools: tuple[Message, ...] | None = None
-    sampling: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    sampling: Mapping[str, Any] = field(default_factory=lambda: _NO_FIELDS)
     router: bool = False
-    constraint: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    constraint: Mapping[str, Any] = field(default_factory=lambda: _NO_FIELDS)
 
 
-class Called(NamedTuple):
+class ModelCall(NamedTuple):
     """A call that the model makes.
 
     Args:
@@ -69,14 +70,14 @@ class Called(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class CallRequest:
     """Calls that are to be made, in order."""
 
-    calls: tuple[Called, ...]
+    calls: tuple[ModelCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class Observations:
     """What calls came to.
 
     Args:
@@ -114,13 +115,13 @@ class Outcome:
     """
 
     prediction: Any
-    stages: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    stages: Mapping[str, Any] = field(default_factory=lambda: _NO_FIELDS)
     stop: str = "answered"
     error: Failure | None = None
-    beside: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    beside: Mapping[str, Any] = field(default_factory=lambda: _NO_FIELDS)
 
 
-Steps: TypeAlias = Generator["Request | Act", "Reply | Observed", Outcome]
+Steps: TypeAlias = Generator["Request | CallRequest", "Reply | Observations", Outcome]
 """A sample under way."""
 
 
@@ -152,12 +153,12 @@ def ask(
     *,
     tools: Sequence[Message] | None = None,
     router: bool = False,
-    constraint: Mapping[str, Any] = _NOTHING,
+    constraint: Mapping[str, Any] = _NO_FIELDS,
     **sampling: Any,
-) -> Generator[Request | Act, Reply | Observed, Reply]:
+) -> Generator[Request | CallRequest, Reply | Observations, Reply]:
     """Have the model asked; gives its reply.
 
-    >>> steps = ask("plan", [user("Who?")])
+    >>> steps = ask("plan", [user_message("Who?")])
     >>> next(steps).stage
     'plan'
     """
@@ -169,25 +170,25 @@ def ask(
     return reply
 
 
-def act(calls: Sequence[Called]) -> Generator[Request | Act, Reply | Observed, Observed]:
+def act(calls: Sequence[ModelCall]) -> Generator[Request | CallRequest, Reply | Observations, Observations]:
     """Have calls made; gives what they came to."""
-    seen = yield Act(tuple(calls))
-    if not isinstance(seen, Observed):
+    seen = yield CallRequest(tuple(calls))
+    if not isinstance(seen, Observations):
         raise TypeError(f"calls were sent {type(seen).__name__}, expected Observed")
     return seen
 
 
-def system(text: str) -> Message:
+def system_message(text: str) -> Message:
     """A message of the system."""
     return {"role": "system", "content": text}
 
 
-def user(text: str) -> Message:
+def user_message(text: str) -> Message:
     """A message of the user."""
     return {"role": "user", "content": text}
 
 
-def assistant(text: str) -> Message:
+def assistant_message(text: str) -> Message:
     """What the model said, in words."""
     return {"role": "assistant", "content": text}
 
@@ -207,7 +208,7 @@ def assistant(text: str) -> Message:
 # Gold, ids, parts, difficulties, kinds of output and acceptable values are not: no field of :class:`Task`
 # holds
 # them.
-OWN = "own"
+OWN_TASKS = "own"
 """The form of one's own tasks."""
 
 
@@ -228,22 +229,22 @@ class Task:
     tools: Any
 
 
-def visible(sample: Sample, form: str, *, tools: Any = None) -> Task:
+def visible_task(sample: Sample, form: str, *, tools: Any = None) -> Task:
     """What may be seen of a data set's sample.
 
     Args:
         sample: The sample.
-        form: Its benchmark, or :data:`OWN`.
+        form: Its benchmark, or :data:`OWN_TASKS`.
         tools: The tools, where the sample does not bring them.
 
     Raises:
         InputError: the sample has no tools, no question, or one of which a part would not be shown.
 
     >>> from planner_eval.benchmarks.datasets.sample import Sample
-    >>> visible(Sample("hr01", "Who?", [], {"API": ["f"]}), "callnavi")
+    >>> visible_task(Sample("hr01", "Who?", [], {"API": ["f"]}), "callnavi")
     Task(form='callnavi', query='Who?', messages=({'role': 'user', 'content': 'Who?'},), tools=[])
     """
-    if form == OWN and "refused" in sample.extra:
+    if form == OWN_TASKS and "refused" in sample.extra:
         raise InputError(sample.extra["refused"])
     offered = sample.tools if tools is None else tools
     if offered is None:
@@ -252,14 +253,16 @@ def visible(sample: Sample, form: str, *, tools: Any = None) -> Task:
             + (", or lay AppBench's catalogue.json beside the data" if form == "appbench" else "")
         )
     messages = conversation(sample, form)
-    if not sample.query and not any(_said(message) for message in messages):
+    if not sample.query and not any(_has_content(message) for message in messages):
         raise InputError(f"sample {sample.id!r} has no question")
-    return Task(form, sample.query, messages, _own(offered, sample.id) if form == OWN else offered)
+    return Task(
+        form, sample.query, messages, _read_own_tools(offered, sample.id) if form == OWN_TASKS else offered
+    )
 
 
 def conversation(sample: Sample, form: str) -> tuple[Message, ...]:
     """The conversation that a sample's question stands in."""
-    if form == "functionchat" or (form == OWN and sample.extra.get("messages")):
+    if form == "functionchat" or (form == OWN_TASKS and sample.extra.get("messages")):
         return tuple(sample.extra["messages"])
     return ({"role": "user", "content": sample.query},)
 
@@ -270,11 +273,11 @@ def digest(query: str, messages: Sequence[Message]) -> str:
     return blake2b(serialized.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _said(message: Message) -> bool:
+def _has_content(message: Message) -> bool:
     return isinstance(message, Mapping) and bool(message.get("content"))
 
 
-def _own(tools: Any, identity: str) -> Catalog:
+def _read_own_tools(tools: Any, identity: str) -> Catalog:
     try:
         return as_catalog(tools)
     except InputError as problem:
@@ -287,11 +290,11 @@ def as_catalog(tools: Any) -> Catalog:
     Raises:
         InputError: they cannot be read.
     """
-    from planner_eval.catalogs.formats import from_data
+    from planner_eval.catalogs.formats import catalog_from_data
 
     if isinstance(tools, Catalog):
         return tools
     try:
-        return from_data(tools, name="the tools")  # the sample's name is nothing that a model may see
+        return catalog_from_data(tools, name="the tools")  # the sample's name is nothing that a model may see
     except CatalogError as problem:
         raise InputError(str(problem)) from None

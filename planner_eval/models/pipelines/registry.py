@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
-from planner_eval.models.pipelines import agents, calling, prompted
+from planner_eval.models.pipelines import agent_pipelines as agents
+from planner_eval.models.pipelines import prompt_pipelines as prompted
+from planner_eval.models.pipelines import tool_call_pipelines as calling
 from planner_eval.models.pipelines.pipeline import Pipeline
 
 PIPELINES: Mapping[str, Pipeline] = {
@@ -26,7 +28,7 @@ PIPELINES: Mapping[str, Pipeline] = {
 }
 """The pipelines."""
 
-USUAL: Mapping[str, str] = {
+DEFAULT_PIPELINES: Mapping[str, str] = {
     "appbench": "hierarchical",
     "nestful": "flat",
     "callnavi": "flat",

@@ -8,18 +8,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from planner_eval.base.dates import day_of
+from planner_eval.base.dates import parse_day
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_text import check_depth
 from planner_eval.base.limits import DEFAULT_LIMITS
-from planner_eval.base.text import shortened
+from planner_eval.base.text import shorten
 from planner_eval.models.pipelines.constraint import refuse_unserved
-from planner_eval.models.pipelines.pipeline import Called, Pipeline
+from planner_eval.models.pipelines.pipeline import ModelCall, Pipeline
 from planner_eval.models.pipelines.setup import Setup, refuse_texts
 from planner_eval.models.replies import Reply, ToolCall
 from planner_eval.plan.model import Call, Ref, Template, Unresolved
-from planner_eval.plan.values import holds
-from planner_eval.reading.dialects.finding.find import without_thoughts
+from planner_eval.plan.values import contains_kind
+from planner_eval.reading.dialects.finding.find import strip_thoughts
 from planner_eval.reading.dialects.read import parse
 
 # ----------------------------------------------------------------------
@@ -28,7 +28,7 @@ _QUOTED = re.compile(r"""["'`“”‘’]""")
 _LIST = re.compile(r"\[([^\[\]]*+)\]")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 _LABEL = re.compile(r"^\s*(?:apis?|apps?|answer|functions?)\s*:\s*", re.IGNORECASE)
-_CALLS = re.compile(
+_CALL_MARKERS = re.compile(
     r"```|<tool_call|<\|python_tag\|>|\[TOOL_CALLS\]|<function|<\|tool_call|<tool▁call|functools\[|\A\s*[\[{]"
 )
 """How a text looks that holds calls and does not only speak of them."""
@@ -36,21 +36,21 @@ _CALLS = re.compile(
 _FENCE = re.compile(r"\A\s*+```\w*+\s*+|\s*+```\s*+\Z")
 """A fence around a whole text."""
 
-_STEP = re.compile(
+_ACTION = re.compile(
     r"^[ \t*]*+Action[ \t*]*+:[ \t*]*+(?P<name>[^\n]*+)\n++"
     r"[ \t*]*+Action[ _]Input[ \t*]*+:[\s*]*+(?P<input>.*+)",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
-_FINAL = re.compile(
+_FINAL_ANSWER = re.compile(
     r"^[ \t*#]*+Final[ _]Answer[ \t*]*+:[ \t*]*+(?P<answer>.*+)", re.IGNORECASE | re.DOTALL | re.MULTILINE
 )
-_OBSERVED = re.compile(r"^[ \t*]*+Observation[ \t*]*+:", re.IGNORECASE | re.MULTILINE)
+_OBSERVATION = re.compile(r"^[ \t*]*+Observation[ \t*]*+:", re.IGNORECASE | re.MULTILINE)
 
 
-def said(reply: Reply) -> str:
+def reply_text(reply: Reply) -> str:
     """The words of a reply; its calls as JSON where it has only calls.
 
-    >>> said(Reply("", (ToolCall("1", "f", '{"a": 1}'),)))
+    >>> reply_text(Reply("", (ToolCall("1", "f", '{"a": 1}'),)))
     '[{"name": "f", "arguments": {"a": 1}}]'
     """
     if reply.text.strip() or not reply.tool_calls:
@@ -61,14 +61,14 @@ def said(reply: Reply) -> str:
 
 def arguments_of(call: ToolCall) -> Any:
     """A call's arguments as data; the text itself where it is no JSON object."""
-    decoded = decoded_arguments(call.arguments)
+    decoded = decode_arguments(call.arguments)
     return call.arguments if decoded is None else decoded
 
 
-def decoded_arguments(text: str) -> dict[str, Any] | None:
+def decode_arguments(text: str) -> dict[str, Any] | None:
     """Arguments written as JSON; nothing and ``null`` mean none. None where the text is no object.
 
-    >>> decoded_arguments(""), decoded_arguments("null"), decoded_arguments("[1]"), decoded_arguments("{")
+    >>> decode_arguments(""), decode_arguments("null"), decode_arguments("[1]"), decode_arguments("{")
     ({}, {}, None, None)
     """
     if not text.strip():
@@ -83,58 +83,61 @@ def decoded_arguments(text: str) -> dict[str, Any] | None:
     return {} if value is None else value if isinstance(value, dict) else None
 
 
-def planned(reply: Reply) -> str:
+def plan_text(reply: Reply) -> str:
     """The plan of a reply: its calls as JSON where it makes some, whatever words stand beside them.
 
-    >>> planned(Reply("I will look.", (ToolCall("1", "f", "{}"),))), planned(Reply("f()"))
+    >>> plan_text(Reply("I will look.", (ToolCall("1", "f", "{}"),))), plan_text(Reply("f()"))
     ('[{"name": "f", "arguments": {}}]', 'f()')
     """
-    return said(replace(reply, text="") if reply.tool_calls else reply)
+    return reply_text(replace(reply, text="") if reply.tool_calls else reply)
 
 
 # ---------------------------------------------------------------- lists of names
-def names_in(text: str) -> list[str]:
+def listed_names(text: str) -> list[str]:
     r"""The names that a text lists, in order, repeated ones again: JSON, brackets, commas or lines.
 
-    >>> names_in("['a','b']"), names_in("API: a, b"), names_in("- a\n- b"), names_in("Sure: [a]")
+    >>> (
+    ...     listed_names("['a','b']"), listed_names("API: a, b"), listed_names("- a\n- b"),
+    ...     listed_names("Sure: [a]")
+    ... )
     (['a', 'b'], ['a', 'b'], ['a', 'b'], ['a'])
     """
-    text = without_thoughts(text)
+    text = strip_thoughts(text)
     lists = _LIST.findall(text)
     if lists:
-        return _split(lists[-1])
+        return _split_names(lists[-1])
     lines = [_LABEL.sub("", _BULLET.sub("", line)) for line in text.replace("```", "\n").splitlines()]
-    return [name for line in lines for name in _split(line)]
+    return [name for line in lines for name in _split_names(line)]
 
 
-def _split(listed: str) -> list[str]:
+def _split_names(listed: str) -> list[str]:
     names = (
         _QUOTED.sub("", name).strip().rstrip(".").removesuffix("()") for name in re.split(r"[,;]", listed)
     )
     return [name for name in names if name]
 
 
-class Names(NamedTuple):
+class KnownNames(NamedTuple):
     """The names of a reply that are known, and those that are not, in the order of the reply."""
 
     known: list[str]
     unknown: list[str]
 
 
-def known_names(text: str, names: Collection[str]) -> Names:
+def known_names(text: str, names: Collection[str]) -> KnownNames:
     """The listed names that are among some, whatever their case.
 
     >>> known_names("[trains, Boats]", ["Trains"])
-    Names(known=['Trains'], unknown=['Boats'])
+    KnownNames(known=['Trains'], unknown=['Boats'])
     """
     by_lower = {name.lower(): name for name in names}
-    listed = names_in(text)
+    listed = listed_names(text)
     matched = [by_lower[name.lower()] for name in listed if name.lower() in by_lower]
-    return Names(matched, [name for name in listed if name.lower() not in by_lower])
+    return KnownNames(matched, [name for name in listed if name.lower() not in by_lower])
 
 
 # ---------------------------------------------------------------- calls
-class Said(NamedTuple):
+class ReplyTurn(NamedTuple):
     """What a reply to an offer of tools says.
 
     Args:
@@ -143,12 +146,12 @@ class Said(NamedTuple):
         written: Where the calls were: ``"tool_calls"``, ``"text"``, or ``""`` where there are none.
     """
 
-    calls: tuple[Called, ...]
+    calls: tuple[ModelCall, ...]
     text: str
     written: str
 
 
-def read_reply(reply: Reply, names: Mapping[str, str]) -> Said:
+def read_reply(reply: Reply, names: Mapping[str, str]) -> ReplyTurn:
     r"""The calls of a reply: those of its ``tool_calls``, else those that its text holds in a fence or alone.
 
     Small models answer an offer of tools with a fenced JSON text. Its calls count where all of them are of
@@ -159,38 +162,40 @@ def read_reply(reply: Reply, names: Mapping[str, str]) -> Said:
         names: Name in the request → the sample's own.
 
     >>> read_reply(Reply('```json\n{"name": "f", "arguments": {"a": 1}}\n```'), {"f": "f"}).calls
-    (Called(name='f', arguments={'a': 1}, written='{"a": 1}', id=''),)
+    (ModelCall(name='f', arguments={'a': 1}, written='{"a": 1}', id=''),)
     """
     if reply.tool_calls:
-        calls = [_called(call, names) for call in reply.tool_calls]
-        return Said(tuple(calls), reply.text, "tool_calls")
-    text_calls = _in_text(reply.text, names)
-    return Said(text_calls, reply.text, "text") if text_calls else Said((), reply.text, "")
+        calls = [_convert_tool_call(call, names) for call in reply.tool_calls]
+        return ReplyTurn(tuple(calls), reply.text, "tool_calls")
+    text_calls = _find_calls(reply.text, names)
+    return ReplyTurn(text_calls, reply.text, "text") if text_calls else ReplyTurn((), reply.text, "")
 
 
-def _called(call: ToolCall, names: Mapping[str, str]) -> Called:
-    return Called(names.get(call.name, call.name), decoded_arguments(call.arguments), call.arguments, call.id)
+def _convert_tool_call(call: ToolCall, names: Mapping[str, str]) -> ModelCall:
+    return ModelCall(
+        names.get(call.name, call.name), decode_arguments(call.arguments), call.arguments, call.id
+    )
 
 
-def _in_text(text: str, names: Mapping[str, str]) -> tuple[Called, ...]:
+def _find_calls(text: str, names: Mapping[str, str]) -> tuple[ModelCall, ...]:
     if len(text) > DEFAULT_LIMITS.chars:
         return ()
-    bare = without_thoughts(text)
-    if not _CALLS.search(bare):
+    bare = strip_thoughts(text)
+    if not _CALL_MARKERS.search(bare):
         return ()
-    calls = _parsed(bare)
+    calls = _parse_calls(bare)
     row = _FENCE.sub("", bare)
     if (
         not calls and row.startswith("{") and row.endswith("}")
     ):  # with commas between, where a list was wanted
-        calls = _parsed(f"[{row}]")
+        calls = _parse_calls(f"[{row}]")
     offered_names = {name.lower() for name in names}
     if not calls or not all({call.tool.lower(), call.name.lower()} & offered_names for call in calls):
         return ()
-    return tuple(_as_called(call, calls, names) for call in calls)
+    return tuple(_convert_plan_call(call, calls, names) for call in calls)
 
 
-def _parsed(text: str) -> tuple[Call, ...]:
+def _parse_calls(text: str) -> tuple[Call, ...]:
     """The calls of a text, small faults mended as they are for scores; none where it is no plan."""
     try:
         return parse(text, repair=True).calls if text else ()
@@ -198,13 +203,13 @@ def _parsed(text: str) -> tuple[Call, ...]:
         return ()
 
 
-def _as_called(call: Call, calls: Sequence[Call], names: Mapping[str, str]) -> Called:
-    arguments = {name: plain(value, calls) for name, value in call.arguments}
+def _convert_plan_call(call: Call, calls: Sequence[Call], names: Mapping[str, str]) -> ModelCall:
+    arguments = {name: plain_value(value, calls) for name, value in call.arguments}
     name = names.get(call.tool) or names.get(call.name) or call.tool
-    return Called(name, arguments, json.dumps(arguments, ensure_ascii=False))
+    return ModelCall(name, arguments, json.dumps(arguments, ensure_ascii=False))
 
 
-def plain(value: Any, calls: Sequence[Call]) -> Any:
+def plain_value(value: Any, calls: Sequence[Call]) -> Any:
     """A value of a plan as JSON data; a reference becomes the text ``$id.path$``."""
     if isinstance(value, Ref):
         return "$" + ".".join(map(str, (calls[value.call].id, *value.path))) + "$"
@@ -212,33 +217,34 @@ def plain(value: Any, calls: Sequence[Call]) -> Any:
         return "$" + ".".join(map(str, (value.name, *value.path))) + "$"
     if isinstance(value, Template):
         return "".join(
-            segment if isinstance(segment, str) else str(plain(segment, calls)) for segment in value.parts
+            segment if isinstance(segment, str) else str(plain_value(segment, calls))
+            for segment in value.parts
         )
-    if isinstance(value, (list, dict)) and holds(value, (Ref, Unresolved, Template)):
+    if isinstance(value, (list, dict)) and contains_kind(value, (Ref, Unresolved, Template)):
         if isinstance(value, list):
-            return [plain(item, calls) for item in value]
-        return {key: plain(item, calls) for key, item in value.items()}
+            return [plain_value(item, calls) for item in value]
+        return {key: plain_value(item, calls) for key, item in value.items()}
     return value
 
 
 # ---------------------------------------------------------------- ReAct
-class Step(NamedTuple):
+class ReactStep(NamedTuple):
     """What a reply does in a ReAct run.
 
     Args:
         text: Its words, up to an observation that the model made up.
         calls: The calls that it makes.
         final: The final answer that it states; None where it states none.
-        written: As in :class:`Said`.
+        written: As in :class:`ReplyTurn`.
     """
 
     text: str
-    calls: tuple[Called, ...]
+    calls: tuple[ModelCall, ...]
     final: str | None
     written: str
 
 
-def read_step(reply: Reply, names: Mapping[str, str]) -> Step:
+def read_step(reply: Reply, names: Mapping[str, str]) -> ReactStep:
     r"""The step that a reply takes; a call comes before a final answer that is stated with it.
 
     >>> made_up = Reply('Action: f\nAction Input: {"a": 1}\nObservation: 2\nFinal Answer: 2')
@@ -249,36 +255,36 @@ def read_step(reply: Reply, names: Mapping[str, str]) -> Step:
     '2'
     """
     if reply.tool_calls:
-        return Step(reply.text, read_reply(reply, names).calls, None, "tool_calls")
-    text = _before_made_up(reply.text)
-    action, final = _STEP.search(text), _FINAL.search(text)
+        return ReactStep(reply.text, read_reply(reply, names).calls, None, "tool_calls")
+    text = _cut_made_up(reply.text)
+    action, final = _ACTION.search(text), _FINAL_ANSWER.search(text)
     if action and not (final and final.start() < action.start()):
-        return Step(text, (_action(action, names),), None, "text")
+        return ReactStep(text, (_read_action(action, names),), None, "text")
     if final:
-        return Step(text, (), final["answer"].strip(), "text")
-    calls = _in_text(text, names)
-    return Step(text, calls, None, "text" if calls else "")
+        return ReactStep(text, (), final["answer"].strip(), "text")
+    calls = _find_calls(text, names)
+    return ReactStep(text, calls, None, "text" if calls else "")
 
 
-def _before_made_up(text: str) -> str:
+def _cut_made_up(text: str) -> str:
     r"""The text up to an observation that the model made up; one that it begins with is an echo, and let be.
 
-    >>> _before_made_up("Observation: 1\nAction: f\nAction Input: {}\nObservation: 2")
+    >>> _cut_made_up("Observation: 1\nAction: f\nAction Input: {}\nObservation: 2")
     'Observation: 1\nAction: f\nAction Input: {}'
     """
-    action = _STEP.search(text)
-    made_up = _OBSERVED.search(text, action.start("input") if action else 0)
+    action = _ACTION.search(text)
+    made_up = _OBSERVATION.search(text, action.start("input") if action else 0)
     before = text[: made_up.start()].rstrip() if made_up else text
     return before or text
 
 
-def _action(match: re.Match[str], names: Mapping[str, str]) -> Called:
+def _read_action(match: re.Match[str], names: Mapping[str, str]) -> ModelCall:
     name = _QUOTED.sub("", match["name"]).strip("* ").removesuffix("()")
-    written = _unfenced(match["input"])
-    return Called(names.get(name, name), decoded_arguments(written), written)
+    written = _strip_fence(match["input"])
+    return ModelCall(names.get(name, name), decode_arguments(written), written)
 
 
-def _unfenced(text: str) -> str:
+def _strip_fence(text: str) -> str:
     """JSON out of a fence, and without what follows the object."""
     fenced = re.search(r"```(?:json)?\s*(.*?)```", text, re.DOTALL)
     inner = (fenced[1] if fenced else text).strip()
@@ -345,5 +351,5 @@ def _refuse_date(today: str, form: str) -> None:
         raise InputError(
             f"--today applies only to AppBench, whose instructions are read on a day, not to {form}"
         )
-    if day_of(today) is None:
-        raise InputError(f"--today is {shortened(repr(today), 40)}, expected a day, yyyy-mm-dd")
+    if parse_day(today) is None:
+        raise InputError(f"--today is {shorten(repr(today), 40)}, expected a day, yyyy-mm-dd")

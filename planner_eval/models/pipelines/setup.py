@@ -12,15 +12,15 @@ from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder
-from planner_eval.base.text import close_names, shortened
+from planner_eval.base.text import close_names, shorten
 from planner_eval.benchmarks.judge_prompts import PromptFile, Template, fill, find_template
 from planner_eval.models.pipelines.constraint import Constraint
-from planner_eval.models.pipelines.published import FILE as NESTFUL
-from planner_eval.models.pipelines.published import read_published
+from planner_eval.models.pipelines.nestful_prompts import PROMPTS_FILE as NESTFUL
+from planner_eval.models.pipelines.nestful_prompts import read_published
 
 # ----------------------------------------------------------------------
 # What a run is set up with: prompts, sampling, and how tools are listed.
-_PUBLISHED: Mapping[str, PromptFile] = {
+_PUBLISHED_FILES: Mapping[str, PromptFile] = {
     "appbench/plan": PromptFile("code/prompts/appbench/api_for_all_agent.txt", ("app_api_list",), True),
     "appbench/agent": PromptFile("code/prompts/appbench/api_for_single_agent.txt", ("app_api_list",), True),
     "appbench/agent-again": PromptFile(
@@ -32,7 +32,7 @@ _PUBLISHED: Mapping[str, PromptFile] = {
 }
 """The texts that a benchmark publishes as a file of its own, which may take the place of ours."""
 
-_FIELDS: Mapping[str, tuple[str, ...]] = {
+_PROMPT_FIELDS: Mapping[str, tuple[str, ...]] = {
     "appbench/apps": ("apps",),
     "appbench/plan": ("app_api_list", "today"),
     "appbench/agent": ("app_api_list", "today"),
@@ -55,12 +55,12 @@ SAMPLING: Mapping[str, Mapping[str, Any]] = {
     "nestful": {"temperature": 0.0, "max_tokens": 1000},
     "functionchat": {"temperature": 0.1, "max_tokens": 2048},
 }
-"""What the published code asks with; others get :data:`USUAL`."""
+"""What the published code asks with; others get :data:`DEFAULT_SAMPLING`."""
 
-STEPS, TURNS = 10, 200
+MAX_STEPS, MAX_TURNS = 10, 200
 """The most replies of a sample whose calls are made, and of a recorded conversation that ends by itself."""
 
-USUAL: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 2048}
+DEFAULT_SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 2048}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,10 @@ def our_prompts() -> Prompts:
     'own'
     """
     prompt_folder = folder("data") / "prompts"
-    texts = {name: (prompt_folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in _FIELDS}
-    return Prompts(texts, dict.fromkeys(_FIELDS, "own"))
+    texts = {
+        name: (prompt_folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in _PROMPT_FIELDS
+    }
+    return Prompts(texts, dict.fromkeys(_PROMPT_FIELDS, "own"))
 
 
 def read_prompts(directory: Path, model: str | None = None) -> Prompts:
@@ -116,40 +118,40 @@ def read_prompts(directory: Path, model: str | None = None) -> Prompts:
     if not directory.is_dir():
         raise InputError(f"{directory} is no folder of prompts")
     own = our_prompts()
-    files = dict(_PUBLISHED) | {
+    files = dict(_PUBLISHED_FILES) | {
         name: PromptFile(f"{name}.txt", fields)
-        for name, fields in _FIELDS.items()
+        for name, fields in _PROMPT_FIELDS.items()
         if (directory / f"{name}.txt").is_file()
     }
-    read = {name: _tried(partial(find_template, directory, file)) for name, file in files.items()}
-    nestful = _tried(partial(read_published, directory, model))
+    read = {name: _try_read(partial(find_template, directory, file)) for name, file in files.items()}
+    nestful = _try_read(partial(read_published, directory, model))
     read |= {} if nestful is None else {"nestful/plan": nestful}
     templates = {name: template for name, template in read.items() if isinstance(template, Template)}
     broken = {name: str(problem) for name, problem in read.items() if isinstance(problem, InputError)}
     if not templates and not broken:
-        names = ", ".join(sorted({file.name for file in (*_PUBLISHED.values(), NESTFUL)}))
+        names = ", ".join(sorted({file.name for file in (*_PUBLISHED_FILES.values(), NESTFUL)}))
         raise InputError(
             f"{directory} holds no prompt: expected {names}, or our own names, such as callnavi/route.txt"
         )
     texts = {**own.texts, **{name: template.text for name, template in templates.items()}}
     origins = {name: f"{template.name} {template.sha256}" for name, template in templates.items()}
     published_for = nestful.name if isinstance(nestful, Template) else ""
-    notes = tuple(_unread(directory))
+    notes = tuple(_unread_messages(directory))
     return Prompts(texts, {**own.origins, **origins}, published_for, str(directory), broken, notes)
 
 
-def _tried(read: Callable[[], Template | None]) -> Template | InputError | None:
+def _try_read(read: Callable[[], Template | None]) -> Template | InputError | None:
     try:
         return read()
     except InputError as problem:
         return problem
 
 
-def _unread(directory: Path) -> Iterator[str]:
+def _unread_messages(directory: Path) -> Iterator[str]:
     """Says of files that are called nearly as a prompt is, or lie beside ours, that nobody reads them."""
-    own_files = [f"{name}.txt" for name in _FIELDS]
-    names = [*own_files, *(file.name for file in (*_PUBLISHED.values(), NESTFUL))]
-    folders = dict.fromkeys(name.partition("/")[0] for name in _FIELDS)
+    own_files = [f"{name}.txt" for name in _PROMPT_FIELDS]
+    names = [*own_files, *(file.name for file in (*_PUBLISHED_FILES.values(), NESTFUL))]
+    folders = dict.fromkeys(name.partition("/")[0] for name in _PROMPT_FIELDS)
     for parent in (directory, *(directory / subfolder for subfolder in folders)):
         for path in sorted(parent.glob("*")):
             name = path.relative_to(directory).as_posix()
@@ -183,7 +185,7 @@ def refuse_texts(prompts: Prompts, pipeline: str, form: str, used: Sequence[str]
     if prompts.folder and all(prompts.origins[name] == "own" for name in used):
         whose = "tasks of one's own" if form == "own" else form
         file_names = [f"{name}.txt" for name in used] + [
-            _PUBLISHED[name].name for name in used if name in _PUBLISHED
+            _PUBLISHED_FILES[name].name for name in used if name in _PUBLISHED_FILES
         ]
         file_names += [NESTFUL.name] if "nestful/plan" in used else []
         expected = f"expected {' or '.join(file_names)}" if file_names else "it has no text for them"
@@ -216,8 +218,8 @@ class Setup:
         explain_references: Say how results of earlier calls are referred to, where the published texts leave
             that to the examples.
         today: The date that instructions are read on.
-        steps: The most replies of a sample whose calls are made; None for the usual: :data:`STEPS`, of
-            ``stepwise`` :data:`TURNS`.
+        steps: The most replies of a sample whose calls are made; None for the usual: :data:`MAX_STEPS`, of
+            ``stepwise`` :data:`MAX_TURNS`.
         rounds: The most rounds of ``backward`` and ``isolated``.
         examples: Demonstrations, in order; for ``isolated`` all that there are, the closest last.
         shots: How many of them an agent of one app is shown.
@@ -252,13 +254,13 @@ def sampling_of(form: str, changes: Mapping[str, Any] = MappingProxyType({})) ->
     >>> sampling_of("nestful", {"seed": 7, "max_tokens": None})
     {'temperature': 0.0, 'seed': 7}
     """
-    chosen = {**SAMPLING.get(form, USUAL), **changes}
+    chosen = {**SAMPLING.get(form, DEFAULT_SAMPLING), **changes}
     return {name: value for name, value in chosen.items() if value is not None}
 
 
 # ----------------------------------------------------------------------
 # What users may have requests say: fields of sampling, each of a value that it can have.
-_OWNED: Mapping[str, str] = {
+_RESERVED_FIELDS: Mapping[str, str] = {
     "model": "--model names the model, --router-model the one that routes",
     "messages": "the pipeline writes the messages",
     "tools": "the pipeline offers the tools of the samples",
@@ -274,37 +276,44 @@ _OWNED: Mapping[str, str] = {
 }
 """Fields that are not the user's to set, and who sets them."""
 
-_HELD = ("response_format", "structured_outputs", "guided_grammar", "guided_json", "ebnf", "grammar")
+_CONSTRAINT_FIELDS = (
+    "response_format",
+    "structured_outputs",
+    "guided_grammar",
+    "guided_json",
+    "ebnf",
+    "grammar",
+)
 """Fields in which servers take what holds an answer."""
 
 
-def _number(low: float, high: float = math.inf) -> Callable[[Any], bool]:
+def _number_check(low: float, high: float = math.inf) -> Callable[[Any], bool]:
     return lambda value: type(value) in (int, float) and math.isfinite(value) and low <= value <= high
 
 
-def _whole(low: float = -math.inf, high: float = math.inf) -> Callable[[Any], bool]:
+def _integer_check(low: float = -math.inf, high: float = math.inf) -> Callable[[Any], bool]:
     return lambda value: type(value) is int and low <= value <= high
 
 
-def _texts(value: Any) -> bool:
+def _is_texts(value: Any) -> bool:
     listed = value if isinstance(value, list) else [value]
     return all(isinstance(entry, str) for entry in listed)
 
 
-_KNOWN: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "temperature": (_number(0), "a number from 0"),
-    "top_p": (_number(0, 1), "a number from 0 to 1"),
-    "min_p": (_number(0, 1), "a number from 0 to 1"),
-    "top_k": (_whole(-1), "a whole number from -1"),
-    "max_tokens": (_whole(1), "a whole number from 1, or none"),
-    "max_completion_tokens": (_whole(1), "a whole number from 1, or none"),
-    "seed": (_whole(), "a whole number"),
-    "presence_penalty": (_number(-2, 2), "a number from -2 to 2"),
-    "frequency_penalty": (_number(-2, 2), "a number from -2 to 2"),
-    "repetition_penalty": (_number(0), "a number from 0"),
-    "stop": (_texts, "a text or a list of texts"),
+_KNOWN_FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "temperature": (_number_check(0), "a number from 0"),
+    "top_p": (_number_check(0, 1), "a number from 0 to 1"),
+    "min_p": (_number_check(0, 1), "a number from 0 to 1"),
+    "top_k": (_integer_check(-1), "a whole number from -1"),
+    "max_tokens": (_integer_check(1), "a whole number from 1, or none"),
+    "max_completion_tokens": (_integer_check(1), "a whole number from 1, or none"),
+    "seed": (_integer_check(), "a whole number"),
+    "presence_penalty": (_number_check(-2, 2), "a number from -2 to 2"),
+    "frequency_penalty": (_number_check(-2, 2), "a number from -2 to 2"),
+    "repetition_penalty": (_number_check(0), "a number from 0"),
+    "stop": (_is_texts, "a text or a list of texts"),
     "logprobs": (lambda value: isinstance(value, bool), "true or false"),
-    "top_logprobs": (_whole(0), "a whole number from 0"),
+    "top_logprobs": (_integer_check(0), "a whole number from 0"),
 }
 """Fields of sampling that the protocol knows: what they can be, and that in words."""
 
@@ -324,13 +333,13 @@ def refuse_sampling(sampling: Mapping[str, Any], pipeline: str, *, constrained: 
 
     >>> refuse_sampling({"temperature": 0.5, "seed": None, "mirostat": 2}, "flat", constrained=False)
     """
-    owned = dict(_OWNED)
+    owned = dict(_RESERVED_FIELDS)
     if constrained:
-        owned |= dict.fromkeys(_HELD, "--constrain sets what holds the answers")
+        owned |= dict.fromkeys(_CONSTRAINT_FIELDS, "--constrain sets what holds the answers")
     if pipeline == "react":
         owned["stop"] = "the pipeline react stops at the words of its own notation"
     for name, value in sampling.items():
         if name in owned:
             raise InputError(f"--set {name} is not yours to set: {owned[name]}")
-        if value is not None and name in _KNOWN and not _KNOWN[name][0](value):
-            raise InputError(f"--set {name} is {shortened(repr(value), 60)}, expected {_KNOWN[name][1]}")
+        if value is not None and name in _KNOWN_FIELDS and not _KNOWN_FIELDS[name][0](value):
+            raise InputError(f"--set {name} is {shorten(repr(value), 60)}, expected {_KNOWN_FIELDS[name][1]}")

@@ -24,7 +24,7 @@ from planner_eval.reading.dialects.read import parse
 
 # ----------------------------------------------------------------------
 # Catalogs as prompts: the ways in which the benchmarks show their tools to a model, and our own.
-APPS = (
+PUBLISHED_APPS = (
     "Hotels", "Rents", "Buses", "Events", "Flights", "Homes", "Media", "Movies", "Music", "Payment",
     "Restaurants", "Services", "Trains", "Travel", "Weather",
 )  # fmt: skip
@@ -43,9 +43,9 @@ def apps_in_order(catalogue: Any) -> list[Mapping[str, Any]]:
     listed = catalogue.get("apps") if isinstance(catalogue, Mapping) else None
     if not isinstance(listed, list) or not all(isinstance(a, Mapping) and "app" in a for a in listed):
         raise InputError('expected AppBench\'s catalogue: {"apps": [{"app": …, "apis": […]}, …]}')
-    positions = {name: number for number, name in enumerate(APPS)}
+    positions = {name: number for number, name in enumerate(PUBLISHED_APPS)}
     offered = [app for app in listed if app.get("listed_in_benchmark") is not False]
-    return sorted(offered, key=lambda app: positions.get(str(app["app"]), len(APPS)))
+    return sorted(offered, key=lambda app: positions.get(str(app["app"]), len(PUBLISHED_APPS)))
 
 
 def app_lines(catalogue: Any) -> str:
@@ -61,31 +61,31 @@ def app_catalogue(catalogue: Any, apps: Iterable[str] | None = None) -> str:
     """The apps with all that is said of their APIs; of all, or of some, in the catalogue's order."""
     names = None if apps is None else set(apps)
     chosen = [app for app in apps_in_order(catalogue) if names is None or app["app"] in names]
-    return "".join(f"{app['app']}: {_app(app)!r} \n\n " for app in chosen)
+    return "".join(f"{app['app']}: {_app_data(app)!r} \n\n " for app in chosen)
 
 
 def api_lines(catalogue: Any, app: str) -> str:
     """The APIs of one app, without its name."""
     entry = next(candidate for candidate in apps_in_order(catalogue) if candidate["app"] == app)
-    return "".join(f"{api['name']}: {_api(api)!r} \n " for api in entry.get("apis") or ())
+    return "".join(f"{api['name']}: {_api_data(api)!r} \n " for api in entry.get("apis") or ())
 
 
-def _app(app: Mapping[str, Any]) -> dict[str, Any]:
-    apis = {str(api["name"]): _api(api) for api in app.get("apis") or ()}
+def _app_data(app: Mapping[str, Any]) -> dict[str, Any]:
+    apis = {str(api["name"]): _api_data(api) for api in app.get("apis") or ()}
     return {"desc": app.get("description") or "", "base_required_arguments": {}, "APIs": apis}
 
 
-def _api(api: Mapping[str, Any]) -> dict[str, Any]:
+def _api_data(api: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "desc": api.get("description") or "",
         "is_transactional": bool(api.get("is_transactional")),
-        "additional_required_arguments": _arguments(api.get("required_arguments")),
-        "optional_arguments": _arguments(api.get("optional_arguments")),
-        "result_arguments": _arguments(api.get("returned_arguments")),
+        "additional_required_arguments": _argument_texts(api.get("required_arguments")),
+        "optional_arguments": _argument_texts(api.get("optional_arguments")),
+        "result_arguments": _argument_texts(api.get("returned_arguments")),
     }
 
 
-def _arguments(entries: Any) -> dict[str, str]:
+def _argument_texts(entries: Any) -> dict[str, str]:
     named = [(f"{e['name']} ({e['type']})" if e.get("type") else str(e["name"]), e) for e in entries or ()]
     return {name: str(entry.get("description") or "") for name, entry in named}
 
@@ -124,7 +124,7 @@ def _docstring(tool: Mapping[str, Any]) -> str:
     )
 
 
-CALLNAVI: Mapping[str, Callable[[Any], str]] = {
+CALLNAVI_LISTINGS: Mapping[str, Callable[[Any], str]] = {
     "json": as_json,
     "docstring": as_docstrings,
     "python": str,
@@ -149,10 +149,10 @@ def docstrings(catalog: Catalog) -> str:
     >>> docstrings(Catalog((Tool("roll", parameters=(Parameter("sides"),)),))).splitlines()[4]
     '        sides (anything)'
     """
-    return "\n".join(map(_function, catalog.tools))
+    return "\n".join(map(_function_docstring, catalog.tools))
 
 
-def _function(tool: Tool) -> str:
+def _function_docstring(tool: Tool) -> str:
     needed = [parameter for parameter in tool.parameters if parameter.required]
     optional = [parameter for parameter in tool.parameters if not parameter.required]
     names = [
@@ -164,14 +164,14 @@ def _function(tool: Tool) -> str:
         lines += [
             "",
             "    Args:",
-            *(f"        {_parameter(parameter)}" for parameter in (*needed, *optional)),
+            *(f"        {_parameter_line(parameter)}" for parameter in (*needed, *optional)),
         ]
-    outputs = [f"        {_parameter(field)}" for field in tool.returns.fields]
+    outputs = [f"        {_parameter_line(field)}" for field in tool.returns.fields]
     lines += ["", "    Returns:", *outputs] if outputs else []
     return "\n".join([*lines, '    """', ""])
 
 
-def _parameter(parameter: Parameter) -> str:
+def _parameter_line(parameter: Parameter) -> str:
     optional = "" if parameter.required else ", optional"
     described = f": {parameter.description}" if parameter.description else ""
     return f"{parameter.name} ({parameter.type}{optional}){described}"
@@ -179,18 +179,18 @@ def _parameter(parameter: Parameter) -> str:
 
 def functions_data(catalog: Catalog) -> list[dict[str, Any]]:
     """The tools as JSON data: name, description, parameters as JSON Schema, and what they return."""
-    from planner_eval.catalogs.writers import function_of
+    from planner_eval.catalogs.writers import function_definition
 
     functions = []
     for tool in catalog.tools:
         returns = tool.returns_schema
         if returns is None and tool.returns.fields:
             returns = schema_of(tool.returns)
-        functions.append(function_of(tool) | ({"returns": returns} if returns else {}))
+        functions.append(function_definition(tool) | ({"returns": returns} if returns else {}))
     return functions
 
 
-OWN: Mapping[str, Callable[[Catalog], str]] = {
+OWN_LISTINGS: Mapping[str, Callable[[Catalog], str]] = {
     "json": lambda catalog: as_json(functions_data(catalog)),
     "docstring": docstrings,
     "lines": name_lines,
@@ -199,7 +199,7 @@ OWN: Mapping[str, Callable[[Catalog], str]] = {
 """The ways in which one's own catalogs are shown."""
 
 
-def listed(tools: Any, form: str, forms: Mapping[str, Callable[[Any], str]]) -> str:
+def format_tools(tools: Any, form: str, forms: Mapping[str, Callable[[Any], str]]) -> str:
     """The tools in one of the ways that a data set has.
 
     Raises:
@@ -212,8 +212,8 @@ def listed(tools: Any, form: str, forms: Mapping[str, Callable[[Any], str]]) -> 
 
 # ----------------------------------------------------------------------
 # Tools as the protocol's ``tools``: names that endpoints take, and the way back to the sample's own.
-_OTHER = re.compile(r"[^A-Za-z0-9_-]")
-_LONGEST = 64
+_INVALID_CHARACTER = re.compile(r"[^A-Za-z0-9_-]")
+_MAX_NAME_CHARS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,11 +240,14 @@ def offer_of(task: Task) -> Offer:
     ({'Get-Room': 'Get Room'}, 'Get-Room')
     """
     if task.form == "functionchat":
-        return _sent(task.tools)
+        return _rename_tools(task.tools)
     if task.form == "complexfuncbench":
-        return _sent([{"type": "function", "function": dict(tool)} for tool in task.tools])
-    return _sent(
-        [{"type": "function", "function": _bare(function)} for function in functions_data(catalog_of(task))]
+        return _rename_tools([{"type": "function", "function": dict(tool)} for tool in task.tools])
+    return _rename_tools(
+        [
+            {"type": "function", "function": _endpoint_function(function)}
+            for function in functions_data(catalog_of(task))
+        ]
     )
 
 
@@ -256,16 +259,16 @@ def catalog_of(task: Task) -> Catalog:
     """
     if isinstance(task.tools, Catalog):
         return task.tools
-    from planner_eval.catalogs.formats import from_data
+    from planner_eval.catalogs.formats import catalog_from_data
 
     format = "openai" if task.form in ("functionchat", "complexfuncbench") else task.form
     try:
-        return from_data(task.tools, format, name="the tools")
+        return catalog_from_data(task.tools, format, name="the tools")
     except CatalogError as problem:
         raise InputError(str(problem)) from None
 
 
-def _bare(function: Mapping[str, Any]) -> dict[str, Any]:
+def _endpoint_function(function: Mapping[str, Any]) -> dict[str, Any]:
     """A function as endpoints know it: what it returns is said in its description."""
     sent_function = {key: value for key, value in function.items() if key != "returns"}
     if "type" not in (sent_function.get("parameters") or {"type": "object"}):  # but allOf or a $ref: refused
@@ -278,41 +281,41 @@ def _bare(function: Mapping[str, Any]) -> dict[str, Any]:
     return sent_function
 
 
-def _sent(tools: Sequence[Mapping[str, Any]]) -> Offer:
+def _rename_tools(tools: Sequence[Mapping[str, Any]]) -> Offer:
     """The tools under names that endpoints take; where two would be alike the second gets a number."""
     names: dict[str, str] = {}
     sent = []
     for tool in tools:
         own = str(tool["function"]["name"])
-        name = _clean(own, names)
+        name = _endpoint_name(own, names)
         names[name] = own
         sent.append({**tool, "function": {**tool["function"], "name": name}} if name != own else tool)
     return Offer(tuple(sent), names)
 
 
-def _clean(own: str, used_names: Mapping[str, str]) -> str:
-    name = _OTHER.sub("-", own)[:_LONGEST]
+def _endpoint_name(own: str, used_names: Mapping[str, str]) -> str:
+    name = _INVALID_CHARACTER.sub("-", own)[:_MAX_NAME_CHARS]
     number = 2
     while used_names.get(name, own) != own:
-        name = f"{name[: _LONGEST - 4]}-{number}"
+        name = f"{name[: _MAX_NAME_CHARS - 4]}-{number}"
         number += 1
     return name
 
 
 # ----------------------------------------------------------------------
 # The example that shows a notation to a model: it calls no tool that is on offer.
-_OTHERS = ("brew_tea", "fold_map", "ring_bell", "sort_stamps")
+_SPARE_NAMES = ("brew_tea", "fold_map", "ring_bell", "sort_stamps")
 """Names that take the place of those that are on offer."""
 
 
-def shown(dialect: str, offered: Iterable[str]) -> str:
+def dialect_example(dialect: str, offered: Iterable[str]) -> str:
     """A dialect's example, in which tools on offer have other names.
 
     Args:
         dialect: The dialect's name.
         offered: The names of the tools on offer.
 
-    >>> print(shown("json", ["roll", "brew_tea"]))
+    >>> print(dialect_example("json", ["roll", "brew_tea"]))
     [{"name": "get_weather", "arguments": {"city": "Rome"}}, {"name": "fold_map", "arguments": {"sides": 6}}]
     """
     text, offered_names = get(dialect).example, set(offered)
@@ -321,7 +324,7 @@ def shown(dialect: str, offered: Iterable[str]) -> str:
     clashing = dict.fromkeys(
         call.name for call in calls if not offered_names.isdisjoint((call.name, call.tool))
     )
-    spare_names = chain(_OTHERS, (f"tool_{number}" for number in count(1)))
+    spare_names = chain(_SPARE_NAMES, (f"tool_{number}" for number in count(1)))
     free = (name for name in spare_names if name not in offered_names and name not in own)
     instead = dict(zip(clashing, free, strict=False))
     if not instead:

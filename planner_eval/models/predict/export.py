@@ -16,14 +16,14 @@ from planner_eval.base.arguments import COUNT, expect_or_none
 from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.benchmarks.datasets.sample import Sample, gold_plan
 from planner_eval.benchmarks.registry import BENCHMARKS
-from planner_eval.models.pipelines.calling import labelled, opening
-from planner_eval.models.pipelines.pipeline import OWN, Called, Message, Task, assistant
+from planner_eval.models.pipelines.demonstrations import ShotOptions
+from planner_eval.models.pipelines.pipeline import OWN_TASKS, Message, ModelCall, Task, assistant_message
 from planner_eval.models.pipelines.setup import Setup
-from planner_eval.models.pipelines.shots import Shots
+from planner_eval.models.pipelines.tool_call_pipelines import label_calls, opening_messages
 from planner_eval.models.pipelines.tool_lists import Offer, offer_of
 from planner_eval.models.predict.predict import prepare_run
 from planner_eval.models.predict.prepare import Prepared
-from planner_eval.models.predict.tasks import left_out, numbered, words_of
+from planner_eval.models.predict.tasks import gold_words, keep_left_out, numbered_id
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan
 from planner_eval.reading import dialects
@@ -33,14 +33,14 @@ from planner_eval.reading.files.several import read_path
 
 # ----------------------------------------------------------------------
 # Samples as records that models are trained on: what they are asked, and gold as the answer.
-FORMS = ("chat-jsonl", "tools-jsonl")
+EXPORT_FORMATS = ("chat-jsonl", "tools-jsonl")
 """Gold as the text that ``flat`` asks for; gold as calls of the endpoint's own tools."""
 
-Golds: TypeAlias = Callable[[Sample], "Plan | None"]
+GoldReader: TypeAlias = Callable[[Sample], "Plan | None"]
 """The gold plan of a sample, with the words of one that calls nothing; None where these alone are right."""
 
 
-class Exported(NamedTuple):
+class ExportedSample(NamedTuple):
     """A sample as a record.
 
     Args:
@@ -54,58 +54,58 @@ class Exported(NamedTuple):
     why: str = ""
 
 
-def exported(ready: Prepared, to: str, golds: Golds = gold_plan) -> Iterator[Exported]:
+def export_samples(ready: Prepared, to: str, golds: GoldReader = gold_plan) -> Iterator[ExportedSample]:
     """Samples as records, none left out.
 
     Args:
         ready: The samples; for ``chat-jsonl`` as ``flat`` asks them.
-        to: One of :data:`FORMS`.
+        to: One of :data:`EXPORT_FORMATS`.
         golds: Their gold plans.
     """
-    records = _chats(ready, golds) if to == "chat-jsonl" else _talks(ready, golds)
+    records = _chat_records(ready, golds) if to == "chat-jsonl" else _tool_records(ready, golds)
     for sample, make in records:
         try:
-            yield Exported(sample.id, make())
+            yield ExportedSample(sample.id, make())
         except PlanevalError as problem:
-            yield Exported(sample.id, None, str(problem).split("\n")[0])
+            yield ExportedSample(sample.id, None, str(problem).split("\n")[0])
 
 
-Made: TypeAlias = "Iterator[tuple[Sample, Callable[[], Mapping[str, Any]]]]"
+RecordMakers: TypeAlias = "Iterator[tuple[Sample, Callable[[], Mapping[str, Any]]]]"
 """Samples, and how the record of each is made; InputError where it cannot be."""
 
 
-def _golden(sample: Sample, golds: Golds) -> Plan:
+def _require_gold(sample: Sample, golds: GoldReader) -> Plan:
     plan = golds(sample)
     if plan is None:
         raise InputError("its right answer is free text, not a plan")
     return plan
 
 
-def _held(read_back: Plan, gold: Plan) -> None:
+def _refuse_unequal(read_back: Plan, gold: Plan) -> None:
     if not same(read_back, gold):
         raise InputError("the answer as written does not mean the gold plan when it is read again")
 
 
 # ---------------------------------------------------------------- as text
-def _chats(ready: Prepared, golds: Golds) -> Made:
+def _chat_records(ready: Prepared, golds: GoldReader) -> RecordMakers:
     for sample, request in ready.first_requests():
 
         def make(sample: Sample = sample, request: Any = request) -> Mapping[str, Any]:
             if isinstance(request, str):
                 raise InputError(request)
-            plan = _golden(sample, golds)
-            notation = ready.setup.notation if ready.form == OWN else ready.form
-            calls = bool(plan.calls) or plan.answer is not None or ready.form != OWN
-            text = _text(sample, plan, ready) if calls else words_of(plan.text)
-            _held(parse(text, dialect=notation if calls else None), plan)
-            return {"messages": [*request.messages, assistant(text)]}
+            plan = _require_gold(sample, golds)
+            notation = ready.setup.notation if ready.form == OWN_TASKS else ready.form
+            calls = bool(plan.calls) or plan.answer is not None or ready.form != OWN_TASKS
+            text = _answer_text(sample, plan, ready) if calls else gold_words(plan.text)
+            _refuse_unequal(parse(text, dialect=notation if calls else None), plan)
+            return {"messages": [*request.messages, assistant_message(text)]}
 
         yield sample, make
 
 
-def _text(sample: Sample, plan: Plan, ready: Prepared) -> str:
+def _answer_text(sample: Sample, plan: Plan, ready: Prepared) -> str:
     """The answer in the notation asked for: a benchmark's gold as its data have it."""
-    if ready.form != OWN:
+    if ready.form != OWN_TASKS:
         text = BENCHMARKS[ready.form].gold_text(sample)
         assert text is not None, "its gold is a plan"
         return text
@@ -116,7 +116,7 @@ def _text(sample: Sample, plan: Plan, ready: Prepared) -> str:
 
 
 # ---------------------------------------------------------------- as calls
-def _talks(ready: Prepared, golds: Golds) -> Made:
+def _tool_records(ready: Prepared, golds: GoldReader) -> RecordMakers:
     for sample, task in zip(ready.samples, ready.tasks, strict=True):
 
         def make(sample: Sample = sample, task: Task | str = task) -> Mapping[str, Any]:
@@ -124,58 +124,63 @@ def _talks(ready: Prepared, golds: Golds) -> Made:
                 raise InputError(task)
             offer = offer_of(task)
             if ready.form == "complexfuncbench":
-                talk = _whole(sample.gold, offer, _golden(sample, golds))
+                talk = _convert_conversation(sample.gold, offer, _require_gold(sample, golds))
             else:
-                talk = [*opening(task, ready.setup), _turn(sample, offer, golds, own=ready.form == OWN)]
+                talk = [
+                    *opening_messages(task, ready.setup),
+                    _gold_turn(sample, offer, golds, own=ready.form == OWN_TASKS),
+                ]
             return {"messages": talk, "tools": list(offer.tools)}
 
         yield sample, make
 
 
-def _turn(sample: Sample, offer: Offer, golds: Golds, *, own: bool) -> Message:
+def _gold_turn(sample: Sample, offer: Offer, golds: GoldReader, *, own: bool) -> Message:
     """The assistant's turn: gold's calls, or the words that are right."""
     plan = golds(sample)
     if plan is None:
         text = sample.gold.get("content") if isinstance(sample.gold, Mapping) else None
         if not isinstance(text, str):
             raise InputError("its right answer is neither a plan nor a text")
-        return assistant(text)
+        return assistant_message(text)
     if plan.answer is not None:
         raise InputError(
             "gold says which results make the answer, which calls of tools cannot say; "
             "the text that --to chat-jsonl writes can"
         )
     if not plan.calls:
-        return assistant(words_of(plan.text))
-    message = _calls(list(zip((call.tool for call in plan.calls), _arguments(plan), strict=True)), offer, 0)
+        return assistant_message(gold_words(plan.text))
+    message = _calls_message(
+        list(zip((call.tool for call in plan.calls), _call_arguments(plan), strict=True)), offer, 0
+    )
     if own:  # score reads such calls as they stand
-        read = parse([{**message, "tool_calls": _own_names(message, offer)}])
+        read = parse([{**message, "tool_calls": _restore_names(message, offer)}])
     else:
-        read = parse(_back(message, offer), dialect="nestful")
-    renamed = _as_called(read, plan)
+        read = parse(_write_calls(message, offer), dialect="nestful")
+    renamed = _rename_calls(read, plan)
     if own and plan.edges and not same(renamed, plan):
         raise InputError(
             "gold hands results on to later calls, which score does not read out of calls of tools; "
             "the text that --to chat-jsonl --dialect nestful writes says it"
         )
-    _held(renamed, plan)
+    _refuse_unequal(renamed, plan)
     return message
 
 
-def _arguments(plan: Plan) -> list[Any]:
+def _call_arguments(plan: Plan) -> list[Any]:
     """What each call is given; a result of the first call is $var_1.name$."""
     named = (replace(call, id=f"var_{number}") for number, call in enumerate(plan.calls, 1))
     return [call["arguments"] for call in json.loads(write(replace(plan, calls=tuple(named)), "nestful"))]
 
 
-def _as_called(read_back: Plan, plan: Plan) -> Plan:
+def _rename_calls(read_back: Plan, plan: Plan) -> Plan:
     """A plan whose calls have the names that tools are offered under, with those that gold has for them."""
     names = {call.tool: (call.app, call.name) for call in plan.calls}
     pairs = ((call, names.get(call.tool, (call.app, call.name))) for call in read_back.calls)
     return replace(read_back, calls=tuple(replace(call, app=app, name=name) for call, (app, name) in pairs))
 
 
-def _calls(calls: Sequence[tuple[str, Any]], offer: Offer, before: int) -> dict[str, Any]:
+def _calls_message(calls: Sequence[tuple[str, Any]], offer: Offer, before: int) -> dict[str, Any]:
     """A message with calls, under the names that are on offer."""
     sent = {own: name for name, own in offer.names.items()}
     for name, _ in calls:
@@ -195,18 +200,20 @@ def _calls(calls: Sequence[tuple[str, Any]], offer: Offer, before: int) -> dict[
     }
 
 
-def _back(message: Mapping[str, Any], offer: Offer) -> str:
+def _write_calls(message: Mapping[str, Any], offer: Offer) -> str:
     """The calls of a message as ``function-calling`` reads them."""
     functions = (call["function"] for call in message["tool_calls"])
-    return labelled(
+    return label_calls(
         [
-            Called(offer.names[function["name"]], json.loads(function["arguments"]), function["arguments"])
+            ModelCall(offer.names[function["name"]], json.loads(function["arguments"]), function["arguments"])
             for function in functions
         ]
     )
 
 
-def _whole(conversation: Sequence[Mapping[str, Any]], offer: Offer, plan: Plan) -> list[Message]:
+def _convert_conversation(
+    conversation: Sequence[Mapping[str, Any]], offer: Offer, plan: Plan
+) -> list[Message]:
     """A recorded conversation in the endpoint's form; each result answers its call."""
     talk: list[Message] = []
     waiting: list[str] = []
@@ -223,21 +230,21 @@ def _whole(conversation: Sequence[Mapping[str, Any]], offer: Offer, plan: Plan) 
             waiting = []
         elif turn.get("function_call"):
             calls = [(call["name"], call["arguments"]) for call in turn["function_call"]]
-            message = _calls(calls, offer, call_count)
+            message = _calls_message(calls, offer, call_count)
             call_count += len(calls)
             waiting = [call["id"] for call in message["tool_calls"]]
             talk.append(message)
         else:
             talk.append({"role": turn["role"], "content": turn["content"]})
     own = [
-        {**message, "tool_calls": _own_names(message, offer)} if "tool_calls" in message else message
+        {**message, "tool_calls": _restore_names(message, offer)} if "tool_calls" in message else message
         for message in talk
     ]
-    _held(parse(own, dialect="openai-chat"), plan)
+    _refuse_unequal(parse(own, dialect="openai-chat"), plan)
     return talk
 
 
-def _own_names(message: Mapping[str, Any], offer: Offer) -> list[Any]:
+def _restore_names(message: Mapping[str, Any], offer: Offer) -> list[Any]:
     return [
         {**call, "function": {**call["function"], "name": offer.names[call["function"]["name"]]}}
         for call in message["tool_calls"]
@@ -257,7 +264,7 @@ def export_dataset(  # noqa: PLR0913 - the options of a public function
     limit: int | None = None,
     shots: int | None = None,
     data_cache: str | None = None,
-) -> Iterator[Exported]:
+) -> Iterator[ExportedSample]:
     """Make records of samples that models are trained on: what :func:`predict` asks, and gold as the answer.
 
     Args:
@@ -287,8 +294,8 @@ def export_dataset(  # noqa: PLR0913 - the options of a public function
     >>> record["messages"][-1]["tool_calls"][0]["function"]
     {'name': 'now', 'arguments': '{}'}
     """
-    if to not in FORMS:
-        raise InputError(f"there is no form {to!r}; there are {' and '.join(FORMS)}")
+    if to not in EXPORT_FORMATS:
+        raise InputError(f"there is no form {to!r}; there are {' and '.join(EXPORT_FORMATS)}")
     expect_or_none(COUNT, shots=shots)
     if shots is not None and to != "chat-jsonl":
         raise InputError("demonstrations are shown in prompts: with chat-jsonl")
@@ -301,12 +308,14 @@ def export_dataset(  # noqa: PLR0913 - the options of a public function
         ids=ids,
         limit=limit,
         data_cache=data_cache,
-        shots=None if shots is None else Shots(shots),
+        shots=None if shots is None else ShotOptions(shots),
     )
-    return exported(ready, to, _own(os.fspath(samples)) if ready.form == OWN else gold_plan)
+    return export_samples(
+        ready, to, _read_own_golds(os.fspath(samples)) if ready.form == OWN_TASKS else gold_plan
+    )
 
 
-def _own(file: str) -> Golds:
+def _read_own_golds(file: str) -> GoldReader:
     """The gold plans of tasks of one's own, which stand beside the questions.
 
     Raises:
@@ -314,13 +323,13 @@ def _own(file: str) -> Golds:
     """
     if not Path(file).is_file():
         raise InputError(f"there is no file {file}")
-    records = left_out(read_path(file, role="gold")).records
-    records_by_id = {record.id or numbered(number): record for number, record in enumerate(records, 1)}
+    records = keep_left_out(read_path(file, role="gold")).records
+    records_by_id = {record.id or numbered_id(number): record for number, record in enumerate(records, 1)}
 
     def golds(sample: Sample) -> Plan:
         if sample.id not in records_by_id:
             raise InputError("its record has no answer")
         plan = read_plan(records_by_id[sample.id])
-        return plan if plan.calls else replace(plan, text=words_of(records_by_id[sample.id].source))
+        return plan if plan.calls else replace(plan, text=gold_words(records_by_id[sample.id].source))
 
     return golds

@@ -14,30 +14,36 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import write
-from planner_eval.base.text import counted
-from planner_eval.benchmarks.datasets.published import published
-from planner_eval.benchmarks.gold import PREFIX
-from planner_eval.models.pipelines.pipeline import OWN, Failure, conversation, digest
-from planner_eval.models.predict.run import Journal, Rows, asked_again, write_rows
+from planner_eval.base.text import format_count
+from planner_eval.benchmarks.datasets.published import published_datasets
+from planner_eval.benchmarks.gold import DATASET_PREFIX
+from planner_eval.models.pipelines.pipeline import OWN_TASKS, Failure, conversation, digest
+from planner_eval.models.predict.run import Journal, Rows, has_failed_request, write_rows
 from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Prices
-from planner_eval.reading.dialects.conversations.api_answers import ended
-from planner_eval.reading.files.demonstrations import FIELD, REPORT, ROWS, Demonstrations, mark_of
+from planner_eval.reading.dialects.conversations.api_answers import answer_state
+from planner_eval.reading.files.demonstrations import (
+    DEMONSTRATIONS_FIELD,
+    REPORT_FILE,
+    ROWS_FILE,
+    Demonstrations,
+    find_mark,
+)
 from planner_eval.results.runs.folder import Input, Run, claim
 from planner_eval.results.runs.run_file import write_run
-from planner_eval.results.runs.stored import kept
+from planner_eval.results.runs.stored import read_stored_run
 
-KIND = "predict"
+RUN_KIND = "predict"
 """What such a run is called."""
 
-CACHE = "data cache"
+CACHE_ROLE = "data cache"
 """The role of the cache folder of data sets among the inputs of a run."""
 
-JOURNAL = "parts/journal.jsonl"
+JOURNAL_PATH = "parts/journal.jsonl"
 """What a run has so far; its rows stand in the samples' order in :data:`ROWS` once it is done."""
 
 
-class Asked(Run):
+class ModelRun(Run):
     """What is asked of whom; a run with more samples, or with fewer, is the same run."""
 
     __slots__ = ()
@@ -50,7 +56,7 @@ class Asked(Run):
         options: Mapping[str, Any],
         demonstrations: Input | None = None,
         cache: str | None = None,
-    ) -> Asked:
+    ) -> ModelRun:
         """A run over samples.
 
         Args:
@@ -62,15 +68,15 @@ class Asked(Run):
             cache: The cache folder of data sets, where it is not the usual one.
         """
         extra_inputs = [] if demonstrations is None else [demonstrations]
-        extra_inputs += [] if cache is None else [Input(CACHE, cache, 0, "")]
+        extra_inputs += [] if cache is None else [Input(CACHE_ROLE, cache, 0, "")]
         inputs = (Input("samples", source, jobs, ""), *extra_inputs)
-        return cls(KIND, json.loads(json.dumps(options)), inputs, jobs, None, 1, {})
+        return cls(RUN_KIND, json.loads(json.dumps(options)), inputs, jobs, None, 1, {})
 
     @property
     def demonstrations(self) -> Demonstrations | None:
         """Where the demonstrations come from; None without any."""
         tested = ((self.options.get("setup") or {}).get("shots") or {}).get("tested", 0)
-        inputs = (source for source in self.inputs if source.role == FIELD)
+        inputs = (source for source in self.inputs if source.role == DEMONSTRATIONS_FIELD)
         return next((Demonstrations(source.path, source.size, tested) for source in inputs), None)
 
     def differs(self, stored: Mapping[str, Any]) -> str | None:
@@ -79,12 +85,12 @@ class Asked(Run):
         if other is not None:
             return other
         was, now = stored["inputs"][0]["path"], self.inputs[0].path
-        return None if _one_source(was, now) else f"it asked the samples of {was}, not of {now}"
+        return None if _is_same_source(was, now) else f"it asked the samples of {was}, not of {now}"
 
 
-def _one_source(was: str, now: str) -> bool:
+def _is_same_source(was: str, now: str) -> bool:
     """Whether two names are of one data set, file or folder."""
-    if not was or not now or was.removeprefix(PREFIX) == now.removeprefix(PREFIX):
+    if not was or not now or was.removeprefix(DATASET_PREFIX) == now.removeprefix(DATASET_PREFIX):
         return True
     try:
         return os.path.samefile(was, now)
@@ -93,7 +99,7 @@ def _one_source(was: str, now: str) -> bool:
 
 
 @contextmanager
-def journal_of(folder: str, run: Asked) -> Iterator[Journal]:
+def open_journal(folder: str, run: ModelRun) -> Iterator[Journal]:
     """The journal of a run's folder, which nobody else works on meanwhile.
 
     Raises:
@@ -101,7 +107,7 @@ def journal_of(folder: str, run: Asked) -> Iterator[Journal]:
     """
     lock, _ = claim(folder, run)
     try:
-        with Journal(Path(folder) / JOURNAL) as journal:
+        with Journal(Path(folder) / JOURNAL_PATH) as journal:
             yield journal
     finally:
         if lock is not None:
@@ -109,7 +115,7 @@ def journal_of(folder: str, run: Asked) -> Iterator[Journal]:
 
 
 def finish(
-    folder: str, run: Asked, order: Sequence[str], journal: Journal, rates: Rates | None = None
+    folder: str, run: ModelRun, order: Sequence[str], journal: Journal, rates: Rates | None = None
 ) -> Rows:
     """Write the rows of all that was ever asked, what they come to, and of how many samples it is.
 
@@ -120,11 +126,11 @@ def finish(
         journal: The run's.
         rates: What tokens cost.
     """
-    rows = write_rows(Path(folder) / ROWS, order, journal)
-    report = sums(rows, rates).data()
+    rows = write_rows(Path(folder) / ROWS_FILE, order, journal)
+    report = run_totals(rows, rates).data()
     if demonstrations := run.demonstrations:
-        report[FIELD] = demonstrations.with_rows(rows)._asdict()
-    write(os.path.join(folder, REPORT), json.dumps(report, ensure_ascii=False, indent=1))
+        report[DEMONSTRATIONS_FIELD] = demonstrations.with_rows(rows)._asdict()
+    write(os.path.join(folder, REPORT_FILE), json.dumps(report, ensure_ascii=False, indent=1))
     samples = run.inputs[0]._replace(size=len(rows))
     write_run(folder, run._replace(inputs=(samples, *run.inputs[1:]), pairs=len(rows)).data())
     return rows
@@ -151,7 +157,7 @@ class Rates(NamedTuple):
         )
 
 
-class Sums(NamedTuple):
+class RunTotals(NamedTuple):
     """What a run came to.
 
     Args:
@@ -185,14 +191,14 @@ class Sums(NamedTuple):
         return {**self._asdict(), "answered": self.answered, "tokens": list(self.tokens)}
 
 
-def sums(rows: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums:
+def run_totals(rows: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> RunTotals:
     """What rows come to.
 
     Args:
         rows: The rows.
         rates: What tokens cost.
 
-    >>> sums([{"id": "a", "error": {"code": "transport", "message": "gone"}, "requests": []}]).failed
+    >>> run_totals([{"id": "a", "error": {"code": "transport", "message": "gone"}, "requests": []}]).failed
     {'transport': 1}
     """
     failed: Counter[str] = Counter()
@@ -204,15 +210,15 @@ def sums(rows: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums:
         requests += len(row["requests"])
         input_tokens += sum(request["usage"]["input"] for request in row["requests"])
         output_tokens += sum(request["usage"]["output"] for request in row["requests"])
-        uncounted += sum(not _counted(request["usage"]) for request in row["requests"])
+        uncounted += sum(not _has_token_counts(request["usage"]) for request in row["requests"])
         costs.append(0.0 if rates is None else rates.cost(row))
-        to_ask_again += asked_again(row)
-        if (lack := _lacking(row)) is not None:
+        to_ask_again += has_failed_request(row)
+        if (lack := _find_failure(row)) is not None:
             failed[lack.code] += 1
             reasons.setdefault(lack.code, f"{row['id']}: {lack.message}")
     cost = None if rates is None else math.fsum(costs)
     coded, sorted_reasons = dict(sorted(failed.items())), dict(sorted(reasons.items()))
-    return Sums(
+    return RunTotals(
         row_count,
         coded,
         sorted_reasons,
@@ -224,20 +230,20 @@ def sums(rows: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums:
     )
 
 
-def _lacking(row: Mapping[str, Any]) -> Failure | None:
+def _find_failure(row: Mapping[str, Any]) -> Failure | None:
     """Why a row holds no whole answer; None where it does."""
     if row["error"] is not None:
         return Failure(row["error"]["code"], row["error"]["message"])
-    state = ended(row)
+    state = answer_state(row)
     return None if state is None else Failure(state.code.removeprefix("answer."), state.reason)
 
 
-def _counted(usage: Mapping[str, Any]) -> bool:
+def _has_token_counts(usage: Mapping[str, Any]) -> bool:
     """Whether the endpoint said how many tokens a request took: nothing takes none at all."""
     return bool(usage.get("counted", True) and usage["input"] + usage["output"] > 0)
 
 
-class Predicted(NamedTuple):
+class PredictedRun(NamedTuple):
     """A run that is done, as it is scored.
 
     Args:
@@ -274,10 +280,10 @@ class Predicted(NamedTuple):
     def dialect(self) -> str | None:
         """The notation that was asked for by name; None where answers are recognised."""
         named = (self.options.get("setup") or {}).get("dialect")
-        return str(named) if named and self.form == OWN else None
+        return str(named) if named and self.form == OWN_TASKS else None
 
 
-def predicted(folder: str) -> Predicted:
+def read_predicted_run(folder: str) -> PredictedRun:
     """The answers that a folder keeps.
 
     Args:
@@ -286,16 +292,16 @@ def predicted(folder: str) -> Predicted:
     Raises:
         InputError: it is no such run, or it is not done.
     """
-    run = kept(folder, KIND)
+    run = read_stored_run(folder, RUN_KIND)
     ids: set[str] = set()
     tasks: dict[str, str] = {}
     first = lost_count = failed = 0
     try:
         for row in Rows(Path(run.rows)):
-            if _lacking(row) is not None:
+            if _find_failure(row) is not None:
                 lost_count += 1
                 first += row["id"] not in ids
-            failed += asked_again(row)
+            failed += has_failed_request(row)
             ids.add(row["id"])
             tasks |= {row["id"]: row["task"]} if row.get("task") else {}
         source, form = run.inputs[0]["path"], run.options["dataset"]
@@ -307,12 +313,12 @@ def predicted(folder: str) -> Predicted:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, IndexError):
         raise InputError(f"{folder}: what the run wrote there cannot be read") from None
-    cache = next((str(entry["path"]) for entry in run.inputs if entry.get("role") == CACHE), None)
-    counts = first, repeat, tasks, lost_count, failed, mark_of(run.rows), cache
-    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), *counts)
+    cache = next((str(entry["path"]) for entry in run.inputs if entry.get("role") == CACHE_ROLE), None)
+    counts = first, repeat, tasks, lost_count, failed, find_mark(run.rows), cache
+    return PredictedRun(folder, run.rows, form, source, run.options, frozenset(ids), *counts)
 
 
-def gold_of(run: Predicted, named: str | None = None) -> str:
+def gold_of(run: PredictedRun, named: str | None = None) -> str:
     """The gold of such answers: what the user names, else where the samples came from.
 
     Args:
@@ -324,8 +330,10 @@ def gold_of(run: Predicted, named: str | None = None) -> str:
     """
     if named is not None:
         return named
-    name = run.source.removeprefix(PREFIX)
-    is_published = any(name in (data_set.name, data_set.benchmark) for data_set in published().values())
+    name = run.source.removeprefix(DATASET_PREFIX)
+    is_published = any(
+        name in (data_set.name, data_set.benchmark) for data_set in published_datasets().values()
+    )
     if not run.source or not (is_published or os.path.exists(run.source)):
         where = f"{run.source} is not here" if run.source else "its samples came from no file"
         score = f"planeval score {run.folder} GOLD"
@@ -334,22 +342,22 @@ def gold_of(run: Predicted, named: str | None = None) -> str:
     return run.source
 
 
-def _refuse_changed(run: Predicted) -> None:
+def _refuse_changed(run: PredictedRun) -> None:
     """Refuse gold beside questions of one's own that are not those which were asked.
 
     Raises:
         InputError: says which, and how they are scored all the same.
     """
-    if run.form != OWN:
+    if run.form != OWN_TASKS:
         return
     now = {
-        sample.id: digest(sample.query, conversation(sample, OWN))
+        sample.id: digest(sample.query, conversation(sample, OWN_TASKS))
         for sample in read_tasks(run.source).samples
     }
     changed = [id for id, task in run.tasks.items() if now.get(id, task) != task]
     if changed:
         raise InputError(
-            f"{run.folder}: {counted(len(changed), 'question')} in {run.source} changed since they "
+            f"{run.folder}: {format_count(len(changed), 'question')} in {run.source} changed since they "
             f"were asked, that of {changed[0]!r} first: ask anew, with another -o; planeval score "
             f"{run.folder} {run.source} scores these answers by what stands there now"
         )

@@ -15,37 +15,44 @@ from planner_eval.base.arguments import (
     MAPPING,
     NAME,
     NAMES,
-    NUMBER,
     PATH,
+    POSITIVE_COUNT,
     expect,
     expect_or_none,
-    of,
+    instance_of,
 )
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.datasets.sample import load_json
 from planner_eval.catalogs.formats import read_catalog
-from planner_eval.execution.run_records import tool_source
+from planner_eval.execution.execute_sources import tool_source
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.models.client import Bridge
-from planner_eval.models.endpoints import Endpoint, close, model_of, name_of, refuse_unkept, refuse_unready
-from planner_eval.models.pipelines.candidates import Choice
-from planner_eval.models.pipelines.pipeline import OWN
+from planner_eval.models.endpoints import (
+    Endpoint,
+    close_model,
+    model_of,
+    name_of,
+    refuse_uncached,
+    refuse_unready,
+)
+from planner_eval.models.pipelines.candidates import ToolChoice
+from planner_eval.models.pipelines.demonstrations import ShotOptions
+from planner_eval.models.pipelines.pipeline import OWN_TASKS
 from planner_eval.models.pipelines.setup import Setup, refuse_sampling, sampling_of
-from planner_eval.models.pipelines.shots import Shots
-from planner_eval.models.predict.folder import JOURNAL, Asked, finish, journal_of
-from planner_eval.models.predict.prepare import Prepared, as_shown, prepare
-from planner_eval.models.predict.run import Asking, Job, Journal, keys, keys_of, run
+from planner_eval.models.predict.folder import JOURNAL_PATH, ModelRun, finish, open_journal
+from planner_eval.models.predict.prepare import Prepared, prepare, request_record
+from planner_eval.models.predict.run import AskOptions, Job, Journal, job_keys, run_jobs, unique_keys
 from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Model
-from planner_eval.reading.files.demonstrations import FIELD
+from planner_eval.reading.files.demonstrations import DEMONSTRATIONS_FIELD
 from planner_eval.results.runs.folder import Input
-from planner_eval.results.runs.stopping import Ending
+from planner_eval.results.runs.stopping import InterruptOnSignal
 
-_USUAL = Setup()
-_NOTHING: Mapping[str, Any] = {}
+_DEFAULT_SETUP = Setup()
+_NO_SETTINGS: Mapping[str, Any] = {}
 
 
-_HERE = Endpoint()
+_DEFAULT_ENDPOINT = Endpoint()
 
 
 def prepare_run(  # noqa: PLR0913 - the options of a public function
@@ -54,24 +61,29 @@ def prepare_run(  # noqa: PLR0913 - the options of a public function
     pipeline: str | None = None,
     benchmark: str | None = None,
     catalog: Any = None,
-    setup: Setup = _USUAL,
+    setup: Setup = _DEFAULT_SETUP,
     ids: Sequence[str] = (),
     limit: int | None = None,
     data_cache: str | None = None,
-    shots: Shots | None = None,
-    choice: Choice | None = None,
+    shots: ShotOptions | None = None,
+    choice: ToolChoice | None = None,
 ) -> Prepared:
     """Read what is to be asked, and find what is wrong with it before anything is; as for :func:`predict`."""
     expect_or_none(NAME, pipeline=pipeline, benchmark=benchmark)
     expect(NAMES, ids=ids)
     expect_or_none(COUNT, limit=limit)
-    expect(of(Setup, "Setup(…) of planner_eval.models.pipelines.setup"), setup=setup)
+    expect(instance_of(Setup, "Setup(…) of planner_eval.models.pipelines.setup"), setup=setup)
     expect_or_none(PATH, data_cache=data_cache)
-    expect_or_none(of(Shots, "Shots(…) of planner_eval.models.pipelines.shots"), shots=shots)
-    expect_or_none(of(Choice, "Choice(…) of planner_eval.models.pipelines.candidates"), choice=choice)
+    expect_or_none(
+        instance_of(ShotOptions, "ShotOptions(…) of planner_eval.models.pipelines.demonstrations"),
+        shots=shots,
+    )
+    expect_or_none(
+        instance_of(ToolChoice, "ToolChoice(…) of planner_eval.models.pipelines.candidates"), choice=choice
+    )
     source = os.fspath(samples) if isinstance(samples, os.PathLike) else samples
     tasks = read_tasks(source, benchmark, cache=data_cache)
-    if catalog is not None and tasks.form not in (OWN, "appbench"):
+    if catalog is not None and tasks.form not in (OWN_TASKS, "appbench"):
         raise InputError(
             f"the samples of {tasks.form} bring the tools that they were published with: a catalog is for "
             "tasks of one's own, and for AppBench"
@@ -87,7 +99,7 @@ def prepare_run(  # noqa: PLR0913 - the options of a public function
 def first_requests(
     prepared: Prepared,
     *,
-    sampling: Mapping[str, Any] = _NOTHING,
+    sampling: Mapping[str, Any] = _NO_SETTINGS,
     tools: Any = None,
     isolation: str | None = None,
     say: Callable[[str], None] = lambda message: None,
@@ -106,11 +118,11 @@ def first_requests(
     ['plan']
     """
     chosen = _sampling(prepared, sampling)
-    with _tools(prepared, tools, isolation) as sandbox:
+    with _open_tools(prepared, tools, isolation) as sandbox:
         box = sandbox if prepared.pipeline.name == "react" else None
         for sample, request in prepared.first_requests(box, say=say):
             offer, shots_note = prepared.offers.get(sample.id), prepared.beside(sample)
-            yield as_shown(sample, request, chosen, offer, shots_note)
+            yield request_record(sample, request, chosen, offer, shots_note)
 
 
 def predict(  # noqa: PLR0913 - the options of a public function
@@ -120,11 +132,11 @@ def predict(  # noqa: PLR0913 - the options of a public function
     pipeline: str | None = None,
     benchmark: str | None = None,
     catalog: Any = None,
-    endpoint: Endpoint = _HERE,
+    endpoint: Endpoint = _DEFAULT_ENDPOINT,
     router: str | None = None,
     out: str | os.PathLike[str] | None = None,
-    setup: Setup = _USUAL,
-    sampling: Mapping[str, Any] = _NOTHING,
+    setup: Setup = _DEFAULT_SETUP,
+    sampling: Mapping[str, Any] = _NO_SETTINGS,
     ids: Sequence[str] = (),
     limit: int | None = None,
     repeat: int = 1,
@@ -132,8 +144,8 @@ def predict(  # noqa: PLR0913 - the options of a public function
     tools: Any = None,
     isolation: str | None = None,
     messages: bool = True,
-    shots: Shots | None = None,
-    choice: Choice | None = None,
+    shots: ShotOptions | None = None,
+    choice: ToolChoice | None = None,
     data_cache: str | None = None,
     tell: Callable[[int, int], None] = lambda count, total: None,
     seen: Callable[[Mapping[str, Any]], None] = lambda row: None,
@@ -145,7 +157,7 @@ def predict(  # noqa: PLR0913 - the options of a public function
         samples: The name of a data set, a file of tasks of one's own, or such tasks in memory; what
             :func:`prepare_run` gave is taken as it is.
         model: The model's name at the endpoint; or anything with a ``complete`` like
-            :class:`planner_eval.models.judges.Model`.
+            :class:`planner_eval.models.replies.Model`.
         pipeline: How to ask: ``"flat"``, ``"react"`` …; the data set's usual way when left out.
         benchmark: Whose data `samples` is, where that is a folder or a file of published data.
         catalog: The tools on offer, where the samples bring none.
@@ -185,11 +197,11 @@ def predict(  # noqa: PLR0913 - the options of a public function
     >>> predict([{"id": "a", "query": "What time is it?", "tools": [tool]}], Echo())[0]["prediction"]
     'now()'
     """
-    expect(of(Endpoint, "Endpoint(…) of planner_eval.models.endpoints"), endpoint=endpoint)
+    expect(instance_of(Endpoint, "Endpoint(…) of planner_eval.models.endpoints"), endpoint=endpoint)
     expect_or_none(NAME, router=router)
     expect_or_none(PATH, out=out)
     expect(MAPPING, sampling=sampling)
-    expect(NUMBER, repeat=repeat, concurrency=concurrency)
+    expect(POSITIVE_COUNT, repeat=repeat, concurrency=concurrency)
     expect(FUNCTION, tell=tell, seen=seen, say=say)
     ready = samples
     if not isinstance(samples, Prepared):
@@ -202,7 +214,7 @@ def predict(  # noqa: PLR0913 - the options of a public function
         raise InputError(
             f"--router-model applies only with route-then-fill: {ready.pipeline.name} asks no router"
         )
-    asking = Asking(
+    asking = AskOptions(
         model_of(model, endpoint),
         model_of(router, endpoint) if router else None,
         chosen,
@@ -213,23 +225,25 @@ def predict(  # noqa: PLR0913 - the options of a public function
     spec = tools if isinstance(tools, str) else None
     about = ready.about(model=name_of(model), router=router, sampling=chosen, repeat=repeat, tools=spec)
     folder = tempfile.TemporaryDirectory() if out is None else nullcontext(os.fspath(out))
-    with folder as run_folder, _tools(ready, tools, isolation) as box:
+    with folder as run_folder, _open_tools(ready, tools, isolation) as box:
         jobs = ready.jobs(box, repeat=repeat, say=say)
         pool = ready.pool
-        shots_input = None if pool is None else Input(FIELD, pool.source, len(pool.shots), pool.digest())
-        run_description = Asked.about(ready.source, len(jobs), about, shots_input, ready.cache)
-        if not os.path.exists(os.path.join(run_folder, JOURNAL)):  # nothing is left of what cannot begin
+        shots_input = (
+            None if pool is None else Input(DEMONSTRATIONS_FIELD, pool.source, len(pool.shots), pool.digest())
+        )
+        run_description = ModelRun.about(ready.source, len(jobs), about, shots_input, ready.cache)
+        if not os.path.exists(os.path.join(run_folder, JOURNAL_PATH)):  # nothing is left of what cannot begin
             for client in asking.models():
-                refuse_unkept(client)
-        with journal_of(run_folder, run_description) as journal, Ending():
-            wait(run_all(jobs, asking, journal, tell, seen))
-            rows = finish(run_folder, run_description, keys_of(ready.every * repeat), journal, rates)
+                refuse_uncached(client)
+        with open_journal(run_folder, run_description) as journal, InterruptOnSignal():
+            run_coroutine(run_all(jobs, asking, journal, tell, seen))
+            rows = finish(run_folder, run_description, unique_keys(ready.every * repeat), journal, rates)
         return rows if out is not None else list(rows)
 
 
 async def run_all(
     jobs: list[Job],
-    asking: Asking,
+    asking: AskOptions,
     journal: Journal,
     tell: Callable[[int, int], None],
     seen: Callable[[Mapping[str, Any]], None],
@@ -243,7 +257,9 @@ async def run_all(
         tell: Is told how many samples are done, and of how many.
         seen: Is given each row.
     """
-    finished_count = sum(journal.finished(key, job.task) for key, job in zip(keys(jobs), jobs, strict=True))
+    finished_count = sum(
+        journal.finished(key, job.task) for key, job in zip(job_keys(jobs), jobs, strict=True)
+    )
     tell(finished_count, len(jobs))
 
     def one_more(row: Mapping[str, Any]) -> None:
@@ -257,10 +273,10 @@ async def run_all(
         for model in opened:
             if finished_count < len(jobs):
                 refuse_unready(model)
-        await run(jobs, asking, journal, tell=one_more)
+        await run_jobs(jobs, asking, journal, tell=one_more)
     finally:
         for model in opened:
-            await close(model)
+            await close_model(model)
 
 
 def _sampling(ready: Prepared, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -276,7 +292,7 @@ def _catalog(catalog: Any, form: str) -> Any:
     return catalog if form == "appbench" else read_catalog(catalog)
 
 
-def _tools(ready: Prepared, tools: Any, isolation: str | None) -> AbstractContextManager[Any]:
+def _open_tools(ready: Prepared, tools: Any, isolation: str | None) -> AbstractContextManager[Any]:
     if not ready.pipeline.acts or ready.form == "complexfuncbench":
         if tools is not None:
             raise InputError(f"--tools has no effect: {ready.pipeline.name} makes no calls of {ready.form}")
@@ -291,7 +307,7 @@ def _tools(ready: Prepared, tools: Any, isolation: str | None) -> AbstractContex
     return Sandbox(tool_source(spec), level=isolation)
 
 
-def wait(work: Coroutine[Any, Any, None]) -> None:
+def run_coroutine(work: Coroutine[Any, Any, None]) -> None:
     """Run to the end, also where a loop runs already, as in a notebook."""
     import asyncio
 

@@ -14,40 +14,46 @@ from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.models.pipelines.agents import Acting, played, simulated, with_tools
-from planner_eval.models.pipelines.candidates import MARK as CHOSEN
-from planner_eval.models.pipelines.candidates import Choice, Chosen, Offered, choosing, too_few
-from planner_eval.models.pipelines.pipeline import Pipeline, Request, Steps, Task, digest, visible
-from planner_eval.models.pipelines.registry import USUAL, pipeline
-from planner_eval.models.pipelines.replies import refuse_setup
-from planner_eval.models.pipelines.setup import Example, Setup
-from planner_eval.models.pipelines.shots import (
-    LEAK,
-    SHOWN,
+from planner_eval.models.pipelines.agent_pipelines import CallRunner, run_example, simulated_api, tool_runner
+from planner_eval.models.pipelines.candidates import DISTRACTORS_MARK as CHOSEN
+from planner_eval.models.pipelines.candidates import (
+    OfferedTools,
+    ToolChoice,
+    ToolChooser,
+    too_few_tools_message,
+    tool_chooser,
+)
+from planner_eval.models.pipelines.demonstrations import (
+    LEAK_MARK,
+    USED_OPTIONS,
     Pool,
     Shot,
-    Shots,
-    apps_of,
-    golds_of,
-    near_left_out,
+    ShotOptions,
+    gold_apps,
+    gold_call_texts,
+    near_duplicate_messages,
     read_pool,
-    shown_of,
+    shots_data,
 )
-from planner_eval.models.pipelines.shots import too_few as too_few_shots
+from planner_eval.models.pipelines.demonstrations import too_few_shots_message as too_few_shots
+from planner_eval.models.pipelines.pipeline import Pipeline, Request, Steps, Task, digest, visible_task
+from planner_eval.models.pipelines.registry import DEFAULT_PIPELINES, pipeline
+from planner_eval.models.pipelines.replies import refuse_setup
+from planner_eval.models.pipelines.setup import Example, Setup
 from planner_eval.models.pipelines.tool_lists import catalog_of
 from planner_eval.models.predict.run import Job
 from planner_eval.models.predict.tasks import Tasks
-from planner_eval.reading.files.demonstrations import FIELD, Demonstrations
-from planner_eval.reading.files.demonstrations import MARK as TESTED
+from planner_eval.reading.files.demonstrations import DEMONSTRATIONS_FIELD, Demonstrations
+from planner_eval.reading.files.demonstrations import TEST_SET_MARK as TESTED
 
 if TYPE_CHECKING:
     from planner_eval.execution.sandbox.sandbox import Sandbox
 
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
-class First(NamedTuple):
+class FirstRequest(NamedTuple):
     """What a sample is asked first; a sentence where it cannot be asked."""
 
     sample: Sample
@@ -82,8 +88,8 @@ class Prepared:
     tasks: tuple[Task | str, ...]
     source: str = ""
     pool: Pool | None = None
-    choice: Choice | None = None
-    offers: Mapping[str, Offered] = field(default_factory=dict)
+    choice: ToolChoice | None = None
+    offers: Mapping[str, OfferedTools] = field(default_factory=dict)
     every: tuple[str, ...] = ()
     golds: Mapping[str, Sequence[str]] = field(default_factory=dict)
     chosen: dict[tuple[str, str], tuple[Shot, ...]] = field(default_factory=dict, repr=False, compare=False)
@@ -93,13 +99,13 @@ class Prepared:
     def notes(self) -> list[str]:
         """What people should know of the run before it begins."""
         pool = self.pool
-        messages = [None if self.choice is None else too_few(self.choice, self.offers)]
+        messages = [None if self.choice is None else too_few_tools_message(self.choice, self.offers)]
         if pool is not None and self.pipeline.name not in ("react", "isolated"):
             messages.append(
                 too_few_shots(pool, {sample.id: self._there(pool, sample) for sample in self.samples})
             )
         messages.append(None if self.pipeline.name == "react" else self._marked())
-        left = () if pool is None else (*pool.notes, *near_left_out(pool, self.samples))
+        left = () if pool is None else (*pool.notes, *near_duplicate_messages(pool, self.samples))
         return [*self.setup.prompts.notes, *left, *(message for message in messages if message is not None)]
 
     @property
@@ -113,7 +119,7 @@ class Prepared:
     def beside(self, sample: Sample) -> dict[str, Any]:
         """What a sample's row says of the demonstrations that were chosen for it."""
         shots = self.chosen.get((sample.id, sample.query))
-        return {} if shots is None else {FIELD: shown_of(shots, self.golds.get(sample.id))}
+        return {} if shots is None else {DEMONSTRATIONS_FIELD: shots_data(shots, self.golds.get(sample.id))}
 
     def _marked(self) -> str | None:
         """Says that demonstrations share answers with the test set, where they do."""
@@ -124,7 +130,7 @@ class Prepared:
         return f"--shots {pool.asked.number}: {demonstrations.mark}{other}"
 
     def _there(self, pool: Pool, sample: Sample) -> int:
-        return pool.there(sample.query, apps_of(sample) if pool.asked.by == "gold-apps" else ())
+        return pool.there(sample.query, gold_apps(sample) if pool.asked.by == "gold-apps" else ())
 
     def jobs(
         self,
@@ -147,7 +153,7 @@ class Prepared:
                 sample.id,
                 partial(self._begin, task, setup),
                 self._acting(sample, task, box),
-                _digest(task),
+                _task_digest(task),
                 number if repeat > 1 else None,
                 partial(self.beside, sample),
             )
@@ -157,7 +163,7 @@ class Prepared:
 
     def first_requests(
         self, box: Sandbox | None = None, *, say: Callable[[str], None] = lambda message: None
-    ) -> Iterator[First]:
+    ) -> Iterator[FirstRequest]:
         """What each sample is asked first; with demonstrations whose calls are made where they need to be."""
         for sample, task, setup in zip(self.samples, self.tasks, self._told(box, say), strict=True):
             try:
@@ -165,9 +171,9 @@ class Prepared:
                 step = next(steps)
                 steps.close()
                 assert isinstance(step, Request), "a pipeline begins with a request"
-                yield First(sample, step)
+                yield FirstRequest(sample, step)
             except InputError as problem:
-                yield First(sample, str(problem))
+                yield FirstRequest(sample, str(problem))
 
     def about(self, **more: Any) -> dict[str, Any]:
         """What a run has to share with an earlier one to go on with it."""
@@ -199,7 +205,7 @@ class Prepared:
         uses = dict.fromkeys(marks.get(self.form, []))
         uses |= dict.fromkeys([CHOSEN] if self.choice is not None else [])
         if self.pool is not None:
-            uses |= dict.fromkeys([LEAK] if self.pool.asked.by == "gold-apps" else [])
+            uses |= dict.fromkeys([LEAK_MARK] if self.pool.asked.by == "gold-apps" else [])
             uses |= dict.fromkeys([TESTED] if self.pool.tested else [])
         return list(uses)
 
@@ -241,15 +247,15 @@ class Prepared:
                 yield partial(self._shown, self.pool, sample, task)
 
     def _shown(self, pool: Pool, sample: Sample, task: Task) -> Setup:
-        apps = apps_of(sample) if pool.asked.by == "gold-apps" else ()
+        apps = gold_apps(sample) if pool.asked.by == "gold-apps" else ()
         key, by_agent = (sample.id, sample.query), self.pipeline.name == "isolated"
         if by_agent:
-            shots = pool.chosen(task.query, _names(task), apps, number=None)
-            self.chosen[key] = _of_agents(shots, sample, pool.asked.number)
+            shots = pool.chosen(task.query, _tool_names(task), apps, number=None)
+            self.chosen[key] = _agent_shots(shots, sample, pool.asked.number)
         else:
-            shots = self.chosen.get(key) or pool.chosen(task.query, _names(task), apps)
+            shots = self.chosen.get(key) or pool.chosen(task.query, _tool_names(task), apps)
             self.chosen[key] = shots
-        return replace(self.setup, examples=tuple(map(_example, shots)), shots=pool.asked.number)
+        return replace(self.setup, examples=tuple(map(_make_example, shots)), shots=pool.asked.number)
 
     def _played(
         self,
@@ -261,12 +267,12 @@ class Prepared:
     ) -> tuple[Example, ...]:
         """The first demonstrations of which every call gives a value; none where no tools are at hand."""
         examples: list[tuple[Shot, Example]] = []
-        ranked = pool.chosen(task.query, _names(task), number=None)
+        ranked = pool.chosen(task.query, _tool_names(task), number=None)
         for shot in ranked if pool.asked.by == "first" else reversed(ranked):
             if box is None or len(examples) == pool.asked.number:
                 break
             if shot.answer not in played_answers:
-                played_answers[shot.answer] = played(shot.answer, box)
+                played_answers[shot.answer] = run_example(shot.answer, box)
             answer = played_answers[shot.answer]
             examples += [] if answer is None else [(shot, Example(shot.query, answer))]
         examples = examples if pool.asked.by == "first" else examples[::-1]
@@ -277,33 +283,33 @@ class Prepared:
         if not self.pipeline.acts or isinstance(task, str):
             return None
         if self.form == "complexfuncbench":
-            return partial(simulated, sample, runner="gpt" if self.setup.official else "glm")
-        return partial(_tools, task, box) if box is not None else None
+            return partial(simulated_api, sample, runner="gpt" if self.setup.official else "glm")
+        return partial(_tool_runner, task, box) if box is not None else None
 
 
-def _digest(task: Task | str) -> str:
+def _task_digest(task: Task | str) -> str:
     return "" if isinstance(task, str) else digest(task.query, task.messages)
 
 
-def _example(shot: Shot) -> Example:
+def _make_example(shot: Shot) -> Example:
     return Example(shot.query, shot.answer)
 
 
-def _of_agents(shots: Sequence[Shot], sample: Sample, number: int) -> tuple[Shot, ...]:
+def _agent_shots(shots: Sequence[Shot], sample: Sample, number: int) -> tuple[Shot, ...]:
     """Of all demonstrations, the closest last, those that the agents of gold's apps are shown."""
-    agents = [[shot for shot in reversed(shots) if app in shot.apps][:number] for app in apps_of(sample)]
+    agents = [[shot for shot in reversed(shots) if app in shot.apps][:number] for app in gold_apps(sample)]
     return tuple({shot.id: shot for some in agents for shot in some}.values())
 
 
-def _names(task: Task) -> frozenset[str]:
+def _tool_names(task: Task) -> frozenset[str]:
     """The names of the tools on offer; none where they are those of apps."""
     if task.form == "appbench":
         return frozenset()
     return frozenset(tool.full_name for tool in catalog_of(task).tools)
 
 
-def _tools(task: Task, box: Sandbox) -> Acting:
-    return with_tools(box, [tool.full_name for tool in catalog_of(task).tools])
+def _tool_runner(task: Task, box: Sandbox) -> CallRunner:
+    return tool_runner(box, [tool.full_name for tool in catalog_of(task).tools])
 
 
 def prepare(  # noqa: PLR0913
@@ -315,8 +321,8 @@ def prepare(  # noqa: PLR0913
     ids: Sequence[str] = (),
     limit: int | None = None,
     source: str = "",
-    shots: Shots | None = None,
-    choice: Choice | None = None,
+    shots: ShotOptions | None = None,
+    choice: ToolChoice | None = None,
     cache: str | None = None,
 ) -> Prepared:
     """Everything that can be wrong before anything is asked.
@@ -336,33 +342,39 @@ def prepare(  # noqa: PLR0913
     Raises:
         InputError: there is no such pipeline or sample, or none can be asked.
     """
-    chosen = pipeline(name or USUAL[tasks.form], tasks.form)
+    chosen = pipeline(name or DEFAULT_PIPELINES[tasks.form], tasks.form)
     refuse_setup(setup, chosen, tasks.form)
     pool = None
     if shots is not None:
-        if (chosen.name, tasks.form) not in SHOWN:
+        if (chosen.name, tasks.form) not in USED_OPTIONS:
             raise InputError(f"the prompts of {chosen.name} show no demonstrations for {tasks.form}")
         lacking = [
             prompt
-            for prompt in SHOWN[chosen.name, tasks.form]
+            for prompt in USED_OPTIONS[chosen.name, tasks.form]
             if "{examples}" not in setup.prompts.texts[prompt]
         ]
         if lacking:
             raise InputError(f"{lacking[0]}.txt of --prompts has no {{examples}}: --shots shows them there")
         pool = read_pool(shots, tasks.form, tasks.samples, source, dialect=setup.notation, cache=cache)
     offered = (
-        None if choice is None else choosing(choice, tasks.form, tasks.samples, tools=tools, source=source)
+        None
+        if choice is None
+        else tool_chooser(choice, tasks.form, tasks.samples, tools=tools, source=source)
     )
-    samples = _selected(tasks.samples, ids)[:limit]
+    samples = _select_samples(tasks.samples, ids)[:limit]
     offers = [_offer(sample, offered) for sample in samples]
-    seen = [_seen(sample, tasks.form, tools, offer) for sample, offer in zip(samples, offers, strict=True)]
+    seen = [
+        _visible_task(sample, tasks.form, tools, offer) for sample, offer in zip(samples, offers, strict=True)
+    ]
     if not samples or all(isinstance(task, str) for task in seen):
         raise InputError(str(seen[0]) if seen else "there is nothing to ask: no sample is there")
     chosen_tools = {
-        sample.id: offer for sample, offer in zip(samples, offers, strict=True) if isinstance(offer, Offered)
+        sample.id: offer
+        for sample, offer in zip(samples, offers, strict=True)
+        if isinstance(offer, OfferedTools)
     }
     selection, all_ids = (tuple(samples), tuple(seen)), tuple(sample.id for sample in tasks.samples)
-    golds = {} if pool is None else golds_of(tasks.form, samples, tasks.samples, source)
+    golds = {} if pool is None else gold_call_texts(tasks.form, samples, tasks.samples, source)
     prepared = Prepared(
         tasks.form, chosen, setup, *selection, source, pool, choice, chosen_tools, all_ids, golds, cache=cache
     )
@@ -372,23 +384,23 @@ def prepare(  # noqa: PLR0913
     return prepared
 
 
-def _offer(sample: Sample, offered: Chosen | None) -> Offered | str | None:
+def _offer(sample: Sample, offered: ToolChooser | None) -> OfferedTools | str | None:
     try:
         return None if offered is None else offered(sample)
     except InputError as problem:
         return str(problem)
 
 
-def _seen(sample: Sample, form: str, tools: Any, offer: Offered | str | None) -> Task | str:
+def _visible_task(sample: Sample, form: str, tools: Any, offer: OfferedTools | str | None) -> Task | str:
     if isinstance(offer, str):
         return offer
     try:
-        return visible(sample, form, tools=tools if offer is None else offer.tools)
+        return visible_task(sample, form, tools=tools if offer is None else offer.tools)
     except InputError as problem:
         return str(problem)
 
 
-def _selected(samples: Sequence[Sample], ids: Sequence[str]) -> list[Sample]:
+def _select_samples(samples: Sequence[Sample], ids: Sequence[str]) -> list[Sample]:
     if not ids:
         return list(samples)
     known_ids = {sample.id for sample in samples}
@@ -399,12 +411,12 @@ def _selected(samples: Sequence[Sample], ids: Sequence[str]) -> list[Sample]:
     return [sample for sample in samples if sample.id in ids]
 
 
-def as_shown(
+def request_record(
     sample: Sample,
     request: Request | str,
     sampling: Mapping[str, Any],
-    offer: Offered | None = None,
-    extra: Mapping[str, Any] = _NOTHING,
+    offer: OfferedTools | None = None,
+    extra: Mapping[str, Any] = _NO_FIELDS,
 ) -> dict[str, Any]:
     """A first request as a record, for people who want to see it before they pay for it."""
     if isinstance(request, str):

@@ -14,12 +14,12 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError, ModelError, PlanevalError
 from planner_eval.models.cache import request_text
-from planner_eval.models.pipelines.pipeline import Act, Failure, Observed, Outcome, Request, Steps
-from planner_eval.models.replies import Model, Reply, as_data, of_data
-from planner_eval.reading.dialects.conversations.api_answers import ended
+from planner_eval.models.pipelines.pipeline import CallRequest, Failure, Observations, Outcome, Request, Steps
+from planner_eval.models.replies import Model, Reply, read_reply_data, reply_data
+from planner_eval.reading.dialects.conversations.api_answers import answer_state
 
 if TYPE_CHECKING:
-    from planner_eval.models.pipelines.agents import Acting
+    from planner_eval.models.pipelines.agent_pipelines import CallRunner
 
 
 # ----------------------------------------------------------------------
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FORMAT = "planeval.predict/1"
 
 
-class Kept(NamedTuple):
+class StoredReply(NamedTuple):
     """A reply that was given before.
 
     Args:
@@ -62,7 +62,7 @@ class Journal:
         self.path = path
         self._places: dict[str, int] = {}
         self._tasks: dict[str, str] = {}
-        self._replies: dict[str, list[Kept]] = {}
+        self._replies: dict[str, list[StoredReply]] = {}
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Journal:
@@ -100,7 +100,7 @@ class Journal:
             raise InputError(f"{self.path}: the sample {key!r} was another one then: name another folder")
         return True
 
-    def replies(self, key: str) -> list[Kept]:
+    def replies(self, key: str) -> list[StoredReply]:
         """The replies that an unfinished sample had, in order."""
         return self._replies.get(key, [])
 
@@ -124,7 +124,7 @@ class Journal:
     # ------------------------------------------------------------ what is added
     def reply(self, key: str, number: int, hash: str, reply: Reply) -> None:
         """Keep a reply."""
-        self._add({"sample": key, "request": number, "hash": hash, "reply": as_data(reply)})
+        self._add({"sample": key, "request": number, "hash": hash, "reply": reply_data(reply)})
 
     def finish(self, key: str, row: Mapping[str, Any]) -> None:
         """Keep a sample's row."""
@@ -169,11 +169,11 @@ class Journal:
             if "row" not in entry:
                 replies = self._replies.setdefault(key, [])
                 del replies[entry["request"] :]
-                replies.append(Kept(entry["hash"], of_data(entry["reply"])))
+                replies.append(StoredReply(entry["hash"], read_reply_data(entry["reply"])))
                 return True
             self._places[key] = offset
             self._tasks[key] = entry["row"].get("task", "")
-            if asked_again(entry["row"]):
+            if has_failed_request(entry["row"]):
                 self._replies.setdefault(key, [])
             else:
                 self._replies.pop(key, None)
@@ -186,10 +186,13 @@ FAILED_REQUESTS = frozenset({"transport", "context", "refused", "missing"})
 """The codes of rows whose sample could not be asked; a resumed run asks again."""
 
 
-def asked_again(row: Mapping[str, Any]) -> bool:
+def has_failed_request(row: Mapping[str, Any]) -> bool:
     """Whether a row says that a request failed.
 
-    >>> asked_again({"error": {"code": "transport"}}), asked_again({"error": {"code": "no_route"}})
+    >>> (
+    ...     has_failed_request({"error": {"code": "transport"}}),
+    ...     has_failed_request({"error": {"code": "no_route"}})
+    ... )
     (True, False)
     """
     return (row.get("error") or {}).get("code") in FAILED_REQUESTS
@@ -197,7 +200,7 @@ def asked_again(row: Mapping[str, Any]) -> bool:
 
 # ----------------------------------------------------------------------
 # Many samples through a pipeline at once: concurrency, rows in the samples' order, going on after a stop.
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,14 +218,14 @@ class Job:
 
     id: str
     begin: Callable[[], Steps]
-    acting: Callable[[], Acting] | None = None
+    acting: Callable[[], CallRunner] | None = None
     task: str = ""
     repetition: int | None = None
-    beside: Callable[[], Mapping[str, Any]] = lambda: _NOTHING
+    beside: Callable[[], Mapping[str, Any]] = lambda: _NO_FIELDS
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class AskOptions:
     """Whom to ask, and how.
 
     Args:
@@ -235,7 +238,7 @@ class Asking:
 
     model: Callable[[int], Model]
     router: Callable[[int], Model] | None = None
-    sampling: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    sampling: Mapping[str, Any] = field(default_factory=lambda: _NO_FIELDS)
     concurrency: int = 8
     messages: bool = True
 
@@ -244,15 +247,15 @@ class Asking:
         return [self.model(0), *([self.router(0)] if self.router else [])]
 
 
-def keys(jobs: Iterable[Job]) -> list[str]:
-    """What tells the jobs apart, see :func:`keys_of`."""
-    return keys_of(job.id for job in jobs)
+def job_keys(jobs: Iterable[Job]) -> list[str]:
+    """What tells the jobs apart, see :func:`unique_keys`."""
+    return unique_keys(job.id for job in jobs)
 
 
-def keys_of(ids: Iterable[str]) -> list[str]:
+def unique_keys(ids: Iterable[str]) -> list[str]:
     """Ids, with a number where one occurs again.
 
-    >>> keys_of(["a", "a", "b"])
+    >>> unique_keys(["a", "a", "b"])
     ['a', 'a#2', 'b']
     """
     seen: dict[str, int] = {}
@@ -263,9 +266,9 @@ def keys_of(ids: Iterable[str]) -> list[str]:
     return keys
 
 
-async def run(
+async def run_jobs(
     jobs: Sequence[Job],
-    asking: Asking,
+    asking: AskOptions,
     journal: Journal,
     *,
     tell: Callable[[Mapping[str, Any]], None] = lambda row: None,
@@ -281,7 +284,7 @@ async def run(
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
-    pairs = zip(keys(jobs), jobs, strict=True)
+    pairs = zip(job_keys(jobs), jobs, strict=True)
     todo = iter([(key, job) for key, job in pairs if not journal.finished(key, job.task)])
 
     # Tools run in one thread: a sandbox serves one caller at a time.
@@ -289,7 +292,7 @@ async def run(
 
         async def work() -> None:
             for key, job in todo:
-                row = await _Sample(key, job, asking, journal, hands).row()
+                row = await _SampleRun(key, job, asking, journal, hands).row()
                 journal.finish(key, row)
                 tell(row)
 
@@ -301,7 +304,7 @@ async def run(
             raise failures.exceptions[0] from None
 
 
-def rows(order: Sequence[str], journal: Journal) -> Iterator[dict[str, Any]]:
+def finished_rows(order: Sequence[str], journal: Journal) -> Iterator[dict[str, Any]]:
     """All finished rows in the samples' order, without what differs from run to run of the same replies.
 
     Args:
@@ -350,31 +353,31 @@ def write_rows(path: Path, order: Sequence[str], journal: Journal) -> Rows:
     """Write a run's rows in the samples' order, beside the file first, so that it is whole or not there."""
     part_path = path.with_suffix(".part")
     with part_path.open("w", encoding="utf-8", errors="backslashreplace") as file:
-        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows(order, journal))
+        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in finished_rows(order, journal))
     part_path.replace(path)
     return Rows(path)
 
 
-def how_it_ended(requests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def ending_fields(requests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """What stands in a record beside an answer that is cut, refused or failed; nothing where it is whole.
 
     A reply that is no whole one makes an answer of several none; those that only come before it in a
     conversation do not.
 
-    >>> how_it_ended([{"stage": "plan", "reply": {"text": "f("}, "finish_reason": "length"}])
+    >>> ending_fields([{"stage": "plan", "reply": {"text": "f("}, "finish_reason": "length"}])
     {'finish_reason': 'length'}
     """
     for request in requests:
         ending = {"finish_reason": request["finish_reason"], "refusal": request["reply"].get("refusal", "")}
-        if request["stage"] != "history" and ended(ending) is not None:
+        if request["stage"] != "history" and answer_state(ending) is not None:
             return {key: value for key, value in ending.items() if value}
     return {}
 
 
-class _Sample:
+class _SampleRun:
     """One sample under way."""
 
-    def __init__(self, key: str, job: Job, asking: Asking, journal: Journal, hands: Executor) -> None:
+    def __init__(self, key: str, job: Job, asking: AskOptions, journal: Journal, hands: Executor) -> None:
         self.key, self.job, self.asking, self.journal, self.hands = key, job, asking, journal, hands
         self.kept = list(journal.replies(key))
         self.requests: list[dict[str, Any]] = []
@@ -410,11 +413,11 @@ class _Sample:
                 step = steps.send(sent)
                 if isinstance(step, Request):
                     sent = await self._ask(step)
-                elif isinstance(step, Act) and acting is not None:
+                elif isinstance(step, CallRequest) and acting is not None:
                     loop = asyncio.get_running_loop()
                     sent = await loop.run_in_executor(self.hands, acting, step.calls)
                 else:
-                    sent = Observed(over=True)
+                    sent = Observations(over=True)
         except StopIteration as end:
             outcome: Outcome = end.value
             return outcome
@@ -483,6 +486,6 @@ class _Sample:
             "stages": dict(outcome.stages),
             "stop": outcome.stop,
             "error": error,
-            **how_it_ended(self.requests),
+            **ending_fields(self.requests),
             "requests": self.requests,
         }

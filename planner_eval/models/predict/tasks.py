@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from planner_eval.base.arguments import SEVERAL, expect
+from planner_eval.base.arguments import LIST, expect
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.benchmarks.datasets.published import published
+from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.datasets.sample import Sample, load_json, load_jsonl
-from planner_eval.benchmarks.gold import PREFIX, gold_samples
+from planner_eval.benchmarks.gold import DATASET_PREFIX, gold_samples
 from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
-from planner_eval.models.pipelines.pipeline import OWN
+from planner_eval.models.pipelines.pipeline import OWN_TASKS
 from planner_eval.plan.model import Call
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.fields import ID_FIELDS, choose_content, id_text
@@ -31,17 +31,17 @@ from planner_eval.reading.files.record import Record
 _SPEAKERS = ("user", "tool", "function", "system", "developer")
 """Who may speak last before the model does."""
 
-FIELD = "messages"
+MESSAGES_FIELD = "messages"
 """The field of a task that holds its conversation."""
 
 Messages = Sequence[Mapping[str, Any]]
 
 
-def parted(messages: Any) -> tuple[Messages, Messages]:
+def split_conversation(messages: Any) -> tuple[Messages, Messages]:
     """What of a conversation is shown, and what is left out; nothing of what is none.
 
     >>> talk = [{"role": one} for one in ("user", "assistant", "tool", "assistant")]
-    >>> [len(part) for part in parted(talk)], [len(part) for part in parted(talk[:3])]
+    >>> [len(part) for part in split_conversation(talk)], [len(part) for part in split_conversation(talk[:3])]
     ([1, 3], [3, 0])
     """
     if not isinstance(messages, list) or not all(isinstance(message, Mapping) for message in messages):
@@ -56,75 +56,76 @@ def parted(messages: Any) -> tuple[Messages, Messages]:
     return messages[:end], messages[end:]
 
 
-def left_out(golds: PlanFile) -> PlanFile:
+def keep_left_out(golds: PlanFile) -> PlanFile:
     """Gold plans, of recorded conversations those that a prompt leaves out; a turn is counted in these.
 
     Where another field holds the gold of a file, so it is for the records where it is absent or null.
     """
-    if golds.content in (FIELD, None):
-        return golds.each(_left_out)
-    count = sum(_without(golds.content, record) for record in golds.records)
+    if golds.content in (MESSAGES_FIELD, None):
+        return golds.each(_cut_source)
+    count = sum(_has_left_out_turns(golds.content, record) for record in golds.records)
     if not count:
         return golds
-    notes = [note for note in golds.notes if f"{FIELD!r}, which is not" not in note]
+    notes = [note for note in golds.notes if f"{MESSAGES_FIELD!r}, which is not" not in note]
     lack = "task has" if count == 1 else "tasks have"
     notes.append(
-        f"{golds.name}: {count:,} {lack} no {golds.content!r}: the turns of {FIELD!r} that the prompt leaves "
+        f"{golds.name}: {count:,} {lack} no {golds.content!r}: the turns of {MESSAGES_FIELD!r} "
+        "that the prompt leaves "
         "out are the gold there"
     )
-    return golds.each(partial(_turns_without, golds.content))._replace(notes=tuple(notes))
+    return golds.each(partial(_replace_source, golds.content))._replace(notes=tuple(notes))
 
 
-def _without(field: str, record: Record) -> bool:
+def _has_left_out_turns(field: str, record: Record) -> bool:
     """Whether a record has nothing in such a field, and a conversation of which turns are left out."""
     lacks = record.error is not None and record.fields.get(field) is None
-    return lacks and bool(parted(record.fields.get(FIELD))[1])
+    return lacks and bool(split_conversation(record.fields.get(MESSAGES_FIELD))[1])
 
 
-def _turns_without(field: str, record: Record) -> Record:
-    if not _without(field, record):
+def _replace_source(field: str, record: Record) -> Record:
+    if not _has_left_out_turns(field, record):
         return record
-    return record._replace(source=list(parted(record.fields[FIELD])[1]), error=None)
+    return record._replace(source=list(split_conversation(record.fields[MESSAGES_FIELD])[1]), error=None)
 
 
-def _left_out(record: Record) -> Record:
+def _cut_source(record: Record) -> Record:
     source = record.source
-    talk = source.get(FIELD) if isinstance(source, Mapping) else source
+    talk = source.get(MESSAGES_FIELD) if isinstance(source, Mapping) else source
     if not isinstance(talk, list) or not any(
         isinstance(message, Mapping) and "role" in message for message in talk
     ):
         return record
-    answer_turns = parted(talk)[1]
+    answer_turns = split_conversation(talk)[1]
     if answer_turns:
         return record._replace(source=list(answer_turns))
     why = "there is no gold: its conversation does not end with the assistant, so all of it was shown"
     return record._replace(source=None, error=ParseError(why, code="parse.empty"))
 
 
-NO_CALL = "No tool is needed, or none fits."
+NO_CALL_TEXT = "No tool is needed, or none fits."
 """The sentence that a prompt asks for where gold calls nothing, and has no words of its own."""
 
 
-def words_of(source: Any) -> str:
+def gold_words(source: Any) -> str:
     """What gold without a call says: its recorded words, else a sentence.
 
     Args:
         source: The gold as it stands in its record.
 
-    >>> words_of([{"role": "assistant", "content": "You are welcome."}]), words_of([])
+    >>> gold_words([{"role": "assistant", "content": "You are welcome."}]), gold_words([])
     ('You are welcome.', 'No tool is needed, or none fits.')
     """
     last = source[-1] if isinstance(source, list) and source else source
     text = last.get("content") if isinstance(last, Mapping) else last
     if not isinstance(text, str) or text.lstrip()[:1] in ("", "[", "{", "<"):
-        return NO_CALL
+        return NO_CALL_TEXT
     try:
-        return NO_CALL if parse(text).calls else text.strip()
+        return NO_CALL_TEXT if parse(text).calls else text.strip()
     except ParseError:
-        return NO_CALL
+        return NO_CALL_TEXT
 
 
-def refuse_shown(fields: Mapping[str, Any], messages: Messages, named: str) -> None:
+def refuse_shown_gold(fields: Mapping[str, Any], messages: Messages, named: str) -> None:
     """Refuse a task whose conversation, as it is shown, answers the question with gold's own calls.
 
     Args:
@@ -143,12 +144,12 @@ def refuse_shown(fields: Mapping[str, Any], messages: Messages, named: str) -> N
         return
     try:
         field = choose_content(f"task {named!r}", [dict(fields)], "gold")
-        if field is None or field == FIELD:
+        if field is None or field == MESSAGES_FIELD:
             return
         gold, shown_calls = parse(fields[field]).calls, parse(since).calls
     except (ParseError, InputError):  # what cannot be read is said where it is scored
         return
-    if gold and shown_calls and all(_alike(*pair) for pair in zip(gold, shown_calls, strict=False)):
+    if gold and shown_calls and all(_is_same_call(*pair) for pair in zip(gold, shown_calls, strict=False)):
         raise InputError(
             f"task {named!r}: its conversation shows the calls of its {field!r}: {shown_calls[0].tool} is "
             "gold and in the prompt; end the conversation before them, or name as gold only what comes after "
@@ -156,13 +157,13 @@ def refuse_shown(fields: Mapping[str, Any], messages: Messages, named: str) -> N
         )
 
 
-def _alike(first: Call, second: Call) -> bool:
+def _is_same_call(first: Call, second: Call) -> bool:
     return first.tool == second.tool and first.arguments == second.arguments
 
 
 # ----------------------------------------------------------------------
 # What is asked: the samples of a benchmark, or tasks of one's own out of a file.
-QUESTIONS = ("query", "question", "input", "prompt", "instruction", "task", "request")
+QUESTION_FIELDS = ("query", "question", "input", "prompt", "instruction", "task", "request")
 """Fields of one's own tasks that hold the question, the likeliest first."""
 
 
@@ -195,13 +196,13 @@ def read_tasks(
     ('own', '7', 'Why?', None)
     """
     if not isinstance(source, str):
-        expect(SEVERAL, samples=source)
+        expect(LIST, samples=source)
         if all(isinstance(entry, Sample) for entry in source):
-            return Tasks(name or OWN, list(source))  # type: ignore[arg-type]
-        return Tasks(OWN, _own(source))
-    if name and name != OWN:
+            return Tasks(name or OWN_TASKS, list(source))  # type: ignore[arg-type]
+        return Tasks(OWN_TASKS, _read_own_tasks(source))
+    if name and name != OWN_TASKS:
         return Tasks(name, gold_samples(benchmark(name), source, cache=cache))
-    benchmark_name = None if Path(source).exists() else _benchmark_of(source.removeprefix(PREFIX))
+    benchmark_name = None if Path(source).exists() else _benchmark_of(source.removeprefix(DATASET_PREFIX))
     if benchmark_name:
         return Tasks(benchmark_name, gold_samples(BENCHMARKS[benchmark_name], source, cache=cache))
     path = Path(source)
@@ -210,11 +211,11 @@ def read_tasks(
     if not path.exists() and "." not in source:
         raise InputError(f"there is no file {source}, and no data set of that name: see 'planeval data list'")
     data = [line.data for line in load_jsonl(path)] if path.suffix == ".jsonl" else load_json(path)
-    return Tasks(OWN, _own(data if isinstance(data, list) else [data], source))
+    return Tasks(OWN_TASKS, _read_own_tasks(data if isinstance(data, list) else [data], source))
 
 
 def _benchmark_of(name: str) -> str | None:
-    sets = published().values()
+    sets = published_datasets().values()
     return next(
         (
             data_set.benchmark
@@ -225,13 +226,13 @@ def _benchmark_of(name: str) -> str | None:
     )
 
 
-def _own(records: Iterable[Any], source: str = "the tasks") -> list[Sample]:
+def _read_own_tasks(records: Iterable[Any], source: str = "the tasks") -> list[Sample]:
     """Tasks of one's own.
 
     Raises:
         InputError: two have one id, which is to tell their answers apart.
     """
-    samples = [_task(record, number) for number, record in enumerate(records, 1)]
+    samples = [_read_task(record, number) for number, record in enumerate(records, 1)]
     firsts: dict[str, int] = {}
     for number, sample in enumerate(samples, 1):
         first = firsts.setdefault(sample.id, number)
@@ -243,19 +244,19 @@ def _own(records: Iterable[Any], source: str = "the tasks") -> list[Sample]:
     return samples
 
 
-def numbered(number: int) -> str:
+def numbered_id(number: int) -> str:
     """The id of a task that has none, by where it stands, counted from 1."""
     return f"task-{number}"
 
 
-def _task(record: Any, number: int) -> Sample:
+def _read_task(record: Any, number: int) -> Sample:
     """A task of one's own: nothing but its question, or its conversation, and its tools is taken over."""
     fields: Mapping[str, Any] = record if isinstance(record, Mapping) else {"query": record}
     named = next((text for key in ID_FIELDS if (text := id_text(fields.get(key))) is not None), None)
-    talk, _ = parted(fields.get(FIELD))
-    named = named or numbered(number)
-    refuse_shown(fields, talk, named)
-    field = next((key for key in QUESTIONS if isinstance(fields.get(key), str) and fields[key]), None)
+    talk, _ = split_conversation(fields.get(MESSAGES_FIELD))
+    named = named or numbered_id(number)
+    refuse_shown_gold(fields, talk, named)
+    field = next((key for key in QUESTION_FIELDS if isinstance(fields.get(key), str) and fields[key]), None)
     query = (
         fields[field]
         if field
@@ -264,7 +265,8 @@ def _task(record: Any, number: int) -> Sample:
     extra: dict[str, Any] = {"messages": list(talk)} if talk else {}
     if talk and field and not any(query.strip() in str(message.get("content")) for message in talk):
         extra["refused"] = (
-            f"task {named!r} has {field!r} and {FIELD!r}, of which only the conversation would be shown: "
+            f"task {named!r} has {field!r} and {MESSAGES_FIELD!r}, of which only the conversation "
+            "would be shown: "
             "leave one of them out, or end the conversation with the question"
         )
     return Sample(named, query, fields.get("tools"), extra=extra)

@@ -6,20 +6,20 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from planner_eval.base.arguments import FUNCTION, NAME, PATH, SEVERAL, expect, expect_or_none
+from planner_eval.base.arguments import FUNCTION, LIST, NAME, PATH, expect, expect_or_none
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.benchmark import VARIANTS
-from planner_eval.benchmarks.charts import System, chart_of
+from planner_eval.benchmarks.charts import System, find_chart
 from planner_eval.benchmarks.judging import Judge
 from planner_eval.benchmarks.registry import benchmark
 from planner_eval.benchmarks.score import Scored
-from planner_eval.models.tables.runs import Told
-from planner_eval.models.tables.sources import How, UnderBenchmark
+from planner_eval.models.tables.runs import TableRun
+from planner_eval.models.tables.sources import BenchmarkSource, ScoringOptions
 from planner_eval.models.tables.table import form_of, named_runs
 from planner_eval.results.drawing.charts import Chart
 from planner_eval.results.views.compare import free_names
 
-Shown: TypeAlias = "Scored | str | os.PathLike[str]"
+ChartSystem: TypeAlias = "Scored | str | os.PathLike[str]"
 
 
 def chart(
@@ -61,14 +61,14 @@ def chart(
     expect_or_none(NAME, figure=figure)
     expect_or_none(PATH, gold=gold, prompts=prompts)
     expect_or_none(FUNCTION, run=run)
-    expect(SEVERAL, systems=[systems] if isinstance(systems, (Scored, str, os.PathLike)) else systems)
+    expect(LIST, systems=[systems] if isinstance(systems, (Scored, str, os.PathLike)) else systems)
     if isinstance(systems, Scored):
         systems = {"answers": systems}
     items = [*systems.values()] if isinstance(systems, Mapping) else [*systems]
     if items and all(isinstance(item, Scored) for item in items):
         assert isinstance(systems, Mapping)
         chart_systems = [System(str(name), scored, run=run) for name, scored in systems.items()]
-        chosen = chart_of(chart_systems[0].scored.benchmark, figure)
+        chosen = find_chart(chart_systems[0].scored.benchmark, figure)
         for system in chart_systems:
             lacking = {k: v for k, v in chosen.settings.items() if system.scored.options.get(k) != v}
             for key, value in lacking.items():
@@ -81,10 +81,10 @@ def chart(
     if form is None:
         raise InputError("charts are those of a benchmark's paper, and these runs are of tasks of one's own")
     bench = benchmark(form)
-    chosen = chart_of(bench, figure)
-    how = How(variant, None if gold is None else os.fspath(gold), judge, prompts, run)
+    chosen = find_chart(bench, figure)
+    how = ScoringOptions(variant, None if gold is None else os.fspath(gold), judge, prompts, run)
     chosen_settings = tuple(sorted({**settings, **chosen.settings}.items()))
-    sources = [UnderBenchmark(r, bench, how) for _, r in named]
+    sources = [BenchmarkSource(r, bench, how) for _, r in named]
     names = free_names(_labels(named), heads=("",))
     chart_systems = [
         System(name, source.scored_with(chosen_settings), source.run.asked, run, source.samples)
@@ -93,7 +93,7 @@ def chart(
     return chosen.make(chart_systems)
 
 
-def _labels(named: Sequence[tuple[str | None, Told]]) -> Iterator[str]:
+def _labels(named: Sequence[tuple[str | None, TableRun]]) -> Iterator[str]:
     """What runs are called; those of one system by their pipelines too, or else by their folders."""
     labels = [run.label if name is None else name for name, run in named]
     for label, (_, run) in zip(labels, named, strict=True):

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 from planner_eval.benchmarks.layouts import Column
-from planner_eval.models.pipelines.shots import LEAK
-from planner_eval.models.predict.folder import KIND, Predicted, predicted
+from planner_eval.models.pipelines.demonstrations import LEAK_MARK
+from planner_eval.models.predict.folder import RUN_KIND, PredictedRun, read_predicted_run
 from planner_eval.results.runs.stored import run_data
 
 
-class Told(NamedTuple):
+class TableRun(NamedTuple):
     """What a run's folder says of it.
 
     Args:
@@ -34,7 +34,7 @@ class Told(NamedTuple):
     form: str | None
     asked: Mapping[str, Any]
     settings: Mapping[str, str] | None
-    predicted: Predicted | None
+    predicted: PredictedRun | None
     metrics: tuple[str, ...] = ()
     mark: str = ""
     cache: str | None = None
@@ -49,7 +49,7 @@ class Told(NamedTuple):
             columns: All columns of the table.
         """
         if self.predicted is not None or self.form is None:
-            return all(_has(self.asked.get(key), expected) for key, expected in column.where.items())
+            return all(_is_expected(self.asked.get(key), expected) for key, expected in column.where.items())
         if dict(self.settings or {}) != dict(column.settings):
             return False
         return all(other.where == column.where for other in columns if other.settings == column.settings)
@@ -62,18 +62,18 @@ class Told(NamedTuple):
             return f"a run of score{marked}"
         usual = {"shots": 0, "repeat": 1, "history": "gold"}
         named = [f"{key} {value}" for key, value in self.asked.items() if value != usual.get(key, "")]
-        description = f"{counted(len(self.predicted.ids), 'sample')}, " + ", ".join(named)
+        description = f"{format_count(len(self.predicted.ids), 'sample')}, " + ", ".join(named)
         unanswered = self.predicted.unasked
         return (
             description + (f", {unanswered:,} of them without a whole answer" if unanswered else "") + marked
         )
 
 
-def _has(value: Any, expected: Any) -> bool:
+def _is_expected(value: Any, expected: Any) -> bool:
     return value in expected if isinstance(expected, list) else value == expected
 
 
-def told(path: str) -> Told:
+def read_table_run(path: str) -> TableRun:
     """What a folder says of its run.
 
     Raises:
@@ -81,17 +81,19 @@ def told(path: str) -> Told:
     """
     data = run_data(path)
     try:
-        return _told(path, data)
+        return _make_table_run(path, data)
     except (AttributeError, KeyError, TypeError, ValueError):
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
 
 
-def _told(path: str, data: Mapping[str, Any]) -> Told:
-    if data.get("kind") == KIND:
-        model_run = predicted(path)
+def _make_table_run(path: str, data: Mapping[str, Any]) -> TableRun:
+    if data.get("kind") == RUN_KIND:
+        model_run = read_predicted_run(path)
         form = None if model_run.form == "own" else model_run.form
-        label, run_setup = str(model_run.options.get("model")), _asked(model_run.options)
-        return Told(path, label, form, run_setup, None, model_run, mark=model_run.mark, cache=model_run.cache)
+        label, run_setup = str(model_run.options.get("model")), _read_setup(model_run.options)
+        return TableRun(
+            path, label, form, run_setup, None, model_run, mark=model_run.mark, cache=model_run.cache
+        )
     options = data.get("options")
     if data.get("kind") != "score" or not isinstance(options, Mapping):
         raise InputError(f"{path}: expected the folder of a run of planeval predict or score -o DIR/")
@@ -102,11 +104,11 @@ def _told(path: str, data: Mapping[str, Any]) -> Told:
         if not isinstance(options["benchmark"], str):
             raise ValueError(options["benchmark"])
         settings = {str(key): str(value) for key, value in (options.get("settings") or {}).items()}
-        return Told(path, name, options["benchmark"], {}, settings, None, mark=mark, cache=cache)
-    return Told(path, name, None, {}, {}, None, tuple(map(str, options.get("metrics") or ())), mark)
+        return TableRun(path, name, options["benchmark"], {}, settings, None, mark=mark, cache=cache)
+    return TableRun(path, name, None, {}, {}, None, tuple(map(str, options.get("metrics") or ())), mark)
 
 
-def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
+def _read_setup(options: Mapping[str, Any]) -> dict[str, Any]:
     """What layouts may ask of a run, by their names for it."""
     setup, shots, choice = options.get("setup") or {}, options.get("shots"), options.get("choice")
     shots = setup.get("shots") if shots is None else shots
@@ -117,21 +119,21 @@ def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
         "router": options.get("router") or "",
         "list form": setup.get("listing") or "",
         "repeat": options.get("repeat", 1),
-        "distractors": _chosen(choice) if isinstance(choice, Mapping) else "",
+        "distractors": _format_choice(choice) if isinstance(choice, Mapping) else "",
         "history": setup.get("history") or "gold",
         "notation": setup.get("dialect") or "",
         "constrained by": (setup.get("constrain") or {}).get("by") or "",
         "oddities": "official" if setup.get("official") else "",
-        "leak": "apps" if LEAK in (options.get("gold") or ()) else "",
+        "leak": "apps" if LEAK_MARK in (options.get("gold") or ()) else "",
         "prompts": "published" if (options.get("prompts") or {}).get("published") else "own",
     }
     return values
 
 
-def _chosen(choice: Mapping[str, Any]) -> str:
+def _format_choice(choice: Mapping[str, Any]) -> str:
     """Which tools were on offer beside gold's.
 
-    >>> _chosen({"number": 3, "closeness": "close", "budget": None, "seed": 0})
+    >>> _format_choice({"number": 3, "closeness": "close", "budget": None, "seed": 0})
     '3 close'
     """
     number, budget = choice.get("number"), choice.get("budget")
@@ -141,7 +143,7 @@ def _chosen(choice: Mapping[str, Any]) -> str:
     return " ".join(map(str, words))
 
 
-def refuse_unlike(runs: Sequence[Told]) -> None:
+def refuse_unlike(runs: Sequence[TableRun]) -> None:
     """Refuse runs that were scored by other versions, or otherwise; under a benchmark gold is held later.
 
     Raises:
@@ -155,7 +157,7 @@ def refuse_unlike(runs: Sequence[Told]) -> None:
             raise InputError(f"{prefix}: they are of versions {versions[0]} and {versions[1]}")
         if runs[0].form is not None:
             continue
-        if _golds(data) != _golds(scored[0][1]):
+        if _gold_inputs(data) != _gold_inputs(scored[0][1]):
             raise InputError(f"{prefix}: their gold plans are not the same")
         first_options, other_options = (dict(d["options"]) for d in (scored[0][1], data))
         for name in sorted({*first_options, *other_options} - {"about", "metrics", "keys"}):
@@ -163,5 +165,5 @@ def refuse_unlike(runs: Sequence[Told]) -> None:
                 raise InputError(f"{prefix}: they were not scored alike, {name}")
 
 
-def _golds(data: Mapping[str, Any]) -> list[Any]:
+def _gold_inputs(data: Mapping[str, Any]) -> list[Any]:
     return [(i.get("size"), i.get("digest")) for i in data.get("inputs", ()) if i.get("role") == "gold"]

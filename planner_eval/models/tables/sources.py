@@ -17,17 +17,17 @@ from planner_eval.benchmarks.score import Scored
 from planner_eval.benchmarks.score_benchmark import score_benchmark
 from planner_eval.comparison.metrics.counts import Share
 from planner_eval.comparison.reading import Reading
-from planner_eval.comparison.rows import JUDGED
+from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.models.predict.folder import gold_of
-from planner_eval.models.tables.runs import Told
+from planner_eval.models.tables.runs import TableRun
 from planner_eval.results import scored as rows
 from planner_eval.results.columns import Column as Tallies
-from planner_eval.results.report import figures, in_no_cluster
+from planner_eval.results.report import figures, no_cluster_error
 from planner_eval.results.runs.stored import run_data
-from planner_eval.results.table import Measured
+from planner_eval.results.table import MeasuredFigure
 
 
-class How(NamedTuple):
+class ScoringOptions(NamedTuple):
     """How runs are scored under a benchmark.
 
     Args:
@@ -45,7 +45,7 @@ class How(NamedTuple):
     run: Any = None
 
 
-class Remembered:
+class RememberingJudge:
     """A judge that is asked each question once, however many parts of a table need the answer.
 
     Args:
@@ -79,7 +79,7 @@ class Source(Protocol):
     def names(self, column: Column) -> list[str]:
         """The figures that there are, scored as for a column."""
 
-    def measured(self, column: Column, ids: Collection[str] | None) -> Measured:
+    def measured(self, column: Column, ids: Collection[str] | None) -> MeasuredFigure:
         """A figure, of some samples or of all."""
 
     def clusters(self, key: str) -> dict[str, str]:
@@ -90,7 +90,7 @@ class Source(Protocol):
 
 
 # ---------------------------------------------------------------- under a benchmark
-class UnderBenchmark:
+class BenchmarkSource:
     """A run that is scored under its benchmark, once for each of the options that columns want.
 
     Args:
@@ -99,7 +99,7 @@ class UnderBenchmark:
         how: How it is scored.
     """
 
-    def __init__(self, run: Told, bench: Benchmark, how: How) -> None:
+    def __init__(self, run: TableRun, bench: Benchmark, how: ScoringOptions) -> None:
         self.run, self.bench, self.how, self.variant = run, bench, how, how.variant
         self._scored: dict[tuple[tuple[str, str], ...], Scored] = {}
         self._reports: dict[Any, Report] = {}
@@ -144,7 +144,7 @@ class UnderBenchmark:
         figures = self._report(column, None).figures
         return [f.name for f in figures if not isinstance(f.value, str)]
 
-    def measured(self, column: Column, ids: Collection[str] | None) -> Measured:
+    def measured(self, column: Column, ids: Collection[str] | None) -> MeasuredFigure:
         """A figure, of some samples or of all."""
         samples = self.samples()
         sample_ids = [key for key in samples if ids is None or key in ids]
@@ -155,7 +155,7 @@ class UnderBenchmark:
         column_ids = frozenset(
             k for k in sample_ids if all(key_of(samples[k], a) == b for a, b in column.only.items())
         )
-        empty = Measured(None, ids=column_ids, run=self.run.path)
+        empty = MeasuredFigure(None, ids=column_ids, run=self.run.path)
         if not column_ids:
             return empty._replace(why="the run has no such sample")
         some = None if len(sample_ids) == len(samples) else frozenset(sample_ids)
@@ -165,14 +165,14 @@ class UnderBenchmark:
         except KeyError:
             return empty._replace(why=f"there is no figure {column.figure} here, {self.variant}")
         if isinstance(figure.value, str) or figure.value is None:
-            return empty._replace(why=figure.error or figure.note or _absent(figure))
+            return empty._replace(why=figure.error or figure.note or _absence_reason(figure))
         value = figure.value / (100 if self.variant in column.percent_in else 1)
         tallies = self._tallies(report, column, column_ids, value)
-        return Measured(value, tallies, column_ids, _scale(column, figure, tallies), "", self.run.path)
+        return MeasuredFigure(value, tallies, column_ids, _scale(column, figure, tallies), "", self.run.path)
 
     def clusters(self, key: str) -> dict[str, str]:
         """In which cluster each sample lies; InputError where one lies in none."""
-        return _clusters(key, {name: key_of(s, key) for name, s in self.samples().items()})
+        return _require_clusters(key, {name: key_of(s, key) for name, s in self.samples().items()})
 
     def notes(self) -> list[str]:
         """What does not count in these figures, or counts as wrong."""
@@ -217,9 +217,9 @@ class UnderBenchmark:
 
     def _part(self, scored: Scored, full_report: Report, ids: frozenset[str]) -> Report:
         if self.run.predicted is None:
-            from planner_eval.benchmarks.runs import part_of
+            from planner_eval.benchmarks.runs import select_samples
 
-            return part_of(full_report, ids)
+            return select_samples(full_report, ids)
         records = [r for r in scored.matched.records if r[0].id in ids]
         return self.bench.score(self.variant, records, judge=scored.judge, run=self.how.run, **scored.options)
 
@@ -227,9 +227,9 @@ class UnderBenchmark:
         """What the benchmark says of the run, with some of its options."""
         if settings not in self._scored:
             if self.run.predicted is None:
-                from planner_eval.benchmarks.runs import kept_benchmark
+                from planner_eval.benchmarks.runs import read_stored_benchmark
 
-                scored = kept_benchmark(self.run.path).scored
+                scored = read_stored_benchmark(self.run.path).scored
                 if self.variant not in scored.reports:
                     variants = ", ".join(scored.reports)
                     raise InputError(
@@ -246,14 +246,14 @@ class UnderBenchmark:
         return self._scored[settings]
 
 
-def _clusters(key: str, clusters: Mapping[str, str | None]) -> dict[str, str]:
+def _require_clusters(key: str, clusters: Mapping[str, str | None]) -> dict[str, str]:
     for name, cluster in clusters.items():
         if cluster is None:
-            raise in_no_cluster(key, name)
+            raise no_cluster_error(key, name)
     return {name: cluster for name, cluster in clusters.items() if cluster is not None}
 
 
-def _absent(figure: Figure) -> str:
+def _absence_reason(figure: Figure) -> str:
     return "it was not asked for" if isinstance(figure.value, str) else "there is nothing to count"
 
 
@@ -265,7 +265,7 @@ def _scale(column: Column, figure: Figure, tallies: Mapping[str, Share | None]) 
 
 
 # ---------------------------------------------------------------- one's own
-class OfOwn:
+class OwnSource:
     """Scored pairs of one's own.
 
     Args:
@@ -278,11 +278,11 @@ class OfOwn:
     def __init__(
         self,
         path: str,
-        scored: Sequence[rows.Scored],
+        scored: Sequence[rows.ScoredRow],
         notes: Sequence[str] = (),
         cluster: str | None = None,
     ) -> None:
-        self.path, self.scored, self.said = path, [row for row in scored if row.state in JUDGED], notes
+        self.path, self.scored, self.said = path, [row for row in scored if row.state in JUDGED_STATES], notes
         self.cluster = cluster
         self.unjudged = len(scored) - len(self.scored)
 
@@ -298,21 +298,21 @@ class OfOwn:
         """The metrics that there are."""
         return list(self.scored[0].tallies) if self.scored else []
 
-    def measured(self, column: Column, ids: Collection[str] | None) -> Measured:
+    def measured(self, column: Column, ids: Collection[str] | None) -> MeasuredFigure:
         """A metric, of some samples or of all."""
         tallies = {row.id: row.tallies.get(column.figure) for row in self._chosen(column, ids)}
-        empty = Measured(None, ids=frozenset(tallies), run=self.path)
+        empty = MeasuredFigure(None, ids=frozenset(tallies), run=self.path)
         if not tallies:
             return empty._replace(why="the run has no such sample")
         value = figures({"": Tallies(tallies.values())})[0].value
         if value is None:
             return empty._replace(why="there is nothing to count")
         scale = 100 if column.unit == "percent" else 1
-        return Measured(value, tallies, frozenset(tallies), scale, "", self.path)
+        return MeasuredFigure(value, tallies, frozenset(tallies), scale, "", self.path)
 
     def clusters(self, key: str) -> dict[str, str]:
         """In which cluster each sample lies; InputError where one lies in none."""
-        return _clusters(key, {row.id: row.keys.get(key) for row in self.scored})
+        return _require_clusters(key, {row.id: row.keys.get(key) for row in self.scored})
 
     def notes(self) -> list[str]:
         """What does not count in these figures."""
@@ -321,7 +321,7 @@ class OfOwn:
             notes.append(f"{self.unjudged:,} without a gold plan to be judged by, not counted")
         return notes
 
-    def _chosen(self, column: Column, ids: Collection[str] | None) -> Iterator[rows.Scored]:
+    def _chosen(self, column: Column, ids: Collection[str] | None) -> Iterator[rows.ScoredRow]:
         for row in self.scored:
             if ids is not None and row.id not in ids:
                 continue

@@ -7,31 +7,37 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval._version import __version__
-from planner_eval.base.arguments import FUNCTION, NAME, NAMES, PATH, SEVERAL, expect, expect_or_none
+from planner_eval.base.arguments import FUNCTION, LIST, NAME, NAMES, PATH, expect, expect_or_none
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
 from planner_eval.benchmarks.benchmark import VARIANTS
 from planner_eval.benchmarks.judging import Judge
-from planner_eval.benchmarks.layouts import Column, Layout, layout, layouts, plain
+from planner_eval.benchmarks.layouts import Column, Layout, layout, layouts, plain_layout
 from planner_eval.benchmarks.registry import benchmark
 from planner_eval.comparison.evaluate import pair
-from planner_eval.comparison.metrics import METRICS, choose
-from planner_eval.comparison.reading import AS_IT_COMES
+from planner_eval.comparison.metrics import METRICS, choose_metrics
+from planner_eval.comparison.reading import DEFAULT_READING
 from planner_eval.models.predict.folder import gold_of
-from planner_eval.models.predict.predicted_gold import answers_read, further, golds_asked
-from planner_eval.models.tables.runs import Told, refuse_unlike, told
-from planner_eval.models.tables.sources import How, OfOwn, Remembered, Source, UnderBenchmark
-from planner_eval.reading.files.demonstrations import LABEL
-from planner_eval.results.report import in_order, sureness
+from planner_eval.models.predict.predicted_gold import read_run_answers, repeats_message, select_asked_golds
+from planner_eval.models.tables.runs import TableRun, read_table_run, refuse_unlike
+from planner_eval.models.tables.sources import (
+    BenchmarkSource,
+    OwnSource,
+    RememberingJudge,
+    ScoringOptions,
+    Source,
+)
+from planner_eval.reading.files.demonstrations import SHARED_ANSWERS_LABEL
+from planner_eval.results.report import interval_note, sort_values
 from planner_eval.results.score import refuse_seed, score
-from planner_eval.results.score_runs import kept_score
-from planner_eval.results.table import Head, Measured, Table, make_table
+from planner_eval.results.score_runs import read_stored_score
+from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
 from planner_eval.results.views.compare import free_names
 
 
 # ----------------------------------------------------------------------
 # The columns of a table of runs: those of a published one, or figures by a key.
-def values_of(sources: Mapping[str, Source], by: str | None) -> list[str]:
+def key_values(sources: Mapping[str, Source], by: str | None) -> list[str]:
     """What a key is in the samples of runs; nothing for no key.
 
     Raises:
@@ -75,14 +81,14 @@ def layout_of(
     published = layouts(form)
     if by is None and not metrics and published:
         return next(iter(published.values()))
-    figures = _known(sources, settings)
+    figures = _known_figures(sources, settings)
     if unknown := [metric for metric in metrics if metric not in figures]:
         hint = did_you_mean(unknown[0], figures, f"there are {', '.join(figures)}")
         raise InputError(f"{form} has no figure {unknown[0]!r}: {hint}")
     main = next(iter(published.values())).columns if published else ()
     usual = [c.figure for c in main if not c.settings and c.figure in figures]
     chosen = metrics or tuple(dict.fromkeys(usual)) or tuple(figures)
-    table_layout = plain(chosen, by, values_of(sources, by))
+    table_layout = plain_layout(chosen, by, key_values(sources, by))
     of = {c.figure: c for c in main}
     columns = (
         column._replace(of=of[column.figure].of) if column.figure in of else column
@@ -102,13 +108,13 @@ def with_settings(chosen: Layout, settings: Mapping[str, str]) -> Layout:
     return chosen._replace(columns=tuple(columns))
 
 
-def _known(sources: Mapping[str, Source], settings: Mapping[str, str]) -> list[str]:
+def _known_figures(sources: Mapping[str, Source], settings: Mapping[str, str]) -> list[str]:
     """The figures of any of the runs."""
     empty_column = Column("", "", "", settings=settings)
     return list(dict.fromkeys(name for source in sources.values() for name in source.names(empty_column)))
 
 
-def head_of(column: Column, form: str | None) -> Head:
+def head_of(column: Column, form: str | None) -> ColumnHead:
     """What stands above a column.
 
     Args:
@@ -116,12 +122,12 @@ def head_of(column: Column, form: str | None) -> Head:
         form: The benchmark; None for tasks of one's own.
     """
     lower = METRICS[column.figure].lower if form is None else benchmark(form).less_is_better(column.figure)
-    return Head(column.group, column.head, column.figure, column.unit, column.digits, lower)
+    return ColumnHead(column.group, column.head, column.figure, column.unit, column.digits, lower)
 
 
 # ----------------------------------------------------------------------
 # Tables of systems: models × parts × figures, with intervals and paired tests.
-OWN = ("exact", "calls", "argument_values", "references")
+OWN_METRICS = ("exact", "calls", "argument_values", "references")
 """The metrics of a table of one's own tasks where none is named."""
 
 Folder: TypeAlias = "str | os.PathLike[str]"
@@ -194,22 +200,22 @@ def table(  # noqa: PLR0913 - the options of a public function
     sources: dict[str, Source]
     if form is None:
         _refuse_of_benchmark(layout, settings)
-        chosen_metrics = choose(metrics or OWN)
-        sources = {r.path: _own(r, named_gold, chosen_metrics, by, cluster) for r in all_runs}
-        chosen = plain(chosen_metrics, by, in_order(values_of(sources, by)))
+        chosen_metrics = choose_metrics(metrics or OWN_METRICS)
+        sources = {r.path: _own_source(r, named_gold, chosen_metrics, by, cluster) for r in all_runs}
+        chosen = plain_layout(chosen_metrics, by, sort_values(key_values(sources, by)))
     else:
-        how = How(variant, named_gold, judge and Remembered(judge), prompts, run)
-        sources = {r.path: UnderBenchmark(r, benchmark(form), how) for r in all_runs}
+        how = ScoringOptions(variant, named_gold, judge and RememberingJudge(judge), prompts, run)
+        sources = {r.path: BenchmarkSource(r, benchmark(form), how) for r in all_runs}
         chosen = layout_of(form, layout, by, tuple(metrics), sources, settings)
         chosen = with_settings(chosen, settings)
-    cluster = cluster or next((s.cluster for s in sources.values() if isinstance(s, OfOwn)), None)
+    cluster = cluster or next((s.cluster for s in sources.values() if isinstance(s, OwnSource)), None)
     rows = _rows(named, chosen)
     _refuse_other_gold(list(sources.values()))
     ids = frozenset.intersection(*(s.ids() for s in sources.values())) if common else None
     if ids is not None and not ids:
         raise InputError("no sample is in all of these runs: there is nothing in common")
     cells = [
-        [_measured(column, row_runs, chosen, sources, ids) for column in chosen.columns]
+        [_measure_column(column, row_runs, chosen, sources, ids) for column in chosen.columns]
         for row_runs in rows.values()
     ]
     sure = "95 % intervals"
@@ -219,10 +225,10 @@ def table(  # noqa: PLR0913 - the options of a public function
         cluster_names = {
             name for row in cells for cell in row for key, name in cell.clusters.items() if key in cell.ids
         }
-        sure = sureness(cluster, len(cluster_names))
+        sure = interval_note(cluster, len(cluster_names))
     names = free_names(rows, heads=("",))
     heads = [head_of(column, form) for column in chosen.columns]
-    notes = [*filter(None, [chosen.note]), *_about(names, rows, sources)]
+    notes = [*filter(None, [chosen.note]), *_run_notes(names, rows, sources)]
     provenance = f"planeval {__version__} | " + (
         "metrics" if form is None else f"benchmark {form} ({variant})"
     )
@@ -234,21 +240,21 @@ def table(  # noqa: PLR0913 - the options of a public function
 
 
 # ---------------------------------------------------------------- the runs
-class Named(NamedTuple):
+class NamedRun(NamedTuple):
     """A run, and the name of its system where the user gives one."""
 
     name: str | None
-    run: Told
+    run: TableRun
 
 
-def named_runs(runs: Any) -> list[Named]:
+def named_runs(runs: Any) -> list[NamedRun]:
     """The runs, each with the name of its system where the user gives one."""
     if isinstance(runs, (str, os.PathLike)):
         runs = [runs]
-    expect(SEVERAL, runs=runs)
+    expect(LIST, runs=runs)
     if isinstance(runs, Mapping):
         for folders in runs.values():
-            expect(SEVERAL, run=[folders] if isinstance(folders, (str, os.PathLike)) else folders)
+            expect(LIST, run=[folders] if isinstance(folders, (str, os.PathLike)) else folders)
     pairs: list[tuple[str | None, Any]]
     if isinstance(runs, Mapping):
         pairs = [
@@ -266,10 +272,10 @@ def named_runs(runs: Any) -> list[Named]:
     for index, path in enumerate(paths):
         if path in paths[:index]:
             raise InputError(f"{os.fspath(pairs[index][1])} is named twice")
-    return [Named(name, told(os.fspath(folder))) for name, folder in pairs]
+    return [NamedRun(name, read_table_run(os.fspath(folder))) for name, folder in pairs]
 
 
-def form_of(runs: Sequence[Told]) -> str | None:
+def form_of(runs: Sequence[TableRun]) -> str | None:
     """The benchmark of all runs; None for one's own."""
     first = runs[0]
     for other in runs[1:]:
@@ -288,9 +294,11 @@ def _refuse_of_benchmark(layout: str | None, settings: Mapping[str, str]) -> Non
         raise InputError(f"{next(iter(settings))!r} is no option of tasks of one's own")
 
 
-def _own(run: Told, gold: str | None, metrics: tuple[str, ...], by: str | None, cluster: str | None) -> OfOwn:
+def _own_source(
+    run: TableRun, gold: str | None, metrics: tuple[str, ...], by: str | None, cluster: str | None
+) -> OwnSource:
     if run.predicted is None:
-        stored_report = kept_score(run.path, cluster)
+        stored_report = read_stored_score(run.path, cluster)
         lacking = [name for name in metrics if name not in run.metrics]
         if lacking:
             raise InputError(
@@ -298,20 +306,20 @@ def _own(run: Told, gold: str | None, metrics: tuple[str, ...], by: str | None, 
             )
         if by is not None and by not in stored_report.breakdown:
             raise InputError(f"{run.path} was not scored with --by {by}, so nothing is known of it")
-        return OfOwn(run.path, stored_report.rows, cluster=stored_report.totals.cluster)
+        return OwnSource(run.path, stored_report.rows, cluster=stored_report.totals.cluster)
     model_run = run.predicted
-    golds = golds_asked(AS_IT_COMES.golds(gold_of(model_run, gold)), model_run)
-    rows = AS_IT_COMES.answers(model_run.rows)
-    answers = answers_read(rows, model_run)
+    golds = select_asked_golds(DEFAULT_READING.golds(gold_of(model_run, gold)), model_run)
+    rows = DEFAULT_READING.answers(model_run.rows)
+    answers = read_run_answers(rows, model_run)
     report = score(pair(answers, golds), metrics=metrics, by=() if by is None else (by,), cluster=cluster)
     noted = (note.removeprefix(f"{run.path}: ") for note in answers.notes if note not in rows.notes)
-    notes = [*filter(None, [further(model_run)]), *noted]
-    return OfOwn(run.path, report.rows, notes)
+    notes = [*filter(None, [repeats_message(model_run)]), *noted]
+    return OwnSource(run.path, report.rows, notes)
 
 
 def _refuse_other_gold(sources: Sequence[Source]) -> None:
     """Refuse runs under a benchmark of which one sample has another gold than in the first."""
-    scored = [source for source in sources if isinstance(source, UnderBenchmark)]
+    scored = [source for source in sources if isinstance(source, BenchmarkSource)]
     for first, other in ((scored[0], source) for source in scored[1:]):
         first_samples = first.samples()
         for key, sample in other.samples().items():
@@ -322,33 +330,34 @@ def _refuse_other_gold(sources: Sequence[Source]) -> None:
 
 
 # ---------------------------------------------------------------- the rows
-def _rows(named: Sequence[tuple[str | None, Told]], chosen: Layout) -> dict[str, list[Told]]:
+def _rows(named: Sequence[tuple[str | None, TableRun]], chosen: Layout) -> dict[str, list[TableRun]]:
     """The runs of each row: those of one system, as long as no two are for one column."""
-    groups: dict[str, list[Told]] = {}
+    groups: dict[str, list[TableRun]] = {}
     for name, run in named:
         label = run.label if name is None else name
         extra = [f"{key} {run.asked[key]}" for key in chosen.rows if run.asked.get(key) not in (None, "")]
         groups.setdefault(", ".join([label, *extra]), []).append(run)
-    rows: dict[str, list[Told]] = {}
+    rows: dict[str, list[TableRun]] = {}
     for label, runs in groups.items():
-        for more, some in _unlike(runs, chosen).items():
-            if _clash(some, chosen):
+        for more, some in _split_unlike_runs(runs, chosen).items():
+            if _has_clash(some, chosen):
                 rows |= {f"{label}, {os.path.normpath(r.path)}": [r] for r in some}
             else:
                 rows[", ".join(filter(None, (label, more)))] = some
     return {
-        f"{label} ({LABEL})" if any(r.mark for r in runs) else label: runs for label, runs in rows.items()
+        f"{label} ({SHARED_ANSWERS_LABEL})" if any(r.mark for r in runs) else label: runs
+        for label, runs in rows.items()
     }
 
 
-def _unlike(runs: list[Told], chosen: Layout) -> dict[str, list[Told]]:
+def _split_unlike_runs(runs: list[TableRun], chosen: Layout) -> dict[str, list[TableRun]]:
     """Runs of one system apart, where they have to be: by what else was asked of them."""
-    if not _clash(runs, chosen):
+    if not _has_clash(runs, chosen):
         return {"": runs}
     used = {key for column in chosen.columns for key in column.where} | {*chosen.rows}
     keys = [key for key in runs[0].asked if key not in used]
     differ = [key for key in keys if len({str(r.asked.get(key)) for r in runs}) > 1]
-    groups: dict[str, list[Told]] = {}
+    groups: dict[str, list[TableRun]] = {}
     for run in runs:
         groups.setdefault(", ".join(f"{key} {run.asked.get(key) or 'none'}" for key in differ), []).append(
             run
@@ -356,36 +365,36 @@ def _unlike(runs: list[Told], chosen: Layout) -> dict[str, list[Told]]:
     return groups
 
 
-def _clash(runs: Sequence[Told], chosen: Layout) -> bool:
+def _has_clash(runs: Sequence[TableRun], chosen: Layout) -> bool:
     return any(sum(run.fits(column, chosen.columns) for run in runs) > 1 for column in chosen.columns)
 
 
-def _measured(
+def _measure_column(
     column: Column,
-    runs: Sequence[Told],
+    runs: Sequence[TableRun],
     chosen: Layout,
     sources: Mapping[str, Source],
     ids: frozenset[str] | None,
-) -> Measured:
+) -> MeasuredFigure:
     fitting = [run for run in runs if run.fits(column, chosen.columns)]
     if not fitting:
-        conditions = ", ".join(f"{key} {_alternatives(value)}" for key, value in column.where.items())
+        conditions = ", ".join(f"{key} {_format_alternatives(value)}" for key, value in column.where.items())
         scored = " ".join(f"--set {key}={value}" for key, value in column.settings.items())
         what = (
             f"is known to be asked with {conditions}"
             if conditions
             else f"is scored with {scored or 'no --set'}"
         )
-        return Measured(None, why=f"no run of it {what}")
+        return MeasuredFigure(None, why=f"no run of it {what}")
     return sources[fitting[0].path].measured(column, ids)
 
 
-def _alternatives(value: Any) -> str:
+def _format_alternatives(value: Any) -> str:
     return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _about(
-    names: Sequence[str], rows: Mapping[str, Sequence[Told]], sources: Mapping[str, Source]
+def _run_notes(
+    names: Sequence[str], rows: Mapping[str, Sequence[TableRun]], sources: Mapping[str, Source]
 ) -> list[str]:
     """Of each run whose it is, what was asked, and what does not count."""
     return [

@@ -14,7 +14,7 @@ from planner_eval.reading.dialects.dialect import Data, Dialect
 __all__ = ["DEFAULT_LIMITS", "Dialect", "Limits", "get", "names"]
 
 
-class Known(NamedTuple):
+class DialectModule(NamedTuple):
     """What is said of a dialect of code without importing it.
 
     Args:
@@ -49,13 +49,13 @@ class Known(NamedTuple):
         return self.lines or any(map(text.__contains__, self.hints))
 
 
-MODULES: dict[str, Known] = {
-    "plan": Known(
+MODULES: dict[str, DialectModule] = {
+    "plan": DialectModule(
         "planner_eval.reading.dialects.notations.plan", ("$ref", "planeval.plan/"), schema="planeval.plan/1"
     ),
-    "nestful": Known("planner_eval.reading.dialects.notations.nestful", ("label", "$")),
-    "json": Known("planner_eval.reading.dialects.notations.json_calls"),
-    "appbench": Known(
+    "nestful": DialectModule("planner_eval.reading.dialects.notations.nestful", ("label", "$")),
+    "json": DialectModule("planner_eval.reading.dialects.notations.json_calls"),
+    "appbench": DialectModule(
         "planner_eval.reading.dialects.notations.appbench", ("api_results", "decided_api"), True, lines=True
     ),
 }
@@ -85,7 +85,7 @@ def get(name: str) -> Dialect:
     if not isinstance(name, str):
         raise InputError(f"the dialect is {name!r}, expected the name of one")
     if name in MODULES:
-        return _of_code(name)
+        return _load_dialect(name)
     from planner_eval.reading.dialects.dialect import dialect as made
     from planner_eval.reading.dialects.table import table
 
@@ -97,7 +97,7 @@ def get(name: str) -> Dialect:
 
 
 @cache
-def _of_code(name: str) -> Dialect:
+def _load_dialect(name: str) -> Dialect:
     dialect = import_module(MODULES[name].module).DIALECT
     assert isinstance(dialect, Dialect)
     return dialect

@@ -13,22 +13,22 @@ from functools import cache, lru_cache
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.messages import (
-    SCHEMAS,
-    STARTS,
+    JSON_STARTS,
+    SCHEMA_KEYS,
     call_items,
+    format_value,
     is_call,
-    is_definition,
-    shown,
+    is_tool_definition,
 )
 from planner_eval.reading.dialects.dialect import SHAPES, Data
 from planner_eval.reading.dialects.dialect import dialect as made
-from planner_eval.reading.dialects.table import Wrapper, literal, own, ranked, table
+from planner_eval.reading.dialects.table import Wrapper, custom_rows, rows_by_rank, table, token_regex
 
-BEGINNING = 20_000
+SIGN_SEARCH_CHARS = 20_000
 """How much of a text is searched for the sign of a notation."""
 
 
@@ -40,54 +40,60 @@ class Candidate(NamedTuple):
 
 
 # ---------------------------------------------------------------- texts
-_MARK = (
+_CALL_MARK = (
     r"\[|\{|<|#|\u273f|```|~~~|>>>"
     r"|\((?:(?<=[\w'\"]\()|(?<=\s\()(?:\s*+(?:[\"'\-\[{()]|\d[\d.]*+\s*+[,)])|[^()\n]*+=))"
     r"|=\s*+await\s"
 )
-_MARKED = re.compile(_MARK)
-_OPENING = later(
-    rf"{_MARK}|Action(?: \d++)?\**+\s*+[:\uff1a]|action input|Nodes?\**+\s*+:|API:"
+_CALL_MARK_PATTERN = re.compile(_CALL_MARK)
+_CALL_OPENING_PATTERN = lazy_pattern(
+    rf"{_CALL_MARK}|Action(?: \d++)?\**+\s*+[:\uff1a]|action input|Nodes?\**+\s*+:|API:"
     r"|(?:arguments|parameters|args):"
 )
 """What stands in every text that any notation of ours takes for a call, or for the beginning of one. Each
 branch begins with a letter, so that a search runs over prose at the speed of a set."""
-_LETTERED = (
+_WORD_MARKS = (
     "Action", "action input", "Node", "API:", "arguments:", "parameters:", "args:", "code>", "api_call>",
     "Human", "User", "USER",
 )  # fmt: skip
-"""What of this and of :data:`_FIRM` begins with a letter: a search without it runs over prose much faster."""
+"""What of this and of :data:`_STRONG_OPENING_PATTERN` begins with a letter: a search without it runs over
+prose much faster.
+"""
 
 
-def may_call(text: str) -> bool:
+def may_hold_call(text: str) -> bool:
     """Whether anything in a text could open a call; most answers in words hold nothing that could.
 
     Where no parenthesis is, much less could: no `[1]`, no `{x}`, no `a < b`, no heading.
 
-    >>> may_call("It is 7 o'clock (local time)."), may_call("f(a=1)"), may_call("Action: f")
+    >>> may_hold_call("It is 7 o'clock (local time)."), may_hold_call("f(a=1)"), may_hold_call("Action: f")
     (False, True, True)
     """
-    if own() or text.lstrip()[:1] in STARTS:
+    if custom_rows() or text.lstrip()[:1] in JSON_STARTS:
         return True
     called = "(" in text
     if called and ("#" in text or "[" in text or "{" in text or "<" in text):
         return True  # as the pattern would find, in a twentieth of its time
     if "```" in text:
         return True  # as both patterns would find
-    lettered = any(map(text.__contains__, _LETTERED))
-    if (_OPENING if lettered else _MARKED).search(text) is None:
+    lettered = any(map(text.__contains__, _WORD_MARKS))
+    if (_CALL_OPENING_PATTERN if lettered else _CALL_MARK_PATTERN).search(text) is None:
         return False
-    return called or (_FIRM if lettered else _FIRM_MARKED).search(text) is not None or _may_hold_token(text)
+    return (
+        called
+        or (_STRONG_OPENING_PATTERN if lettered else _STRONG_MARK_PATTERN).search(text) is not None
+        or _may_hold_token(text)
+    )
 
 
-_FIRM_MARK = (
+_STRONG_MARK = (
     r"\[(?:\s*+(?:[\[{\"'\]]|[^\W\d](?:[\w.\-]|\\[_.])*+\s*+,)|(?i:THINK\]))"
     r"|=\s*+await\s|\{\s*+[\"'}\u201c\u201d\u2018\u2019]|=\s*+[\[{]|```|~~~|###|#E\d"
     r"|<(?:[|\uff5c]|/?(?i:think|thought|reasoning|scratchpad)|start_of_turn)"
 )
-_FIRM_MARKED = later(_FIRM_MARK)
-_FIRM = later(
-    rf"{_FIRM_MARK}|code>|api_call>|Action|action input|Nodes?\**+\s*+:|API:|(?:arguments|parameters|args):"
+_STRONG_MARK_PATTERN = lazy_pattern(_STRONG_MARK)
+_STRONG_OPENING_PATTERN = lazy_pattern(
+    rf"{_STRONG_MARK}|code>|api_call>|Action|action input|Nodes?\**+\s*+:|API:|(?:arguments|parameters|args):"
     r"|(?:Human|User|USER)\s*+:"
 )
 """What stands in every text without parentheses, beside the rows' tokens, in which the search finds
@@ -110,67 +116,71 @@ def detect(text: str) -> list[Candidate]:
     return list(_candidates(text))
 
 
-def likeliest(text: str) -> str:
+def likeliest_dialect(text: str) -> str:
     """The dialect of the first candidate of :func:`detect`; the others are not looked for."""
     return next(_candidates(text)).dialect
 
 
 def _candidates(text: str) -> Iterator[Candidate]:
     is_recognised = False
-    for row, token in tokens_in(text):
+    for row, token in find_rows_by_token(text):
         is_recognised = True
         yield Candidate(row.name, f"the token {token.strip()!r}")
     for name, module in dialects.MODULES.items():
         if not module.may_be_text(text):
             continue
         dialect = dialects.get(name)
-        if dialect.sign and _pattern(dialect.sign).search(text):
+        if dialect.sign and _compile_sign(dialect.sign).search(text):
             is_recognised = True
             yield Candidate(name, dialect.known)
-    for row in signs_in(text, 0):
+    for row in find_rows_by_sign(text, 0):
         is_recognised = True
         yield Candidate(row.name, row.known)
-    if not is_recognised or text.lstrip()[:1] in STARTS:
+    if not is_recognised or text.lstrip()[:1] in JSON_STARTS:
         yield Candidate("json", "JSON")
 
 
-def signs_in(text: str, start: int) -> Iterator[Wrapper]:
+def find_rows_by_sign(text: str, start: int) -> Iterator[Wrapper]:
     """The rows whose sign stands in the beginning of a text, from `start` on."""
-    for row in _rows(own(), text=True):
-        if _hinted(row, text) and _pattern(row.sign).search(text, start, start + BEGINNING):
+    for row in _candidate_rows(custom_rows(), text=True):
+        if _has_hint(row, text) and _compile_sign(row.sign).search(text, start, start + SIGN_SEARCH_CHARS):
             yield row
 
 
 @cache
-def _rows(_own: tuple[Wrapper, ...], *, text: bool) -> tuple[Wrapper, ...]:
+def _candidate_rows(_own: tuple[Wrapper, ...], *, text: bool) -> tuple[Wrapper, ...]:
     """The rows that are asked of a text, or of data."""
-    return tuple(row for row in ranked() if (SHAPES[row.shape].form == "text") is text and _says(row))
+    return tuple(
+        row
+        for row in rows_by_rank()
+        if (SHAPES[row.shape].form == "text") is text and _has_recognition_rule(row)
+    )
 
 
-def _says(row: Wrapper) -> bool:
+def _has_recognition_rule(row: Wrapper) -> bool:
     return bool(row.sign or row.tool or SHAPES[row.shape].form in ("calls", "others"))
 
 
 @cache
-def _pattern(sign: str) -> re.Pattern[str]:
+def _compile_sign(sign: str) -> re.Pattern[str]:
     return re.compile(sign)
 
 
-class Opened(NamedTuple):
+class RowToken(NamedTuple):
     """A row whose opening token stands in a text, and the token."""
 
     row: Wrapper
     token: str
 
 
-def tokens_in(text: str) -> list[Opened]:
+def find_rows_by_token(text: str) -> list[RowToken]:
     """The rows whose opening token stands in a text, by the token's place, with the token."""
     if not _may_hold_token(text):
         return []
-    openers = _openers(own())
+    openers = _token_table(custom_rows())
     first_positions: dict[str, int] = {}
-    for match in _held(openers.patterns, text).finditer(text):
-        first_positions.setdefault(_squeezed(match.group()), match.start())
+    for match in _token_pattern(openers.patterns, text).finditer(text):
+        first_positions.setdefault(_remove_spaces(match.group()), match.start())
         if len(first_positions) > 40:
             break
     opened = []
@@ -179,28 +189,28 @@ def tokens_in(text: str) -> list[Opened]:
             if squeezed in first_positions:
                 opened.append((first_positions[squeezed], -len(squeezed), row, token))
                 break
-    return [Opened(row, token) for _, _, row, token in sorted(opened, key=lambda item: item[:2])]
+    return [RowToken(row, token) for _, _, row, token in sorted(opened, key=lambda item: item[:2])]
 
 
-def tokens_at(text: str) -> Iterator[re.Match[str]]:
+def find_opening_tokens(text: str) -> Iterator[re.Match[str]]:
     """The opening tokens of a text, in order."""
     if _may_hold_token(text):
-        yield from _held(_openers(own()).patterns, text).finditer(text)
+        yield from _token_pattern(_token_table(custom_rows()).patterns, text).finditer(text)
 
 
-def last_token(text: str) -> re.Match[str] | None:
+def find_last_opening_token(text: str) -> re.Match[str] | None:
     """The last opening token of a text, of those that are no words."""
     last = None
-    for match in tokens_at(text):
+    for match in find_opening_tokens(text):
         if match.group().lstrip()[:1] in ("<", "["):
             last = match
     return last
 
 
-def signs(row: Wrapper) -> tuple[str, ...]:
+def opening_tokens(row: Wrapper) -> tuple[str, ...]:
     """The tokens by which a row is known in a text; none for rows that are known otherwise.
 
-    >>> signs(table()["glm"]), signs(table()["react"])
+    >>> opening_tokens(table()["glm"]), opening_tokens(table()["react"])
     (('<tool_call>',), ())
     """
     tag = row.call[:1] if isinstance(row.call, tuple) else ()
@@ -208,21 +218,21 @@ def signs(row: Wrapper) -> tuple[str, ...]:
 
 
 def _may_hold_token(text: str) -> bool:
-    words, angled = _openers(own()).words
+    words, angled = _token_table(custom_rows()).words
     return any(map(text.__contains__, words)) or ("<" in text and any(map(text.__contains__, angled)))
 
 
-def _held(patterns: tuple[tuple[str, str], ...], text: str) -> re.Pattern[str]:
+def _token_pattern(patterns: tuple[tuple[str, str], ...], text: str) -> re.Pattern[str]:
     """A pattern for the tokens that may stand in a text: one for all of them is slow."""
-    return _either(tuple([pattern for word, pattern in patterns if word in text]))
+    return _compile_alternatives(tuple([pattern for word, pattern in patterns if word in text]))
 
 
 @lru_cache(256)
-def _either(patterns: tuple[str, ...]) -> re.Pattern[str]:
+def _compile_alternatives(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(patterns) or "(?!)")
 
 
-class _Openers(NamedTuple):
+class _TokenTable(NamedTuple):
     """Patterns for all rows' opening tokens, and each row's tokens, as they are and without blanks.
 
     Args:
@@ -237,41 +247,46 @@ class _Openers(NamedTuple):
 
 
 @cache
-def _openers(_own: tuple[Wrapper, ...]) -> _Openers:
-    rows = tuple((row, tuple((token, _squeezed(token)) for token in signs(row))) for row in table().values())
-    tokens = {(token, _line_start(row)) for row, row_tokens in rows for token, _ in row_tokens}
+def _token_table(_own: tuple[Wrapper, ...]) -> _TokenTable:
+    rows = tuple(
+        (row, tuple((token, _remove_spaces(token)) for token in opening_tokens(row)))
+        for row in table().values()
+    )
+    tokens = {(token, _line_start_lookahead(row)) for row, row_tokens in rows for token, _ in row_tokens}
     longest = sorted(tokens, key=lambda item: (-len(item[0]), item))
-    patterns = tuple((_word(token), _opener(token, following)) for token, following in longest)
+    patterns = tuple(
+        (_longest_fixed_text(token), _opening_token_regex(token, following)) for token, following in longest
+    )
     words = {word for word, _ in patterns}
     least = sorted(word for word in words if not any(other in word for other in words - {word}))
     words_by_kind = tuple(
         tuple(word for word in least if ("<" in word) is angled) for angled in (False, True)
     )
-    return _Openers((words_by_kind[0], words_by_kind[1]), patterns, rows)
+    return _TokenTable((words_by_kind[0], words_by_kind[1]), patterns, rows)
 
 
-def _word(token: str) -> str:
+def _longest_fixed_text(token: str) -> str:
     """The longest part of a token that stands in each of its spellings."""
-    return max(_BETWEEN.split(token), key=len)
+    return max(_TOKEN_GAP.split(token), key=len)
 
 
-_BETWEEN = re.compile(r"\s+|\$id|\$index|(?<=>)(?=<)")
+_TOKEN_GAP = re.compile(r"\s+|\$id|\$index|(?<=>)(?=<)")
 """What a token's text may have otherwise, or more of, between its words; see :func:`table.literal`."""
 
 
-def _line_start(row: Wrapper) -> str | None:
+def _line_start_lookahead(row: Wrapper) -> str | None:
     """What has to follow a token that counts at a line's start only; None where it counts anywhere."""
     if not row.line_start:
         return None
     return r"(?=[\[{])" if row.inner == "json" else ""
 
 
-def _opener(token: str, following: str | None) -> str:
-    pattern = literal([token.rstrip()])
+def _opening_token_regex(token: str, following: str | None) -> str:
+    pattern = token_regex([token.rstrip()])
     return pattern if following is None else rf"(?:(?<=\n)|\A)[ \t]*+{pattern}{following}"
 
 
-def _squeezed(text: str) -> str:
+def _remove_spaces(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
@@ -286,21 +301,21 @@ def detect_data(data: Any, text: str = "") -> Candidate:
     >>> detect_data([{"name": "f", "label": "v1", "arguments": {}}]).dialect
     'nestful'
     """
-    seen = seen_in(data, text)
-    return next(_reasons(seen), None) or _by_template(seen)
+    seen = inspect_data(data, text)
+    return next(_data_candidates(seen), None) or _match_template(seen)
 
 
-def seen_in(data: Any, text: str = "") -> Data:
+def inspect_data(data: Any, text: str = "") -> Data:
     """Data as the dialects see it."""
     items = data.get("calls", data) if isinstance(data, dict) else data
     items = items if isinstance(items, list) else [items]
     if not text or "\\u00" in text:  # an escape may hide a key
-        text = _shown(data)
+        text = _safe_repr(data)
     texts = bool(items) and all(isinstance(item, str) for item in items)
     return Data(data, items, [item for item in items if is_call(item)], text, texts)
 
 
-def _shown(data: Any) -> str:
+def _safe_repr(data: Any) -> str:
     try:
         return repr(data)
     except (
@@ -310,29 +325,29 @@ def _shown(data: Any) -> str:
         return ""
 
 
-def _reasons(seen: Data) -> Iterator[Candidate]:
+def _data_candidates(seen: Data) -> Iterator[Candidate]:
     """The dialects that data fits: the one that it names, users' own, rows below rank 0, code, other rows."""
     for name, module in dialects.MODULES.items():
         if module.says_so(seen) and (fits := dialects.get(name).fits) and (reason := fits(seen)):
             yield Candidate(name, reason)
-    for row in own():
-        if SHAPES[row.shape].form in ("data", "calls") and _holds(row, seen.value):
+    for row in custom_rows():
+        if SHAPES[row.shape].form in ("data", "calls") and _holds_row_calls(row, seen.value):
             yield Candidate(row.name, "objects of its form")
-    rows = _rows(own(), text=False)
+    rows = _candidate_rows(custom_rows(), text=False)
     for row in rows:
         if row.rank >= 0:
             break
-        if _hinted(row, seen.text) and (reason := _row_reason(row, seen)):
+        if _has_hint(row, seen.text) and (reason := _row_reason(row, seen)):
             yield Candidate(row.name, reason)
     for name, module in dialects.MODULES.items():
         if module.may_be(seen) and (fits := dialects.get(name).fits) and (reason := fits(seen)):
             yield Candidate(name, reason)
     for row in rows:
-        if row.rank >= 0 and _hinted(row, seen.text) and (reason := _row_reason(row, seen)):
+        if row.rank >= 0 and _has_hint(row, seen.text) and (reason := _row_reason(row, seen)):
             yield Candidate(row.name, reason)
 
 
-def _hinted(row: Wrapper, text: str) -> bool:
+def _has_hint(row: Wrapper, text: str) -> bool:
     for hint in row.hints:  # asked of each text for each row: a loop is half as dear as any()
         if hint in text:
             return True
@@ -345,7 +360,7 @@ def _row_reason(row: Wrapper, seen: Data) -> str | None:
     if (form == "texts") != seen.texts or (form == "others" and seen.only_calls):
         return None
     if row.sign:
-        sign = _pattern(row.sign)
+        sign = _compile_sign(row.sign)
         has_sign = all(sign.match(item) for item in seen.items) if seen.texts else sign.search(seen.text)
         if has_sign and row.shape == "live" and not any(map(is_call, _calls(seen))):
             return None  # it reads calls alone: in data of another form the sign is an argument's text
@@ -357,10 +372,10 @@ def _row_reason(row: Wrapper, seen: Data) -> str | None:
     return fits(seen) if fits else None
 
 
-def _holds(row: Wrapper, data: Any) -> bool:
-    from planner_eval.reading.dialects.notations.json_rows import holds
+def _holds_row_calls(row: Wrapper, data: Any) -> bool:
+    from planner_eval.reading.dialects.notations.json_rows import holds_row_calls
 
-    return holds(row, data)
+    return holds_row_calls(row, data)
 
 
 def _calls(seen: Data) -> Iterator[dict[str, Any]]:
@@ -369,16 +384,16 @@ def _calls(seen: Data) -> Iterator[dict[str, Any]]:
         yield from call_items(seen.value)
 
 
-def _by_template(seen: Data) -> Candidate:
+def _match_template(seen: Data) -> Candidate:
     """The row whose template the first call has most keys of; JSON calls where none has three."""
-    from planner_eval.reading.dialects.notations.json_rows import fit
+    from planner_eval.reading.dialects.notations.json_rows import count_matching_keys
 
     first = next(_calls(seen), None)
     if first is None:
         return Candidate("json", "JSON")
     name, most = "json", 2
-    for row, needed in _templates(own()):
-        if needed <= first.keys() and (keys := fit(row, first)) > most:
+    for row, needed in _templates(custom_rows()):
+        if needed <= first.keys() and (keys := count_matching_keys(row, first)) > most:
             name, most = row.name, keys
     keys_shown = "names and arguments" if name == "json" else f"{most} keys of its form"
     return Candidate(name, f"objects with {keys_shown}")
@@ -387,9 +402,9 @@ def _by_template(seen: Data) -> Candidate:
 @cache
 def _templates(_own: tuple[Wrapper, ...]) -> tuple[tuple[Wrapper, frozenset[str]], ...]:
     """The rows of calls in JSON, and the keys that every object of their form has."""
-    from planner_eval.reading.dialects.notations.json_rows import keys_of
+    from planner_eval.reading.dialects.notations.json_rows import required_keys
 
-    return tuple((row, keys_of(row)) for row in table().values() if row.shape == "json")
+    return tuple((row, required_keys(row)) for row in table().values() if row.shape == "json")
 
 
 def is_schema(data: Any) -> bool:
@@ -404,60 +419,63 @@ def is_schema(data: Any) -> bool:
         return bool(data) and all(is_schema(item) for item in data)
     if not isinstance(data, dict) or not data:
         return False
-    if is_definition(data):
+    if is_tool_definition(data):
         return True
     property_names = data.keys() - {"required", "type"}
-    return bool(property_names) and all(_describes(data[key]) for key in property_names)
+    return bool(property_names) and all(_is_parameter_schema(data[key]) for key in property_names)
 
 
-def undecided(data: Any) -> ParseError | None:
+def ambiguity_error(data: Any) -> ParseError | None:
     """Why it cannot be said whether what :func:`is_schema` takes is a tool's description or a call.
 
-    >>> undecided([{"name": "f", "description": "does", "parameters": {"city": "Rome"}}]).code
+    >>> ambiguity_error([{"name": "f", "description": "does", "parameters": {"city": "Rome"}}]).code
     'parse.shape'
-    >>> undecided([{"name": "f", "description": "does", "parameters": {"city": {"type": "string"}}}])
+    >>> ambiguity_error([{"name": "f", "description": "does", "parameters": {"city": {"type": "string"}}}])
     """
     for item in data if isinstance(data, list) else (data,):
         if isinstance(item, list):
-            error = undecided(item)
+            error = ambiguity_error(item)
             if error is not None:
                 return error
             continue
         wrapped = item.get("function")
         inner = wrapped if isinstance(wrapped, dict) else item
         parameters: dict[str, Any] = next(
-            (inner[key] for key in SCHEMAS if isinstance(inner.get(key), dict)), {}
+            (inner[key] for key in SCHEMA_KEYS if isinstance(inner.get(key), dict)), {}
         )
-        if is_definition(item) and parameters and not isinstance(parameters.get("properties"), dict):
+        if is_tool_definition(item) and parameters and not isinstance(parameters.get("properties"), dict):
             names = parameters.keys() - {"required", "type", "additionalProperties", "$schema"}
-            if names and not any(_describes(parameters[key]) or _is_type(parameters[key]) for key in names):
+            if names and not any(
+                _is_parameter_schema(parameters[key]) or _is_type_name(parameters[key]) for key in names
+            ):
                 return ParseError(
-                    f"found {shown(inner.get('name'))} with a description, as a tool's definition has it, "
+                    f"found {format_value(inner.get('name'))} with a description, as a tool's "
+                    "definition has it, "
                     "and values as its parameters, as a call has them; expected a call: a name and arguments",
                     code="parse.shape",
                 )
     return None
 
 
-_TYPES = frozenset({
+_TYPE_NAMES = frozenset({
     "string", "str", "integer", "int", "long", "number", "float", "double", "boolean", "bool", "array",
     "list", "tuple", "set", "object", "dict", "hashmap", "null", "none", "any", "char", "date", "datetime",
 })  # fmt: skip
-_WORDS = frozenset({
+_SCHEMA_KEYWORDS = frozenset({
     "type", "description", "enum", "default", "items", "properties", "required", "format", "minimum",
     "maximum", "example", "examples", "title", "optional", "nullable", "pattern", "anyOf", "oneOf", "name",
     "value",
 })  # fmt: skip
 
 
-def _describes(value: Any) -> bool:
+def _is_parameter_schema(value: Any) -> bool:
     """Whether a value describes a parameter: its type is a type's name, and nothing else is an argument."""
     if not isinstance(value, dict) or "type" not in value:
         return False
     kinds = value["type"] if isinstance(value["type"], list) else [value["type"]]
-    return all(map(_is_type, kinds)) and ("description" in value or value.keys() <= _WORDS)
+    return all(map(_is_type_name, kinds)) and ("description" in value or value.keys() <= _SCHEMA_KEYWORDS)
 
 
-def _is_type(value: Any) -> bool:
+def _is_type_name(value: Any) -> bool:
     """Whether a value is the name of a type, whatever follows that."""
-    return isinstance(value, str) and re.split(r"\W", value, maxsplit=1)[0].lower() in _TYPES
+    return isinstance(value, str) and re.split(r"\W", value, maxsplit=1)[0].lower() in _TYPE_NAMES

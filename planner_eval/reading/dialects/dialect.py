@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from planner_eval.base.json_text import Places, parse_located
+from planner_eval.base.json_text import ObjectSpans, parse_located
 from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Plan, RawPlan
@@ -41,7 +41,7 @@ class Data(NamedTuple):
         return bool(self.calls) and len(self.calls) == len(self.items)
 
 
-class Recognised(NamedTuple):
+class RecognisedPlan(NamedTuple):
     """What was read, before it is linked.
 
     Args:
@@ -65,8 +65,8 @@ class Dialect(NamedTuple):
         read_data: Reads structure that is JSON already, given the places of its objects where they
             are known; None for dialects that are text.
         read_plain: Reads such structure where it is a list of calls that are a name, arguments and perhaps a
-            label (:func:`planner_eval.reading.dialects.conversations.messages.is_plain`), and this was seen
-            to.
+            label (:func:`planner_eval.reading.dialects.conversations.messages.is_plain_call`), and this was
+            seen to.
         read_framed: Reads a text as `read` does, and says where the tokens stand that frame its calls.
         typed: Whether values say their types; where they do not, a tool schema gives them.
         reference: Reads a text by its Lark grammar, with places: what `read` must agree with; None where
@@ -83,7 +83,7 @@ class Dialect(NamedTuple):
     example: str
     read: Callable[[str, Limits], RawPlan]
     write: Callable[[Plan], str] | None = None
-    read_data: Callable[[Any, Limits, Places | None], RawPlan] | None = None
+    read_data: Callable[[Any, Limits, ObjectSpans | None], RawPlan] | None = None
     read_plain: Callable[[list[dict[str, Any]], Limits], RawPlan] | None = None
     read_framed: Callable[[str, Limits], tuple[RawPlan, list[Span]]] | None = None
     typed: bool = True
@@ -97,13 +97,13 @@ class Dialect(NamedTuple):
     rows: tuple[int, ...] = ()
 
 
-AFTER = ""
+DEPENDENCY_ARGUMENT = ""
 """The argument that holds a dependency which a notation states and no argument says: an edge of a
 list of links, for instance. Its value is a reference, or a list of them."""
 
 
-def by_places(
-    name: str, read_values: Callable[[list[Any], Limits, str, Places], RawPlan]
+def json_grammar_reader(
+    name: str, read_values: Callable[[list[Any], Limits, str, ObjectSpans], RawPlan]
 ) -> Callable[[str, Limits], RawPlan]:
     """The reference reading of a JSON notation: its values with places, by the grammar of JSON.
 
@@ -113,7 +113,7 @@ def by_places(
     """
 
     def reference(text: str, limits: Limits) -> RawPlan:
-        locations = Places(parse_located(text, name))
+        locations = ObjectSpans(parse_located(text, name))
         return read_values(locations.values, limits, text, locations)
 
     return reference
@@ -170,7 +170,7 @@ SHAPES: dict[str, Shape] = {
 }
 """The shapes by name."""
 
-NEEDED: dict[str, tuple[str, ...]] = {
+REQUIRED_FIELDS: dict[str, tuple[str, ...]] = {
     "sections": ("open",),
     "named": ("head", "middle"),
     "xml": ("call", "parameter"),

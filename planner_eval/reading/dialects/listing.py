@@ -6,10 +6,10 @@ import re
 from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError, WriteError
-from planner_eval.base.json_text import whole
+from planner_eval.base.json_text import decode_whole
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.conversations.messages import add_form
-from planner_eval.reading.dialects.notations.json_rows import fit, is_usual
+from planner_eval.reading.dialects.conversations.messages import add_call_form
+from planner_eval.reading.dialects.notations.json_rows import count_matching_keys, has_usual_template
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.dialects.references import NOTATIONS
 from planner_eval.reading.dialects.table import Wrapper, table
@@ -61,7 +61,7 @@ def entries() -> list[Entry]:
     return listed
 
 
-_HEAD = """\
+_PAGE_HEAD = """\
 # Dialects
 
 Lark grammars (`grammars/`) define most notations; where a faster reader of our own stands beside a grammar,
@@ -168,22 +168,22 @@ def page() -> str:
     lines = ["| dialect | what it is | references | seen |", "|---|---|---|---|"]
     listed = entries()
     for entry in listed:
-        title = _shown(entry.title).replace("|", "\\|")
+        title = _escape_html(entry.title).replace("|", "\\|")
         references = f"`{entry.references}`" if entry.references else ""
         lines.append(
             f"| [{entry.name}](#{entry.name.replace('.', '')}) | {title} | {references} | {entry.checked} |"
         )
     without = ", ".join(f"`{entry.name}`" for entry in listed if not entry.grammar)
-    sections = [_HEAD.replace("{without}", without) + "\n".join(lines) + "\n"]
+    sections = [_PAGE_HEAD.replace("{without}", without) + "\n".join(lines) + "\n"]
     for entry in listed:
         fence = "````" if "```" in entry.example else "```"
         note = f" {entry.note[0].upper()}{entry.note[1:]}." if entry.note else ""
-        description = _shown(f"{entry.title}.{note}")
+        description = _escape_html(f"{entry.title}.{note}")
         sections.append(f"### {entry.name}\n\n{description}\n\n{fence}text\n{entry.example}\n{fence}\n")
     return "\n".join(sections)
 
 
-def _shown(text: str) -> str:
+def _escape_html(text: str) -> str:
     """A text as Markdown that shows its tags: what reads Markdown takes them for HTML and leaves them out."""
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
@@ -222,15 +222,15 @@ def prove(row: Wrapper, source: str) -> None:
     where = f"{source}: dialect {row.name!r}"
     if row.name in dialects.MODULES:
         raise InputError(f"{where}: {row.name!r} is read by code of its own; give the row another name")
-    wrong = _unusable(row)
+    wrong = _find_field_error(row)
     if wrong:
         raise InputError(f"{where}: {wrong}")
     try:
         plan = parse(row.example, dialect=row.name)
     except ParseError as error:
         raise InputError(f"{where}: its example cannot be read as the row says: {error.reason}") from None
-    if isinstance(row.call, str) and row.call and not is_usual(row):
-        add_form(row.name, lambda item: fit(row, item) > 0)
+    if isinstance(row.call, str) and row.call and not has_usual_template(row):
+        add_call_form(row.name, lambda item: count_matching_keys(row, item) > 0)
     if not plan.calls:
         raise InputError(f"{where}: its example calls no tool as the row says; expected at least one call")
     ignored = next((note.message for note in plan.diagnostics if note.code == "shape.ignored"), None)
@@ -242,7 +242,7 @@ def prove(row: Wrapper, source: str) -> None:
         raise InputError(f"{where}: its example does not come back as it was: {error}") from None
 
 
-def _unusable(row: Wrapper) -> str | None:
+def _find_field_error(row: Wrapper) -> str | None:
     """What is wrong with a field, as a text; None where nothing is."""
     try:
         re.compile(row.sign)
@@ -255,11 +255,15 @@ def _unusable(row: Wrapper) -> str | None:
         return (
             f"{short!r} is {getattr(row, short)!r}, expected an opening and a closing tag" if short else None
         )
-    if row.call and not _is_json(row.call):
+    if row.call and not _is_json_object(row.call):
         return f"'call' is {row.call!r}, expected a JSON object as a text"
     if row.call and '"$name"' not in row.call:
         return f"'call' is {row.call!r}, which lacks \"$name\""
-    if row.around and row.around != "$each" and not (_is_json(row.around) and '"$calls"' in row.around):
+    if (
+        row.around
+        and row.around != "$each"
+        and not (_is_json_object(row.around) and '"$calls"' in row.around)
+    ):
         return f'\'around\' is {row.around!r}, expected "$each" or a JSON object with "$calls"'
     return None
 
@@ -268,8 +272,8 @@ def _is_pair(value: object) -> bool:
     return isinstance(value, tuple) and len(value) == 2
 
 
-def _is_json(text: object) -> bool:
+def _is_json_object(text: object) -> bool:
     try:
-        return isinstance(text, str) and isinstance(whole(text), dict)
+        return isinstance(text, str) and isinstance(decode_whole(text), dict)
     except (ValueError, RecursionError):
         return False

@@ -7,14 +7,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError, bare
+from planner_eval.base.errors import (
+    AnswerError,
+    InputError,
+    LimitError,
+    ParseError,
+    WriteError,
+    strip_traceback,
+)
 from planner_eval.base.json_text import (
     LARK_CHARS,
     Decoded,
     check_depth,
-    data_nests_past,
+    is_data_nested_too_deep,
+    is_nested_too_deep,
     loads_if_json,
-    nests_past,
 )
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named_tuple import NamedTuple
@@ -22,16 +29,20 @@ from planner_eval.base.text import INVISIBLE
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.conversations.messages import calls_among, checked, part_texts
-from planner_eval.reading.dialects.dialect import Dialect, Recognised
-from planner_eval.reading.dialects.finding.call_limit import refuse_many
-from planner_eval.reading.dialects.finding.edited_text import unplaced
-from planner_eval.reading.dialects.finding.whole_texts import read_whole
-from planner_eval.reading.dialects.sources import Which, data_of, refuse_turn
+from planner_eval.reading.dialects.conversations.messages import (
+    find_call_candidates,
+    part_texts,
+    resolve_repeated_keys,
+)
+from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
+from planner_eval.reading.dialects.finding.call_limit import refuse_too_many_calls
+from planner_eval.reading.dialects.finding.edited_text import remove_call_spans
+from planner_eval.reading.dialects.finding.whole_texts import read_whole_text
+from planner_eval.reading.dialects.sources import TurnChoice, check_turn, to_json_data
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures
-    from planner_eval.reading.dialects.conversations.turns import Source
+    from planner_eval.reading.dialects.conversations.turns import ConversationSource
     from planner_eval.reading.dialects.value_types import ToolTypes
 
 
@@ -45,7 +56,7 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     infer: bool | Signatures = False,
     compute: str | None = None,
     reader: str = "fast",
-    turn: Which = None,
+    turn: TurnChoice = None,
 ) -> Plan:
     """Read a plan from a text or data; :func:`planner_eval.parse`, which calls this, also reads files.
 
@@ -82,7 +93,7 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
         except RecursionError:
             raise LimitError(f"the text nests deeper than {limits.depth} levels") from None
     try:
-        return _parse(data_of(source), None, how)
+        return _parse(to_json_data(source), None, how)
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
     except (TypeError, ValueError) as error:  # what an object gives may be anything, be it a circle or a set
@@ -103,43 +114,43 @@ def _check_options(dialect: Any, limits: Any, tools: Any) -> None:
         raise InputError(f"the tools are {tools!r}, expected a mapping: tool → parameter → JSON type")
 
 
-_How: TypeAlias = (
-    "tuple[str | None, Limits, bool, ToolTypes | None, bool | Signatures, str | None, str, Which]"
+_ReadOptions: TypeAlias = (
+    "tuple[str | None, Limits, bool, ToolTypes | None, bool | Signatures, str | None, str, TurnChoice]"
 )
 """How a text is read: the options of :func:`parse`; a bare tuple, for one is made for each text."""
 
 
-def _parse(source: Any, values: list[Any] | None, how: _How) -> Plan:
+def _parse(source: Any, values: list[Any] | None, how: _ReadOptions) -> Plan:
     """Read a plan's text, of which the JSON values may be known, or its data."""
     dialect, limits, repair, tools, infer, compute, reader, turn = how
     if isinstance(source, str) and source[:1] in INVISIBLE:
-        source = _begun(source)
+        source = _blank_byte_order_mark(source)
     text = source if isinstance(source, str) else None
     name: str | None
     if turn is not None:
-        refuse_turn(turn)
+        check_turn(turn)
     if reader != "fast":
         if turn is not None:
             raise InputError("the grammar reads a text as it is: leave out the turn, or the grammar")
-        name, raw, text = _by_grammar(source, dialect, limits, reader, repair=repair)
+        name, raw, text = _read_by_grammar(source, dialect, limits, reader, repair=repair)
     elif isinstance(source, str):
         name, raw = _read(source, dialect, limits, values, repair=repair, located=False, turn=turn)
     else:
         name, raw = _read_data(source, dialect, limits, repair=repair, turn=turn)
     if not raw.calls:
         _refuse_deep(source, limits)
-    raw = _settled(name, raw, limits, tools)
-    plan = link(raw, dialect=name, text=text, depth=limits.depth, compute=_computing(compute))
+    raw = _normalize_calls(name, raw, limits, tools)
+    plan = link(raw, dialect=name, text=text, depth=limits.depth, compute=_compute_function(compute))
     if infer is False:
         return plan
     from planner_eval.plan.inference import infer_edges
-    from planner_eval.reading.dialects.conversations.turns import asked
+    from planner_eval.reading.dialects.conversations.turns import read_user_text
 
     data = source
     if isinstance(source, str):
         read = values if values is not None else loads_if_json(source, limits) or []
         data = read[0] if len(read) == 1 else read
-    return infer_edges(plan, None if infer is True else infer, asked(data))
+    return infer_edges(plan, None if infer is True else infer, read_user_text(data))
 
 
 def _refuse_deep(source: Any, limits: Limits) -> None:
@@ -149,31 +160,33 @@ def _refuse_deep(source: Any, limits: Limits) -> None:
         LimitError: it nests so deeply.
     """
     if not isinstance(source, str):
-        if data_nests_past(source, limits):
+        if is_data_nested_too_deep(source, limits):
             raise LimitError(f"the data nests deeper than {limits.depth} levels")
-    elif source.lstrip()[:1] in ("[", "{") and nests_past(source, limits):
+    elif source.lstrip()[:1] in ("[", "{") and is_nested_too_deep(source, limits):
         check_depth(source, limits)
 
 
-def _begun(text: str) -> str:
+def _blank_byte_order_mark(text: str) -> str:
     """A text that begins with blanks for a byte order mark and the like; places stay as they are."""
     text_after_marks = text.lstrip(INVISIBLE)
     return " " * (len(text) - len(text_after_marks)) + text_after_marks
 
 
-def _settled(name: str | None, raw: RawPlan, limits: Limits, tools: ToolTypes | None = None) -> RawPlan:
+def _normalize_calls(
+    name: str | None, raw: RawPlan, limits: Limits, tools: ToolTypes | None = None
+) -> RawPlan:
     """The calls without chat tokens in names, their values typed and their results checked."""
     odd = [call for call in raw.calls if call.has_result or "<|" in call.name]  # few: asked of each text once
     if odd and any("<|" in call.name for call in odd):
-        raw = _without_tokens(raw)
+        raw = _drop_chat_tokens(raw)
     if name is not None and not dialects.get(name).typed:
-        from planner_eval.reading.dialects.value_types import typed
+        from planner_eval.reading.dialects.value_types import apply_types
 
-        raw = typed(raw, tools, dialect=name)
-    return checked(raw, limits) if odd and any(call.has_result for call in odd) else raw
+        raw = apply_types(raw, tools, dialect=name)
+    return resolve_repeated_keys(raw, limits) if odd and any(call.has_result for call in odd) else raw
 
 
-class Unlinked(NamedTuple):
+class UnlinkedPlan(NamedTuple):
     """A text that was read, and its calls before their references are followed."""
 
     dialect: str
@@ -189,7 +202,7 @@ class Unlinked(NamedTuple):
         return link(self.raw, dialect=self.dialect, text=self.text, depth=DEFAULT_LIMITS.depth)
 
 
-def unlinked(text: str) -> Unlinked:
+def unlinked(text: str) -> UnlinkedPlan:
     """A text as :func:`parse` reads it without further word, up to where references are followed.
 
     Raises:
@@ -200,12 +213,12 @@ def unlinked(text: str) -> Unlinked:
     True
     """
     if text[:1] in INVISIBLE:
-        text = _begun(text)
+        text = _blank_byte_order_mark(text)
     name, raw = _read(text, None, DEFAULT_LIMITS, repair=False, located=False)
-    return Unlinked(name, _settled(name, raw, DEFAULT_LIMITS), text)
+    return UnlinkedPlan(name, _normalize_calls(name, raw, DEFAULT_LIMITS), text)
 
 
-def _computing(name: str | None) -> Callable[[str], Value] | None:
+def _compute_function(name: str | None) -> Callable[[str], Value] | None:
     """What computes the expressions that stand where values should."""
     if name is None:
         return None
@@ -216,7 +229,7 @@ def _computing(name: str | None) -> Callable[[str], Value] | None:
     return compute
 
 
-def _by_grammar(
+def _read_by_grammar(
     source: Any, dialect: str | None, limits: Limits, reader: str, *, repair: bool
 ) -> tuple[str, RawPlan, str]:
     from planner_eval.reading.dialects import reference_reading
@@ -232,7 +245,9 @@ def _by_grammar(
     try:
         return reference_reading.read(source, dialect, limits)
     except ParseError as error:
-        error.text = error.text or (source if isinstance(source, str) else reference_reading.written(source))
+        error.text = error.text or (
+            source if isinstance(source, str) else reference_reading.format_json(source)
+        )
         error.dialect = error.dialect or dialect
         raise
 
@@ -254,73 +269,78 @@ def _read(
     *,
     repair: bool,
     located: bool,
-    turn: Which = None,
-) -> Recognised:
+    turn: TurnChoice = None,
+) -> RecognisedPlan:
     _refuse_size(source, dialect, limits)
     try:
-        refuse_many(source, limits)
+        refuse_too_many_calls(source, limits)
         is_json = source.lstrip()[:1] in ("[", "{")
         broken = False
         if not located and dialect is None:
             values = loads_if_json(source, limits) if is_json and values is None else values
             broken = is_json and values is None
             is_json = is_json and not broken
-            whole_read = None if broken else read_whole(source, limits, values)
+            whole_read = None if broken else read_whole_text(source, limits, values)
             if whole_read is not None:
                 return whole_read
-        talk = _talk(source, limits, values, located=located) if is_json else None
+        talk = _find_conversation(source, limits, values, located=located) if is_json else None
         if talk is not None:
             return _read_turns(talk, dialect, limits, repair=repair, turn=turn)
         if dialect is not None:
-            raw = _named(dialects.get(dialect), source, limits, repair=repair, located=located)
-            return Recognised(dialect, raw)
-        from planner_eval.reading.dialects.finding.find import find
+            raw = _read_named_dialect(dialects.get(dialect), source, limits, repair=repair, located=located)
+            return RecognisedPlan(dialect, raw)
+        from planner_eval.reading.dialects.finding.find import find_plan
 
-        result = find(source, limits, repair=repair, located=located, broken=broken)
+        result = find_plan(source, limits, repair=repair, located=located, broken=broken)
     except AnswerError:
         raise
     except ParseError as error:
         error.text = error.text or source
         error.dialect = error.dialect or dialect
         raise
-    return Recognised(result.dialect, result.raw._replace(reason=result.reason))
+    return RecognisedPlan(result.dialect, result.raw._replace(reason=result.reason))
 
 
-def _talk(source: str, limits: Limits, values: list[Any] | None, *, located: bool) -> Source | None:
+def _find_conversation(
+    source: str, limits: Limits, values: list[Any] | None, *, located: bool
+) -> ConversationSource | None:
     """The conversation or answer that a text is as a whole; None where it is none."""
-    from planner_eval.reading.dialects.conversations.wrappers import may_be_told, may_talk
+    from planner_eval.reading.dialects.conversations.wrappers import (
+        may_be_conversation,
+        may_hold_conversation,
+    )
 
-    if values is not None and not may_talk(values[0] if len(values) == 1 else values):
+    if values is not None and not may_be_conversation(values[0] if len(values) == 1 else values):
         return None
-    if not may_be_told(source):
+    if not may_hold_conversation(source):
         return None
-    from planner_eval.reading.dialects.conversations.turns import in_text
+    from planner_eval.reading.dialects.conversations.turns import find_conversation
 
-    return in_text(source, limits, values, located=located)
+    return find_conversation(source, limits, values, located=located)
 
 
 def _read_turns(
-    conversation: Source, dialect: str | None, limits: Limits, *, repair: bool, turn: Which
-) -> Recognised:
+    conversation: ConversationSource, dialect: str | None, limits: Limits, *, repair: bool, turn: TurnChoice
+) -> RecognisedPlan:
     """The calls of a conversation or an API's answer."""
-    from planner_eval.reading.dialects.conversations.turns import read_checked
+    from planner_eval.reading.dialects.conversations.turns import read_whole_answer
 
-    def words(text: str) -> Recognised:
+    def words(text: str) -> RecognisedPlan:
         try:
             return _read(text, dialect, limits, repair=repair, located=False)
         except ParseError:
-            if dialect is None or not _mere_words(text, dialect, limits):
+            if dialect is None or not _is_prose(text, dialect, limits):
                 raise
-            return Recognised(dialect, RawPlan(()))
+            return RecognisedPlan(dialect, RawPlan(()))
 
     try:
-        return read_checked(conversation, turn, dialect, limits, words)
+        return read_whole_answer(conversation, turn, dialect, limits, words)
     except ParseError as error:
         error.beyond_repair = False  # that was said of one turn's text
         raise
 
 
-def _mere_words(text: str, dialect: str, limits: Limits) -> bool:
+def _is_prose(text: str, dialect: str, limits: Limits) -> bool:
     """Whether what a turn says is no plan in the dialect that the user named, nor meant to be one."""
     if dialects.get(dialect).read_data is not None:
         return text.lstrip()[:1] not in ("[", "{")  # the notation is one of data
@@ -330,38 +350,42 @@ def _mere_words(text: str, dialect: str, limits: Limits) -> bool:
         return False
 
 
-def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool) -> RawPlan:
+def _read_named_dialect(
+    dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool
+) -> RawPlan:
     """Read in a dialect that the user named: the whole text, else the blocks found in it."""
-    from planner_eval.reading.dialects.conversations.prompts import answered
+    from planner_eval.reading.dialects.conversations.prompts import blank_other_turns
 
     read = _reader(dialect, source, located=located)
-    answer_text, notes = answered(source)
+    answer_text, notes = blank_other_turns(source)
     try:
         if notes:
-            settled_raw = _held_after_prompt(source, lambda text: read(text, limits))
+            settled_raw = _read_after_prompt(source, lambda text: read(text, limits))
             if settled_raw is not None:
                 return settled_raw._replace(notes=(*settled_raw.notes, *notes))
         raw = read(answer_text, limits)
     except LimitError:
         raise
     except ParseError as error:
-        first = bare(error)
+        first = strip_traceback(error)
     else:
         return raw._replace(notes=(*raw.notes, *notes)) if notes else raw
-    from planner_eval.reading.dialects.finding.find import find_named
+    from planner_eval.reading.dialects.finding.find import find_in_dialect
 
-    raw_blocks = find_named(dialect, source, limits, repair=repair)
+    raw_blocks = find_in_dialect(dialect, source, limits, repair=repair)
     if raw_blocks is None:
         raise first
     return raw_blocks
 
 
-def _held_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan | None:
+def _read_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan | None:
     """The calls of a text that begins with its prompt, where a value of them holds a token of it."""
-    from planner_eval.reading.dialects.conversations.prompts import answered
-    from planner_eval.reading.dialects.finding.embedded_tokens import settled, tags
+    from planner_eval.reading.dialects.conversations.prompts import blank_other_turns
+    from planner_eval.reading.dialects.finding.embedded_tokens import read_embedded_tags, tags
 
-    settled_text = settled(source, tags(source), lambda text: (read(answered(text).text), None))
+    settled_text = read_embedded_tags(
+        source, tags(source), lambda text: (read(blank_other_turns(text).text), None)
+    )
     return None if settled_text is None else settled_text.raw
 
 
@@ -372,7 +396,7 @@ def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, L
     return dialect.read
 
 
-def _without_tokens(raw: RawPlan) -> RawPlan:
+def _drop_chat_tokens(raw: RawPlan) -> RawPlan:
     """The calls without the chat tokens that a server left in tools' names: ``f<|channel|>commentary``."""
     notes = [
         Diagnostic("find.token", f"a chat token in the name {call.name!r} was dropped", "info", i)
@@ -384,16 +408,16 @@ def _without_tokens(raw: RawPlan) -> RawPlan:
 
 
 def _read_data(
-    data: Any, dialect: str | None, limits: Limits, *, repair: bool, turn: Which
+    data: Any, dialect: str | None, limits: Limits, *, repair: bool, turn: TurnChoice
 ) -> tuple[str | None, RawPlan]:
     """Read structure; where repairs are wanted and it is refused, by its text."""
-    from planner_eval.reading.dialects.conversations.wrappers import talk_of
+    from planner_eval.reading.dialects.conversations.wrappers import read_conversation
 
-    talk = talk_of(data)
+    talk = read_conversation(data)
     if talk is not None:
-        from planner_eval.reading.dialects.conversations.turns import Source
+        from planner_eval.reading.dialects.conversations.turns import ConversationSource
 
-        return _read_turns(Source(talk), dialect, limits, repair=repair, turn=turn)
+        return _read_turns(ConversationSource(talk), dialect, limits, repair=repair, turn=turn)
     try:
         return _read_structure(data, dialect, limits)
     except LimitError:
@@ -401,22 +425,22 @@ def _read_data(
     except ParseError as error:
         if not repair or not isinstance(data, (list, dict)):  # what is no text and no structure is no answer
             raise
-        first = bare(error)
-    from planner_eval.reading.dialects.reference_reading import written
+        first = strip_traceback(error)
+    from planner_eval.reading.dialects.reference_reading import format_json
 
     try:
-        name, raw = _read(written(data), dialect, limits, repair=True, located=False)
+        name, raw = _read(format_json(data), dialect, limits, repair=True, located=False)
     except (ParseError, TypeError, ValueError, RecursionError):
         raise first from None
-    return name, unplaced(raw)
+    return name, remove_call_spans(raw)
 
 
 def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str | None, RawPlan]:
     notes: list[Diagnostic] = []
-    if data_nests_past(data, limits, lists=True):
+    if is_data_nested_too_deep(data, limits, lists=True):
         raise LimitError(f"the data nests deeper than {limits.depth} levels")
     if dialect is None:
-        from planner_eval.reading.dialects.detect import detect_data, is_schema, undecided
+        from planner_eval.reading.dialects.detect import ambiguity_error, detect_data, is_schema
 
         if isinstance(data, list) and data and all(isinstance(item, str) for item in data):
             return _read_texts(json.dumps(data, ensure_ascii=False), limits)
@@ -424,15 +448,15 @@ def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str
         if texts is not None:
             return _read_texts("\n".join(texts), limits)
         if data in ([], {}):
-            return "json", _no_call(f"an empty {'list' if data == [] else 'object'}")
+            return "json", _empty_plan(f"an empty {'list' if data == [] else 'object'}")
         if is_schema(data):
-            problem = undecided(data)
+            problem = ambiguity_error(data)
             if problem is not None:
                 raise problem
-            return "json", _no_call("a schema of tools or parameters")
-        data, notes = calls_among(data)
+            return "json", _empty_plan("a schema of tools or parameters")
+        data, notes = find_call_candidates(data)
         if data == []:
-            return "json", _no_call("a list without calls", *notes)
+            return "json", _empty_plan("a list without calls", *notes)
         try:
             dialect = detect_data(data).dialect
         except RecursionError:
@@ -453,13 +477,13 @@ def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str
 
 def _read_texts(text: str, limits: Limits) -> tuple[str | None, RawPlan]:
     """Data that is texts alone as text is read: AppBench's results, calls, or a model's words."""
-    from planner_eval.reading.dialects.finding.find import find
+    from planner_eval.reading.dialects.finding.find import find_plan
 
-    result = find(text, limits)
-    return result.dialect, unplaced(result.raw)
+    result = find_plan(text, limits)
+    return result.dialect, remove_call_spans(result.raw)
 
 
-def _no_call(why: str, *notes: Diagnostic) -> RawPlan:
+def _empty_plan(why: str, *notes: Diagnostic) -> RawPlan:
     return RawPlan((), None, (*notes, Diagnostic("plan.no_call", f"no call: {why}", "info")))
 
 

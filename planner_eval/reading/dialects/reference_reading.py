@@ -12,22 +12,22 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, LimitError, ParseError
-from planner_eval.base.json_text import LARK_CHARS, check_depth, pairs_of
+from planner_eval.base.json_text import LARK_CHARS, check_depth, object_items
 from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, RawRef, Value
 from planner_eval.plan.values import map_leaves
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.dialect import Dialect, Recognised
-from planner_eval.reading.dialects.finding.edited_text import View
-from planner_eval.reading.dialects.finding.segments import PYTHON, split
-from planner_eval.reading.dialects.finding.whole_texts import read_whole
+from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
+from planner_eval.reading.dialects.finding.edited_text import TextView
+from planner_eval.reading.dialects.finding.segments import PYTHON_DIALECTS, split_blocks
+from planner_eval.reading.dialects.finding.whole_texts import read_whole_text
 from planner_eval.reading.dialects.programs.program import Variables, shift_names
-from planner_eval.reading.dialects.programs.python_calls import after
+from planner_eval.reading.dialects.programs.python_calls import block_reader
 
 READERS = ("fast", "grammar")
 
 
-class Reading(NamedTuple):
+class GrammarReading(NamedTuple):
     """What the grammar read.
 
     Args:
@@ -41,16 +41,16 @@ class Reading(NamedTuple):
     text: str
 
 
-def names() -> tuple[str, ...]:
+def dialects_with_grammar() -> tuple[str, ...]:
     """The dialects that have a grammar.
 
-    >>> [name for name in ("json", "nestful", "appbench", "gemma", "mcp") if name in names()]
+    >>> [name for name in ("json", "nestful", "appbench", "gemma", "mcp") if name in dialects_with_grammar()]
     ['json', 'nestful', 'appbench', 'gemma']
     """
     return tuple(name for name in dialects.names() if dialects.get(name).reference is not None)
 
 
-def read(source: Any, dialect: str | None, limits: Limits) -> Reading:
+def read(source: Any, dialect: str | None, limits: Limits) -> GrammarReading:
     """Read a plan by the Lark grammar of its notation.
 
     Args:
@@ -67,39 +67,39 @@ def read(source: Any, dialect: str | None, limits: Limits) -> Reading:
     >>> reading.dialect, reading.raw.calls[0].span, reading.raw.calls[0].spans
     ('appbench', (0, 24), ((11, 23),))
     """
-    text = source if isinstance(source, str) else written(source)
+    text = source if isinstance(source, str) else format_json(source)
     if len(text) > LARK_CHARS:
         reason = f"the text has {len(text):,} characters; a grammar reads at most {LARK_CHARS:,}"
         raise LimitError(reason, text=text, offset=LARK_CHARS)
     if dialect is None:
-        dialect, raw = _recognised(text, limits)
+        dialect, raw = _recognise(text, limits)
         if not raw.calls:
-            return Reading(dialect, raw, text)
+            return GrammarReading(dialect, raw, text)
         if dialects.get(dialect).reference is None:
-            raise ParseError(_lacking(dialect), code="parse.shape", text=text, dialect=dialect)
+            raise ParseError(_no_grammar_message(dialect), code="parse.shape", text=text, dialect=dialect)
     named = dialects.get(dialect)
     if named.reference is None:
-        raise InputError(_lacking(dialect))
+        raise InputError(_no_grammar_message(dialect))
     if not isinstance(source, str) and '{"' not in named.example:
         reason = f"the plan is structure in a record, and the grammar of {dialect!r} reads text"
         raise ParseError(reason, code="parse.shape", text=text, dialect=dialect)
     check_depth(text, limits)
-    return Reading(dialect, _read(named, text, limits), text)
+    return GrammarReading(dialect, _read(named, text, limits), text)
 
 
-def _recognised(text: str, limits: Limits) -> Recognised:
+def _recognise(text: str, limits: Limits) -> RecognisedPlan:
     """The notation of a text, as the usual reading finds it."""
-    from planner_eval.reading.dialects.finding.find import find
+    from planner_eval.reading.dialects.finding.find import find_plan
 
-    whole_read = read_whole(text, limits)
+    whole_read = read_whole_text(text, limits)
     if whole_read is not None:
         return whole_read
-    result = find(text, limits)
-    return Recognised(result.dialect, result.raw)
+    result = find_plan(text, limits)
+    return RecognisedPlan(result.dialect, result.raw)
 
 
-def _lacking(dialect: str) -> str:
-    return f"the notation {dialect!r} has no grammar; these have: {', '.join(names())}"
+def _no_grammar_message(dialect: str) -> str:
+    return f"the notation {dialect!r} has no grammar; these have: {', '.join(dialects_with_grammar())}"
 
 
 def _read(dialect: Dialect, text: str, limits: Limits) -> RawPlan:
@@ -116,10 +116,14 @@ def _read(dialect: Dialect, text: str, limits: Limits) -> RawPlan:
     notes: list[Diagnostic] = []
     answer: Arguments | None = None
     variables = Variables()
-    for fence in _fences(text):
+    for fence in _fence_spans(text):
         calls_before = len(calls)
-        read = after(variables, calls_before, by_grammar=True) if dialect.name in PYTHON else reference
-        inner = _inside(read, fence, text, limits)
+        read = (
+            block_reader(variables, calls_before, by_grammar=True)
+            if dialect.name in PYTHON_DIALECTS
+            else reference
+        )
+        inner = _read_fence(read, fence, text, limits)
         calls += shift_names(inner.calls, calls_before) if calls_before else inner.calls
         notes += [n if n.call is None else n._replace(call=n.call + calls_before) for n in inner.notes]
         answer = inner.answer if answer is None else answer
@@ -129,14 +133,16 @@ def _read(dialect: Dialect, text: str, limits: Limits) -> RawPlan:
     return RawPlan(tuple(variables.connected(calls)), answer, tuple(notes))
 
 
-def _fences(text: str) -> Iterator[Span]:
+def _fence_spans(text: str) -> Iterator[Span]:
     """Where the insides of a text's fences stand."""
-    for block in split(View(text)):
+    for block in split_blocks(TextView(text)):
         if block.fenced:
             yield block.view.span((0, len(block.view.text)))
 
 
-def _inside(reference: Callable[[str, Limits], RawPlan], fence: Span, text: str, limits: Limits) -> RawPlan:
+def _read_fence(
+    reference: Callable[[str, Limits], RawPlan], fence: Span, text: str, limits: Limits
+) -> RawPlan:
     """A fence's inside, read, with its places in the whole text."""
     start, end = fence
     try:
@@ -149,44 +155,48 @@ def _inside(reference: Callable[[str, Limits], RawPlan], fence: Span, text: str,
             error.reason, text=text, offset=offset, code=error.code, dialect=error.dialect
         ) from None
     return RawPlan(
-        tuple(_later(call, start) for call in raw.calls),
-        None if raw.answer is None else tuple((key, _moved(value, start)) for key, value in raw.answer),
-        tuple(n if n.span is None else n._replace(span=_plus(n.span, start)) for n in raw.notes),
+        tuple(_shift_call(call, start) for call in raw.calls),
+        None
+        if raw.answer is None
+        else tuple((key, _shift_references(value, start)) for key, value in raw.answer),
+        tuple(n if n.span is None else n._replace(span=_shift_span(n.span, start)) for n in raw.notes),
     )
 
 
-def _plus(span: Span, by: int) -> Span:
+def _shift_span(span: Span, by: int) -> Span:
     return span[0] + by, span[1] + by
 
 
-def _later(call: RawCall, by: int) -> RawCall:
+def _shift_call(call: RawCall, by: int) -> RawCall:
     return replace(
         call,
-        arguments=tuple((key, _moved(value, by)) for key, value in call.arguments),
-        span=None if call.span is None else _plus(call.span, by),
-        spans=tuple(_plus(span, by) for span in call.spans),
+        arguments=tuple((key, _shift_references(value, by)) for key, value in call.arguments),
+        span=None if call.span is None else _shift_span(call.span, by),
+        spans=tuple(_shift_span(span, by) for span in call.spans),
     )
 
 
-def _moved(value: Value, by: int) -> Value:
+def _shift_references(value: Value, by: int) -> Value:
     """A value with its references' places moved."""
 
     def leaf(value: Value) -> Value:
         has_span = isinstance(value, RawRef) and value.span is not None
-        return replace(value, span=_plus(value.span, by)) if has_span else value
+        return replace(value, span=_shift_span(value.span, by)) if has_span else value
 
     return map_leaves(leaf, value)
 
 
-def written(value: Any) -> str:
+def format_json(value: Any) -> str:
     """JSON data as text, with the pairs of repeated keys.
 
-    >>> written({"a": [1, "é"]})
+    >>> format_json({"a": [1, "é"]})
     '{"a": [1, "é"]}'
     """
     if isinstance(value, dict):
-        pairs = (f"{json.dumps(key, ensure_ascii=False)}: {written(item)}" for key, item in pairs_of(value))
+        pairs = (
+            f"{json.dumps(key, ensure_ascii=False)}: {format_json(item)}" for key, item in object_items(value)
+        )
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, list):
-        return f"[{', '.join(map(written, value))}]"
+        return f"[{', '.join(map(format_json, value))}]"
     return json.dumps(value, ensure_ascii=False)

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import WriteError
-from planner_eval.base.frozen import quick
-from planner_eval.base.json_text import rebuilt
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.json_text import map_object_values
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.plan.model import (
     Path,
     Plan,
@@ -28,12 +28,12 @@ from planner_eval.plan.model import (
     references,
 )
 from planner_eval.plan.values import fold, map_leaves
-from planner_eval.reading.dialects.dialect import AFTER
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 
 # ----------------------------------------------------------------------
 # How texts refer to the results of calls: one row a notation, each a pattern, a reading and a writing.
-@quick
+@fast_frozen
 class Notation:
     """One way to write a reference inside a text.
 
@@ -86,79 +86,79 @@ class Notation:
         )
 
 
-_STEP = later(r"/([^/]*+)")
+_POINTER_STEP = lazy_pattern(r"/([^/]*+)")
 
 
-def _pointer(text: str) -> Path:
+def _parse_pointer(text: str) -> Path:
     """A JSON pointer's way; RFC 6901.
 
-    >>> _pointer("/a~1b/0")
+    >>> _parse_pointer("/a~1b/0")
     ('a/b', 0)
     """
-    steps = [step.replace("~1", "/").replace("~0", "~") for step in _STEP.findall(text)]
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in _POINTER_STEP.findall(text)]
     return tuple(int(s) if s.isdigit() and (s == "0" or s[0] != "0") and len(s) < 10 else s for s in steps)
 
 
-def _to_pointer(path: Path) -> str | None:
+def _format_pointer(path: Path) -> str | None:
     text = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
-    return text if _pointer(text) == path else None
+    return text if _parse_pointer(text) == path else None
 
 
-def _bare(form: str) -> Callable[[str, Path], str | None]:
+def _pathless_writer(form: str) -> Callable[[str, Path], str | None]:
     return lambda name, path: None if path else form.format(name)
 
 
-def _uri(name: str, path: Path) -> str | None:
-    pointer = _to_pointer(path)
+def _format_uri(name: str, path: Path) -> str | None:
+    pointer = _format_pointer(path)
     return None if pointer is None or not re.fullmatch(r"[\w.\-]+", name) else f"result://{name}#{pointer}"
 
 
 NOTATIONS: dict[str, Notation] = {
     "dollar": Notation(
-        later(r"\$(?:\{(\d{1,6}+)\}|(\d{1,6}+)(?![\d.,]\d))"),
+        lazy_pattern(r"\$(?:\{(\d{1,6}+)\}|(\d{1,6}+)(?![\d.,]\d))"),
         lambda m: (m[1] or m[2], ()),
         lambda position, label: label or str(position + 1),
-        _bare("${{{}}}"),
+        _pathless_writer("${{{}}}"),
     ),
     "hash": Notation(
-        later(r"#(E\d{1,6}+)"),
+        lazy_pattern(r"#(E\d{1,6}+)"),
         lambda m: (m[1], ()),
         lambda position, label: label or f"E{position + 1}",
-        _bare("#{}"),
+        _pathless_writer("#{}"),
     ),
     "node": Notation(
-        later(r"<node-(\d{1,6}+)>"),
+        lazy_pattern(r"<node-(\d{1,6}+)>"),
         lambda m: (m[1], ()),
         lambda position, label: str(position),
-        _bare("<node-{}>"),
+        _pathless_writer("<node-{}>"),
     ),
     "generated": Notation(
-        later(r"<GENERATED>-(\d{1,6}+)"),
+        lazy_pattern(r"<GENERATED>-(\d{1,6}+)"),
         lambda m: (m[1], ()),
         lambda position, label: label or str(position),
-        _bare("<GENERATED>-{}"),
+        _pathless_writer("<GENERATED>-{}"),
     ),
     "toolturn": Notation(
-        later(r"\{\{(tool\d{1,6}+turn\d{1,6}+)\}\}"),
+        lazy_pattern(r"\{\{(tool\d{1,6}+turn\d{1,6}+)\}\}"),
         lambda m: (m[1], ()),
         lambda position, label: f"tool0turn{position}",
-        _bare("{{{{{}}}}}"),
+        _pathless_writer("{{{{{}}}}}"),
     ),
     "backtick": Notation(
-        later(r"\$`([\w.\-]{1,200}+)`"),
+        lazy_pattern(r"\$`([\w.\-]{1,200}+)`"),
         lambda m: (m[1], ()),
         lambda position, label: label or f"toolu_{position + 1}",
-        _bare("$`{}`"),
+        _pathless_writer("$`{}`"),
     ),
     "uri": Notation(
-        later(r"result://([\w.\-]{1,200}+)#?((?:/[^/\s\"']*+)*+)"),
-        lambda m: (m[1], _pointer(m[2])),
+        lazy_pattern(r"result://([\w.\-]{1,200}+)#?((?:/[^/\s\"']*+)*+)"),
+        lambda m: (m[1], _parse_pointer(m[2])),
         lambda position, label: label or f"call_{position + 1}",
-        _uri,
+        _format_uri,
         whole=True,
     ),
     "api_call": Notation(
-        later(r"(API_call_\d{1,6}+)"),
+        lazy_pattern(r"(API_call_\d{1,6}+)"),
         lambda m: (m[1], ()),
         lambda position, label: f"API_call_{position}",
         lambda name, path: None if path else name,
@@ -168,21 +168,21 @@ NOTATIONS: dict[str, Notation] = {
 """All notations of references inside texts, by name."""
 
 
-def uri_value(value: Any) -> Value:
+def read_uri_references(value: Any) -> Value:
     """A value in which `{"$ref": "result://id#/pointer"}` objects become references, at any depth."""
     if isinstance(value, dict):
         if value.keys() == {"$ref"} and isinstance(value["$ref"], str):
             reference = NOTATIONS["uri"].text(value["$ref"])
             return reference if isinstance(reference, RawRef) else value
-        return rebuilt(value, uri_value)
+        return map_object_values(value, read_uri_references)
     if isinstance(value, list):
-        return [uri_value(item) for item in value]
+        return [read_uri_references(item) for item in value]
     return value
 
 
 # ----------------------------------------------------------------------
 # What writers share: a plan's calls with references already as the target writes them.
-@quick
+@fast_frozen
 class WrittenCall:
     """A call whose argument values are plain data."""
 
@@ -191,7 +191,7 @@ class WrittenCall:
     arguments: dict[str, Any]
 
 
-class Written:
+class WrittenPlan:
     """The calls of a plan as plain data, for writers that fill a template.
 
     Args:
@@ -215,7 +215,7 @@ class Written:
         self.names = names
         self.notation = notation
         self.as_object = as_object
-        refuse_rest(plan)
+        refuse_unwritable(plan)
         self.calls = [
             WrittenCall(call.id, call.name, {key: self.value(value) for key, value in call.arguments})
             for call in plan.calls
@@ -249,7 +249,7 @@ class Written:
         return text
 
 
-def refuse_rest(plan: Plan) -> None:
+def refuse_unwritable(plan: Plan) -> None:
     """Refuse what no notation of the table can say: apps, a named answer, repeated arguments.
 
     Raises:
@@ -278,7 +278,7 @@ def refuse_references(plan: Plan, dialect: str) -> None:
     for call in plan.calls:
         for argument, value in call.arguments:
             if next(references(value), None) is not None:
-                what = f"argument {argument!r}" if argument != AFTER else "a dependency"
+                what = f"argument {argument!r}" if argument != DEPENDENCY_ARGUMENT else "a dependency"
                 raise WriteError(
                     f"call {call.id} ({call.name}): {what} is a reference, "
                     f"which the dialect {dialect!r} cannot say; use 'nestful' or 'plan'"

@@ -12,23 +12,23 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from planner_eval.base.json_text import whole
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.json_text import decode_whole
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import TEXT, Branch, matches
+from planner_eval.base.text import JSON_STRING, Branch, find_matches
 from planner_eval.plan.model import Diagnostic
-from planner_eval.reading.dialects.finding.brackets import PAIRS, tokens
-from planner_eval.reading.dialects.finding.edited_text import Edit, View
+from planner_eval.reading.dialects.finding.brackets import BRACKET_PAIRS, tokens
+from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 
 
-class Fix(NamedTuple):
+class RepairEdit(NamedTuple):
     """One named edit."""
 
     name: str
-    edit: Edit
+    edit: TextEdit
 
 
-MEANINGS = {
+REPAIR_MEANINGS = {
     "quotes": "single or typographic quotes where the notation wants others, or quotes around a called name",
     "python_literals": "True, False or None in JSON",
     "trailing_comma": "a comma before a closing bracket",
@@ -44,14 +44,14 @@ MEANINGS = {
 }
 """What each repair mends; diagnostics carry the name as ``repair.<name>``."""
 
-_SOUND = r'"[^"\\\n\t\r]*+"'
-_LOOSE = (
+_PLAIN_STRING = r'"[^"\\\n\t\r]*+"'
+_LOOSE_JSON_TOKENS = (
     Branch(  # JSON in which nothing differs
         "sound",
-        rf"{_SOUND}(?:{_SOUND}|[^\w\"'“”$,}}/#]++|,(?!\s*+[\]}}])|\}}(?!\s*+\{{)"
+        rf"{_PLAIN_STRING}(?:{_PLAIN_STRING}|[^\w\"'“”$,}}/#]++|,(?!\s*+[\]}}])|\}}(?!\s*+\{{)"
         r"|(?<!\w)(?!(?:True|False|None)\b)\w++(?!\s*+:))*+",
     ),
-    TEXT,
+    JSON_STRING,
     Branch("single", r"'(?:[^'\\]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z)))*+'", "'"),
     Branch("curly", r"[“”](?:[^“”\\]++|\\.)*+[“”]", "“”"),
     Branch("reference", r"""\$[A-Za-z_]\w*+(?:\.[^\s$.,\[\]{}"']++|\[\d++\])*+\$"""),
@@ -61,32 +61,32 @@ _LOOSE = (
     Branch("comment", r"//[^\n]*+|\#[^\n]*+"),
     Branch("gap", r"\}(?=\s*+\{)"),
 )
-_ESCAPES = later(r"\\(.)|\"|\n|\t", re.S)
-_CONTROL = later(r"[\n\t\r]")
-_MARKS = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_MARKDOWN = later(r"\\(?=[_*\[\]#~<>])")
-_NAME_QUOTES = later(r"(['\"])([^\W\d][\w.\-]*+)\1(?=\()")
-QUOTED_CALL = later(r"\s*+\[\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
+_ESCAPES = lazy_pattern(r"\\(.)|\"|\n|\t", re.S)
+_CONTROL = lazy_pattern(r"[\n\t\r]")
+_CONTROL_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_MARKDOWN_ESCAPE = lazy_pattern(r"\\(?=[_*\[\]#~<>])")
+_NAME_QUOTES = lazy_pattern(r"(['\"])([^\W\d][\w.\-]*+)\1(?=\()")
+QUOTED_CALL = lazy_pattern(r"\s*+\[\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
 """A list whose first item is a call in quotes."""
-_CALL_QUOTES = later(r"\)\s*+(['\"])\s*+,\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
-_LAST_QUOTE = later(r"\)\s*+(['\"])(?=\s*+\]\s*+\Z)")
-_END = r"\s*+(?:[,)\]]|#\w++\s*+=|\Z)"
-_DOUBLE_QUOTED = later(
-    rf'#\w++\s*+=\s*+(")((?:[^"\\]++|\\.|"(?!{_END}))*+)"(?={_END})',
+_CALL_QUOTES = lazy_pattern(r"\)\s*+(['\"])\s*+,\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
+_LAST_QUOTE = lazy_pattern(r"\)\s*+(['\"])(?=\s*+\]\s*+\Z)")
+_VALUE_END = r"\s*+(?:[,)\]]|#\w++\s*+=|\Z)"
+_DOUBLE_QUOTED = lazy_pattern(
+    rf'#\w++\s*+=\s*+(")((?:[^"\\]++|\\.|"(?!{_VALUE_END}))*+)"(?={_VALUE_END})',
 )
-_CLOSING_LIKE = later(rf"(\\\")|(?<!\\)'(?={_END})")
+_QUOTES_TO_ESCAPE = lazy_pattern(rf"(\\\")|(?<!\\)'(?={_VALUE_END})")
 """What is written otherwise between single quotes: an escaped double quote, and what looks like an end."""
-_NEWLINES = later(r"(?<!\\\\)\\(?:\\\\)*+(?:(n)|(\")|(t))")
+_ESCAPED_NEWLINES = lazy_pattern(r"(?<!\\\\)\\(?:\\\\)*+(?:(n)|(\")|(t))")
 
 
-class Repaired(NamedTuple):
+class RepairedText(NamedTuple):
     """A mended text, and a note for each edit."""
 
-    view: View
+    view: TextView
     notes: tuple[Diagnostic, ...]
 
 
-def repairs(view: View) -> Iterator[Repaired]:
+def repairs(view: TextView) -> Iterator[RepairedText]:
     """Repaired readings of a broken plan, the least mended first.
 
     Args:
@@ -95,22 +95,22 @@ def repairs(view: View) -> Iterator[Repaired]:
     Yields:
         A repaired text and one note for each edit; the caller reads it strictly.
 
-    >>> [(v.text, [n.code for n in notes]) for v, notes in repairs(View("[f(a=1), g(b=2)"))]
+    >>> [(v.text, [n.code for n in notes]) for v, notes in repairs(TextView("[f(a=1), g(b=2)"))]
     [('[f(a=1), g(b=2)]', ['repair.missing_bracket'])]
     """
-    starts = [Repaired(view, ())]
+    starts = [RepairedText(view, ())]
     if "\\n" in view.text or '\\"' in view.text:
-        newlines = _apply(view, _newlines(view.text), ())
+        newlines = _apply(view, _repair_newlines(view.text), ())
         if newlines is not None:
             starts.append(newlines)
     for start, start_notes in starts:
         if start_notes:
-            yield Repaired(start, start_notes)
+            yield RepairedText(start, start_notes)
         current, notes = start, start_notes
         words: list[str] | None = None
         sound: bool | None = None
-        for step in _STEPS:
-            if step in _OF_BROKEN:
+        for step in _REPAIR_STEPS:
+            if step in _STEPS_FOR_BROKEN_JSON:
                 sound = _is_json(current.text) if sound is None else sound
                 if sound:
                     continue
@@ -122,19 +122,19 @@ def repairs(view: View) -> Iterator[Repaired]:
                 continue
             current, notes = changed
             words, sound = after, None
-            yield Repaired(current, notes)
+            yield RepairedText(current, notes)
 
 
-def _apply(view: View, fixes: list[Fix], notes: tuple[Diagnostic, ...]) -> Repaired | None:
+def _apply(view: TextView, fixes: list[RepairEdit], notes: tuple[Diagnostic, ...]) -> RepairedText | None:
     if not fixes:
         return None
-    edits_by_name: dict[str, list[Edit]] = {}
+    edits_by_name: dict[str, list[TextEdit]] = {}
     for fix in fixes:
         edits_by_name.setdefault(fix.name, []).append(fix.edit)
     new_notes = tuple(
         Diagnostic(
             f"repair.{name}",
-            f"repaired: {MEANINGS[name]}" + (f", in {len(edits)} places" if len(edits) > 1 else ""),
+            f"repaired: {REPAIR_MEANINGS[name]}" + (f", in {len(edits)} places" if len(edits) > 1 else ""),
             "warning",
             None,
             None,
@@ -142,15 +142,15 @@ def _apply(view: View, fixes: list[Fix], notes: tuple[Diagnostic, ...]) -> Repai
         )
         for name, edits in edits_by_name.items()
     )
-    return Repaired(view.edit(fix.edit for fix in fixes), (*notes, *new_notes))
+    return RepairedText(view.edit(fix.edit for fix in fixes), (*notes, *new_notes))
 
 
-_SAME = {"True": "true", "False": "false", "None": "null"}
+_JSON_LITERALS = {"True": "true", "False": "false", "None": "null"}
 
 
-_COMMENT = later(r"(?m)(?:^|(?<=[\s,{\[]))(?://|#)[^\n]*$")
-_LINE_END = later(r"\\[nt]")
-_WORD = later(r"\w+|\$")
+_COMMENT = lazy_pattern(r"(?m)(?:^|(?<=[\s,{\[]))(?://|#)[^\n]*$")
+_ESCAPED_LINE_END = lazy_pattern(r"\\[nt]")
+_WORD = lazy_pattern(r"\w+|\$")
 
 
 def _words(text: str) -> list[str]:
@@ -158,54 +158,62 @@ def _words(text: str) -> list[str]:
     if "#" in text or "//" in text:
         text = _COMMENT.sub("", text)
     if "\\" in text:
-        text = _LINE_END.sub(" ", _MARKDOWN.sub("", text))
+        text = _ESCAPED_LINE_END.sub(" ", _MARKDOWN_ESCAPE.sub("", text))
     words = _WORD.findall(text)
-    return words if _SAME.keys().isdisjoint(words) else [_SAME.get(word, word) for word in words]
+    return (
+        words
+        if _JSON_LITERALS.keys().isdisjoint(words)
+        else [_JSON_LITERALS.get(word, word) for word in words]
+    )
 
 
 # ---------------------------------------------------------------- the steps
-def _newlines(text: str) -> list[Fix]:
+def _repair_newlines(text: str) -> list[RepairEdit]:
     """Line ends, tabs and quotes written with a backslash, in a text that has none of its own."""
     if text.count("\\n") <= text.count("\n"):
         return []
     fixes = [
-        Fix("escaped_newline", Edit(m.start(), m.end(), "\n" if m[1] else '"' if m[2] else "\t"))
-        for m in _NEWLINES.finditer(text)
+        RepairEdit("escaped_newline", TextEdit(m.start(), m.end(), "\n" if m[1] else '"' if m[2] else "\t"))
+        for m in _ESCAPED_NEWLINES.finditer(text)
     ]
     end = len(text.rstrip())
     if text[:end].endswith('\\n"') and len(re.findall(r'(?<!\\)"', text)) % 2:  # the end of a quoted text
-        fixes.append(Fix("escaped_newline", Edit(end - 1, end, "")))
+        fixes.append(RepairEdit("escaped_newline", TextEdit(end - 1, end, "")))
     return fixes
 
 
-def _markdown(text: str) -> list[Fix]:
-    return [Fix("markdown_escape", Edit(m.start(), m.end(), "")) for m in _MARKDOWN.finditer(text)]
+def _repair_markdown(text: str) -> list[RepairEdit]:
+    return [
+        RepairEdit("markdown_escape", TextEdit(m.start(), m.end(), ""))
+        for m in _MARKDOWN_ESCAPE.finditer(text)
+    ]
 
 
-def requoted(view: View) -> Repaired | None:
+def repair_appbench_quotes(view: TextView) -> RepairedText | None:
     """A text of AppBench's lines with its values in single quotes; None where all are.
 
     Args:
         view: The plan's text.
 
-    >>> requoted(View('f(#x="Rome", #y=a)')).view.text
+    >>> repair_appbench_quotes(TextView('f(#x="Rome", #y=a)')).view.text
     "f(#x='Rome', #y=a)"
     """
     fixes = []
     for match in _DOUBLE_QUOTED.finditer(view.text):
         fixes += [
-            Fix("quotes", Edit(position, position + 1, "'")) for position in (match.start(1), match.end(2))
+            RepairEdit("quotes", TextEdit(position, position + 1, "'"))
+            for position in (match.start(1), match.end(2))
         ]
-        inner = _CLOSING_LIKE.finditer(view.text, match.start(2), match.end(2))
-        fixes += [Fix("quotes", Edit(m.start(), m.end(), '"' if m[1] else "\\'")) for m in inner]
+        inner = _QUOTES_TO_ESCAPE.finditer(view.text, match.start(2), match.end(2))
+        fixes += [RepairEdit("quotes", TextEdit(m.start(), m.end(), '"' if m[1] else "\\'")) for m in inner]
     return _apply(view, sorted(fixes, key=lambda fix: fix.edit.start), ())
 
 
-def _quoted_names(text: str) -> list[Fix]:
-    return [Fix("quotes", Edit(m.start(), m.end(), m[2])) for m in _NAME_QUOTES.finditer(text)]
+def _repair_quoted_names(text: str) -> list[RepairEdit]:
+    return [RepairEdit("quotes", TextEdit(m.start(), m.end(), m[2])) for m in _NAME_QUOTES.finditer(text)]
 
 
-def _quoted_calls(text: str) -> list[Fix]:
+def _repair_quoted_calls(text: str) -> list[RepairEdit]:
     """The quotes around each call of a list; those inside the calls are the same, so that none closes."""
     first = QUOTED_CALL.match(text)
     if first is None:
@@ -215,91 +223,97 @@ def _quoted_calls(text: str) -> list[Fix]:
         positions += [match.start(1), match.start(2)]
     last = _LAST_QUOTE.search(text, first.end())
     positions += [last.start(1)] if last else []
-    return [Fix("quotes", Edit(position, position + 1, "")) for position in positions]
+    return [RepairEdit("quotes", TextEdit(position, position + 1, "")) for position in positions]
 
 
-def _loose_json(text: str) -> list[Fix]:
+def _repair_loose_json(text: str) -> list[RepairEdit]:
     """What differs from JSON in a text that is otherwise JSON: objects, alone or in lists."""
     if not re.match(r"[\[\s(]*+\{\s*+[\"'“A-Za-z}]", text):
         return []
-    fixes: list[Fix] = []
-    for match in matches(_LOOSE, text):
+    fixes: list[RepairEdit] = []
+    for match in find_matches(_LOOSE_JSON_TOKENS, text):
         kind, (start, end) = match.lastgroup, match.span()
         if kind == "sound":
             continue
         if kind == "text":
-            fixes += _controls(match.group(), start)
+            fixes += _repair_control_characters(match.group(), start)
         elif kind in ("single", "curly"):
-            fixes += _requoted(match.group(), start)
+            fixes += _repair_quotes(match.group(), start)
         elif kind == "word":
-            fixes.append(Fix("python_literals", Edit(start, end, _SAME[match.group()])))
+            fixes.append(RepairEdit("python_literals", TextEdit(start, end, _JSON_LITERALS[match.group()])))
         elif kind == "trailing":
-            fixes.append(Fix("trailing_comma", Edit(start, end, "")))
+            fixes.append(RepairEdit("trailing_comma", TextEdit(start, end, "")))
         elif kind == "reference":
-            fixes.append(Fix("unquoted_reference", Edit(start, end, f'"{match.group()}"')))
+            fixes.append(RepairEdit("unquoted_reference", TextEdit(start, end, f'"{match.group()}"')))
         elif kind == "key":
-            fixes.append(Fix("unquoted_key", Edit(start, end, f'"{match.group()}"')))
+            fixes.append(RepairEdit("unquoted_key", TextEdit(start, end, f'"{match.group()}"')))
         elif kind == "comment":
-            fixes.append(Fix("comment", Edit(start, end, "")))
+            fixes.append(RepairEdit("comment", TextEdit(start, end, "")))
         elif kind == "gap":
-            fixes.append(Fix("missing_comma", Edit(end, end, ",")))
+            fixes.append(RepairEdit("missing_comma", TextEdit(end, end, ",")))
     return fixes
 
 
-def _controls(text: str, offset: int) -> list[Fix]:
+def _repair_control_characters(text: str, offset: int) -> list[RepairEdit]:
     fixes = [
-        Fix("control_character", Edit(offset + m.start(), offset + m.end(), _MARKS[m.group()]))
+        RepairEdit(
+            "control_character", TextEdit(offset + m.start(), offset + m.end(), _CONTROL_ESCAPES[m.group()])
+        )
         for m in (() if text.isprintable() else _CONTROL.finditer(text))
     ]
     if "\\'" not in text:
         return fixes
     for match in _ESCAPES.finditer(text):
         if match[1] == "'":
-            fixes.append(Fix("quotes", Edit(offset + match.start(), offset + match.start() + 1, "")))
+            fixes.append(
+                RepairEdit("quotes", TextEdit(offset + match.start(), offset + match.start() + 1, ""))
+            )
     return sorted(fixes, key=lambda fix: fix.edit.start)
 
 
-def _requoted(text: str, offset: int) -> list[Fix]:
+def _repair_quotes(text: str, offset: int) -> list[RepairEdit]:
     """A text in other quotes as a JSON text."""
-    fixes = [Fix("quotes", Edit(offset, offset + 1, '"'))]
+    fixes = [RepairEdit("quotes", TextEdit(offset, offset + 1, '"'))]
     for match in _ESCAPES.finditer(text, 1, len(text) - 1):
         start, end = offset + match.start(), offset + match.end()
         mark = match.group()
         if mark == '"':
-            fixes.append(Fix("quotes", Edit(start, end, '\\"')))
+            fixes.append(RepairEdit("quotes", TextEdit(start, end, '\\"')))
         elif mark in "\n\t":
-            fixes.append(Fix("control_character", Edit(start, end, "\\n" if mark == "\n" else "\\t")))
+            fixes.append(
+                RepairEdit("control_character", TextEdit(start, end, "\\n" if mark == "\n" else "\\t"))
+            )
         elif match[1] == "'":
-            fixes.append(Fix("quotes", Edit(start, end, "'")))
+            fixes.append(RepairEdit("quotes", TextEdit(start, end, "'")))
         elif match[1] not in '"\\/bfnrtu':
-            fixes.append(Fix("quotes", Edit(start, start, "\\")))
-    fixes.append(Fix("quotes", Edit(offset + len(text) - 1, offset + len(text), '"')))
+            fixes.append(RepairEdit("quotes", TextEdit(start, start, "\\")))
+    fixes.append(RepairEdit("quotes", TextEdit(offset + len(text) - 1, offset + len(text), '"')))
     return fixes
 
 
-_HELD = later(r"\"\s*+\{\s*+(?:\\\"|'|[A-Za-z_])")
+_QUOTED_OBJECT = lazy_pattern(r"\"\s*+\{\s*+(?:\\\"|'|[A-Za-z_])")
 
 
-def _encoded(text: str) -> list[Fix]:
+def _repair_encoded_json(text: str) -> list[RepairEdit]:
     r"""Quoted texts that hold arguments, mended inside: ``"{\"a\": None}"``."""
-    fixes: list[Fix] = []
-    for match in matches((TEXT,), text) if '"{' in text else ():
-        content = _json(match.group()) if _HELD.match(match.group()) else None
-        if not isinstance(content, str) or _json(content) is not None:
+    fixes: list[RepairEdit] = []
+    for match in find_matches((JSON_STRING,), text) if '"{' in text else ():
+        content = _parse_json(match.group()) if _QUOTED_OBJECT.match(match.group()) else None
+        if not isinstance(content, str) or _parse_json(content) is not None:
             continue
-        for mended, notes in repairs(View(content)):
-            if isinstance(_json(mended.text), dict):
-                edit = Edit(*match.span(), json.dumps(mended.text, ensure_ascii=text.isascii()))
+        for mended, notes in repairs(TextView(content)):
+            if isinstance(_parse_json(mended.text), dict):
+                edit = TextEdit(*match.span(), json.dumps(mended.text, ensure_ascii=text.isascii()))
                 first, *other_names = dict.fromkeys(note.code.removeprefix("repair.") for note in notes)
-                fixes.append(Fix(first, edit))
-                fixes += [Fix(name, Edit(match.end(), match.end(), "")) for name in other_names]
+                fixes.append(RepairEdit(first, edit))
+                fixes += [RepairEdit(name, TextEdit(match.end(), match.end(), "")) for name in other_names]
                 break
     return fixes
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
-        return whole(text)
+        return decode_whole(text)
     except (ValueError, RecursionError):
         return None
 
@@ -307,71 +321,74 @@ def _json(text: str) -> Any:
 def _is_json(text: str) -> bool:
     """Whether a text is one JSON value, in which no sign is missing or too many; only texts in it may be."""
     try:
-        whole(text)
+        decode_whole(text)
     except (ValueError, RecursionError):
         return False
     return True
 
 
-_ASSIGNS = later(r"\w\s*+=\s*+'(?=.)", re.S)
+_QUOTED_ASSIGNMENT = lazy_pattern(r"\w\s*+=\s*+'(?=.)", re.S)
 
 
-def _brackets(text: str) -> list[Fix]:
+def _repair_brackets(text: str) -> list[RepairEdit]:
     """The one bracket that is missing or too many; nothing when more than one place is broken."""
     waiting: list[tuple[int, str]] = []
-    fixes: list[Fix] = []
+    fixes: list[RepairEdit] = []
     emptied: int | None = None
     last = 0
     for match in tokens(text, 0, len(text), levels=1):
         kind, position, mark = match.lastgroup, match.start(), text[match.start()]
-        if kind == "quote" or (kind == "text" and mark == "'" and _ASSIGNS.search(match.group())):
+        if kind == "quote" or (kind == "text" and mark == "'" and _QUOTED_ASSIGNMENT.search(match.group())):
             return []  # where a text ends is a guess, and so is which bracket is missing
         if kind in ("open", "whole"):
             comma = (
                 text.rfind(",", last, position) if mark == "{" and waiting and waiting[-1][1] == "{" else -1
             )
             if comma >= 0 and not text[comma + 1 : position].strip():
-                fixes.append(Fix("missing_bracket", Edit(comma, comma, "}")))
+                fixes.append(RepairEdit("missing_bracket", TextEdit(comma, comma, "}")))
                 waiting.pop()
             if kind == "open":
                 waiting.append((position, mark))
             elif mark == "[" and not waiting and emptied is None:
                 emptied = match.end() - 1
         elif kind == "close":
-            if waiting and PAIRS[waiting[-1][1]] == mark:
+            if waiting and BRACKET_PAIRS[waiting[-1][1]] == mark:
                 waiting.pop()
             else:
-                fixes += _closed(waiting, position, mark, emptied)
+                fixes += _repair_closing_bracket(waiting, position, mark, emptied)
             if not waiting and emptied is None and mark == "]":
                 emptied = position
         last = match.end()
         if len(fixes) > 1:
             return []
     if waiting:
-        fixes += _tail(text, waiting, last)
+        fixes += _repair_unclosed_list(text, waiting, last)
     return fixes if len(fixes) == 1 else []
 
 
-def _closed(waiting: list[tuple[int, str]], position: int, mark: str, emptied: int | None) -> list[Fix]:
-    if len(waiting) > 1 and PAIRS[waiting[-2][1]] == mark:
+def _repair_closing_bracket(
+    waiting: list[tuple[int, str]], position: int, mark: str, emptied: int | None
+) -> list[RepairEdit]:
+    if len(waiting) > 1 and BRACKET_PAIRS[waiting[-2][1]] == mark:
         _, opened = waiting.pop()
         waiting.pop()
-        return [Fix("missing_bracket", Edit(position, position, PAIRS[opened]))]
+        return [RepairEdit("missing_bracket", TextEdit(position, position, BRACKET_PAIRS[opened]))]
     if not waiting and mark == "]" and emptied is not None:
-        return [Fix("missing_bracket", Edit(emptied, emptied + 1, ""))]
-    return [Fix("missing_bracket", Edit(position, position + 1, ""))]
+        return [RepairEdit("missing_bracket", TextEdit(emptied, emptied + 1, ""))]
+    return [RepairEdit("missing_bracket", TextEdit(position, position + 1, ""))]
 
 
-def _tail(text: str, waiting: list[tuple[int, str]], last: int) -> list[Fix]:
+def _repair_unclosed_list(text: str, waiting: list[tuple[int, str]], last: int) -> list[RepairEdit]:
     """What closes a list that ends after a whole call; nothing for a text that ends inside or before one."""
     end = len(text.rstrip())
     if len(waiting) != 1 or waiting[0][1] != "[" or text[waiting[0][0] + 1 : end].strip() == "":
         return []
-    return [] if text[last:end].strip() else [Fix("missing_bracket", Edit(end, end, "]"))]
+    return [] if text[last:end].strip() else [RepairEdit("missing_bracket", TextEdit(end, end, "]"))]
 
 
-_STEPS: tuple[Callable[[str], list[Fix]], ...] = (
-    _markdown, _quoted_names, _quoted_calls, _loose_json, _encoded, _brackets,
+_REPAIR_STEPS: tuple[Callable[[str], list[RepairEdit]], ...] = (
+    _repair_markdown, _repair_quoted_names, _repair_quoted_calls, _repair_loose_json, _repair_encoded_json,
+    _repair_brackets,
 )  # fmt: skip
-_OF_BROKEN = (_loose_json, _brackets)
+_STEPS_FOR_BROKEN_JSON = (_repair_loose_json, _repair_brackets)
 """Those that find nothing in a text that is JSON, and look at each sign of it."""

@@ -9,12 +9,12 @@ from functools import partial
 from typing import NamedTuple
 
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.text import shortened
+from planner_eval.base.text import shorten
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Unresolved, Value, references
 from planner_eval.plan.values import fold
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.dialect import AFTER, Dialect
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
 from planner_eval.reading.dialects.value_types import ToolTypes, convert
 
 
@@ -48,7 +48,7 @@ def _check_calls(
     try:
         back = parse(text, dialect=target.name, tools=tools)
     except ParseError as error:
-        what = _unreadable(plan, target, parse)
+        what = _describe_unreadable(plan, target, parse)
         raise WriteError(
             f"the dialect {target.name!r} cannot say {what}: read again, {error.reason}{other}"
         ) from None
@@ -56,27 +56,27 @@ def _check_calls(
         return
     for written_call, read_call in zip(plan.calls, back.calls, strict=False):
         call_text = f"call {written_call.id} ({written_call.name})"
-        if written_call.tool != read_call.tool or _keys(written_call) != _keys(read_call):
+        if written_call.tool != read_call.tool or _argument_names(written_call) != _argument_names(read_call):
             raise WriteError(f"the dialect {target.name!r} cannot say {call_text}{other}")
         for (key, value), (_, read) in zip(written_call.arguments, read_call.arguments, strict=True):
             if repr(value) != repr(read):
-                why = other if target.typed else _untyped(written_call.name, key, tools)
+                why = other if target.typed else _explain_untyped(written_call.name, key, tools)
                 raise WriteError(
                     f"the dialect {target.name!r} cannot say {key!r} of {call_text}: "
-                    f"{_shown(value)} would read as {_shown(read)}{why}"
+                    f"{_shorten_value(value)} would read as {_shorten_value(read)}{why}"
                 )
     raise WriteError(f"the dialect {target.name!r} cannot say this plan{other}")
 
 
-def _shown(value: Value) -> str:
-    return shortened(repr(value), 60)
+def _shorten_value(value: Value) -> str:
+    return shorten(repr(value), 60)
 
 
-def _keys(call: Call) -> list[str]:
+def _argument_names(call: Call) -> list[str]:
     return [key for key, _ in call.arguments]
 
 
-def _unreadable(plan: Plan, target: Dialect, parse: Callable[..., Plan]) -> str:
+def _describe_unreadable(plan: Plan, target: Dialect, parse: Callable[..., Plan]) -> str:
     """What of a plan a text cannot be read for: the first call that cannot be said alone, if there is one."""
     assert target.write is not None
     for call in plan.calls:
@@ -90,7 +90,7 @@ def _unreadable(plan: Plan, target: Dialect, parse: Callable[..., Plan]) -> str:
     return "this plan"
 
 
-def _untyped(tool: str, argument: str, tools: ToolTypes | None) -> str:
+def _explain_untyped(tool: str, argument: str, tools: ToolTypes | None) -> str:
     """Why a dialect that writes values without types reads another one, and what there is to do."""
     kind = (tools or {}).get(tool, {}).get(argument)
     if kind is not None:
@@ -118,7 +118,7 @@ def _check_empty(plan: Plan, text: str, dialect: str, parse: Callable[..., Plan]
 
 # ----------------------------------------------------------------------
 # A plan cut down to what a dialect can say, each loss said.
-class Simplified(NamedTuple):
+class ConvertedText(NamedTuple):
     """A text that a dialect can hold, and what was lost on the way."""
 
     text: str
@@ -127,7 +127,7 @@ class Simplified(NamedTuple):
 
 def write_lossy(
     plan: Plan, dialect: str, write: Callable[..., str], *, tools: ToolTypes | None = None
-) -> Simplified:
+) -> ConvertedText:
     """Write a plan, giving up what the dialect cannot say, piece by piece, until it can be written.
 
     Args:
@@ -146,30 +146,38 @@ def write_lossy(
     ('[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {"x": "$a$"}}]', ['loss.reference'])
     """
     losses: list[Diagnostic] = []
-    for step in (None, _answer, _apps, _repeated, _after, _references, partial(_types, dialect, tools or {})):
+    for step in (
+        None,
+        _drop_answer,
+        _move_apps_into_names,
+        _drop_repeated_arguments,
+        _drop_dependencies,
+        _replace_references,
+        partial(_drop_types, dialect, tools or {}),
+    ):
         if step is not None:
             plan, step_losses = step(plan)
             losses += step_losses
             if not step_losses:
                 continue
         try:
-            return Simplified(write(plan, dialect, tools=tools), tuple(losses))
+            return ConvertedText(write(plan, dialect, tools=tools), tuple(losses))
         except WriteError as error:
             last = error
     raise last
 
 
-_Step = tuple[Plan, list[Diagnostic]]
+_StepResult = tuple[Plan, list[Diagnostic]]
 
 
-def _answer(plan: Plan) -> _Step:
+def _drop_answer(plan: Plan) -> _StepResult:
     if plan.answer is None:
         return plan, []
     named = ", ".join(key for key, _ in plan.answer)
     return replace(plan, answer=None), [Diagnostic("loss.answer", f"what the user gets is not said: {named}")]
 
 
-def _apps(plan: Plan) -> _Step:
+def _move_apps_into_names(plan: Plan) -> _StepResult:
     losses = [
         Diagnostic("loss.app", f"the app of call {i + 1} became part of its name: {call.tool}", call=i)
         for i, call in enumerate(plan.calls)
@@ -178,7 +186,7 @@ def _apps(plan: Plan) -> _Step:
     return replace(plan, calls=tuple(replace(c, name=c.tool, app=None) for c in plan.calls)), losses
 
 
-def _repeated(plan: Plan) -> _Step:
+def _drop_repeated_arguments(plan: Plan) -> _StepResult:
     losses = []
     calls = []
     for i, call in enumerate(plan.calls):
@@ -191,18 +199,20 @@ def _repeated(plan: Plan) -> _Step:
     return replace(plan, calls=tuple(calls)), losses
 
 
-def _after(plan: Plan) -> _Step:
+def _drop_dependencies(plan: Plan) -> _StepResult:
     losses = []
     calls = []
     for i, call in enumerate(plan.calls):
-        if any(key == AFTER for key, _ in call.arguments):
+        if any(key == DEPENDENCY_ARGUMENT for key, _ in call.arguments):
             losses.append(Diagnostic("loss.dependency", f"what call {i + 1} comes after is not said", call=i))
-        calls.append(replace(call, arguments=tuple(pair for pair in call.arguments if pair[0] != AFTER)))
-    edges = tuple(edge for edge in plan.edges if edge.argument != AFTER)
+        calls.append(
+            replace(call, arguments=tuple(pair for pair in call.arguments if pair[0] != DEPENDENCY_ARGUMENT))
+        )
+    edges = tuple(edge for edge in plan.edges if edge.argument != DEPENDENCY_ARGUMENT)
     return replace(plan, calls=tuple(calls), edges=edges), losses
 
 
-def _references(plan: Plan) -> _Step:
+def _replace_references(plan: Plan) -> _StepResult:
     losses = []
     calls: list[Call] = []
     for i, call in enumerate(plan.calls):
@@ -211,13 +221,13 @@ def _references(plan: Plan) -> _Step:
             if next(references(value), None) is not None:
                 message = f"{key!r} of call {i + 1} ({call.name}) is a reference; it is written as text"
                 losses.append(Diagnostic("loss.reference", message, call=i, argument=key))
-                value = _plain(value, plan)
+                value = _write_references_as_text(value, plan)
             arguments.append((key, value))
         calls.append(replace(call, arguments=tuple(arguments)))
     return replace(plan, calls=tuple(calls), edges=()), losses
 
 
-def _types(dialect: str, tools: ToolTypes, plan: Plan) -> _Step:
+def _drop_types(dialect: str, tools: ToolTypes, plan: Plan) -> _StepResult:
     """The values as a notation without types has them: texts, or what the tools make of these."""
     if dialects.get(dialect).typed:
         return plan, []
@@ -230,7 +240,7 @@ def _types(dialect: str, tools: ToolTypes, plan: Plan) -> _Step:
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             converted = convert(text, types.get(key, "string"))
             if repr(converted) != repr(value):
-                was, reads = shortened(repr(value), 60), shortened(repr(converted), 60)
+                was, reads = shorten(repr(value), 60), shorten(repr(converted), 60)
                 message = f"{key!r} of call {i + 1} ({call.name}) is {was} and reads as {reads}"
                 losses.append(Diagnostic("loss.type", message, call=i, argument=key))
             arguments.append((key, converted))
@@ -238,7 +248,7 @@ def _types(dialect: str, tools: ToolTypes, plan: Plan) -> _Step:
     return replace(plan, calls=tuple(calls)), losses
 
 
-def _plain(value: Value, plan: Plan) -> Value:
+def _write_references_as_text(value: Value, plan: Plan) -> Value:
     def leaf(value: Value) -> Value:
         if not isinstance(value, (Ref, Unresolved)):
             return value

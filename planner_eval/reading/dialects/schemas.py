@@ -7,8 +7,15 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field, RootModel
 from typing_extensions import TypeAliasType
 
-from planner_eval.base.schema_models import Described, Items, OneOf, Texts, expecting, key
-from planner_eval.reading.dialects.dialect import NEEDED, SHAPES
+from planner_eval.base.schema_models import (
+    Described,
+    Items,
+    OneOf,
+    OneOrMoreTexts,
+    describe_expected,
+    optional_key,
+)
+from planner_eval.reading.dialects.dialect import REQUIRED_FIELDS, SHAPES
 
 
 # ----------------------------------------------------------------------
@@ -19,7 +26,7 @@ class Reference(Described):
 
     mapping: ClassVar[str] = "an object"
     call: str | int = Field(alias="$ref", description="The call's id.")
-    path: Items[str | int] = key("Field names and positions that lead into its result.")
+    path: Items[str | int] = optional_key("Field names and positions that lead into its result.")
 
 
 class Template(Described):
@@ -42,21 +49,21 @@ Value = TypeAliasType(
 )
 """A value of an argument; ``{"$literal": {…}}`` holds an object that has a key such as $ref."""
 
-ArgumentPair = Annotated[tuple[str, Value], Field(strict=False), expecting("a name and a value")]
+ArgumentPair = Annotated[tuple[str, Value], Field(strict=False), describe_expected("a name and a value")]
 
 
 class CallEntry(Described):
     """One call of a tool."""
 
     mapping: ClassVar[str] = "an object"
-    id: str | int = key("What references call it; c1, c2, … by position where it is left out.")
-    app: str = key("The app that offers the tool.")
+    id: str | int = optional_key("What references call it; c1, c2, … by position where it is left out.")
+    app: str = optional_key("The app that offers the tool.")
     name: str = Field(min_length=1, description="The tool.")
-    arguments: dict[str, Value] | Items[ArgumentPair] = key(
+    arguments: dict[str, Value] | Items[ArgumentPair] = optional_key(
         "The arguments; a list of pairs where a name repeats."
     )
-    returns: Items[str] = key("Names of what it gives.")
-    result: Any = key("What it gave when it was run.")
+    returns: Items[str] = optional_key("Names of what it gives.")
+    result: Any = optional_key("What it gave when it was run.")
 
 
 class PlanObject(Described):
@@ -65,7 +72,7 @@ class PlanObject(Described):
     mapping: ClassVar[str] = "an object"
     format: Literal["planeval.plan/1"] = Field("planeval.plan/1", alias="schema")
     calls: Items[CallEntry] = Field(description="The calls, in written order.")
-    answer: dict[str, Value] = key("What the user gets.")
+    answer: dict[str, Value] = optional_key("What the user gets.")
 
 
 class PlanFile(RootModel[PlanObject | Items[CallEntry]]):
@@ -74,7 +81,7 @@ class PlanFile(RootModel[PlanObject | Items[CallEntry]]):
 
 # ----------------------------------------------------------------------
 # What a row of the table of notations may say, for checking users' own rows and for editors.
-def _needs(schema: dict[str, Any]) -> None:
+def _add_required_fields(schema: dict[str, Any]) -> None:
     """Say which fields a shape needs, each with something in it."""
     schema["allOf"] = [
         {
@@ -84,43 +91,51 @@ def _needs(schema: dict[str, Any]) -> None:
                 "properties": {field: {"not": {"enum": ["", []]}} for field in fields},
             },
         }
-        for shape, fields in NEEDED.items()
+        for shape, fields in REQUIRED_FIELDS.items()
     ]
 
 
 class Row(Described):
     """One notation: a shape and what is particular to it."""
 
-    model_config = ConfigDict(json_schema_extra=_needs)
+    model_config = ConfigDict(json_schema_extra=_add_required_fields)
 
     name: str = Field(min_length=1, description="What --from and --to take.")
-    title: str = key("One line for a person.")
+    title: str = optional_key("One line for a person.")
     example: str = Field(min_length=1, description="A short plan in this notation.")
     shape: Annotated[str, OneOf(SHAPES)] = Field(description="What is read and written by the other fields.")
-    rows: Items[int] = key("Numbers of the notations it stands for.")
-    status: str = key("V: seen in a server's or framework's source or tests; K: general knowledge.")
-    note: str = key("What stays unchecked.")
-    references: str = key("The notation of references inside texts.")
-    typed: bool = key("False where values are written without types: a tool schema gives them.")
-    sign: str = key("A regular expression that a text of it, or the text of its JSON data, holds.")
-    known: str = key("What to say of a text with the sign.")
-    weak: bool = key("True where prose may hold the sign, too: what then cannot be read is no error.")
-    rank: int = key("Where order matters: rows are asked lower ranks first.")
-    hints: Items[str] = key(
+    rows: Items[int] = optional_key("Numbers of the notations it stands for.")
+    status: str = optional_key("V: seen in a server's or framework's source or tests; K: general knowledge.")
+    note: str = optional_key("What stays unchecked.")
+    references: str = optional_key("The notation of references inside texts.")
+    typed: bool = optional_key("False where values are written without types: a tool schema gives them.")
+    sign: str = optional_key("A regular expression that a text of it, or the text of its JSON data, holds.")
+    known: str = optional_key("What to say of a text with the sign.")
+    weak: bool = optional_key(
+        "True where prose may hold the sign, too: what then cannot be read is no error."
+    )
+    rank: int = optional_key("Where order matters: rows are asked lower ranks first.")
+    hints: Items[str] = optional_key(
         "Words of which one stands in all its texts, or JSON data: no other is looked at."
     )
-    tool: str = key("The name of a call that no other notation makes.")
-    line_start: bool = key("True where its first tokens are ordinary words: they count at a line's start.")
-    open: Items[str] = key("Tokens before a call or the list: the first is written, all are read.")
-    close: Items[str] = key("Tokens after it.")
-    each: bool = key("Whether the tokens stand around each call, not around the list.")
-    inner: str = key("The shape inside the tokens.")
-    list: bool = key("Whether the calls between the tokens are a list.")
-    separator: str = key("What stands between calls.")
-    quote: str = key("What stands around a text.")
-    around: str = key('JSON around the calls, with "$calls"; "$each" writes the calls one after another.')
-    call: Texts = key("A call as JSON with $name, $arguments, $text, $id; or an opening and a closing tag.")
-    parameter: Items[str] = key("A parameter's opening and closing tag.")
-    head: Items[str] = key("What stands before a call's name.")
-    middle: Items[str] = key("What stands between name and arguments.")
-    tail: Items[str] = key("What stands after the arguments.")
+    tool: str = optional_key("The name of a call that no other notation makes.")
+    line_start: bool = optional_key(
+        "True where its first tokens are ordinary words: they count at a line's start."
+    )
+    open: Items[str] = optional_key("Tokens before a call or the list: the first is written, all are read.")
+    close: Items[str] = optional_key("Tokens after it.")
+    each: bool = optional_key("Whether the tokens stand around each call, not around the list.")
+    inner: str = optional_key("The shape inside the tokens.")
+    list: bool = optional_key("Whether the calls between the tokens are a list.")
+    separator: str = optional_key("What stands between calls.")
+    quote: str = optional_key("What stands around a text.")
+    around: str = optional_key(
+        'JSON around the calls, with "$calls"; "$each" writes the calls one after another.'
+    )
+    call: OneOrMoreTexts = optional_key(
+        "A call as JSON with $name, $arguments, $text, $id; or an opening and a closing tag."
+    )
+    parameter: Items[str] = optional_key("A parameter's opening and closing tag.")
+    head: Items[str] = optional_key("What stands before a call's name.")
+    middle: Items[str] = optional_key("What stands between name and arguments.")
+    tail: Items[str] = optional_key("What stands after the arguments.")

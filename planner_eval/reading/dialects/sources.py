@@ -8,13 +8,13 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import DEFAULT_LIMITS
 
-Which: TypeAlias = int | Literal["first", "last"] | None
+TurnChoice: TypeAlias = int | Literal["first", "last"] | None
 """Which turn of the assistant is read, counted from 1; all of them where it is None."""
 
-_DUMPS = ("model_dump", "to_input_list", "to_dict", "to_json")
+_DUMP_METHODS = ("model_dump", "to_input_list", "to_dict", "to_json")
 
 
-def data_of(source: Any) -> Any:
+def to_json_data(source: Any) -> Any:
     """Structure that is JSON out of an object of another package: an answer, a message or a call, or a list.
 
     Args:
@@ -27,17 +27,17 @@ def data_of(source: Any) -> Any:
     >>> class Message:
     ...     def to_dict(self):
     ...         return {"role": "assistant", "content": "f(a=1)"}
-    >>> data_of([Message()])
+    >>> to_json_data([Message()])
     [{'role': 'assistant', 'content': 'f(a=1)'}]
     """
     if isinstance(source, dict):
         talk = source.get("messages")
         if isinstance(talk, (list, tuple)) and not all(isinstance(item, dict) for item in talk):
-            return {**source, "messages": data_of(talk)}
+            return {**source, "messages": to_json_data(talk)}
         return source
     if isinstance(source, (list, tuple)):
-        return [item if isinstance(item, (str, dict, list)) else data_of(item) for item in source]
-    for name in _DUMPS if not isinstance(source, (str, type)) else ():
+        return [item if isinstance(item, (str, dict, list)) else to_json_data(item) for item in source]
+    for name in _DUMP_METHODS if not isinstance(source, (str, type)) else ():
         method = getattr(source, name, None)
         if callable(method):
             try:
@@ -49,7 +49,7 @@ def data_of(source: Any) -> Any:
     return source
 
 
-def refuse_turn(turn: Which) -> None:
+def check_turn(turn: TurnChoice) -> None:
     """Refuse what names no turn.
 
     Raises:

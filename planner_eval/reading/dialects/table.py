@@ -17,23 +17,23 @@ from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits
 from planner_eval.base.registry import service
 from planner_eval.base.resources import read
 from planner_eval.plan.model import Plan, RawPlan
-from planner_eval.reading.dialects.dialect import NEEDED, Data, Dialect, by_places
+from planner_eval.reading.dialects.dialect import REQUIRED_FIELDS, Data, Dialect, json_grammar_reader
 
 if TYPE_CHECKING:
-    from planner_eval.base.json_text import Places
+    from planner_eval.base.json_text import ObjectSpans
 
 
-GROUP = "planner_eval.wrappers"
+ENTRY_POINT_GROUP = "planner_eval.wrappers"
 """Entry points of this group are functions that return a list of rows, each a mapping as in the file."""
 
 
-@quick
+@fast_frozen
 class Wrapper:
     r"""One notation; data/wrappers.toml says what each field means.
 
@@ -80,60 +80,60 @@ _added: dict[str, Wrapper] = {}
 
 def table() -> Mapping[str, Wrapper]:
     """All rows by name: shipped, from entry points, added by :func:`add_file`; later ones win."""
-    return _merged(tuple(_added.values()))
+    return _merge_rows(tuple(_added.values()))
 
 
 @cache
-def _merged(added: tuple[Wrapper, ...]) -> Mapping[str, Wrapper]:
-    return {**_shipped(), **_installed(), **{row.name: row for row in added}}
+def _merge_rows(added: tuple[Wrapper, ...]) -> Mapping[str, Wrapper]:
+    return {**_shipped_rows(), **_installed_rows(), **{row.name: row for row in added}}
 
 
-def ranked() -> tuple[Wrapper, ...]:
+def rows_by_rank() -> tuple[Wrapper, ...]:
     """All rows in the order in which they are asked: by ``rank``, then as the table has them."""
-    return _ranked(tuple(_added.values()))
+    return _sort_by_rank(tuple(_added.values()))
 
 
 @cache
-def _ranked(added: tuple[Wrapper, ...]) -> tuple[Wrapper, ...]:
-    return tuple(sorted(_merged(added).values(), key=lambda row: row.rank))
+def _sort_by_rank(added: tuple[Wrapper, ...]) -> tuple[Wrapper, ...]:
+    return tuple(sorted(_merge_rows(added).values(), key=lambda row: row.rank))
 
 
-def added() -> tuple[Wrapper, ...]:
+def added_rows() -> tuple[Wrapper, ...]:
     """The rows that this process has added; another one that shall read as it does needs them."""
     return tuple(_added.values())
 
 
-def add(rows: Iterable[Wrapper]) -> None:
+def add_rows(rows: Iterable[Wrapper]) -> None:
     """Add rows that another process has, which has proved them."""
     _added.update((row.name, row) for row in rows)
 
 
-def own() -> tuple[Wrapper, ...]:
+def custom_rows() -> tuple[Wrapper, ...]:
     """The rows that are not shipped."""
-    return (*_installed().values(), *_added.values())
+    return (*_installed_rows().values(), *_added.values())
 
 
 @cache
-def _shipped() -> dict[str, Wrapper]:
+def _shipped_rows() -> dict[str, Wrapper]:
     import tomllib
 
-    rows = map(_made, tomllib.loads(read("data/wrappers.toml"))["dialect"])
+    rows = map(_build_row, tomllib.loads(read("data/wrappers.toml"))["dialect"])
     return {row.name: row for row in rows}
 
 
 @cache
-def _installed() -> dict[str, Wrapper]:
-    if not _is_announced():
+def _installed_rows() -> dict[str, Wrapper]:
+    if not _may_have_entry_points():
         return {}
     from importlib.metadata import entry_points
 
     rows: dict[str, Wrapper] = {}
-    for point in entry_points(group=GROUP):
-        rows |= {row.name: row for row in (make(item, point.name) for item in point.load()())}
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        rows |= {row.name: row for row in (make_row(item, point.name) for item in point.load()())}
     return rows
 
 
-def _is_announced() -> bool:
+def _may_have_entry_points() -> bool:
     """Whether an installed package may have entry points of our group.
 
     Loading what lists them takes longer than most commands, so that folders of packages are looked through
@@ -146,25 +146,27 @@ def _is_announced() -> bool:
             return True
         with suppress(OSError):
             for entry in os.scandir(path or "."):
-                if entry.name.endswith(".egg") or (entry.name.endswith(_INFO) and _names_group(entry.path)):
+                if entry.name.endswith(".egg") or (
+                    entry.name.endswith(_METADATA_SUFFIXES) and _declares_group(entry.path)
+                ):
                     return True
     return False
 
 
-_INFO = (".dist-info", ".egg-info")
+_METADATA_SUFFIXES = (".dist-info", ".egg-info")
 
 
-def _names_group(info: str) -> bool:
+def _declares_group(info: str) -> bool:
     try:
         with open(os.path.join(info, "entry_points.txt"), "rb") as file:
-            return GROUP.encode() in file.read()
+            return ENTRY_POINT_GROUP.encode() in file.read()
     except FileNotFoundError:
         return False
     except OSError:  # an egg's information may be a file, without a word on entry points
         return os.path.isdir(info)
 
 
-def read_document(path: str) -> dict[str, Any]:
+def read_toml(path: str) -> dict[str, Any]:
     """The tables of a TOML file.
 
     Raises:
@@ -176,10 +178,10 @@ def read_document(path: str) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InputError(f"{path}: {reason[0].lower()}{reason[1:]}") from None
-    return _document(text, path)
+    return _parse_toml(text, path)
 
 
-def _document(text: str, source: str) -> dict[str, Any]:
+def _parse_toml(text: str, source: str) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -188,14 +190,14 @@ def _document(text: str, source: str) -> dict[str, Any]:
         raise InputError(f"{source}: {str(error)[0].lower()}{str(error)[1:]}") from None
 
 
-def add_proved(rows: Sequence[Wrapper], source: str) -> None:
+def add_proved_rows(rows: Sequence[Wrapper], source: str) -> None:
     """Add rows of a user's file for the rest of this process.
 
     Raises:
         InputError: the example of a row does not come back as it was when it is read, written and read again.
     """
     before = dict(_added)
-    add(rows)
+    add_rows(rows)
     try:
         for row in rows:
             service("row proof")(row, source)
@@ -211,11 +213,11 @@ def parse(text: str, source: str) -> dict[str, Wrapper]:
     Raises:
         InputError: it is no TOML, or a row of it cannot be used.
 
-    >>> own = '[[dialect]]\nname="x"\nshape="sections"\nopen=["<c>"]\nexample=\'<c>{"name": "f"}\''
-    >>> parse(own, "mine.toml")["x"].open
+    >>> custom_rows = '[[dialect]]\nname="x"\nshape="sections"\nopen=["<c>"]\nexample=\'<c>{"name": "f"}\''
+    >>> parse(custom_rows, "mine.toml")["x"].open
     ('<c>',)
     """
-    return rows_in(_document(text, source), source)
+    return rows_in(_parse_toml(text, source), source)
 
 
 def rows_in(document: Mapping[str, Any], source: str) -> dict[str, Wrapper]:
@@ -229,14 +231,14 @@ def rows_in(document: Mapping[str, Any], source: str) -> dict[str, Wrapper]:
         raise InputError(f"{source}: no [[dialect]] rows; see data/wrappers.toml for the fields")
     rows: dict[str, Wrapper] = {}
     for item in items:
-        row = make(item, source)
+        row = make_row(item, source)
         if row.name in rows:
             raise InputError(f"{source}: two rows are named {row.name!r}")
         rows[row.name] = row
     return rows
 
 
-def make(item: Mapping[str, Any], source: str) -> Wrapper:
+def make_row(item: Mapping[str, Any], source: str) -> Wrapper:
     """One row out of a mapping of a user's, checked.
 
     Raises:
@@ -247,25 +249,25 @@ def make(item: Mapping[str, Any], source: str) -> Wrapper:
     name = item.get("name") if isinstance(item, Mapping) else None
     where = f"{source}: dialect {name!r}" if isinstance(name, str) else f"{source}: a row without a name"
     Row.check(item, where)
-    row = _made(item)
-    for key in NEEDED.get(row.shape, ()):
+    row = _build_row(item)
+    for key in REQUIRED_FIELDS.get(row.shape, ()):
         if not getattr(row, key):
             raise InputError(f"{where}: the shape {row.shape!r} needs {key!r}")
     return row
 
 
-def _made(item: Mapping[str, Any]) -> Wrapper:
+def _build_row(item: Mapping[str, Any]) -> Wrapper:
     """The row of a mapping that is as it should be: checked, or shipped and so checked by tests."""
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in item.items()}
     return Wrapper(**{"title": item["name"], **values})
 
 
-def literal(texts: Iterable[str]) -> str:
+def token_regex(texts: Iterable[str]) -> str:
     r"""A regular expression for any of some token texts; white space in them may be any, or none.
 
     ``$id`` and ``$index`` in a text stand for whatever a model wrote there.
 
-    >>> literal(["<a>\n"]), literal(["[CALL_ID]$id[ARGS]"])
+    >>> token_regex(["<a>\n"]), token_regex(["[CALL_ID]$id[ARGS]"])
     ('(?:<a>\\s*+)', '(?:\\[CALL_ID\\][^\\s<>\\[\\]{}]*+\\[ARGS\\])')
     """
 
@@ -273,12 +275,12 @@ def literal(texts: Iterable[str]) -> str:
         if text.isspace():
             return r"\s++"
         pieces = re.split(r"(\s+|\$id|\$index)", text)
-        return "".join(_piece(piece) for piece in pieces)
+        return "".join(_piece_regex(piece) for piece in pieces)
 
     return f"(?:{'|'.join(of_text(text) for text in sorted(texts, key=len, reverse=True))})"
 
 
-def _piece(piece: str) -> str:
+def _piece_regex(piece: str) -> str:
     """A part of a token's text as a regular expression."""
     if piece.isspace():
         return r"\s*+"
@@ -291,7 +293,7 @@ RowReader: TypeAlias = Callable[[Wrapper, str, Limits], RawPlan]
 """Reads a text by a row."""
 
 
-DataReader: TypeAlias = Callable[[Any, Limits, "Places | None"], RawPlan]
+DataReader: TypeAlias = Callable[[Any, Limits, "ObjectSpans | None"], RawPlan]
 """Reads JSON data, given the places of its objects where they are known."""
 
 
@@ -313,7 +315,7 @@ def json_dialect(
         fits: Why JSON data is in this dialect; None where it is not.
     """
 
-    def of_values(values: list[Any], limits: Limits, text: str, locations: Places | None) -> RawPlan:
+    def of_values(values: list[Any], limits: Limits, text: str, locations: ObjectSpans | None) -> RawPlan:
         try:
             return read_data(values[0] if len(values) == 1 else values, limits, locations)
         except ParseError as error:
@@ -323,7 +325,7 @@ def json_dialect(
     def read(text: str, limits: Limits) -> RawPlan:
         return of_values(loads(text, limits, row.name), limits, text, None)
 
-    reference = by_places(row.name, of_values) if placed else None
+    reference = json_grammar_reader(row.name, of_values) if placed else None
     return Dialect(row.name, row.title, row.example, read, write, read_data, reference=reference, fits=fits)
 
 

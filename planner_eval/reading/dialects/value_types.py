@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.json_text import whole
+from planner_eval.base.json_text import decode_whole
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
 
 ToolTypes: TypeAlias = Mapping[str, Mapping[str, str]]
 """Tool → parameter → its JSON type: null, boolean, integer, number, string, array or object."""
 
-_WORDS = {"true": True, "false": False, "null": None, "none": None}
+_LITERALS = {"true": True, "false": False, "null": None, "none": None}
 
 
 def convert(text: str, kind: str) -> Value:
@@ -25,16 +25,16 @@ def convert(text: str, kind: str) -> Value:
     """
     if kind == "string":
         return text
-    word = _WORDS.get(text.strip().lower(), text)
+    word = _LITERALS.get(text.strip().lower(), text)
     if isinstance(word, bool):
         return word if kind == "boolean" else text
     if word is None:
         return None
     try:
-        value = whole(text)
+        value = decode_whole(text)
     except (ValueError, RecursionError):
         value = _python_literal(text) if kind in ("array", "object") else text
-    return value if _is(value, kind) else text
+    return value if _has_type(value, kind) else text
 
 
 def _python_literal(text: str) -> Any:
@@ -50,7 +50,7 @@ def _python_literal(text: str) -> Any:
     return raw.calls[0].arguments[0][1] if len(raw.calls) == 1 and len(raw.calls[0].arguments) == 1 else text
 
 
-def _is(value: Any, kind: str) -> bool:
+def _has_type(value: Any, kind: str) -> bool:
     if kind == "number":
         return type(value) in (int, float)
     if kind == "integer":
@@ -59,7 +59,7 @@ def _is(value: Any, kind: str) -> bool:
     return python_type is not None and isinstance(value, python_type)
 
 
-def typed(raw: RawPlan, tools: ToolTypes | None, *, dialect: str) -> RawPlan:
+def apply_types(raw: RawPlan, tools: ToolTypes | None, *, dialect: str) -> RawPlan:
     """The calls with their text values as the tools' schema types them.
 
     Args:
@@ -68,13 +68,13 @@ def typed(raw: RawPlan, tools: ToolTypes | None, *, dialect: str) -> RawPlan:
         dialect: For the note.
 
     >>> raw = RawPlan((RawCall("f", (("a", "1"),)),))
-    >>> typed(raw, {"f": {"a": "integer"}}, dialect="glm").calls[0].arguments
+    >>> apply_types(raw, {"f": {"a": "integer"}}, dialect="glm").calls[0].arguments
     (('a', 1),)
     """
     untyped = any(isinstance(value, str) for call in raw.calls for _, value in call.arguments)
     if not untyped:
         return raw
-    calls = tuple(_typed_call(call, (tools or {}).get(call.name)) for call in raw.calls)
+    calls = tuple(_apply_call_types(call, (tools or {}).get(call.name)) for call in raw.calls)
     lacking = [call.name for call in raw.calls if call.arguments and call.name not in (tools or {})]
     if not lacking:
         return raw._replace(calls=calls)
@@ -85,7 +85,7 @@ def typed(raw: RawPlan, tools: ToolTypes | None, *, dialect: str) -> RawPlan:
     return raw._replace(calls=calls, notes=(*raw.notes, Diagnostic("value.untyped", message, "info")))
 
 
-def _typed_call(call: RawCall, types: Mapping[str, str] | None) -> RawCall:
+def _apply_call_types(call: RawCall, types: Mapping[str, str] | None) -> RawCall:
     if types is None:
         return call
     return replace(

@@ -12,7 +12,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.named_tuple import NamedTuple
 
-FIELDS = ("ground_truth", "possible_answer")
+ACCEPTED_VALUE_FIELDS = ("ground_truth", "possible_answer")
 """The fields that such gold stands in."""
 
 FORM_NOTE = (
@@ -20,11 +20,11 @@ FORM_NOTE = (
     "an empty text says that it may be left out; a field of another name is read as it stands"
 )
 """What the user is told of a file of such gold."""
-_MOST = 256
+_MAX_OPTIONS = 256
 """How many values one argument may have that are written as lists inside of an object."""
 
 
-class Form(NamedTuple):
+class AcceptedValuesForm(NamedTuple):
     """Whether a file's gold lists accepted values, as most of its records show, and which record breaks that.
 
     Args:
@@ -60,17 +60,17 @@ class Form(NamedTuple):
             )
 
 
-def form_of(records: Iterable[tuple[int, Mapping[str, Any]]], field: str) -> Form:
+def detect_form(records: Iterable[tuple[int, Mapping[str, Any]]], field: str) -> AcceptedValuesForm:
     """Whether most records of a file that have arguments list the accepted values of each.
 
     Args:
         records: The file's records, each with its position.
         field: The field of the gold plans.
 
-    >>> form_of(enumerate([{"gold": [{"f": {"a": [1]}}]}, {"gold": []}]), "gold").lists
+    >>> detect_form(enumerate([{"gold": [{"f": {"a": [1]}}]}, {"gold": []}]), "gold").lists
     True
-    >>> form_of(enumerate([{"gold": {"f": {"a": [1]}}}] * 2 + [{"gold": {"f": {"a": 1}}}]), "gold")
-    Form(lists=True, listing=2, broken=1, first=2)
+    >>> detect_form(enumerate([{"gold": {"f": {"a": [1]}}}] * 2 + [{"gold": {"f": {"a": 1}}}]), "gold")
+    AcceptedValuesForm(lists=True, listing=2, broken=1, first=2)
     """
     listing = broken = 0
     first = None
@@ -82,7 +82,7 @@ def form_of(records: Iterable[tuple[int, Mapping[str, Any]]], field: str) -> For
         else:
             broken += 1
             first = position if first is None else first
-    return Form(listing > broken, listing, broken, first)
+    return AcceptedValuesForm(listing > broken, listing, broken, first)
 
 
 def calls_by_tool(value: Any) -> list[tuple[str, dict[str, Any]]] | None:
@@ -102,14 +102,14 @@ def calls_by_tool(value: Any) -> list[tuple[str, dict[str, Any]]] | None:
     return calls
 
 
-class Spelled(NamedTuple):
+class ExpandedCalls(NamedTuple):
     """Calls with one right value each, and what else is right, as fields of a gold record."""
 
     calls: list[dict[str, Any]]
     fields: dict[str, Any]
 
 
-def spelled(by_tool: Iterable[tuple[str, dict[str, Any]]]) -> Spelled:
+def expand_calls(by_tool: Iterable[tuple[str, dict[str, Any]]]) -> ExpandedCalls:
     """The calls with one right value each, and what else is right, as the fields of a gold record.
 
     Args:
@@ -119,9 +119,9 @@ def spelled(by_tool: Iterable[tuple[str, dict[str, Any]]]) -> Spelled:
     Raises:
         ParseError: an argument's nested lists stand for too many values.
 
-    >>> spelled([("f", {"a": [1, 2], "b": ["x", ""], "c": 3})])[0]
+    >>> expand_calls([("f", {"a": [1, 2], "b": ["x", ""], "c": 3})])[0]
     [{'name': 'f', 'arguments': {'a': 1, 'b': 'x', 'c': 3}}]
-    >>> spelled([("f", {"a": [1, 2], "b": ["x", ""]})])[1]
+    >>> expand_calls([("f", {"a": [1, 2], "b": ["x", ""]})])[1]
     {'accepted': {'c1': {'a': [2], 'b': ['']}}, 'omittable': {'c1': ['b']}}
     """
     calls: list[dict[str, Any]] = []
@@ -131,7 +131,7 @@ def spelled(by_tool: Iterable[tuple[str, dict[str, Any]]]) -> Spelled:
         chosen = {}
         for key, value in arguments.items():
             values = value if isinstance(value, list) else [value]
-            all_values = _every(values, f"{name}: {key}") or [[]]
+            all_values = _expand_values(values, f"{name}: {key}") or [[]]
             first, *alternatives = sorted(all_values, key=lambda v: v == "")
             chosen[key] = first
             if alternatives:
@@ -139,28 +139,35 @@ def spelled(by_tool: Iterable[tuple[str, dict[str, Any]]]) -> Spelled:
             if "" in values:
                 omittable.setdefault(f"c{number}", []).append(key)
         calls.append({"name": name, "arguments": chosen})
-    return Spelled(calls, {"accepted": accepted, "omittable": omittable})
+    return ExpandedCalls(calls, {"accepted": accepted, "omittable": omittable})
 
 
-def _every(values: list[Any], where: str) -> list[Any]:
+def _expand_values(values: list[Any], where: str) -> list[Any]:
     """The values that a list of accepted ones stands for, those inside of objects spelled out."""
-    options = [option for value in values for option in islice(_options(value), _MOST + 1)]
-    if len(options) > _MOST:
-        raise ParseError(f"{where} accepts more than {_MOST} values", code="parse.limit")
+    options = [option for value in values for option in islice(_expand_value(value), _MAX_OPTIONS + 1)]
+    if len(options) > _MAX_OPTIONS:
+        raise ParseError(f"{where} accepts more than {_MAX_OPTIONS} values", code="parse.limit")
     return options
 
 
-def _options(value: Any) -> Iterator[Any]:
+def _expand_value(value: Any) -> Iterator[Any]:
     if isinstance(value, dict) and value and all(isinstance(item, list) and item for item in value.values()):
-        for chosen in product(*(_members(value[key]) for key in value)):
+        for chosen in product(*(_member_options(value[key]) for key in value)):
             yield {key: member[0] for key, member in zip(value, chosen, strict=True) if member}
     elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
-        yield from map(list, product(*(list(islice(_options(item), _MOST + 1)) for item in value)))
+        yield from map(
+            list, product(*(list(islice(_expand_value(item), _MAX_OPTIONS + 1)) for item in value))
+        )
     else:
         yield value
 
 
-def _members(values: list[Any]) -> list[tuple[Any, ...]]:
+def _member_options(values: list[Any]) -> list[tuple[Any, ...]]:
     """What may stand under a key: a value, or nothing where the key may be left out."""
-    members = [(option,) for value in values if value != "" for option in islice(_options(value), _MOST + 1)]
+    members = [
+        (option,)
+        for value in values
+        if value != ""
+        for option in islice(_expand_value(value), _MAX_OPTIONS + 1)
+    ]
     return [*members, ()] if "" in values else members

@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.json_text import blank_end, decode, refusal
-from planner_eval.base.lazy_regex import later
-from planner_eval.base.text import TEXT, Branch, matches
-from planner_eval.reading.dialects.conversations.spans import id_of, is_span, spans_in, trace_of
+from planner_eval.base.json_text import decode, decoding_error, skip_whitespace
+from planner_eval.base.lazy_regex import lazy_pattern
+from planner_eval.base.text import JSON_STRING, Branch, find_matches
+from planner_eval.reading.dialects.conversations.spans import id_of, is_span, spans_in, trace_id_of
 from planner_eval.reading.files.fields import id_text
 from planner_eval.reading.files.shapes import Item, shape_of
 
-_MARKS = (TEXT, Branch("mark", r"[\[\]{},:]"))
-_FIRST_KEY = later(r'\{\s*+("(?:[^"\\]++|\\.)*+")\s*+:')
-_TRIES = 200
+_TEXTS_AND_PUNCTUATION = (JSON_STRING, Branch("mark", r"[\[\]{},:]"))
+_FIRST_KEY = lazy_pattern(r'\{\s*+("(?:[^"\\]++|\\.)*+")\s*+:')
+_MAX_ATTEMPTS = 200
 """How many places may turn out not to be the start of the next record, over a whole file."""
 
 
@@ -33,19 +33,19 @@ def elements(text: str, start: int, text_field: str | None = None) -> list[Item]
     >>> [item.data for item in elements('[{"id": 1}, {"id": "x}, {"id": 3}]', 0)]
     [{'id': 1}, None, {'id': 3}]
     """
-    pieces = _Pieces(text, text_field, in_array=True)
+    pieces = _ValueExtractor(text, text_field, in_array=True)
     offset = start + 1
     while True:
-        offset = blank_end(text, offset)
+        offset = skip_whitespace(text, offset)
         if offset >= len(text) or text[offset] == "]":
             break
-        end = blank_end(text, pieces.take(offset))
+        end = skip_whitespace(text, pieces.take(offset))
         # Where a comma is missing between two records, both are there all the same.
         offset = end + 1 if text[end : end + 1] == "," else end
         if text[end : end + 1] not in (",", "{", "]", ""):
             offset = pieces.skip(end)
     if text[offset : offset + 1] == "]":
-        return pieces.items if blank_end(text, offset + 1) == len(text) else None
+        return pieces.items if skip_whitespace(text, offset + 1) == len(text) else None
     if not any(item.error for item in pieces.items[-1:]):
         pieces.fail(offset, ParseError("the array is cut off here"))
     return pieces.items
@@ -57,26 +57,26 @@ def sequence(text: str, start: int, text_field: str | None = None) -> list[Item]
     >>> [item.data for item in sequence('{"id":\n 1}\n{"id": "x}\n{"id":\n 3}', 0)]
     [{'id': 1}, None, {'id': 3}]
     """
-    pieces = _Pieces(text, text_field, in_array=False)
+    pieces = _ValueExtractor(text, text_field, in_array=False)
     offset = start
     while offset < len(text):
-        offset = blank_end(text, pieces.take(offset))
+        offset = skip_whitespace(text, pieces.take(offset))
         if text[offset : offset + 1] == ",":
-            offset = blank_end(text, offset + 1)
+            offset = skip_whitespace(text, offset + 1)
     return pieces.items
 
 
-def rows(text: str, start: int) -> list[Item]:
+def line_objects(text: str, start: int) -> list[Item]:
     r"""The objects of a text of which each begins a line, as programs log them, with what stands between.
 
     A span may also begin after words on its line.
 
-    >>> [item.data for item in rows('Hello\n{"id":\n 1}\nINFO: ok\n{"id": "x\n{"id":\n 3}', 0)]
+    >>> [item.data for item in line_objects('Hello\n{"id":\n 1}\nINFO: ok\n{"id": "x\n{"id":\n 3}', 0)]
     [None, {'id': 1}, None, None, {'id': 3}]
     """
     items: list[Item] = []
-    spans = _Spans(text)
-    offset = blank_end(text, start)
+    spans = _InlineSpans(text)
+    offset = skip_whitespace(text, start)
     line, counted, tries, next_one = text.count("\n", 0, offset) + 1, offset, 0, -1
     while offset < len(text):
         line, counted = line + text.count("\n", counted, offset), offset
@@ -88,31 +88,31 @@ def rows(text: str, start: int) -> list[Item]:
         except (ValueError, RecursionError) as error:
             tries += text[offset] == "{"  # what begins otherwise is refused at once
             end = len(text)
-            if tries < _TRIES:
+            if tries < _MAX_ATTEMPTS:
                 if next_one < offset:  # what is not in the text is looked for once
                     newline = text.find("\n{", offset)
                     next_one = newline if newline >= 0 else end
                 end = spans.first(offset + 1, next_one)
             refused = (
-                refusal(error, "the record is no JSON", text.rfind("\n", 0, offset) + 1)
+                decoding_error(error, "the record is no JSON", text.rfind("\n", 0, offset) + 1)
                 if text[offset] == "{"
                 else ParseError(
                     f"found {text[offset:end][:20]!r}, expected a record, an object that begins a line"
                 )
             )
             items.append(Item(None, line=line, error=refused, text=text[offset:end]))
-        offset = blank_end(text, end)
+        offset = skip_whitespace(text, end)
         if text[offset : offset + 1] == ",":
-            offset = blank_end(text, offset + 1)
+            offset = skip_whitespace(text, offset + 1)
     return items
 
 
-_BEGINS = later(r'\{\s*+"')
-_NOT_AFTER = ("\n", "[", "{", ",", '":', '" :')
+_OBJECT_START = lazy_pattern(r'\{\s*+"')
+_EXCLUDED_PREFIXES = ("\n", "[", "{", ",", '":', '" :')
 """After these an object begins its line, or is a part of another one."""
 
 
-class _Spans:
+class _InlineSpans:
     """The spans in a text that begin after words on a line."""
 
     def __init__(self, text: str) -> None:
@@ -120,22 +120,22 @@ class _Spans:
 
     def first(self, start: int, end: int) -> int:
         """Where the first one begins between two places; the second where none does."""
-        while self.tries < _TRIES and (match := _BEGINS.search(self.text, start, end)):
+        while self.tries < _MAX_ATTEMPTS and (match := _OBJECT_START.search(self.text, start, end)):
             begins, start = match.start(), match.end()
             before = self.text[max(begins - 80, 0) : begins].rstrip(" \t")
-            if not before or before.endswith(_NOT_AFTER):
+            if not before or before.endswith(_EXCLUDED_PREFIXES):
                 continue
             try:
                 data, start = decode(self.text, begins)
             except (ValueError, RecursionError):
                 self.tries += 1
                 continue
-            if is_span(data) and all(id_of(span) and trace_of(span) for span in spans_in(data) or [data]):
+            if is_span(data) and all(id_of(span) and trace_id_of(span) for span in spans_in(data) or [data]):
                 return begins
         return end
 
 
-class _Pieces:
+class _ValueExtractor:
     """Values taken out of a text one after another."""
 
     def __init__(self, text: str, text_field: str | None, *, in_array: bool) -> None:
@@ -161,7 +161,7 @@ class _Pieces:
             end = self._next(start)
             self.column = self.text.rfind("\n", self.seen, start) + 1 or self.column
             self.seen = start
-            self.fail(start, refusal(error, "the record is no JSON", self.column), end)
+            self.fail(start, decoding_error(error, "the record is no JSON", self.column), end)
             return end
         if first:
             self.key = first[1]
@@ -190,7 +190,7 @@ class _Pieces:
             self.gone = self.key
             for match in begins.finditer(self.text, start + 1):
                 self.gone = None
-                if self.tries > _TRIES:
+                if self.tries > _MAX_ATTEMPTS:
                     break
                 if self._reads(match.start()):
                     return match.start()
@@ -203,16 +203,16 @@ class _Pieces:
             _, end = decode(self.text, start)
         except (ValueError, RecursionError):
             return False
-        end = blank_end(self.text, end)
+        end = skip_whitespace(self.text, end)
         if self.text[end : end + 1] == ",":  # a record, or its cut-off kin, follows; no name of a member
-            after = blank_end(self.text, end + 1)
+            after = skip_whitespace(self.text, end + 1)
             return self.text[after : after + 1] == "{"
-        return self.text[end : end + 1] in ("{", "") or blank_end(self.text, end + 1) == len(self.text)
+        return self.text[end : end + 1] in ("{", "") or skip_whitespace(self.text, end + 1) == len(self.text)
 
     def _end(self, start: int) -> int:
         """The comma or bracket of the array around a broken element."""
         depth = 0
-        for match in matches(_MARKS, self.text, start):
+        for match in find_matches(_TEXTS_AND_PUNCTUATION, self.text, start):
             mark = match.group()
             if mark in "[{":
                 depth += 1
@@ -223,18 +223,18 @@ class _Pieces:
         return len(self.text)
 
 
-def id_in(text: str, key: str | None) -> str | None:
+def find_id(text: str, key: str | None) -> str | None:
     """The id in a record that is no JSON, so that it still meets its gold plan; None unless it is certain.
 
     Only a member of the record itself counts: an argument of the same name deeper inside is no id.
 
-    >>> id_in('{"id": "q7", "prediction": "[', "id"), id_in('d": 3, "plan": [{"id": 5}]}', "id")
+    >>> find_id('{"id": "q7", "prediction": "[', "id"), find_id('d": 3, "plan": [{"id": 5}]}', "id")
     ('q7', None)
     """
     if key is None or text.lstrip()[:1] != "{":
         return None
     depth, named = 0, False
-    for match in matches(_MARKS, text):
+    for match in find_matches(_TEXTS_AND_PUNCTUATION, text):
         mark = match.group()
         if mark in "[{":
             depth += 1
@@ -243,7 +243,7 @@ def id_in(text: str, key: str | None) -> str | None:
             if not depth:
                 return None
         elif mark == ":" and named and depth == 1:
-            return _scalar(text, blank_end(text, match.end()))
+            return _scalar(text, skip_whitespace(text, match.end()))
         named = mark[:1] == '"' and mark[1:-1] == key
     return None
 
@@ -254,4 +254,4 @@ def _scalar(text: str, start: int) -> str | None:
     except (ValueError, RecursionError):
         return None
     # A number at the very end may have been longer.
-    return id_text(value) if isinstance(value, str) or blank_end(text, end) < len(text) else None
+    return id_text(value) if isinstance(value, str) or skip_whitespace(text, end) < len(text) else None

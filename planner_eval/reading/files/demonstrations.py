@@ -9,18 +9,18 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_files import read_json
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 
-FIELD = "demonstrations"
+DEMONSTRATIONS_FIELD = "demonstrations"
 """The field of a row, and of a run's ``report.json``, that says this."""
 
-MARK = "demonstrations: test set"
+TEST_SET_MARK = "demonstrations: test set"
 """The mark in ``run.json`` of a run whose demonstrations come out of the test set."""
 
-LABEL = "demonstrations share answers"
+SHARED_ANSWERS_LABEL = "demonstrations share answers"
 """What a table adds to the name of such a run."""
 
-ROWS, REPORT = "rows.jsonl", "report.json"
+ROWS_FILE, REPORT_FILE = "rows.jsonl", "report.json"
 """The answers of a run, and beside them what they come to."""
 
 
@@ -62,17 +62,18 @@ class Demonstrations(NamedTuple):
             sentence = f"demonstrations out of the test set{origin}"
         elif self.tested:
             sentence = (
-                f"{self.tested:,} of {counted(self.records, 'demonstration')} out of the test set{origin}"
+                f"{self.tested:,} of {format_count(self.records, 'demonstration')} out of the test "
+                f"set{origin}"
             )
         else:
             sentence = f"demonstrations{origin.replace(',', ' out of', 1)}"
         if not self.gold_calls:
             return sentence
-        calls = counted(self.gold_calls, "gold call")
+        calls = format_count(self.gold_calls, "gold call")
         if not self.shared:
             return f"{sentence}; none of {calls} stands in its own prompt"
-        sentence = f"{sentence}; {self.shared:,} of {calls} {_stand(self.shared)}"
-        complete_samples = f", all calls of {self.whole:,} of {counted(self.samples, 'sample')}"
+        sentence = f"{sentence}; {self.shared:,} of {calls} {_format_own_prompts(self.shared)}"
+        complete_samples = f", all calls of {self.whole:,} of {format_count(self.samples, 'sample')}"
         return sentence + complete_samples * bool(self.whole)
 
     def with_rows(self, rows: Iterable[Mapping[str, Any]]) -> Demonstrations:
@@ -81,7 +82,11 @@ class Demonstrations(NamedTuple):
         Args:
             rows: Those of the run, or what would stand in their field alone.
         """
-        entries = [row[FIELD] for row in rows if row.get(FIELD) and not row.get("repetition")]
+        entries = [
+            row[DEMONSTRATIONS_FIELD]
+            for row in rows
+            if row.get(DEMONSTRATIONS_FIELD) and not row.get("repetition")
+        ]
         pairs = [(entry["gold_calls"], entry["shared"]) for entry in entries if "shared" in entry]
         return self._replace(
             samples=len(pairs),
@@ -91,24 +96,24 @@ class Demonstrations(NamedTuple):
         )
 
 
-def _stand(count: int) -> str:
+def _format_own_prompts(count: int) -> str:
     return "stands in its own prompt" if count == 1 else "stand in their own prompts"
 
 
-def mark_of(path: str) -> str:
+def find_mark(path: str) -> str:
     """What the figures of a file of answers are marked with; "" of one that no run with demonstrations wrote.
 
     Args:
         path: The file.
 
-    >>> mark_of("pred.jsonl")
+    >>> find_mark("pred.jsonl")
     ''
     """
     folder, name = os.path.split(path)
-    if name != ROWS:
+    if name != ROWS_FILE:
         return ""
     try:
-        with open(os.path.join(folder, REPORT), encoding="utf-8") as stream:
-            return Demonstrations(**read_json(stream.read())[FIELD]).mark
+        with open(os.path.join(folder, REPORT_FILE), encoding="utf-8") as stream:
+            return Demonstrations(**read_json(stream.read())[DEMONSTRATIONS_FIELD]).mark
     except (OSError, ValueError, ParseError, KeyError, TypeError):  # of another run, or of none
         return ""

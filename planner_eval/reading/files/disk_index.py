@@ -17,23 +17,31 @@ from urllib.parse import quote
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.temporary import Held, temporary_folder
-from planner_eval.reading.files.decisions import Decided
-from planner_eval.reading.files.lines import BROKEN, ODD, Lines, Scanned, Unfit, cut, scan
+from planner_eval.base.temporary import TemporaryFolder, make_temporary_folder
+from planner_eval.reading.files.field_choice import FieldDecision
+from planner_eval.reading.files.lines import (
+    BROKEN,
+    UNDECODABLE,
+    ChunkScan,
+    Lines,
+    WholeFileNeededError,
+    scan_chunk,
+    split_chunks,
+)
 from planner_eval.reading.files.origins import Origin
 from planner_eval.reading.files.storing import Store
 
 # ----------------------------------------------------------------------
 # An index of a large file's records in SQLite: where each stands, and its id.
-BATCH = 256
+LOOKUP_BATCH = 256
 """Records that are looked up at once."""
-_BYTES = 4_000_000
+_MAX_READ_BYTES = 4_000_000
 """Bytes that are read at once, and held until their records are made."""
-_GAP = 4_096
+_MAX_GAP_BYTES = 4_096
 """Bytes between two records that are read with them: cheaper than to read twice."""
 
 
-class Place(NamedTuple):
+class RecordLocation(NamedTuple):
     """Where a record stands in its file.
 
     Args:
@@ -49,7 +57,7 @@ class Place(NamedTuple):
     line: int
 
 
-class Folder:
+class IndexFolder:
     """A folder for what is kept while files are read.
 
     Args:
@@ -59,37 +67,37 @@ class Folder:
 
     def __init__(self, path: str | None = None) -> None:
         if path is None:
-            temporary = temporary_folder()
+            temporary = make_temporary_folder()
             self.path = temporary.path
-            weakref.finalize(self, _remove, temporary, os.getpid())
+            weakref.finalize(self, _remove_own_folder, temporary, os.getpid())
         else:
             self.path = path
             os.makedirs(path, exist_ok=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_known, (self.path,))
+        return (_adopt_folder, (self.path,))
 
 
-def folder_at(where: str | Folder | None) -> Folder:
+def open_folder(where: str | IndexFolder | None) -> IndexFolder:
     """The folder of a name, or one that is there; without either a new one of our own."""
-    return where if isinstance(where, Folder) else Folder(where)
+    return where if isinstance(where, IndexFolder) else IndexFolder(where)
 
 
-def _known(path: str) -> Folder:
+def _adopt_folder(path: str) -> IndexFolder:
     """A folder that another process made, and takes care of."""
-    folder = Folder.__new__(Folder)
+    folder = IndexFolder.__new__(IndexFolder)
     folder.path = path
     return folder
 
 
-def _remove(temporary: Held, owner: int) -> None:
+def _remove_own_folder(temporary: TemporaryFolder, owner: int) -> None:
     if os.getpid() == owner:
         temporary.remove()
 
 
 @contextmanager
-def making(path: str) -> Iterator[sqlite3.Connection]:
-    """A new database that is written once: it is there when :func:`finish` was called, and else nothing is.
+def create_database(path: str) -> Iterator[sqlite3.Connection]:
+    """A new database that is written once: there after :func:`finish_database`, and else nothing is.
 
     Args:
         path: Its name, once it is complete.
@@ -119,11 +127,11 @@ def making(path: str) -> Iterator[sqlite3.Connection]:
         raise InputError(f"{path}: {error}; the environment's TMPDIR names another folder") from None
 
 
-def finish(database: sqlite3.Connection, path: str, about: dict[str, Any]) -> None:
+def finish_database(database: sqlite3.Connection, path: str, about: dict[str, Any]) -> None:
     """Say what a database holds, and give it its name.
 
     Args:
-        database: The database, as :func:`making` gave it.
+        database: The database, as :func:`create_database` gave it.
         path: Its name from now on.
         about: What it says of itself.
     """
@@ -133,7 +141,7 @@ def finish(database: sqlite3.Connection, path: str, about: dict[str, Any]) -> No
     os.replace(f"{path}.part", path)
 
 
-class Index:
+class RecordIndex:
     """An index that is complete. It travels to other processes as its path; each opens it anew.
 
     Args:
@@ -141,14 +149,14 @@ class Index:
         name: The database's name there.
     """
 
-    def __init__(self, folder: Folder, name: str) -> None:
+    def __init__(self, folder: IndexFolder, name: str) -> None:
         self.folder, self.name = folder, name
         self._owner = -1
         self._base: sqlite3.Connection | None = None
         self._about: dict[str, Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Index, (self.folder, self.name))
+        return (RecordIndex, (self.folder, self.name))
 
     def __del__(self) -> None:
         self.close()
@@ -173,7 +181,7 @@ class Index:
         """The rows that answer a question in SQL."""
         if self._base is None or self._owner != os.getpid():  # after a fork the parent's is left alone
             self._base = sqlite3.connect(
-                f"{address(self.path)}&immutable=1", uri=True, check_same_thread=False
+                f"{read_only_uri(self.path)}&immutable=1", uri=True, check_same_thread=False
             )
             self._owner = os.getpid()
         return self._base.execute(question, parameters)
@@ -184,27 +192,29 @@ class Index:
             self._about = json.loads(self.ask("SELECT value FROM about").fetchone()[0])
         return self._about
 
-    def places(self, positions: Sequence[int]) -> list[Place]:
+    def places(self, positions: Sequence[int]) -> list[RecordLocation]:
         """Where some records stand, few of them, in the order asked for."""
         if not positions:
             return []
         first, last = positions[0], positions[-1]
         columns = "SELECT pos, offset, size, line FROM line WHERE pos"
         if isinstance(positions, range) and last - first + 1 == len(positions):
-            return list(map(Place._make, self.ask(f"{columns} BETWEEN ? AND ? ORDER BY pos", (first, last))))
+            return list(
+                map(RecordLocation._make, self.ask(f"{columns} BETWEEN ? AND ? ORDER BY pos", (first, last)))
+            )
         marks = ",".join("?" * len(positions))
         by_position = {
-            row[0]: Place._make(row) for row in self.ask(f"{columns} IN ({marks})", list(positions))
+            row[0]: RecordLocation._make(row) for row in self.ask(f"{columns} IN ({marks})", list(positions))
         }
         return [by_position[position] for position in positions]
 
 
-def address(path: str) -> str:
+def read_only_uri(path: str) -> str:
     """The address by which SQLite opens a database only to read it."""
     return f"file:{quote(os.path.abspath(path))}?mode=ro"
 
 
-class Source:
+class SourceFile:
     """A file out of which pieces are read by their places. It travels as its path.
 
     Args:
@@ -216,7 +226,7 @@ class Source:
         self._file = -1
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Source, (self.path,))
+        return (SourceFile, (self.path,))
 
     def __del__(self) -> None:
         self.close()
@@ -227,27 +237,27 @@ class Source:
         if file >= 0:
             os.close(file)
 
-    def texts(self, locations: Iterable[Place]) -> Iterator[tuple[Place, bytes]]:
+    def texts(self, locations: Iterable[RecordLocation]) -> Iterator[tuple[RecordLocation, bytes]]:
         """The bytes of some records, in the order asked for; a few megabytes of them are held at a time.
 
         Raises:
             InputError: the file became shorter meanwhile.
         """
-        run: list[Place] = []
+        run: list[RecordLocation] = []
         run_size = 0
         for location in locations:
-            if run and run_size + location.size > _BYTES:
+            if run and run_size + location.size > _MAX_READ_BYTES:
                 yield from self._run(run)
                 run, run_size = [], 0
             run.append(location)
             run_size += location.size
         yield from self._run(run)
 
-    def _run(self, locations: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
+    def _run(self, locations: Sequence[RecordLocation]) -> Iterator[tuple[RecordLocation, bytes]]:
         texts: dict[int, bytes] = {}
-        neighbours: list[Place] = []
+        neighbours: list[RecordLocation] = []
         for location in sorted(locations, key=lambda location: location.offset):
-            if neighbours and location.offset - neighbours[-1].offset - neighbours[-1].size > _GAP:
+            if neighbours and location.offset - neighbours[-1].offset - neighbours[-1].size > _MAX_GAP_BYTES:
                 texts.update(self._block(neighbours))
                 neighbours = []
             neighbours.append(location)
@@ -255,7 +265,7 @@ class Source:
         for location in locations:
             yield location, texts[location.position]
 
-    def _block(self, neighbours: Sequence[Place]) -> Iterator[tuple[int, bytes]]:
+    def _block(self, neighbours: Sequence[RecordLocation]) -> Iterator[tuple[int, bytes]]:
         """The bytes of neighbouring records, read in one go."""
         if not neighbours:
             return
@@ -281,7 +291,9 @@ class Source:
 
 # ----------------------------------------------------------------------
 # The index of a large file written: its lines looked through once, and what of their ids is odd.
-def write_index(index: Index, lines: Lines, decided: Decided, store: Store, origin: Origin) -> None:
+def write_index(
+    index: RecordIndex, lines: Lines, decided: FieldDecision, store: Store, origin: Origin
+) -> None:
     """Write the index of a file.
 
     Args:
@@ -295,51 +307,53 @@ def write_index(index: Index, lines: Lines, decided: Decided, store: Store, orig
         Unfit: it has to be read whole.
         InputError: the index cannot be written.
     """
-    source = Source(lines.path)
+    source = SourceFile(lines.path)
 
-    def has_error(location: Place) -> bool:
+    def has_error(location: RecordLocation) -> bool:
         ((_, raw),) = source.texts([location])
         item = lines.item(location.line, raw)
         return item is None or decided.record("", 0, item).error is not None
 
-    with making(index.path) as database:
-        lay(database)
-        count, names = _filled(database, lines, decided, store)
-        note_odd(database, has_error)
+    with create_database(index.path) as database:
+        create_tables(database)
+        count, names = _fill_tables(database, lines, decided, store)
+        write_lookup_exceptions(database, has_error)
         origin_fields = [origin.size, origin.mtime, origin.digest]
-        finish(database, index.path, {"origin": origin_fields, "names": names, "records": count})
+        finish_database(database, index.path, {"origin": origin_fields, "names": names, "records": count})
 
 
-def lay(database: sqlite3.Connection) -> None:
+def create_tables(database: sqlite3.Connection) -> None:
     """Make the tables of an index of records."""
     database.execute("CREATE TABLE line (pos INTEGER PRIMARY KEY, key BLOB, offset, size, line, marks)")
     database.execute("CREATE TABLE odd (pos INTEGER PRIMARY KEY, first INTEGER)")
 
 
-def _filled(
-    database: sqlite3.Connection, lines: Lines, decided: Decided, store: Store
+def _fill_tables(
+    database: sqlite3.Connection, lines: Lines, decided: FieldDecision, store: Store
 ) -> tuple[int, dict[str, int]]:
     count = passed = broken = odd = 0
     names: Counter[str] = Counter()
-    scanned: Scanned
-    for scanned in store.spread(partial(scan, lines, decided), cut(lines, store.piece)):
+    scanned: ChunkScan
+    for scanned in store.spread(partial(scan_chunk, lines, decided), split_chunks(lines, store.piece)):
         rows = (
             (count + index, key, offset, size, passed + line, marks)
             for index, (offset, size, line, key, marks) in enumerate(scanned.rows)
         )
         database.executemany("INSERT INTO line VALUES (?, ?, ?, ?, ?, ?)", rows)
         broken += sum(row[4] & BROKEN for row in scanned.rows)
-        odd += sum(row[4] & ODD > 0 for row in scanned.rows)
+        odd += sum(row[4] & UNDECODABLE > 0 for row in scanned.rows)
         count, passed = count + len(scanned.rows), passed + scanned.lines
         for fields, number in scanned.names.items():
             names.update(dict.fromkeys(fields, number))
     # What a record a line is no likely reading of is taken apart with all of it at hand.
     if broken * 2 > count or (odd > 1 and odd * 2 >= count) or (count < 2 and not lines.table):
-        raise Unfit
+        raise WholeFileNeededError
     return count, dict(names)
 
 
-def note_odd(database: sqlite3.Connection, has_error: Callable[[Place], bool]) -> None:
+def write_lookup_exceptions(
+    database: sqlite3.Connection, has_error: Callable[[RecordLocation], bool]
+) -> None:
     """Write which of the records that are known are not found by their id.
 
     Args:
@@ -347,11 +361,11 @@ def note_odd(database: sqlite3.Connection, has_error: Callable[[Place], bool]) -
         has_error: Whether the record at a place cannot be read.
     """
     database.execute("CREATE INDEX line_key ON line (key)")
-    database.executemany("INSERT INTO odd VALUES (?, ?)", _odd(database, has_error))
+    database.executemany("INSERT INTO odd VALUES (?, ?)", _find_lookup_exceptions(database, has_error))
 
 
-def _odd(
-    database: sqlite3.Connection, has_error: Callable[[Place], bool]
+def _find_lookup_exceptions(
+    database: sqlite3.Connection, has_error: Callable[[RecordLocation], bool]
 ) -> Iterator[tuple[int, int | None]]:
     """Records that are not found by their id: with the first one of that id, or without where each is alone.
 
@@ -362,7 +376,7 @@ def _odd(
     for _, group in groupby(database.execute(f"SELECT {columns} ORDER BY key, pos"), key=lambda row: row[0]):
         lone, readable = array("q"), array("q")
         for _key, marks, *location in group:
-            bad = marks & BROKEN or has_error(Place._make(location))
+            bad = marks & BROKEN or has_error(RecordLocation._make(location))
             (lone if bad else readable).append(location[0])
         if readable:
             yield from ((position, None) for position in lone)

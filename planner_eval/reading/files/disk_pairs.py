@@ -9,9 +9,17 @@ from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple, TypeAlias, overload
 
-from planner_eval.reading.files.disk_index import BATCH, Folder, Index, address, finish, folder_at, making
-from planner_eval.reading.files.disk_records import Chain
-from planner_eval.reading.files.ids import by_id, have_ids, pair_name, place_of
+from planner_eval.reading.files.disk_index import (
+    LOOKUP_BATCH,
+    IndexFolder,
+    RecordIndex,
+    create_database,
+    finish_database,
+    open_folder,
+    read_only_uri,
+)
+from planner_eval.reading.files.disk_records import RecordChain
+from planner_eval.reading.files.ids import have_ids, index_by_id, pair_name, parse_position_name
 from planner_eval.reading.files.lines import id_key
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.storing import is_stored
@@ -21,7 +29,7 @@ Link: TypeAlias = tuple[int | None, int | None]
 Records: TypeAlias = Sequence[Record]
 
 
-class Joined(Sequence[Pair]):
+class LazyPairs(Sequence[Pair]):
     """Pairs of records that are made anew whenever they are asked for; slices are as lazy.
 
     Args:
@@ -38,7 +46,7 @@ class Joined(Sequence[Pair]):
         self,
         pred: Records,
         gold: Records,
-        base: Index | None,
+        base: RecordIndex | None,
         numbers: Sequence[int],
         steps: tuple[Callable[[Pair], Pair], ...] = (),
     ) -> None:
@@ -50,24 +58,24 @@ class Joined(Sequence[Pair]):
     @overload
     def __getitem__(self, index: int) -> Pair: ...
     @overload
-    def __getitem__(self, index: slice) -> Joined: ...
-    def __getitem__(self, index: int | slice) -> Pair | Joined:
+    def __getitem__(self, index: slice) -> LazyPairs: ...
+    def __getitem__(self, index: int | slice) -> Pair | LazyPairs:
         if isinstance(index, slice):
-            return Joined(self.pred, self.gold, self.base, self.numbers[index], self.steps)
+            return LazyPairs(self.pred, self.gold, self.base, self.numbers[index], self.steps)
         return next(self._at((self.numbers[index],)))
 
     def __iter__(self) -> Iterator[Pair]:
-        for first in range(0, len(self.numbers), BATCH):
-            yield from self._at(self.numbers[first : first + BATCH])
+        for first in range(0, len(self.numbers), LOOKUP_BATCH):
+            yield from self._at(self.numbers[first : first + LOOKUP_BATCH])
 
-    def each(self, step: Callable[[Pair], Pair]) -> Joined:
+    def each(self, step: Callable[[Pair], Pair]) -> LazyPairs:
         """The same pairs, something done to each when it is read; it can be pickled."""
-        return Joined(self.pred, self.gold, self.base, self.numbers, (*self.steps, step))
+        return LazyPairs(self.pred, self.gold, self.base, self.numbers, (*self.steps, step))
 
     def _at(self, numbers: Sequence[int]) -> Iterator[Pair]:
         links = self._links(numbers)
-        lefts = _at(self.pred, [left for left, _ in links if left is not None])
-        rights = _at(self.gold, [right for _, right in links if right is not None])
+        lefts = _read_records_at(self.pred, [left for left, _ in links if left is not None])
+        rights = _read_records_at(self.gold, [right for _, right in links if right is not None])
         for left, right in links:
             pair = (None if left is None else next(lefts), None if right is None else next(rights))
             for step in self.steps:
@@ -83,43 +91,47 @@ class Joined(Sequence[Pair]):
         links = {n: (left, right) for n, left, right in rows}
         return [links[n] for n in numbers]
 
-    def of_ids(self, ids: Collection[str]) -> Joined:
+    def of_ids(self, ids: Collection[str]) -> LazyPairs:
         """The pairs of which a record has one of some ids, or which are called so where gold has ids."""
-        pred_positions, gold_positions = (_with_ids(records, ids) for records in (self.pred, self.gold))
+        pred_positions, gold_positions = (
+            _positions_of_ids(records, ids) for records in (self.pred, self.gold)
+        )
         numbers = {*self._of(pred_positions, gold_positions), *self._called(ids)}
-        return Joined(self.pred, self.gold, self.base, array("q", sorted(numbers)), self.steps)
+        return LazyPairs(self.pred, self.gold, self.base, array("q", sorted(numbers)), self.steps)
 
     def _of(self, pred_positions: Sequence[int], gold_positions: Sequence[int]) -> Collection[int]:
         """The numbers of the pairs of which a record stands at one of some places."""
         if self.base is None:
             return {*pred_positions, *gold_positions}.intersection(self.numbers)
         parameters = (json.dumps(pred_positions), json.dumps(gold_positions))
-        rows = self.base.ask(f"SELECT n FROM pair WHERE pred IN {_LISTED} OR gold IN {_LISTED}", parameters)
+        rows = self.base.ask(
+            f"SELECT n FROM pair WHERE pred IN {_JSON_LIST_QUERY} OR gold IN {_JSON_LIST_QUERY}", parameters
+        )
         return [row[0] for row in rows]
 
     def _called(self, ids: Collection[str]) -> Iterator[int]:
         """The numbers of the pairs that are called by their place, as :func:`.ids.pair_name` does it."""
-        locations = {name: location for name in ids if (location := place_of(name)) is not None}
+        locations = {name: location for name in ids if (location := parse_position_name(name)) is not None}
         if not locations or not have_ids(self.gold):
             return
         for name, (kind, position) in locations.items():
-            pred_positions = _at_place(self.pred, position) if kind == "prediction" else []
-            gold_positions = _at_place(self.gold, position) if kind == "record" else []
+            pred_positions = _positions_in_file(self.pred, position) if kind == "prediction" else []
+            gold_positions = _positions_in_file(self.gold, position) if kind == "record" else []
             numbers = sorted(self._of(pred_positions, gold_positions))
             for number, records in zip(numbers, self._at(numbers), strict=True):
                 if pair_name(position, *records, gold_named=True) == name:
                     yield number
 
     @property
-    def ids(self) -> Ids:
+    def ids(self) -> PairIds:
         """The ids of all records, in the order of the pairs."""
-        return Ids(self)
+        return PairIds(self)
 
 
-class Ids(Collection[str]):
+class PairIds(Collection[str]):
     """The ids of some pairs' records."""
 
-    def __init__(self, pairs: Joined) -> None:
+    def __init__(self, pairs: LazyPairs) -> None:
         self.pairs = pairs
 
     def __contains__(self, id: object) -> bool:
@@ -137,29 +149,29 @@ class Ids(Collection[str]):
         return sum(1 for _ in self)
 
 
-_LISTED = "(SELECT value FROM json_each(?))"
+_JSON_LIST_QUERY = "(SELECT value FROM json_each(?))"
 
 
-def _with_ids(records: Records, ids: Collection[str]) -> list[int]:
+def _positions_of_ids(records: Records, ids: Collection[str]) -> list[int]:
     """The places of the records of some ids."""
     if not is_stored(records):
         return [index for index, record in enumerate(records) if record.id in ids]
     return [position for id in ids for position in records.of_id(id).positions]
 
 
-def _at_place(records: Records, position: int) -> list[int]:
+def _positions_in_file(records: Records, position: int) -> list[int]:
     """The places of the records that stand at a position of their file."""
     if is_stored(records):
         return [position] if position < len(records) else []
     return [index for index, record in enumerate(records) if record.position == position]
 
 
-def _at(records: Records, positions: Sequence[int]) -> Iterator[Record]:
+def _read_records_at(records: Records, positions: Sequence[int]) -> Iterator[Record]:
     return records.at(positions) if is_stored(records) else (records[position] for position in positions)
 
 
 # ---------------------------------------------------------------- which belongs to which
-class Found(NamedTuple):
+class IdPairs(NamedTuple):
     """Pairs by id.
 
     Args:
@@ -167,16 +179,16 @@ class Found(NamedTuple):
         repeated: Records left out because an earlier one has their id.
     """
 
-    pairs: Joined
+    pairs: LazyPairs
     repeated: Records
 
 
-def by_position(pred: Records, gold: Records) -> Joined:
+def pair_by_position(pred: Records, gold: Records) -> LazyPairs:
     """The pairs of records in their order."""
-    return Joined(pred, gold, None, range(max(len(pred), len(gold))))
+    return LazyPairs(pred, gold, None, range(max(len(pred), len(gold))))
 
 
-def join(pred: Records, gold: Records, folder: str | Folder | None = None) -> Found | None:
+def pair_by_id(pred: Records, gold: Records, folder: str | IndexFolder | None = None) -> IdPairs | None:
     """The pairs of records by their ids; None where no id is on both sides.
 
     Args:
@@ -187,23 +199,23 @@ def join(pred: Records, gold: Records, folder: str | Folder | None = None) -> Fo
     Raises:
         InputError: it cannot be written there.
     """
-    index_folder = folder_at(folder)
-    sources = (_Side.of("pred", pred), _Side.of("gold", gold))
+    index_folder = open_folder(folder)
+    sources = (_PairSide.of("pred", pred), _PairSide.of("gold", gold))
     name = hashlib.blake2b(repr([source.what for source in sources]).encode(), digest_size=8).hexdigest()
-    index = Index(index_folder, f"pairs-{name}.sqlite")
-    with making(index.path) as database:
+    index = RecordIndex(index_folder, f"pairs-{name}.sqlite")
+    with create_database(index.path) as database:
         for source in sources:
             source.lay(database)
         if database.execute("SELECT 1 FROM pred_line JOIN gold_line USING (key) LIMIT 1").fetchone() is None:
             return None
-        count = _linked(database, *sources)
-        finish(database, index.path, {"pairs": count})
+        count = _link_records(database, *sources)
+        finish_database(database, index.path, {"pairs": count})
     repeated: list[Records] = [source.repeated for source in sources]
-    pairs = Joined(pred, gold, index, range(1, count + 1))
-    return Found(pairs, Chain(*repeated) if all(map(len, repeated)) else max(repeated, key=len))
+    pairs = LazyPairs(pred, gold, index, range(1, count + 1))
+    return IdPairs(pairs, RecordChain(*repeated) if all(map(len, repeated)) else max(repeated, key=len))
 
 
-class _Side(NamedTuple):
+class _PairSide(NamedTuple):
     """A side of the pairs: its tables, what they are made of, what is left out; of a stored one its file."""
 
     name: str
@@ -214,10 +226,10 @@ class _Side(NamedTuple):
     keys: Sequence[tuple[int, str]] = ()
 
     @classmethod
-    def of(cls, name: str, records: Records) -> _Side:
+    def of(cls, name: str, records: Records) -> _PairSide:
         if is_stored(records):
             return cls(name, records, records.base.path, records.repeated(), records.file)
-        lookup = by_id(records)
+        lookup = index_by_id(records)
         keys = [(position, key) for key, position in lookup.places.items()]
         return cls(name, records, repr(keys), [records[position] for position in lookup.repeated], None, keys)
 
@@ -226,7 +238,7 @@ class _Side(NamedTuple):
         name, columns = self.name, "SELECT pos, key FROM"
         if is_stored(self.records):
             database.execute("COMMIT")
-            database.execute(f"ATTACH ? AS {name}", (address(self.records.base.path),))
+            database.execute(f"ATTACH ? AS {name}", (read_only_uri(self.records.base.path),))
             database.execute("BEGIN")
             database.execute(f"CREATE TEMP VIEW {name}_line AS {columns} {name}.line")
             database.execute(f"CREATE TEMP VIEW {name}_odd AS SELECT pos, first FROM {name}.odd")
@@ -249,7 +261,7 @@ class _Side(NamedTuple):
         return ((key, position) for position, key in self.keys if key.startswith("\0"))
 
 
-def _linked(database: sqlite3.Connection, pred: _Side, gold: _Side) -> int:
+def _link_records(database: sqlite3.Connection, pred: _PairSide, gold: _PairSide) -> int:
     """Write which records belong together; how many pairs there are."""
     database.execute("CREATE TABLE pair (n INTEGER PRIMARY KEY, pred INTEGER, gold INTEGER)")
     plain = "p.pos NOT IN (SELECT pos FROM pred_odd) AND g.pos NOT IN (SELECT pos FROM gold_odd)"
@@ -275,14 +287,14 @@ def _linked(database: sqlite3.Connection, pred: _Side, gold: _Side) -> int:
     return int(database.execute("SELECT count(*) FROM pair").fetchone()[0])
 
 
-class Moved(NamedTuple):
+class MovedPredictions(NamedTuple):
     """How many predictions stand elsewhere than the gold plan of their id, and the first of them."""
 
     number: int
     first: Record
 
 
-def moved(pred: Records, gold: Records) -> Moved | None:
+def find_moved_predictions(pred: Records, gold: Records) -> MovedPredictions | None:
     """How many predictions stand elsewhere than the gold plan of their id, and the first; None without one.
 
     Args:
@@ -293,7 +305,7 @@ def moved(pred: Records, gold: Records) -> Moved | None:
     try:
         for name, records in (("pred", pred), ("gold", gold)):
             if is_stored(records):
-                base.execute(f"ATTACH ? AS {name}", (address(records.base.path),))
+                base.execute(f"ATTACH ? AS {name}", (read_only_uri(records.base.path),))
             else:
                 base.execute(f"ATTACH ':memory:' AS {name}")
                 base.execute(f"CREATE TABLE {name}.line (pos INTEGER PRIMARY KEY, key BLOB)")
@@ -308,4 +320,4 @@ def moved(pred: Records, gold: Records) -> Moved | None:
         count, first = base.execute(f"SELECT count(*), min(p.pos) {clause}").fetchone()
     finally:
         base.close()
-    return Moved(count, pred[first]) if count else None
+    return MovedPredictions(count, pred[first]) if count else None

@@ -15,33 +15,41 @@ from typing import Any, Self, TypeAlias, overload
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.reading.files.decisions import Decided, How, decide
-from planner_eval.reading.files.disk_index import BATCH, Folder, Index, Place, Source, folder_at, write_index
-from planner_eval.reading.files.ids import alone
+from planner_eval.reading.files.disk_index import (
+    LOOKUP_BATCH,
+    IndexFolder,
+    RecordIndex,
+    RecordLocation,
+    SourceFile,
+    open_folder,
+    write_index,
+)
+from planner_eval.reading.files.field_choice import DecisionInputs, FieldDecision, decide_fields
+from planner_eval.reading.files.ids import unpaired_record_key
 from planner_eval.reading.files.items import LINE_SUFFIXES
 from planner_eval.reading.files.lines import (
     BROKEN,
-    SEVERAL,
-    WORDS,
+    PROSE,
+    SEVERAL_ANSWERS,
     Lines,
-    Unfit,
+    WholeFileNeededError,
     are_records,
     id_key,
-    lines_of,
+    open_lines,
 )
 from planner_eval.reading.files.opening import refuse_foreign
-from planner_eval.reading.files.origins import Origin, origin_of, refuse_changed, seen
+from planner_eval.reading.files.origins import Origin, current_origin, digest_origin, refuse_changed
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.shapes import Chosen
+from planner_eval.reading.files.shapes import ChosenFields
 from planner_eval.reading.files.storing import Store
 
 # ----------------------------------------------------------------------
 # Records of which an index on disk knows the ids, read when they are asked for.
-Step: TypeAlias = Callable[[Record], Record]
+RecordStep: TypeAlias = Callable[[Record], Record]
 """What is done to each record when it is read; it leaves ids alone, and can be pickled."""
 
 
-class Indexed(Sequence[Record]):
+class LazyRecords(Sequence[Record]):
     """Records that are made anew whenever they are asked for; slices are as lazy.
 
     They can be pickled and forked: other processes read the same files and index.
@@ -54,7 +62,7 @@ class Indexed(Sequence[Record]):
 
     by_index = True
 
-    def __init__(self, base: Index, positions: Sequence[int], steps: tuple[Step, ...]) -> None:
+    def __init__(self, base: RecordIndex, positions: Sequence[int], steps: tuple[RecordStep, ...]) -> None:
         self.base, self.positions, self.steps = base, positions, steps
 
     @property
@@ -68,7 +76,7 @@ class Indexed(Sequence[Record]):
         return self.origins[0].path if len(self.origins) == 1 else None
 
     @abstractmethod
-    def but(self, positions: Sequence[int], steps: tuple[Step, ...]) -> Self:
+    def but(self, positions: Sequence[int], steps: tuple[RecordStep, ...]) -> Self:
         """Other records of the same files, or others done to them."""
 
     @abstractmethod
@@ -77,7 +85,7 @@ class Indexed(Sequence[Record]):
 
     @abstractmethod
     def lone(self, position: int) -> str:
-        """What a record without a partner is found by, see :func:`planner_eval.reading.files.ids.alone`."""
+        """What a record without a partner is found by, see :func:`.ids.unpaired_record_key`."""
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -92,14 +100,14 @@ class Indexed(Sequence[Record]):
         return next(self.at((self.positions[index],)))
 
     def __iter__(self) -> Iterator[Record]:
-        for first in range(0, len(self.positions), BATCH):
-            yield from self.at(self.positions[first : first + BATCH])
+        for first in range(0, len(self.positions), LOOKUP_BATCH):
+            yield from self.at(self.positions[first : first + LOOKUP_BATCH])
 
     def of(self, positions: Sequence[int]) -> Self:
         """The records at other positions."""
         return self.but(positions, self.steps)
 
-    def each(self, step: Step) -> Self:
+    def each(self, step: RecordStep) -> Self:
         """The same records, something done to each when it is read."""
         return self.but(self.positions, (*self.steps, step))
 
@@ -140,11 +148,11 @@ class Indexed(Sequence[Record]):
 
     def several(self) -> int:
         """How many offer several answers."""
-        return self._count(f"marks & {SEVERAL}")
+        return self._count(f"marks & {SEVERAL_ANSWERS}")
 
     def words(self) -> Self:
         """Those whose plan is a text in which nothing could be a call."""
-        return self._marked(WORDS)
+        return self._marked(PROSE)
 
     def broken(self) -> Self:
         """Those that are no JSON."""
@@ -199,7 +207,7 @@ def spool(path: str, kind: str, target: str, limit: int) -> bool:
     buffer = bytearray()
     try:
         with open(partial_path, "wb") as file:
-            for block in _rows(path) if kind == "parquet" else _unpacked(path, kind):
+            for block in _read_table_lines(path) if kind == "parquet" else _unpack_blocks(path, kind):
                 buffer += block
                 if file.tell() or len(buffer) > limit:
                     file.write(buffer)
@@ -218,14 +226,14 @@ def spool(path: str, kind: str, target: str, limit: int) -> bool:
             os.unlink(partial_path)
 
 
-def _unpacked(path: str, packed: str) -> Iterator[bytes]:
-    from planner_eval.reading.files.packed import unpacking
+def _unpack_blocks(path: str, packed: str) -> Iterator[bytes]:
+    from planner_eval.reading.files.packed import unpack_blocks
 
     with open(path, "rb") as file:
-        yield from unpacking(file, os.path.getsize(path), packed, path, refuse_foreign)
+        yield from unpack_blocks(file, os.path.getsize(path), packed, path, refuse_foreign)
 
 
-def _rows(path: str) -> Iterator[bytes]:
+def _read_table_lines(path: str) -> Iterator[bytes]:
     from planner_eval.reading.files.tables import parquet_items
 
     for item in parquet_items(path, path):
@@ -234,14 +242,14 @@ def _rows(path: str) -> Iterator[bytes]:
 
 # ----------------------------------------------------------------------
 # The records of a large file as a sequence that is read when it is asked for, by an index on disk.
-class Kept(NamedTuple):
+class LoadedRecords(NamedTuple):
     """Records of a large file, and what was decided of it."""
 
-    records: Stored
-    decided: Decided
+    records: StoredRecords
+    decided: FieldDecision
 
 
-class Stored(Indexed):
+class StoredRecords(LazyRecords):
     """Records of a large file.
 
     Args:
@@ -255,16 +263,16 @@ class Stored(Indexed):
 
     def __init__(
         self,
-        base: Index,
+        base: RecordIndex,
         origin: Origin,
         lines: Lines,
-        decided: Decided,
+        decided: FieldDecision,
         positions: Sequence[int],
-        steps: tuple[Step, ...] = (),
+        steps: tuple[RecordStep, ...] = (),
     ) -> None:
         super().__init__(base, positions, steps)
         self.origin, self.lines, self.decided = origin, lines, decided
-        self.source = Source(lines.path)
+        self.source = SourceFile(lines.path)
 
     @property
     def name(self) -> str:
@@ -276,15 +284,15 @@ class Stored(Indexed):
         """The file, as it was when it was looked through."""
         return (self.origin,)
 
-    def but(self, positions: Sequence[int], steps: tuple[Step, ...]) -> Stored:
+    def but(self, positions: Sequence[int], steps: tuple[RecordStep, ...]) -> StoredRecords:
         """Other records of the same file, or others done to them."""
-        return Stored(self.base, self.origin, self.lines, self.decided, positions, steps)
+        return StoredRecords(self.base, self.origin, self.lines, self.decided, positions, steps)
 
     def at(self, positions: Sequence[int]) -> Iterator[Record]:
         """The records at some positions of the file, few of them, in the order asked for."""
         return self.made(self.base.places(positions))
 
-    def made(self, locations: Iterable[Place]) -> Iterator[Record]:
+    def made(self, locations: Iterable[RecordLocation]) -> Iterator[Record]:
         """The records that stand at some places of the file."""
         name, read, make_record = self.name, self.lines.item, self.decided.record
         for location, raw in self.source.texts(locations):
@@ -295,10 +303,10 @@ class Stored(Indexed):
 
     def lone(self, position: int) -> str:
         """What a record without a partner is found by."""
-        return alone(self.name, position)
+        return unpaired_record_key(self.name, position)
 
 
-class Chain(Sequence[Record]):
+class RecordChain(Sequence[Record]):
     """Two sequences of records as one."""
 
     def __init__(self, first: Sequence[Record], second: Sequence[Record]) -> None:
@@ -324,7 +332,9 @@ class Chain(Sequence[Record]):
         yield from self.second
 
 
-def stored(path: str, inner: str, kind: str, store: Store, how: How) -> Kept | None:
+def open_stored_records(
+    path: str, inner: str, kind: str, store: Store, how: DecisionInputs
+) -> LoadedRecords | None:
     """The records of a large file of JSON lines; None where it has to be read whole.
 
     Args:
@@ -337,53 +347,59 @@ def stored(path: str, inner: str, kind: str, store: Store, how: How) -> Kept | N
     Raises:
         InputError: as for :func:`planner_eval.reading.files.files.read_file`; or the file changes meanwhile.
     """
-    own = store.folder is None or isinstance(store.folder, Folder)
-    folder = folder_at(store.folder)
-    origin = seen(path) if own else origin_of(path)
-    laid = path if kind == "text" else _spooled(folder, origin, kind, store.limit or 0)
+    own = store.folder is None or isinstance(store.folder, IndexFolder)
+    folder = open_folder(store.folder)
+    origin = current_origin(path) if own else digest_origin(path)
+    laid = path if kind == "text" else _spool_packed_file(folder, origin, kind, store.limit or 0)
     if laid is None:
         return None
     refused: InputError | None = None
     try:
-        lines = lines_of(
+        lines = open_lines(
             laid, promised=inner.endswith(LINE_SUFFIXES), text_field=how[0][1], table=kind == "parquet"
         )
         if not are_records(lines):
             return None
         try:
-            decided = decide(path, lines, *how)
+            decided = decide_fields(path, lines, *how)
         except InputError as error:  # of a file that is none of lines something else may be said
-            refused, decided = error, Decided(Chosen())
-        index = Index(folder, _name("lines", os.path.abspath(path), astuple(lines), decided))
-        if not _is_of(index, origin):
+            refused, decided = error, FieldDecision(ChosenFields())
+        index = RecordIndex(
+            folder, _stored_file_name("lines", os.path.abspath(path), astuple(lines), decided)
+        )
+        if not _is_index_of(index, origin):
             write_index(index, lines, decided, store, origin)
-    except Unfit:
+    except WholeFileNeededError:
         return None
     refuse_changed(origin)
     if refused is not None:
         raise refused
-    return Kept(Stored(index, origin, lines, decided, range(index.about()["records"])), decided)
+    return LoadedRecords(
+        StoredRecords(index, origin, lines, decided, range(index.about()["records"])), decided
+    )
 
 
-def _name(kind: str, *what: Any) -> str:
+def _stored_file_name(kind: str, *what: Any) -> str:
     """The name of what is kept in a folder for those who read the same file in the same way."""
     return f"{kind}-{hashlib.blake2b(json.dumps(what).encode(), digest_size=8).hexdigest()}"
 
 
-def _is_of(index: Index, origin: Origin) -> bool:
+def _is_index_of(index: RecordIndex, origin: Origin) -> bool:
     """Whether an index is there already, and of the same file."""
     if not origin.digest or not os.path.exists(index.path):
         return False
     try:
-        stored_origin = Index(index.folder, index.name).about()["origin"]
+        stored_origin = RecordIndex(index.folder, index.name).about()["origin"]
     except (sqlite3.Error, ValueError, LookupError, TypeError):
         return False
     return bool(stored_origin == [origin.size, origin.mtime, origin.digest])
 
 
-def _spooled(folder: Folder, origin: Origin, kind: str, limit: int) -> str | None:
+def _spool_packed_file(folder: IndexFolder, origin: Origin, kind: str, limit: int) -> str | None:
     """What a packed file holds, in a file of its own; None where it is little."""
-    target = os.path.join(folder.path, _name("spool", os.path.abspath(origin.path), origin) + ".jsonl")
+    target = os.path.join(
+        folder.path, _stored_file_name("spool", os.path.abspath(origin.path), origin) + ".jsonl"
+    )
     if origin.digest and os.path.exists(target):
         return target
     return target if spool(origin.path, kind, target, limit) else None

@@ -17,49 +17,49 @@ BOMS = (  # of UTF-32 first: the mark of UTF-16 begins it
 )
 """How a text may begin that is no UTF-8."""
 
-ODD = "[\udc80-\udcff]"
+INVALID_BYTE = "[\udc80-\udcff]"
 """A byte that is no UTF-8, in a text that was decoded all the same."""
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """A file's text, and whether it has bytes that are no UTF-8."""
 
     text: str
     odd: bool
 
 
-def decoded(data: bytes | bytearray, name: str) -> Decoded:
+def decode_text(data: bytes | bytearray, name: str) -> DecodedText:
     r"""The text, and whether it has bytes that are no UTF-8; those stand in it as lone surrogates.
 
     Raises:
         InputError: a byte order mark says UTF-16 or UTF-32, and the rest is not.
 
-    >>> decoded('"ä"'.encode("utf-16"), "p")[0], decoded(b'"\xe4"', "p").odd
+    >>> decode_text('"ä"'.encode("utf-16"), "p")[0], decode_text(b'"\xe4"', "p").odd
     ('"ä"', True)
     """
     encoding = next((encoding for mark, encoding in BOMS if data.startswith(mark)), None)
     try:
-        return Decoded(data.decode(encoding or "utf-8-sig"), False)
+        return DecodedText(data.decode(encoding or "utf-8-sig"), False)
     except UnicodeDecodeError as error:
         if encoding is not None:
             raise InputError(
                 f"{name} has the mark of {encoding}, but is none at byte {error.start}: {error.reason}"
             ) from None
-    return Decoded(data.decode("utf-8-sig", "surrogateescape"), True)
+    return DecodedText(data.decode("utf-8-sig", "surrogateescape"), True)
 
 
-def marked(text: str) -> str:
-    """The text of :func:`decoded` with a NUL before each odd byte, so that JSON there is broken JSON."""
-    return re.sub(ODD, "\0\\g<0>", text)
+def mark_invalid_bytes(text: str) -> str:
+    """The text of :func:`decode_text` with a NUL before each odd byte, so that JSON there is broken JSON."""
+    return re.sub(INVALID_BYTE, "\0\\g<0>", text)
 
 
-def explained(items: list[Item], name: str) -> list[Item]:
+def explain_items(items: list[Item], name: str) -> list[Item]:
     """The items of a marked text; those that are broken by a byte that is no UTF-8 say so.
 
     Raises:
         InputError: half of them are, and more than one: the whole file is in another encoding.
     """
-    explained_items = [explained_item(item) for item in items]
+    explained_items = [explain_item(item) for item in items]
     odd = [item for item in explained_items if item.error is not None and item.error.code == "parse.encoding"]
     if len(odd) > 1 and len(odd) * 2 >= len(explained_items):
         where = f"line {odd[0].line}: " if odd[0].line is not None else ""
@@ -70,20 +70,20 @@ def explained(items: list[Item], name: str) -> list[Item]:
     return explained_items
 
 
-def explained_item(item: Item) -> Item:
+def explain_item(item: Item) -> Item:
     """An item of a marked text; one that is broken by a byte that is no UTF-8 says so."""
-    if item.error is None or not re.search(ODD, item.text):
+    if item.error is None or not re.search(INVALID_BYTE, item.text):
         return item
-    return item._replace(error=odd_byte(item.text))
+    return item._replace(error=invalid_byte_error(item.text))
 
 
-def odd_byte(text: str) -> ParseError:
+def invalid_byte_error(text: str) -> ParseError:
     r"""The error of a text with a byte that is no UTF-8.
 
-    >>> odd_byte("f(x=\udce4)").reason.partition(";")[0]
+    >>> invalid_byte_error("f(x=\udce4)").reason.partition(";")[0]
     'column 5: the byte 0xe4 is not UTF-8 text'
     """
-    match = re.search(ODD, text)
+    match = re.search(INVALID_BYTE, text)
     assert match is not None
     before = text[: match.start()]
     row, column = before.count("\n"), len(before.rpartition("\n")[2].replace("\0", ""))

@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Any, Literal
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import counted
-from planner_eval.reading.dialects.conversations.messages import CALLS
+from planner_eval.base.text import format_count
+from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS
 
 Role = Literal["plan", "answer", "gold", "alone"]
 """What a file is read as: plans of either kind, a model's answers, gold plans beside these or alone."""
@@ -27,14 +27,14 @@ ID_FIELDS = (
 
 ANSWER_FIELDS = (
     "generated_text", "prediction", "predict", "predit", "pred", "response", "completion", "model_output",
-    "raw", "filtered_resps", "text", "plan", "answer", "result", *CALLS, "gen_convs",
+    "raw", "filtered_resps", "text", "plan", "answer", "result", *CALL_LIST_KEYS, "gen_convs",
 )  # fmt: skip
 """Fields that hold an answer; ``predit`` and ``gen_convs`` are spelled so by published result files."""
 
-LATE_FIELDS = ("output", "outputs", "messages", "conversations")
+FALLBACK_ANSWER_FIELDS = ("output", "outputs", "messages", "conversations")
 """Fields that hold an answer where no field of :data:`ANSWER_FIELDS` stands in the file."""
 
-TALKS = ("messages", "conversations", "gen_convs", "outputs", "traj", "user_input")
+CONVERSATION_FIELDS = ("messages", "conversations", "gen_convs", "outputs", "traj", "user_input")
 """Fields that hold what was said, where an empty list is no answer; elsewhere it is a plan without calls."""
 
 GOLD_FIELDS = (
@@ -44,21 +44,21 @@ GOLD_FIELDS = (
 )  # fmt: skip
 """Fields that hold a gold plan, and never an answer."""
 
-LATE_GOLD = ("target", "label", "labels")
+FALLBACK_GOLD_FIELDS = ("target", "label", "labels")
 """Fields that hold a gold plan where no field of :data:`GOLD_FIELDS` stands in the file; a word is none."""
 
-KNOWN = frozenset({*ANSWER_FIELDS, *LATE_FIELDS, *GOLD_FIELDS})
+PLAN_FIELDS = frozenset({*ANSWER_FIELDS, *FALLBACK_ANSWER_FIELDS, *GOLD_FIELDS})
 """All fields that may hold a plan."""
 
-LISTS = CALLS
+CALL_LIST_FIELDS = CALL_LIST_KEYS
 """Fields that list calls themselves: null there says that no call was made."""
 
-WANTED: Mapping[Role, str] = {
+EXPECTED_CONTENT: Mapping[Role, str] = {
     "answer": "an answer", "gold": "a gold plan", "plan": "a plan", "alone": "a gold plan",
 }  # fmt: skip
 """What each role looks for, in words."""
 
-OPTION: Mapping[Role, str] = {
+FIELD_OPTION: Mapping[Role, str] = {
     "answer": "--text-field", "gold": "--gold-text-field", "plan": "--text-field", "alone": "--text-field",
 }  # fmt: skip
 """The option that names the field."""
@@ -68,34 +68,36 @@ ID_OPTION: Mapping[Role, str] = {
 }  # fmt: skip
 """The option that names the field of the id."""
 
-HEAD = 1_000
+HEAD_SIZE = 1_000
 """How many records decide."""
 
-_GOLD_RANKS = (GOLD_FIELDS, LATE_GOLD, ("output",), (*ANSWER_FIELDS, *LATE_FIELDS))
+_GOLD_RANKS = (GOLD_FIELDS, FALLBACK_GOLD_FIELDS, ("output",), (*ANSWER_FIELDS, *FALLBACK_ANSWER_FIELDS))
 
-_RANKS: Mapping[Role, tuple[tuple[str, ...], ...]] = {
-    "answer": (ANSWER_FIELDS, LATE_FIELDS),
+_FIELD_RANKS: Mapping[Role, tuple[tuple[str, ...], ...]] = {
+    "answer": (ANSWER_FIELDS, FALLBACK_ANSWER_FIELDS),
     "gold": _GOLD_RANKS,
     "alone": _GOLD_RANKS,
-    "plan": (ANSWER_FIELDS, LATE_FIELDS, GOLD_FIELDS, LATE_GOLD),
+    "plan": (ANSWER_FIELDS, FALLBACK_ANSWER_FIELDS, GOLD_FIELDS, FALLBACK_GOLD_FIELDS),
 }
 """What may hold the plan of a record: the first rank of which a field stands in the file decides."""
 
 
-def filled(record: Mapping[str, Any]) -> tuple[str, ...]:
+def non_null_fields(record: Mapping[str, Any]) -> tuple[str, ...]:
     """The fields of a record that are not null; one that lists calls says by null that none was made.
 
-    >>> filled({"id": 1, "answer": None, "tool_calls": None})
+    >>> non_null_fields({"id": 1, "answer": None, "tool_calls": None})
     ('id', 'tool_calls')
     """
     if type(None) not in map(type, record.values()):  # by type: a value may be an array, which == compares
         return tuple(record)
-    return tuple(key for key, value in record.items() if value is not None or key in LISTS)
+    return tuple(key for key, value in record.items() if value is not None or key in CALL_LIST_FIELDS)
 
 
-def may_hold(role: Role) -> tuple[str, ...]:
+def candidate_fields(role: Role) -> tuple[str, ...]:
     """The fields that may hold the plan of a record that is read as `role`, but for those that list calls."""
-    return tuple(dict.fromkeys(key for rank in _RANKS[role] for key in rank if key not in LISTS))
+    return tuple(
+        dict.fromkeys(key for rank in _FIELD_RANKS[role] for key in rank if key not in CALL_LIST_FIELDS)
+    )
 
 
 def choose_content(
@@ -108,7 +110,7 @@ def choose_content(
 
     Args:
         name: The file's name, for messages.
-        records: Its records that are objects and no plans themselves; the first :data:`HEAD` count.
+        records: Its records that are objects and no plans themselves; the first :data:`HEAD_SIZE` count.
         role: What the file is read as.
         never: Fields that hold gold in this kind of file: always, or where the field named beside them
             stands in the file.
@@ -124,21 +126,22 @@ def choose_content(
     empty: Counter[str] = Counter()
     mark_counts: Counter[str] = Counter()
     marks = {mark for mark in (never or {}).values() if mark}
-    for record in islice(records, HEAD):
-        counts.update(key for key, value in record.items() if _may_hold(key, value))
+    for record in islice(records, HEAD_SIZE):
+        counts.update(key for key, value in record.items() if _may_hold_plan(key, value))
         if isinstance(record.get("answer"), dict) and "calls" in record:
             counts["answer"] -= 1  # what a plan gives its user, beside the plan's calls
-        empty.update(key for key in LISTS if key in record and record[key] is None)
+        empty.update(key for key in CALL_LIST_FIELDS if key in record and record[key] is None)
         mark_counts.update(key for key in record if key in marks)
     refused = [key for key, mark in (never or {}).items() if not mark or mark_counts[mark]]
-    for rank in _RANKS[role]:
+    for rank in _FIELD_RANKS[role]:
         candidates = [key for key in rank if counts[key] > 0 and key not in refused]
         if len(candidates) > 1:  # one that is null in all records says nothing that another does not
             candidates = [key for key in candidates if counts[key] > empty[key]] or candidates[-1:]
         if len(candidates) > 1:
-            listing = " or ".join(f"{key!r} ({counted(counts[key], 'record')})" for key in candidates)
+            listing = " or ".join(f"{key!r} ({format_count(counts[key], 'record')})" for key in candidates)
             raise InputError(
-                f"{name}: {WANTED[role]} may be in {listing}: name the field with {OPTION[role]}"
+                f"{name}: {EXPECTED_CONTENT[role]} may be in {listing}: name the field with "
+                f"{FIELD_OPTION[role]}"
             )
         if candidates:
             return candidates[0]
@@ -158,19 +161,19 @@ def choose_id(records: Iterable[Mapping[str, Any]]) -> str | None:
     'index'
     """
     named: Counter[str] = Counter()
-    for record in islice(records, HEAD):
+    for record in islice(records, HEAD_SIZE):
         named.update(key for key in ID_FIELDS if id_text(record.get(key)) is not None)
     most = max(named.values(), default=0)
     return next((key for key in ID_FIELDS if most and named[key] == most), None)
 
 
-def _may_hold(key: str, value: Any) -> bool:
-    if key in LATE_GOLD and isinstance(value, str):  # a class, a name, a sentence
+def _may_hold_plan(key: str, value: Any) -> bool:
+    if key in FALLBACK_GOLD_FIELDS and isinstance(value, str):  # a class, a name, a sentence
         return any(mark in value for mark in "([{")
     return value is None or isinstance(value, (str, list, dict))
 
 
-ITSELF = "."
+WHOLE_RECORD = "."
 """The way that leads to the record itself."""
 
 ABSENT: Any = object()
@@ -203,7 +206,7 @@ def value_at(data: Any, field: str | None) -> Any:
     return data
 
 
-def has(data: Any, field: str | None) -> bool:
+def has_field(data: Any, field: str | None) -> bool:
     """Whether a record has a field, or something at the end of the way that it names."""
     return value_at(data, field) is not ABSENT
 

@@ -16,18 +16,24 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.values import leaves
-from planner_eval.reading.dialects.sources import Which
-from planner_eval.reading.files.decisions import How, decide, offers_several
-from planner_eval.reading.files.fields import ID_FIELDS, Role, filled, id_text
-from planner_eval.reading.files.ids import mark, marked
-from planner_eval.reading.files.items import Contents, calls_nothing, structured
-from planner_eval.reading.files.opening import Content, bare_name, content_of, large, open_path
-from planner_eval.reading.files.origins import Origin, origin_of, seen_of
+from planner_eval.reading.dialects.sources import TurnChoice
+from planner_eval.reading.files.field_choice import DecisionInputs, decide_fields, has_several_choices
+from planner_eval.reading.files.fields import ID_FIELDS, Role, id_text, non_null_fields
+from planner_eval.reading.files.ids import mark_among_ids, mark_records_among_ids
+from planner_eval.reading.files.items import FileItems, has_null_calls, split_json_value
+from planner_eval.reading.files.opening import (
+    FileContent,
+    bare_name,
+    large_file_kind,
+    open_path,
+    read_content,
+)
+from planner_eval.reading.files.origins import Origin, current_origins, digest_origin
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.shapes import Item, are_texts
-from planner_eval.reading.files.storing import AS_USUAL, Store, is_lazy, is_stored
+from planner_eval.reading.files.storing import DEFAULT_STORE, Store, is_lazy, is_stored
 
-LOOKS = 10
+MAX_INSPECTED_RECORDS = 10
 """So many records are looked at for whether they are the calls of one plan."""
 
 
@@ -60,11 +66,11 @@ class PlanFile(NamedTuple):
     origins: tuple[Origin, ...] = ()
     mark: str = ""
 
-    def of_turn(self, turn: Which) -> PlanFile:
+    def of_turn(self, turn: TurnChoice) -> PlanFile:
         """The same file, of whose conversations one turn of the assistant is read."""
         if turn is None:
             return self
-        return self.each(partial(_of_turn, turn))
+        return self.each(partial(_select_turn, turn))
 
     def each(self, step: Callable[[Record], Record]) -> PlanFile:
         """The same file, something done to each record: it leaves ids alone, and can be pickled."""
@@ -77,7 +83,7 @@ class PlanFile(NamedTuple):
         if is_stored(self.records):
             return self.records.several()
         return sum(
-            isinstance(record.source, dict) and offers_several(record.source) for record in self.records
+            isinstance(record.source, dict) and has_several_choices(record.source) for record in self.records
         )
 
     def digested(self) -> tuple[Origin, ...]:
@@ -86,7 +92,9 @@ class PlanFile(NamedTuple):
         Raises:
             InputError: a file cannot be read any more, or is not what it was when its records were read.
         """
-        return tuple(origin if origin.digest else origin_of(origin.path, origin) for origin in self.origins)
+        return tuple(
+            origin if origin.digest else digest_origin(origin.path, origin) for origin in self.origins
+        )
 
     @property
     def said(self) -> str:
@@ -111,7 +119,7 @@ class PlanFile(NamedTuple):
 
         It does where none of the first has an id, each is one call, and one takes what one before it returns.
         """
-        first = self.records[:LOOKS]
+        first = self.records[:MAX_INSPECTED_RECORDS]
         labels: list[str] = []
         for record in first:
             source = record.source
@@ -127,7 +135,7 @@ class PlanFile(NamedTuple):
         return ""
 
 
-def _of_turn(turn: Which, record: Record) -> Record:
+def _select_turn(turn: TurnChoice, record: Record) -> Record:
     return record._replace(turn=turn)
 
 
@@ -139,7 +147,7 @@ def read_file(
     role: Role = "plan",
     never: Mapping[str, str] | None = None,
     spare: tuple[str | None, str | None] = (None, None),
-    store: Store = AS_USUAL,
+    store: Store = DEFAULT_STORE,
 ) -> PlanFile:
     """Read a file of plans.
 
@@ -158,39 +166,39 @@ def read_file(
             two fields may hold the plan, or none is known to.
     """
     how = ((id_field, text_field), role, never, spare)
-    large = _large(path, store, how)
+    large = _read_large_file(path, store, how)
     if large is not None:
         return large
-    origins = seen_of(path)
+    origins = current_origins(path)
     opened = open_path(path)
-    return _whole(opened.name, content_of(opened, text_field), how)._replace(origins=origins)
+    return _read_whole_file(opened.name, read_content(opened, text_field), how)._replace(origins=origins)
 
 
-def _whole(name: str, content: Content, how: How) -> PlanFile:
+def _read_whole_file(name: str, content: FileContent, how: DecisionInputs) -> PlanFile:
     """What a file holds that was read whole."""
     text, contents, error = content
     if error is not None:
         return PlanFile(name, (Record(name, 0, None, "", error=error),), False)
     if not contents.many:
-        return _alone(name, contents, text)
-    return _file(name, contents.items, how)
+        return _read_single_plan(name, contents, text)
+    return _build_plan_file(name, contents.items, how)
 
 
-def _large(path: str, store: Store, how: How) -> PlanFile | None:
+def _read_large_file(path: str, store: Store, how: DecisionInputs) -> PlanFile | None:
     """A large file of which a record a line is read when it is asked for; None where it is another."""
-    kind = large(path, store.limit) if store.limit is not None and path != "-" else None
+    kind = large_file_kind(path, store.limit) if store.limit is not None and path != "-" else None
     if kind is None:
         return None
-    from planner_eval.reading.files.disk_records import stored
+    from planner_eval.reading.files.disk_records import open_stored_records
 
-    stored_file = stored(path, bare_name(path), kind, store, how)
+    stored_file = open_stored_records(path, bare_name(path), kind, store, how)
     if stored_file is None:
         return None
     records, decided = stored_file
     notes = decided.notes(path, len(records), records.names)
     chosen = decided.chosen
     if records.has_ids and len(records.without_ids()):
-        records = records.each(mark)
+        records = records.each(mark_among_ids)
     return PlanFile(path, records, True, chosen.content, chosen.id, notes=notes, origins=records.origins)
 
 
@@ -220,35 +228,37 @@ def read_data(
     >>> read_data(["f()", "g()"], "answers").records[1].where
     'answers, record 2'
     """
-    contents = structured(data, text_field)
+    contents = split_json_value(data, text_field)
     if not contents.many:
-        return _alone(name, contents, data)
-    return _file(name, contents.items, ((id_field, text_field), role, None, spare))
+        return _read_single_plan(name, contents, data)
+    return _build_plan_file(name, contents.items, ((id_field, text_field), role, None, spare))
 
 
-def _file(name: str, items: Sequence[Item], how: How) -> PlanFile:
-    decided = decide(name, items, *how)
-    records = marked([decided.record(name, position, item) for position, item in enumerate(items)])
-    notes = decided.notes(name, len(records), partial(_fields, records))
+def _build_plan_file(name: str, items: Sequence[Item], how: DecisionInputs) -> PlanFile:
+    decided = decide_fields(name, items, *how)
+    records = mark_records_among_ids(
+        [decided.record(name, position, item) for position, item in enumerate(items)]
+    )
+    notes = decided.notes(name, len(records), partial(_count_fields, records))
     if how[0][1] is None and are_texts(items):
-        notes = (*notes, f"{name}: {_TEXTS.format(len(records))}")
+        notes = (*notes, f"{name}: {_TEXT_OBJECTS_NOTE.format(len(records))}")
     return PlanFile(name, records, True, decided.chosen.content, decided.chosen.id, notes=notes)
 
 
-_TEXTS = (
+_TEXT_OBJECTS_NOTE = (
     "{0:,} objects of the type 'text' are read as {0:,} answers; where they are one message's, write "
     '{{"role": "assistant", "content": [...]}} around them'
 )
 """What is said of several texts that may be the parts of one message."""
 
 
-def _fields(records: Sequence[Record]) -> Counter[str]:
+def _count_fields(records: Sequence[Record]) -> Counter[str]:
     """How many records have a field of each name."""
-    return Counter(key for record in records for key in filled(record.fields))
+    return Counter(key for record in records for key in non_null_fields(record.fields))
 
 
 # ---------------------------------------------------------------- from items to records
-def _alone(name: str, contents: Contents, source: Any) -> PlanFile:
+def _read_single_plan(name: str, contents: FileItems, source: Any) -> PlanFile:
     """A plan in a file of its own, with the fields beside its calls."""
     (item,) = contents.items
     # What a program writes that had nothing to write.
@@ -264,6 +274,6 @@ def _alone(name: str, contents: Contents, source: Any) -> PlanFile:
     if item.shape.named:
         own = next(filter(None, (id_text(item.data.get(key)) for key in ID_FIELDS)), None)
         record = record._replace(id=own, fields=item.data)
-        if calls_nothing(item.data):
+        if has_null_calls(item.data):
             record = record._replace(source=[], values=None)
     return PlanFile(name, (record,), False)

@@ -12,7 +12,7 @@ from typing import Any
 
 from planner_eval.base.errors import InputError
 
-MOST = 10_000_000
+MAX_ROWS = 10_000_000
 """Records that are taken from what may have no end."""
 
 
@@ -22,7 +22,7 @@ class TableRow(dict[str, Any]):
     __slots__ = ()
 
 
-def rows_of(source: Any) -> Any:
+def table_rows(source: Any) -> Any:
     """The rows of a table as a list of records; whatever is none is given back as it is.
 
     A table is a frame of pandas or polars, a table of pyarrow, a data set of Hugging Face, or any other
@@ -34,7 +34,7 @@ def rows_of(source: Any) -> Any:
     Raises:
         InputError: it holds several tables, is not computed yet, or has no end.
 
-    >>> rows_of({"id": name, "output": "f()"} for name in "ab")
+    >>> table_rows({"id": name, "output": "f()"} for name in "ab")
     [{'id': 'a', 'output': 'f()'}, {'id': 'b', 'output': 'f()'}]
     """
     if _holds_tables(source):
@@ -54,9 +54,9 @@ def rows_of(source: Any) -> Any:
     if not isinstance(source, Iterable):
         return source
     typed = hasattr(source, "features")  # of a data set's columns
-    rows = list(islice(source, MOST + 1))
-    if len(rows) > MOST:
-        raise InputError(f"a {type(source).__name__} gives more than {MOST:,} records, the limit")
+    rows = list(islice(source, MAX_ROWS + 1))
+    if len(rows) > MAX_ROWS:
+        raise InputError(f"a {type(source).__name__} gives more than {MAX_ROWS:,} records, the limit")
     if typed and all(isinstance(row, Mapping) for row in rows):
         return list(row_data(rows))
     return rows
@@ -91,11 +91,13 @@ def row_data(rows: Iterable[Mapping[str, Any]], *, nulls: bool = False) -> Itera
     [{'id': 1, 'plan': [{'name': 'f', 'arguments': {'a': 1}}]}]
     """
     for row in rows:
-        cells = {str(name): _plain(value, nulls) for name, value in row.items() if not _is_nothing(value)}
+        cells = {
+            str(name): _json_value(value, nulls) for name, value in row.items() if not _is_missing(value)
+        }
         yield TableRow(cells)
 
 
-def _is_nothing(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     if value is None or isinstance(value, (str, int)) or hasattr(value, "__len__"):
         return value is None
     try:
@@ -104,16 +106,16 @@ def _is_nothing(value: Any) -> bool:
         return True
 
 
-def _plain(value: Any, nulls: bool) -> Any:
+def _json_value(value: Any, nulls: bool) -> Any:
     """A value as JSON data: arrays as lists, and what JSON has no form for as text."""
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, Mapping):
-        return {str(k): _plain(v, nulls) for k, v in value.items() if nulls or v is not None}
+        return {str(k): _json_value(v, nulls) for k, v in value.items() if nulls or v is not None}
     if isinstance(value, (list, tuple)):
-        return [_plain(item, nulls) for item in value]
+        return [_json_value(item, nulls) for item in value]
     if hasattr(value, "tolist"):  # of NumPy
-        return _plain(value.tolist(), nulls)
+        return _json_value(value.tolist(), nulls)
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     return str(value)

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.resources import read
-from planner_eval.reading.files.fields import ABSENT, ITSELF, Role, has, id_text, value_at
+from planner_eval.reading.files.fields import ABSENT, WHOLE_RECORD, Role, has_field, id_text, value_at
 from planner_eval.reading.files.frames import TableRow
 
 FIRST_SIGNS = frozenset({
@@ -26,7 +26,7 @@ FIRST_SIGNS = frozenset({
 """Where the first sign of each shipped row begins: an object without any of them needs no table."""
 
 
-@quick
+@fast_frozen
 class Framework:
     """One layout; data/frameworks.toml says what each field means."""
 
@@ -48,7 +48,7 @@ class Framework:
 
     def fits(self, data: Mapping[str, Any]) -> bool:
         """Whether an object has what every record, or file, of the layout has."""
-        return all(has(data, path) for path in self.sign)
+        return all(has_field(data, path) for path in self.sign)
 
     def content(self, role: Role, records: Iterable[Any] = ()) -> str:
         """The path to what records are read for; empty where the layout has none.
@@ -57,7 +57,7 @@ class Framework:
             role: What the file is read as.
             records: Its first records: where either plan will do, one that stands in none of them does not.
         """
-        paths = [first_way(self.answer), first_way(self.gold)]
+        paths = [first_path(self.answer), first_path(self.gold)]
         if role not in ("answer", "plan"):
             paths.reverse()
         paths = list(filter(None, paths if role in ("plan", "alone") else paths[:1]))
@@ -67,20 +67,20 @@ class Framework:
         return paths[0] if paths else ""
 
 
-def first_way(paths: str) -> str:
+def first_path(paths: str) -> str:
     """The first of several paths; a record keeps there what stands at the end of another.
 
-    >>> first_way("steps or log.steps")
+    >>> first_path("steps or log.steps")
     'steps'
     """
-    return paths.partition(_OR)[0]
+    return paths.partition(_PATH_SEPARATOR)[0]
 
 
-def _ways(*fields: str) -> list[str]:
-    return [path for field in fields for path in field.split(_OR)]
+def _split_paths(*fields: str) -> list[str]:
+    return [path for field in fields for path in field.split(_PATH_SEPARATOR)]
 
 
-_OR = " or "
+_PATH_SEPARATOR = " or "
 """What stands between paths of which the first that leads to something is taken."""
 
 
@@ -102,24 +102,30 @@ class FrameworkRecord(dict[str, Any]):
         return FrameworkRecord, (dict(self), self.framework)
 
 
-_added: dict[str, Framework] = {}
+_added_frameworks: dict[str, Framework] = {}
 
 
 def frameworks() -> Mapping[str, Framework]:
     """All rows by name: the user's own before the shipped ones."""
-    if not _added:
-        return _shipped()
-    return {**_added, **{name: row for name, row in _shipped().items() if name not in _added}}
+    if not _added_frameworks:
+        return _read_shipped()
+    return {
+        **_added_frameworks,
+        **{name: row for name, row in _read_shipped().items() if name not in _added_frameworks},
+    }
 
 
 @cache
-def _shipped() -> dict[str, Framework]:
+def _read_shipped() -> dict[str, Framework]:
     import tomllib
 
-    return {row.name: row for row in map(_made, tomllib.loads(read("data/frameworks.toml"))["framework"])}
+    return {
+        row.name: row
+        for row in map(_build_framework, tomllib.loads(read("data/frameworks.toml"))["framework"])
+    }
 
 
-def _made(item: Mapping[str, Any]) -> Framework:
+def _build_framework(item: Mapping[str, Any]) -> Framework:
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in item.items()}
     return Framework(**{"title": item["name"], "source": "", **values})
 
@@ -131,21 +137,26 @@ def framework_of(data: Mapping[str, Any]) -> Framework | None:
     'deepeval'
     >>> framework_of({"id": 1, "plan": "f()"})
     """
-    for row in _added.values():
+    for row in _added_frameworks.values():
         if row.fits(data):
             return row
     signs = FIRST_SIGNS.intersection(data)
     if not signs:
         return None
-    rows = ((index, row) for sign in signs for index, row in _by_sign()[sign] if row.name not in _added)
+    rows = (
+        (index, row)
+        for sign in signs
+        for index, row in _frameworks_by_first_sign()[sign]
+        if row.name not in _added_frameworks
+    )
     return min(((index, row) for index, row in rows if row.fits(data)), default=(0, None))[1]
 
 
 @cache
-def _by_sign() -> dict[str, list[tuple[int, Framework]]]:
+def _frameworks_by_first_sign() -> dict[str, list[tuple[int, Framework]]]:
     """The shipped rows by the field that their first sign begins with, each with its place in the table."""
     rows: dict[str, list[tuple[int, Framework]]] = {}
-    for index, row in enumerate(_shipped().values()):
+    for index, row in enumerate(_read_shipped().values()):
         rows.setdefault(row.sign[0].partition(".")[0], []).append((index, row))
     return rows
 
@@ -159,9 +170,16 @@ def field_names() -> set[str]:
     paths = (
         path
         for row in frameworks().values()
-        for path in (*row.sign, *row.id, *row.question, row.records, row.tools, *_ways(row.answer, row.gold))
+        for path in (
+            *row.sign,
+            *row.id,
+            *row.question,
+            row.records,
+            row.tools,
+            *_split_paths(row.answer, row.gold),
+        )
     )
-    return {path.split(".")[0].removesuffix("[]") for path in paths if path not in ("", ITSELF)}
+    return {path.split(".")[0].removesuffix("[]") for path in paths if path not in ("", WHOLE_RECORD)}
 
 
 def layout_rows() -> list[dict[str, str]]:
@@ -192,27 +210,27 @@ def unfold(data: Any) -> list[FrameworkRecord] | None:
     if row is None:
         return None
     if isinstance(data, TableRow):
-        data = {key: _cell(value) for key, value in data.items()}
-    rows = _transposed(data, row) or _nested(data, row.records)
-    return [_record(row, record, data) for record in rows]
+        data = {key: _read_cell(value) for key, value in data.items()}
+    rows = _transpose_columns(data, row) or _nested_objects(data, row.records)
+    return [_build_record(row, record, data) for record in rows]
 
 
-def _cell(value: Any) -> Any:
+def _read_cell(value: Any) -> Any:
     """What stands in a cell of a table: a list as Python's `csv` writes it is the list."""
     if not isinstance(value, str) or value[:1] != "[" or value[-1:] != "]":
         return value
-    parsed = _literal(value)
+    parsed = _parse_literal(value)
     return parsed if isinstance(parsed, list) else value
 
 
-def _transposed(data: Mapping[str, Any], row: Framework) -> list[dict[str, Any]]:
+def _transpose_columns(data: Mapping[str, Any], row: Framework) -> list[dict[str, Any]]:
     """The rows of a table that is an object of columns, as a frame is dumped; empty where it is none."""
     columns: list[Any] = list(data.values())
     kinds: tuple[type, ...] = (list, type(None))
     if all(isinstance(column, dict) and column.keys() == columns[0].keys() for column in columns):
         columns = [list(column.values()) for column in columns]  # by the places of the cells, as pandas does
         kinds = (list, str, type(None))
-    path = first_way(row.answer or row.gold)
+    path = first_path(row.answer or row.gold)
     plans = columns[list(data).index(path)] if path in data and not row.records else None
     if not isinstance(plans, list) or not any(plans) or not all(isinstance(plan, kinds) for plan in plans):
         return []
@@ -233,27 +251,27 @@ def group_runs(records: Sequence[FrameworkRecord]) -> list[FrameworkRecord]:
     for number, record in enumerate(records):
         key = value_at(record, table[record.framework].group or None)
         traces.setdefault(number if key is ABSENT else (record.framework, id_text(key)), []).append(record)
-    return [_trace(table[spans[0].framework], spans) for spans in traces.values()]
+    return [_build_trace_record(table[spans[0].framework], spans) for spans in traces.values()]
 
 
-def _trace(row: Framework, spans: list[FrameworkRecord]) -> FrameworkRecord:
+def _build_trace_record(row: Framework, spans: list[FrameworkRecord]) -> FrameworkRecord:
     if not row.group or value_at(spans[0], row.group) is ABSENT:
         return spans[0]
     spans = sorted(spans, key=lambda span: str(span.get(row.order, "")))
-    return _record(row, {row.group: spans[0][row.group], "spans": [dict(span) for span in spans]}, {})
+    return _build_record(row, {row.group: spans[0][row.group], "spans": [dict(span) for span in spans]}, {})
 
 
-def is_part(record: FrameworkRecord) -> bool:
+def is_trace_record(record: FrameworkRecord) -> bool:
     """Whether a record is a trace of spans, of which others may stand elsewhere in its file."""
     return bool(frameworks()[record.framework].group)
 
 
-def is_plan(records: Sequence[FrameworkRecord]) -> bool:
+def are_one_plan(records: Sequence[FrameworkRecord]) -> bool:
     """Whether records are one, which is itself a plan."""
-    return len(records) == 1 and frameworks()[records[0].framework].answer == ITSELF
+    return len(records) == 1 and frameworks()[records[0].framework].answer == WHOLE_RECORD
 
 
-def _nested(data: Mapping[str, Any], path: str) -> Iterator[dict[str, Any]]:
+def _nested_objects(data: Mapping[str, Any], path: str) -> Iterator[dict[str, Any]]:
     """The objects at the end of a path through lists, each with the single values of those around it.
 
     An element whose own list is empty or absent, as of a case that failed, is a record that lacks it.
@@ -266,51 +284,55 @@ def _nested(data: Mapping[str, Any], path: str) -> Iterator[dict[str, Any]]:
     elements = value_at(data, head)
     for element in elements if isinstance(elements, list) else []:
         if isinstance(element, dict):
-            below = list(_nested({**around, **element}, remainder.lstrip(".")))
+            below = list(_nested_objects({**around, **element}, remainder.lstrip(".")))
             yield from below or [{**around, **element}]
         else:
             yield {**around, "element": element}
 
 
-def _record(row: Framework, record: dict[str, Any], file: Mapping[str, Any]) -> FrameworkRecord:
+def _build_record(row: Framework, record: dict[str, Any], file: Mapping[str, Any]) -> FrameworkRecord:
     if row.join:
-        record = _joined(row.join, record, file)
+        record = _join_related_record(row.join, record, file)
     for paths in dict.fromkeys(filter(None, (row.answer, row.gold))):
-        path, *alternatives = paths.split(_OR)
+        path, *alternatives = paths.split(_PATH_SEPARATOR)
         value = next(
             (value for other in alternatives if (value := value_at(record, other)) is not ABSENT), ABSENT
         )
         if alternatives and value is not ABSENT and value_at(record, path) is ABSENT:
-            record = _replaced(record, path.split("."), value)
+            record = _replace_at_path(record, path.split("."), value)
         listed = value_at(record, path)
         if isinstance(listed, list) and listed and (row.only or row.call):
-            record = _replaced(record, path.split("."), _calls(row, _flattened(listed, path)))
+            record = _replace_at_path(
+                record, path.split("."), _find_calls(row, _flatten_elements(listed, path))
+            )
     id_values = [id_text(value_at(record, id_path)) for id_path in row.id]
     if id_values and None not in id_values:
         record["id"] = "/".join(map(str, id_values))
-    question = next(filter(None, (_present(record, question_path) for question_path in row.question)), None)
-    for field, value in (("question", question), ("tools", _present(record, row.tools))):
+    question = next(
+        filter(None, (_value_or_none(record, question_path) for question_path in row.question)), None
+    )
+    for field, value in (("question", question), ("tools", _value_or_none(record, row.tools))):
         if value is not None:
             record.setdefault(field, value)
     return FrameworkRecord(record, row.name)
 
 
-def _flattened(listed: list[Any], field: str, depth: int = 0) -> list[Any]:
+def _flatten_elements(listed: list[Any], field: str, depth: int = 0) -> list[Any]:
     """The elements of a list, each before those that it lists in a field of the same name."""
     flat: list[Any] = []
     for element in listed:
         flat.append(element)
-        inner = element.get(field) if isinstance(element, dict) and depth < _DEEPEST else None
+        inner = element.get(field) if isinstance(element, dict) and depth < _MAX_DEPTH else None
         if isinstance(inner, list):
-            flat += _flattened(inner, field, depth + 1)
+            flat += _flatten_elements(inner, field, depth + 1)
     return flat
 
 
-_DEEPEST = 100
+_MAX_DEPTH = 100
 """How deep runs may stand in runs."""
 
 
-def _calls(row: Framework, listed: list[Any]) -> Any:
+def _find_calls(row: Framework, listed: list[Any]) -> Any:
     """The calls among the elements of a list; ABSENT where none is one, for then nobody knows."""
     if not all(isinstance(element, dict) for element in listed):
         return ABSENT
@@ -318,58 +340,58 @@ def _calls(row: Framework, listed: list[Any]) -> Any:
     selected = [element for element in listed if not key or (element.get(key) == value) is (sign != " != ")]
     if not row.call:
         return selected if selected or sign == " != " else ABSENT
-    return [_call(element, *row.call) for element in selected] if selected else ABSENT
+    return [_span_call(element, *row.call) for element in selected] if selected else ABSENT
 
 
-def _call(element: dict[str, Any], name: str, arguments: str, output: str = "") -> dict[str, Any]:
+def _span_call(element: dict[str, Any], name: str, arguments: str, output: str = "") -> dict[str, Any]:
     """A span of a tool as a call in JSON; arguments may be an object, or its text in a field `input`."""
     value = value_at(element, arguments)
     if isinstance(value, dict) and value.keys() == {"input"} and isinstance(value["input"], str):
         value = value["input"]
     if isinstance(value, str):
-        value = _arguments_in(value)
+        value = _parse_arguments(value)
     call = {"name": value_at(element, name), "arguments": {} if value in (None, ABSENT) else value}
     result = value_at(element, output or None)
     return call if result in (ABSENT, None) else {**call, "result": result}
 
 
-def _arguments_in(text: str) -> dict[str, Any]:
+def _parse_arguments(text: str) -> dict[str, Any]:
     """Arguments that stand in a text, as JSON or as Python writes them; else the text as the one argument."""
-    parsed = _literal(text)
+    parsed = _parse_literal(text)
     return parsed if isinstance(parsed, dict) else {"input": text}
 
 
-def _literal(text: str) -> Any:
+def _parse_literal(text: str) -> Any:
     """The data that a text is, as JSON or as Python writes it; ABSENT where it is none."""
-    from planner_eval.reading.dialects.programs.python_data import NoData, data_of
+    from planner_eval.reading.dialects.programs.python_data import NotDataError, parse_literal_items
 
     try:
-        values = data_of(f"{text},", pairs=False) if len(text) <= _LONGEST else []
-    except NoData:
+        values = parse_literal_items(f"{text},", pairs=False) if len(text) <= _MAX_LITERAL_LENGTH else []
+    except NotDataError:
         values = []
     return values[0] if len(values) == 1 else ABSENT
 
 
-_LONGEST = 256_000
+_MAX_LITERAL_LENGTH = 256_000
 """Characters of a text that Python's own parser may read."""
 
 
-def _replaced(record: dict[str, Any], steps: list[str], value: Any) -> dict[str, Any]:
+def _replace_at_path(record: dict[str, Any], steps: list[str], value: Any) -> dict[str, Any]:
     """A record with another value at the end of a path through objects; without the field if it is ABSENT."""
     key, *remaining = steps
     if remaining:
         inner = record.get(key)
-        value = _replaced(inner if isinstance(inner, dict) else {}, remaining, value)
+        value = _replace_at_path(inner if isinstance(inner, dict) else {}, remaining, value)
     other_fields = {name: field_value for name, field_value in record.items() if name != key}
     return other_fields if value is ABSENT else {**other_fields, key: value}
 
 
-def _present(record: Mapping[str, Any], path: str) -> Any:
+def _value_or_none(record: Mapping[str, Any], path: str) -> Any:
     value = value_at(record, path or None)
     return None if value is ABSENT else value
 
 
-def _joined(join: str, record: dict[str, Any], file: Mapping[str, Any]) -> dict[str, Any]:
+def _join_related_record(join: str, record: dict[str, Any], file: Mapping[str, Any]) -> dict[str, Any]:
     """A record with what lies apart from it in its file: ``task = tasks[] by task_id = id``."""
     field, source = join.split(" = ", 1)
     path, keys = source.split("[] by ")
@@ -386,10 +408,10 @@ def _joined(join: str, record: dict[str, Any], file: Mapping[str, Any]) -> dict[
     return record
 
 
-def commonest(records: Iterable[Any]) -> Framework | None:
+def most_common_framework(records: Iterable[Any]) -> Framework | None:
     """The row that more than half of a file's records fit; None where there is none.
 
-    >>> commonest([FrameworkRecord({}, "ragas"), FrameworkRecord({}, "ragas"), {}]).name
+    >>> most_common_framework([FrameworkRecord({}, "ragas"), FrameworkRecord({}, "ragas"), {}]).name
     'ragas'
     """
     counts: Counter[str | None] = Counter(getattr(record, "framework", None) for record in records)
@@ -398,17 +420,17 @@ def commonest(records: Iterable[Any]) -> Framework | None:
 
 
 # ---------------------------------------------------------------- users' own rows
-def add(rows: Iterable[Framework]) -> None:
+def add_frameworks(rows: Iterable[Framework]) -> None:
     """Add rows for the rest of this process; those of a user's file come before the shipped ones."""
-    _added.update((row.name, row) for row in rows)
+    _added_frameworks.update((row.name, row) for row in rows)
 
 
-def added() -> tuple[Framework, ...]:
+def added_frameworks() -> tuple[Framework, ...]:
     """The rows that this process has added; another one that shall read as it does needs them."""
-    return tuple(_added.values())
+    return tuple(_added_frameworks.values())
 
 
-def rows_of(items: Any, source: str) -> list[Framework]:
+def parse_frameworks(items: Any, source: str) -> list[Framework]:
     """The rows of the ``[[framework]]`` tables of a user's file, checked.
 
     Raises:
@@ -421,5 +443,5 @@ def rows_of(items: Any, source: str) -> list[Framework]:
         name = item.get("name") if isinstance(item, Mapping) else None
         where = f"{source}: framework {name!r}" if isinstance(name, str) else f"{source}: framework {number}"
         FrameworkRow.check(item, where)
-        rows.append(_made(item))
+        rows.append(_build_framework(item))
     return rows

@@ -10,7 +10,7 @@ from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.storing import is_stored
 
 
-class Found(NamedTuple):
+class RecordsById(NamedTuple):
     """The records of a file by what they are found by.
 
     Args:
@@ -22,14 +22,14 @@ class Found(NamedTuple):
     repeated: list[int]
 
 
-def by_id(records: Iterable[Record]) -> Found:
+def index_by_id(records: Iterable[Record]) -> RecordsById:
     """Look which records are found by their id.
 
     A record without an id has no partner; it still is a row. So is one that cannot be read, and of whose id
     nothing is certain, where another record has that id.
 
-    >>> by_id([Record("p", 0, "a", "f()"), Record("p", 1, "a", "g()"), Record("p", 2, "b", "")])
-    Found(places={'a': 0, 'b': 2}, repeated=[1])
+    >>> index_by_id([Record("p", 0, "a", "f()"), Record("p", 1, "a", "g()"), Record("p", 2, "b", "")])
+    RecordsById(places={'a': 0, 'b': 2}, repeated=[1])
     """
     records = records if isinstance(records, Sequence) else tuple(records)
     positions: dict[str, int] = {}
@@ -37,18 +37,18 @@ def by_id(records: Iterable[Record]) -> Found:
     readable_ids = {record.id for record in records if record.error is None}
     for position, record in enumerate(records):
         lone = record.id is None or (record.error is not None and record.id in readable_ids)
-        key = alone(record.file, record.position) if lone else str(record.id)
+        key = unpaired_record_key(record.file, record.position) if lone else str(record.id)
         if key in positions:
             repeated.append(position)
         else:
             positions[key] = position
-    return Found(positions, repeated)
+    return RecordsById(positions, repeated)
 
 
-def alone(file: str, position: int) -> str:
+def unpaired_record_key(file: str, position: int) -> str:
     r"""What stands for the id of a record without a partner: no id begins so.
 
-    >>> alone("p", 3)
+    >>> unpaired_record_key("p", 3)
     '\x00p\x003'
     """
     return f"\0{file}\0{position}"
@@ -59,17 +59,18 @@ def have_ids(records: Sequence[Record]) -> bool:
     return records.has_ids if is_stored(records) else any(record.id is not None for record in records)
 
 
-def marked(records: Sequence[Record]) -> tuple[Record, ...]:
+def mark_records_among_ids(records: Sequence[Record]) -> tuple[Record, ...]:
     """The records of a file, of which those without an id know whether others have one.
 
-    >>> [one.name for one in marked([Record("p", 0, None, "f()"), Record("p", 1, "1", "g()")])]
+    >>> [one.name for one in mark_records_among_ids([Record("p", 0, None, "f()"), Record("p", 1, "1",
+    ...     "g()")])]
     ['record 1', '1']
     """
     lacking = sum(record.id is None for record in records)
-    return tuple(map(mark, records)) if 0 < lacking < len(records) else tuple(records)
+    return tuple(map(mark_among_ids, records)) if 0 < lacking < len(records) else tuple(records)
 
 
-def mark(record: Record) -> Record:
+def mark_among_ids(record: Record) -> Record:
     """A record of a file in which others have ids."""
     return record if record.id is not None else record._replace(among_ids=True)
 
@@ -120,10 +121,10 @@ def patch_name(name: str, pred: Record | None, gold: Record | None) -> str:
     return name
 
 
-_PLACE = re.compile(r"(?a:(record|prediction) ([1-9]\d{0,8}))")
+_POSITION_NAME = re.compile(r"(?a:(record|prediction) ([1-9]\d{0,8}))")
 
 
-class Place(NamedTuple):
+class PositionName(NamedTuple):
     """A record's place in words, as :func:`pair_name` says it.
 
     Args:
@@ -135,20 +136,20 @@ class Place(NamedTuple):
     position: int
 
 
-def place_of(name: str) -> Place | None:
+def parse_position_name(name: str) -> PositionName | None:
     """The place that a name is; None for any other.
 
-    >>> place_of("record 3"), place_of("record 03"), place_of("3")
-    (Place(side='record', position=2), None, None)
+    >>> parse_position_name("record 3"), parse_position_name("record 03"), parse_position_name("3")
+    (PositionName(side='record', position=2), None, None)
     """
-    match = _PLACE.fullmatch(name)
-    return None if match is None else Place(match[1], int(match[2]) - 1)
+    match = _POSITION_NAME.fullmatch(name)
+    return None if match is None else PositionName(match[1], int(match[2]) - 1)
 
 
-def spoken(name: str | int) -> str:
+def format_record_name(name: str | int) -> str:
     """A record in words for people, of which one that is called by its place is not the one of that id.
 
-    >>> spoken("q1"), spoken("3"), spoken("record 3")
+    >>> format_record_name("q1"), format_record_name("3"), format_record_name("record 3")
     ('record q1', 'record 3', "record 'record 3'")
     """
-    return f"record {name if place_of(str(name)) is None else repr(name)}"
+    return f"record {name if parse_position_name(str(name)) is None else repr(name)}"

@@ -11,43 +11,55 @@ from itertools import islice
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.json_text import Repeated, blank_end, decode, refusal
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.json_text import RepeatedKeyDict, decode, decoding_error, skip_whitespace
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import shown as told
-from planner_eval.reading.dialects.conversations.messages import calls_among, is_call, is_keyed, may_be_keyed
+from planner_eval.base.text import one_line_json as told
+from planner_eval.reading.dialects.conversations.messages import (
+    find_call_candidates,
+    is_call,
+    is_keyed_call_list,
+    may_be_keyed_call,
+)
 from planner_eval.reading.dialects.conversations.spans import (
-    SIGNED,
-    agents_run,
-    by_trace,
+    QUOTED_SPAN_KEYS,
+    are_linked,
+    group_by_trace,
+    has_agent_run,
+    has_tool_run,
     id_of,
     is_span,
-    linked,
-    plain_id,
+    normalize_id,
     spans_in,
-    tools_run,
-    trace_of,
+    trace_id_of,
 )
-from planner_eval.reading.dialects.conversations.wrappers import ASSISTANT, sign_of
-from planner_eval.reading.dialects.finding.call_limit import is_listed, is_many
-from planner_eval.reading.files.fields import HEAD, ID_FIELDS, KNOWN, LISTS, has, id_text
+from planner_eval.reading.dialects.conversations.wrappers import ASSISTANT_ROLES, find_marker_key
+from planner_eval.reading.dialects.finding.call_limit import has_too_many_calls, has_too_many_json_calls
+from planner_eval.reading.files.fields import (
+    CALL_LIST_FIELDS,
+    HEAD_SIZE,
+    ID_FIELDS,
+    PLAN_FIELDS,
+    has_field,
+    id_text,
+)
 from planner_eval.reading.files.frames import TableRow
 from planner_eval.reading.files.frameworks import (
     FrameworkRecord,
+    are_one_plan,
     field_names,
     group_runs,
-    is_part,
-    is_plan,
+    is_trace_record,
     unfold,
 )
-from planner_eval.reading.files.shapes import RECORD, Item, are_parts, shape_of
+from planner_eval.reading.files.shapes import RECORD_SHAPE, Item, are_parts, shape_of
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
 """Names that say that a file holds a record a line, whatever its lines look like."""
 
 
-class Contents(NamedTuple):
+class FileItems(NamedTuple):
     """What a file holds.
 
     Args:
@@ -62,7 +74,7 @@ class Contents(NamedTuple):
 
 
 # ---------------------------------------------------------------- from text to items
-def split_items(text: str, name: str, text_field: str | None = None) -> Contents:
+def split_items(text: str, name: str, text_field: str | None = None) -> FileItems:
     """The records of a file, or its one plan.
 
     Args:
@@ -74,39 +86,51 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
     >>> [item.data for item in found.items]
     [{'id': 1, 'plan': 'f()'}, {'id': 2, 'plan': 'g()'}]
     """
-    start = blank_end(text, 0)
+    start = skip_whitespace(text, 0)
     first = text[start : start + 1]
     lines = name.endswith(LINE_SUFFIXES)
     worded = first not in ("[", "{", '"') and not lines
     if worded:
-        logged = any(sign in text for sign in SIGNED)  # what a program prints stands between the spans too
-        runs = _traces(_pieces(text, start, text_field, lines=False) or ()) if logged else None
-        return runs or Contents([Item(None)], many=False)
-    if not lines and is_listed(text, DEFAULT_LIMITS):  # data of them all would fill memory
-        return Contents([Item(None, shape_of(None, text_field))], many=False)
+        logged = any(
+            sign in text for sign in QUOTED_SPAN_KEYS
+        )  # what a program prints stands between the spans too
+        runs = (
+            _split_traces(_split_several_values(text, start, text_field, lines=False) or ())
+            if logged
+            else None
+        )
+        return runs or FileItems([Item(None)], many=False)
+    if not lines and has_too_many_json_calls(text, DEFAULT_LIMITS):  # data of them all would fill memory
+        return FileItems([Item(None, shape_of(None, text_field))], many=False)
     try:
         data, end = decode(text, start)
-        complete = blank_end(text, end) == len(text)
+        complete = skip_whitespace(text, end) == len(text)
     except (ValueError, RecursionError):
         data, complete = None, False
     if complete:
-        if not lines and _is_listed(data):
-            return Contents([Item(data, shape_of(data, text_field))], many=False, whole=True)
-        contents = structured(data, text_field, lines=lines)
-        return contents._replace(items=_named(contents.items)) if lines and contents.many else contents
-    if not lines and is_many(text, DEFAULT_LIMITS):  # no record: an object for each call would fill memory
-        return Contents([Item(None, shape_of(None, text_field))], many=False)
-    items = _pieces(text, start, text_field, lines=lines)
-    runs = _traces(items) if items else None
+        if not lines and _is_one_plan(data):
+            return FileItems([Item(data, shape_of(data, text_field))], many=False, whole=True)
+        contents = split_json_value(data, text_field, lines=lines)
+        return (
+            contents._replace(items=_set_record_naming(contents.items))
+            if lines and contents.many
+            else contents
+        )
+    if not lines and has_too_many_calls(
+        text, DEFAULT_LIMITS
+    ):  # no record: an object for each call would fill memory
+        return FileItems([Item(None, shape_of(None, text_field))], many=False)
+    items = _split_several_values(text, start, text_field, lines=lines)
+    runs = _split_traces(items) if items else None
     if runs is not None:
         return runs
     if items is None:
-        return Contents([Item(data, shape_of(data, text_field))], many=False)
+        return FileItems([Item(data, shape_of(data, text_field))], many=False)
     records = unfold_items(items, text_field)
-    return Contents(records or (_named(items) if lines else items))
+    return FileItems(records or (_set_record_naming(items) if lines else items))
 
 
-def _named(items: Sequence[Item]) -> list[Item]:
+def _set_record_naming(items: Sequence[Item]) -> list[Item]:
     """Records of lines: also of one that is a lone call the id is the record's."""
     return [
         item
@@ -116,26 +140,26 @@ def _named(items: Sequence[Item]) -> list[Item]:
     ]
 
 
-def _pieces(text: str, start: int, text_field: str | None, *, lines: bool) -> list[Item] | None:
+def _split_several_values(text: str, start: int, text_field: str | None, *, lines: bool) -> list[Item] | None:
     """The records of a text that is not one JSON value; None where it is a plan."""
     from planner_eval.reading.files import broken_json
 
-    signed = any(sign in text for sign in SIGNED)
-    lined = _lines(text, text_field, lines=lines) if signed else None
-    if signed and _is_bad(lined):
-        spans = broken_json.rows(text, start)
+    signed = any(sign in text for sign in QUOTED_SPAN_KEYS)
+    lined = _split_lines(text, text_field, lines=lines) if signed else None
+    if signed and _are_unlikely_lines(lined):
+        spans = broken_json.line_objects(text, start)
         good = sum(item.error is None for item in spans)
         # Between two objects words are one piece; a lone span may stand in a model's words.
-        has_many = good > 1 or (good == 1 and _traces(spans) is not None)
-        if has_many and good * 2 + 1 >= len(spans) and (_are_spans(spans) or _are_traced(spans)):
+        has_many = good > 1 or (good == 1 and _split_traces(spans) is not None)
+        if has_many and good * 2 + 1 >= len(spans) and (_are_spans(spans) or _are_mostly_trace_spans(spans)):
             return spans
     if text[start : start + 1] == "[":
         array = broken_json.elements(text, start, text_field)
         if array is not None and (_are_records(array) or _are_spans(array)):
             return None if text_field is None and _are_broken_parts(array) else array
-    items = lined if signed else _lines(text, text_field, lines=lines)
+    items = lined if signed else _split_lines(text, text_field, lines=lines)
     if (
-        _is_bad(items)
+        _are_unlikely_lines(items)
         and text[start : start + 1] == "{"
         and line_item(1, text[start:].partition("\n")[0]).error
     ):
@@ -148,23 +172,23 @@ def _pieces(text: str, start: int, text_field: str | None, *, lines: bool) -> li
     return items
 
 
-_CALL = later(r"\s*+[^\W\d][\w.\-]*+\((?:.*\))?\s*+", re.S)
+_CALL_TEXT = lazy_pattern(r"\s*+[^\W\d][\w.\-]*+\((?:.*\))?\s*+", re.S)
 
 
-def _is_bad(items: Sequence[Item] | None) -> bool:
+def _are_unlikely_lines(items: Sequence[Item] | None) -> bool:
     """Whether a text is more likely something else than these lines."""
     return items is None or sum(item.error is not None for item in items) * 2 > len(items)
 
 
-def _is_listed(data: Any) -> bool:
+def _is_one_plan(data: Any) -> bool:
     """Whether a file's value is one plan: objects keyed by tools, texts that are calls, words between."""
     if not isinstance(data, list) or not data:
         return False
     if all(isinstance(item, str) for item in data):
-        return all(map(_CALL.fullmatch, data))
-    remaining, passed = calls_among(data)
-    if remaining and all(map(may_be_keyed, remaining)):  # one key to a call is an id, not a tool
-        return any(is_keyed([v]) for v in remaining) and not any(
+        return all(map(_CALL_TEXT.fullmatch, data))
+    remaining, passed = find_call_candidates(data)
+    if remaining and all(map(may_be_keyed_call, remaining)):  # one key to a call is an id, not a tool
+        return any(is_keyed_call_list([v]) for v in remaining) and not any(
             is_call(v) for item in remaining for v in item.values()
         )
     return bool(passed) and bool(remaining) and all(map(is_call, remaining))
@@ -188,7 +212,7 @@ def _are_records(items: Sequence[Item]) -> bool:
     return good > 0 and good * 2 >= len(items)
 
 
-def structured(data: Any, text_field: str | None = None, *, lines: bool = False) -> Contents:
+def split_json_value(data: Any, text_field: str | None = None, *, lines: bool = False) -> FileItems:
     """The records of one JSON value, or the one plan that it is.
 
     Args:
@@ -196,13 +220,13 @@ def structured(data: Any, text_field: str | None = None, *, lines: bool = False)
         text_field: The field that holds a record's plan, where the user named it.
         lines: The file's name says that it holds a record a line.
     """
-    inner = _decoded(data) if isinstance(data, str) else data
+    inner = _decode_object(data) if isinstance(data, str) else data
     items = [Item(value) for value in inner] if isinstance(inner, list) else [Item(inner)]
     records = unfold_items(items, text_field, alone=isinstance(data, dict) and not lines)
-    return _structured(data, text_field, lines=lines) if records is None else Contents(records)
+    return _split_plain_json_value(data, text_field, lines=lines) if records is None else FileItems(records)
 
 
-def _decoded(text: str) -> Any:
+def _decode_object(text: str) -> Any:
     """The object that a text is, as Google's ADK wrote results as JSON of JSON; else the text."""
     try:
         return decode(text, 0)[0] if text[:1] == "{" else text
@@ -210,35 +234,37 @@ def _decoded(text: str) -> Any:
         return text
 
 
-def _structured(data: Any, text_field: str | None, *, lines: bool) -> Contents:
-    """As :func:`structured`, of a value that no framework has written."""
+def _split_plain_json_value(data: Any, text_field: str | None, *, lines: bool) -> FileItems:
+    """As :func:`split_json_value`, of a value that no framework has written."""
     if isinstance(data, list) and data:
         items = [Item(item, shape_of(item, text_field)) for item in data]
-        runs = _traces(items)
+        runs = _split_traces(items)
         if runs is not None and runs.many:
             return runs
         if runs is None and not _is_plan(items) and not (text_field is None and are_parts(items)):
-            return Contents(items)
+            return FileItems(items)
     root = Item(data, shape_of(data, text_field))
-    runs = _traces([root]) if isinstance(data, dict) and is_span(data) else None
+    runs = _split_traces([root]) if isinstance(data, dict) and is_span(data) else None
     if runs is not None and (runs.many or lines):
         return runs
     if isinstance(data, dict) and root.shape.call and lines:
-        return Contents([root])
+        return FileItems([root])
     if isinstance(data, dict) and not root.shape.call:
         holds = root.shape.holds
-        has_plan_field = not KNOWN.isdisjoint(data) or has(data, text_field)
+        has_plan_field = not PLAN_FIELDS.isdisjoint(data) or has_field(data, text_field)
         if holds and not has_plan_field and not any(key in data for key in ID_FIELDS):
-            pairs = data.pairs if isinstance(data, Repeated) else data.items()
+            pairs = data.pairs if isinstance(data, RepeatedKeyDict) else data.items()
             items = [Item(value, shape_of(value, text_field), key=key) for key, value in pairs]
             if _are_plans(items) and field_names().isdisjoint(data) and not _is_notation(data):
-                return Contents(items)
-        listed = any(isinstance(data.get(key), list) for key in LISTS) and not has(data, text_field)
-        if lines or (holds and has_plan_field and not listed and not calls_nothing(data)):
-            return Contents([root])
+                return FileItems(items)
+        listed = any(isinstance(data.get(key), list) for key in CALL_LIST_FIELDS) and not has_field(
+            data, text_field
+        )
+        if lines or (holds and has_plan_field and not listed and not has_null_calls(data)):
+            return FileItems([root])
     if lines and not isinstance(data, (str, list, dict)):
-        return Contents([root])  # a line of a number or null is a record without a plan, no text
-    return Contents([root], many=False, whole=True)
+        return FileItems([root])  # a line of a number or null is a record without a plan, no text
+    return FileItems([root], many=False, whole=True)
 
 
 def unfold_items(items: Sequence[Item], text_field: str | None, *, alone: bool = False) -> list[Item] | None:
@@ -249,28 +275,34 @@ def unfold_items(items: Sequence[Item], text_field: str | None, *, alone: bool =
         text_field: The field that holds a record's plan, where the user named it: a record that has it stays.
         alone: They are a whole file; one that is itself a plan is read as one.
     """
-    nested = [_unfold(item, text_field) for item in items]
+    nested = [_unfold_item(item, text_field) for item in items]
     if alone:
-        nested = [None if records and is_plan(records) else records for records in nested]
+        nested = [None if records and are_one_plan(records) else records for records in nested]
     if all(records is None for records in nested):
         return None
     unfolded: list[Item] = []
     for item, records in zip(items, nested, strict=True):
         if records is not None:
-            unfolded += [Item(record, RECORD, item.line) for record in records]
+            unfolded += [Item(record, RECORD_SHAPE, item.line) for record in records]
         else:
             unfolded.append(item if item.error else item._replace(shape=shape_of(item.data, text_field)))
-    spans = [item.data for item in unfolded if isinstance(item.data, FrameworkRecord) and is_part(item.data)]
+    spans = [
+        item.data
+        for item in unfolded
+        if isinstance(item.data, FrameworkRecord) and is_trace_record(item.data)
+    ]
     if not spans:
         return unfolded
     other_items = [
-        item for item in unfolded if not (isinstance(item.data, FrameworkRecord) and is_part(item.data))
+        item
+        for item in unfolded
+        if not (isinstance(item.data, FrameworkRecord) and is_trace_record(item.data))
     ]
-    return [*(Item(trace, RECORD) for trace in group_runs(spans)), *other_items]
+    return [*(Item(trace, RECORD_SHAPE) for trace in group_runs(spans)), *other_items]
 
 
-def _unfold(item: Item, text_field: str | None) -> list[FrameworkRecord] | None:
-    named = text_field is not None and isinstance(item.data, dict) and has(item.data, text_field)
+def _unfold_item(item: Item, text_field: str | None) -> list[FrameworkRecord] | None:
+    named = text_field is not None and isinstance(item.data, dict) and has_field(item.data, text_field)
     return None if named else unfold(item.data)
 
 
@@ -293,11 +325,11 @@ def _are_plans(items: Sequence[Item]) -> bool:
 def _looks_like_plan(item: Item) -> bool:
     data = item.data
     if isinstance(data, dict):
-        return not item.shape.holds or any(isinstance(data.get(key), list) for key in LISTS)
+        return not item.shape.holds or any(isinstance(data.get(key), list) for key in CALL_LIST_FIELDS)
     return isinstance(data, list) or (isinstance(data, str) and data.lstrip()[:1] in ("[", "{"))
 
 
-def _lines(text: str, text_field: str | None, *, lines: bool) -> list[Item] | None:
+def _split_lines(text: str, text_field: str | None, *, lines: bool) -> list[Item] | None:
     """JSON lines of records, or None when the text is something else."""
     if "\r" in text:  # in JSON a bare one is white space too; in a file of lines it ends one
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -307,7 +339,7 @@ def _lines(text: str, text_field: str | None, *, lines: bool) -> list[Item] | No
         return None
     if not lines and items[0].error is not None and sum(isinstance(i.data, (dict, list)) for i in good) < 2:
         return None
-    plan = not lines and bool(good) and _is_plan(good) and not any(says(item.data) for item in good)
+    plan = not lines and bool(good) and _is_plan(good) and not any(is_message(item.data) for item in good)
     return None if plan or not items else items
 
 
@@ -317,15 +349,15 @@ def line_item(number: int, text: str, text_field: str | None = None) -> Item:
     >>> line_item(3, '{"id": 1,').error.reason
     'the line is no JSON: column 10: expecting property name enclosed in double quotes'
     """
-    start = blank_end(text, 0)
+    start = skip_whitespace(text, 0)
     try:
         data, end = decode(text, start)
     except (ValueError, RecursionError) as error:
-        return Item(None, line=number, error=refusal(error, "the line is no JSON", 0), text=text)
+        return Item(None, line=number, error=decoding_error(error, "the line is no JSON", 0), text=text)
     if end < len(text):
-        end = blank_end(text, end)
+        end = skip_whitespace(text, end)
         if text[end : end + 1] == ",":  # as in an array; the record is there all the same
-            end = blank_end(text, end + 1)
+            end = skip_whitespace(text, end + 1)
     if end < len(text):
         excerpt = text[end : end + 20]
         reason = f"the line is no JSON: column {end + 1}: expected the end of the line, found {excerpt!r}"
@@ -338,7 +370,9 @@ def _is_plan(items: Sequence[Item]) -> bool:
     if not all(isinstance(item.data, dict) and not isinstance(item.data, TableRow) for item in items):
         return False
     if all(map(may_be_call, items)):
-        spoken = [item.data for item in items if not item.shape.call and _speaker(item.data) in ASSISTANT]
+        spoken = [
+            item.data for item in items if not item.shape.call and _speaker(item.data) in ASSISTANT_ROLES
+        ]
         answers = {id_text(data.get("id")) for data in spoken} - {None}
         # As many models' answers, not one conversation.
         many_answers = (
@@ -348,24 +382,28 @@ def _is_plan(items: Sequence[Item]) -> bool:
         )
         return not (many_answers or all(item.shape.holds for item in items))
     # Among calls, an object without any field that may hold a plan is a broken call.
-    return any(item.shape.call for item in items) and KNOWN.isdisjoint(
+    return any(item.shape.call for item in items) and PLAN_FIELDS.isdisjoint(
         key for item in items for key in item.data
     )
 
 
 def may_be_call(item: Item) -> bool:
     """Whether an object may be a call or a message of a plan."""
-    return item.shape.call or "role" in item.data or _is_part(item.data)
+    return item.shape.call or "role" in item.data or _is_conversation_item(item.data)
 
 
-def says(data: dict[str, Any]) -> bool:
+def is_message(data: dict[str, Any]) -> bool:
     """Whether an object is a message: in lines each is a record."""
-    return "role" in data or sign_of(data) in ("from", "data", "kwargs") or data.get("type") in ASSISTANT
+    return (
+        "role" in data
+        or find_marker_key(data) in ("from", "data", "kwargs")
+        or data.get("type") in ASSISTANT_ROLES
+    )
 
 
-def _is_part(data: dict[str, Any]) -> bool:
+def _is_conversation_item(data: dict[str, Any]) -> bool:
     """Whether an object is a message or an item of a conversation in the form of some framework."""
-    return sign_of(data) in ("from", "data", "kwargs", "raw_item", "type")
+    return find_marker_key(data) in ("from", "data", "kwargs", "raw_item", "type")
 
 
 def _speaker(data: dict[str, Any]) -> str | None:
@@ -373,53 +411,55 @@ def _speaker(data: dict[str, Any]) -> str | None:
     return who if isinstance(who, str) else None
 
 
-def _traces(items: Sequence[Item]) -> Contents | None:
+def _split_traces(items: Sequence[Item]) -> FileItems | None:
     """Spans as the plans of their traces; None where the items are no spans, or models' answers alone."""
-    if not _are_spans(items) and not _are_traced(items):
+    if not _are_spans(items) and not _are_mostly_trace_spans(items):
         return None
     span_items = [item for item in items if item.error is None and _is_span(item)]
-    other_items = [_no_span(item) for item in items if item.error is not None or not _is_span(item)]
+    other_items = [_reject_non_span(item) for item in items if item.error is not None or not _is_span(item)]
     data = [item.data for item in span_items]
     spans = spans_in(data)
-    if not tools_run(spans) and not linked(spans) and not agents_run(data):
+    if not has_tool_run(spans) and not are_linked(spans) and not has_agent_run(data):
         return None
-    if other_items and not all(id_of(span) and trace_of(span) for span in spans):
+    if other_items and not all(id_of(span) and trace_id_of(span) for span in spans):
         return None  # of what is broken a part may look like a span
     runs: dict[str | None, list[dict[str, Any]]] = {}
     lines: dict[str | None, int | None] = {}
     names: dict[str | None, str | None] = {}
     for item in span_items:
-        for name, run in by_trace([item.data]).items():
-            trace = names.setdefault(plain_id(name), name)
+        for name, run in group_by_trace([item.data]).items():
+            trace = names.setdefault(normalize_id(name), name)
             runs.setdefault(trace, []).extend(run)
             lines.setdefault(trace, item.line)
     if len(runs) == 1 and not other_items:
-        return Contents([Item(data[0] if len(data) == 1 else data)], many=False)
-    return Contents([*(Item(run, line=lines[trace], key=trace) for trace, run in runs.items()), *other_items])
+        return FileItems([Item(data[0] if len(data) == 1 else data)], many=False)
+    return FileItems(
+        [*(Item(run, line=lines[trace], key=trace) for trace, run in runs.items()), *other_items]
+    )
 
 
 def _is_span(item: Item) -> bool:
     return isinstance(item.data, dict) and is_span(item.data)
 
 
-def is_traced(item: Item) -> bool:
+def is_trace_span(item: Item) -> bool:
     """Whether a value is a span that names its trace, or holds such."""
     if not _is_span(item):
         return False
     spans = spans_in(item.data)
-    return bool(spans) and all(id_of(span) and trace_of(span) for span in spans)
+    return bool(spans) and all(id_of(span) and trace_id_of(span) for span in spans)
 
 
-def _are_traced(items: Iterable[Item]) -> bool:
+def _are_mostly_trace_spans(items: Iterable[Item]) -> bool:
     """Whether at least half of the first values among items are spans of traces; others are none.
 
     Of a large file no more is looked at, see :mod:`planner_eval.reading.files.lines`.
     """
-    head = list(islice((item for item in items if item.error is None), HEAD))
-    return bool(head) and sum(map(is_traced, head)) * 2 >= len(head)
+    head = list(islice((item for item in items if item.error is None), HEAD_SIZE))
+    return bool(head) and sum(map(is_trace_span, head)) * 2 >= len(head)
 
 
-def _no_span(item: Item) -> Item:
+def _reject_non_span(item: Item) -> Item:
     """What stands among spans and is none, as a record that cannot be read."""
     if item.error is not None:
         return item
@@ -432,6 +472,6 @@ def _no_span(item: Item) -> Item:
     return Item(None, line=item.line, error=error, key=named)
 
 
-def calls_nothing(data: Mapping[str, Any]) -> bool:
+def has_null_calls(data: Mapping[str, Any]) -> bool:
     """Whether an object lists its calls and has null there: no call was made."""
-    return any(key in data and data[key] is None for key in LISTS) and "role" not in data
+    return any(key in data and data[key] is None for key in CALL_LIST_FIELDS) and "role" not in data

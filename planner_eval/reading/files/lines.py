@@ -13,27 +13,27 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from planner_eval.base.json_text import blank_end, decode
+from planner_eval.base.json_text import decode, skip_whitespace
 from planner_eval.reading.dialects.conversations.spans import is_span
-from planner_eval.reading.dialects.finding.plain_prose import is_words
-from planner_eval.reading.files.decisions import Decided, offers_several
-from planner_eval.reading.files.encoding import BOMS, explained_item, marked
-from planner_eval.reading.files.fields import HEAD, KNOWN, filled, id_text, value_at
+from planner_eval.reading.dialects.finding.plain_prose import is_prose
+from planner_eval.reading.files.encoding import BOMS, explain_item, mark_invalid_bytes
+from planner_eval.reading.files.field_choice import FieldDecision, has_several_choices
+from planner_eval.reading.files.fields import HEAD_SIZE, PLAN_FIELDS, id_text, non_null_fields, value_at
 from planner_eval.reading.files.frames import TableRow
-from planner_eval.reading.files.frameworks import is_part
-from planner_eval.reading.files.items import is_traced, line_item, may_be_call, says, unfold_items
+from planner_eval.reading.files.frameworks import is_trace_record
+from planner_eval.reading.files.items import is_message, is_trace_span, line_item, may_be_call, unfold_items
 from planner_eval.reading.files.shapes import Item, shape_of
 
-BROKEN, ODD, WORDS, SEVERAL = 1, 2, 4, 8
+BROKEN, UNDECODABLE, PROSE, SEVERAL_ANSWERS = 1, 2, 4, 8
 """Of a line: it is no JSON; for a byte that is no UTF-8; its plan is words; it offers several answers."""
 
-_PREFIX = 1_000_000
-_LONGEST = 64_000_000
+_HEAD_BYTES = 1_000_000
+_MAX_LINE_BYTES = 64_000_000
 """Bytes of a line; a file with a longer one is read whole."""
-_MARK = b"\xef\xbb\xbf"
+_BOM = b"\xef\xbb\xbf"
 
 
-class Unfit(Exception):
+class WholeFileNeededError(Exception):
     """A file has to be read whole, for its lines do not say what it holds."""
 
 
@@ -59,8 +59,8 @@ class Lines:
 
     def __iter__(self) -> Iterator[Item]:
         number = 0
-        for piece in cut(self, _PREFIX):
-            for raw in bytes_of(self.path, piece).splitlines():
+        for piece in split_chunks(self, _HEAD_BYTES):
+            for raw in read_chunk(self.path, piece).splitlines():
                 number += 1
                 item = self.item(number, raw)
                 if item is not None:
@@ -79,7 +79,7 @@ class Lines:
         try:
             text, odd = str(raw, "utf-8"), False
         except UnicodeDecodeError:
-            text, odd = marked(raw.decode("utf-8", "surrogateescape")), True
+            text, odd = mark_invalid_bytes(raw.decode("utf-8", "surrogateescape")), True
         if not text.strip():
             return None
         item = line_item(number, text, self.text_field)
@@ -87,7 +87,7 @@ class Lines:
         if record is not None:
             return record
         if odd:
-            item = explained_item(item)
+            item = explain_item(item)
         if self.promised and item.shape.named is not isinstance(item.data, dict):
             item = item._replace(shape=item.shape._replace(named=isinstance(item.data, dict)))
         return item
@@ -95,12 +95,12 @@ class Lines:
     def _unfolded(self, item: Item) -> Item | None:
         """The record that a framework has written; None where an item is none."""
         records = unfold_items([item], self.text_field)
-        if records is not None and (len(records) != 1 or is_part(records[0].data)):
-            raise Unfit
+        if records is not None and (len(records) != 1 or is_trace_record(records[0].data)):
+            raise WholeFileNeededError
         return None if records is None else records[0]
 
 
-def lines_of(path: str, *, promised: bool, text_field: str | None, table: bool = False) -> Lines:
+def open_lines(path: str, *, promised: bool, text_field: str | None, table: bool = False) -> Lines:
     """The lines of a file.
 
     Args:
@@ -115,11 +115,11 @@ def lines_of(path: str, *, promised: bool, text_field: str | None, table: bool =
     with open(path, "rb") as file:
         head = file.read(4)
     if any(head.startswith(mark) for mark, _ in BOMS):
-        raise Unfit
-    return Lines(path, 3 * head.startswith(_MARK), os.path.getsize(path), promised, text_field, table)
+        raise WholeFileNeededError
+    return Lines(path, 3 * head.startswith(_BOM), os.path.getsize(path), promised, text_field, table)
 
 
-def cut(lines: Lines, size: int) -> Iterator[tuple[int, int]]:
+def split_chunks(lines: Lines, size: int) -> Iterator[tuple[int, int]]:
     """Pieces of about some size, as places of the first byte and of that after the last; lines stay whole.
 
     Args:
@@ -140,14 +140,14 @@ def cut(lines: Lines, size: int) -> Iterator[tuple[int, int]]:
                 stop += newline if newline >= 0 else len(block)
                 if newline >= 0 or not block:
                     break
-                if stop - offset > size + _LONGEST:
-                    raise Unfit
+                if stop - offset > size + _MAX_LINE_BYTES:
+                    raise WholeFileNeededError
             stop = min(stop, lines.end)
             yield offset, stop
             offset = stop
 
 
-def bytes_of(path: str, piece: tuple[int, int]) -> bytes:
+def read_chunk(path: str, piece: tuple[int, int]) -> bytes:
     """The bytes of a piece."""
     with open(path, "rb", buffering=0) as file:
         file.seek(piece[0])
@@ -161,22 +161,22 @@ def bytes_of(path: str, piece: tuple[int, int]) -> bytes:
 def are_records(lines: Lines) -> bool:
     """Whether the whole text would be read as a record a line; False where the head cannot tell.
 
-    How many of the lines are broken is counted by :func:`scan`.
+    How many of the lines are broken is counted by :func:`scan_chunk`.
     """
     if lines.table:
         return True
-    return _starts_with_lines(lines) and _not_one_plan(lines)
+    return _starts_with_lines(lines) and _is_not_one_plan(lines)
 
 
 def _starts_with_lines(lines: Lines) -> bool:
     """Whether the text is certainly no single JSON value, nor a broken array."""
-    _, stop = next(cut(lines, _PREFIX), (0, 0))
-    raw = bytes_of(lines.path, (lines.start, stop))
+    _, stop = next(split_chunks(lines, _HEAD_BYTES), (0, 0))
+    raw = read_chunk(lines.path, (lines.start, stop))
     try:
         text = str(raw, "utf-8")
     except UnicodeDecodeError:
-        text = marked(raw.decode("utf-8", "surrogateescape"))
-    start = blank_end(text, 0)
+        text = mark_invalid_bytes(raw.decode("utf-8", "surrogateescape"))
+    start = skip_whitespace(text, 0)
     first = text[start : start + 1]
     if not lines.promised and (first not in ("[", "{", '"') or _is_one_line(text)):
         return False
@@ -186,7 +186,7 @@ def _starts_with_lines(lines: Lines) -> bool:
         # What comes after the head may make a value of what is cut off with it.
         near_end = getattr(error, "pos", 0) > len(text) - 100 or "Unterminated" in str(error)
         return first != "[" and not (near_end and stop < lines.end)
-    return blank_end(text, end) < len(text)
+    return skip_whitespace(text, end) < len(text)
 
 
 def _is_one_line(text: str) -> bool:
@@ -195,31 +195,31 @@ def _is_one_line(text: str) -> bool:
     return text.find("\n", 0, end) < 0 and text.find("\r", 0, end) < 0
 
 
-def _not_one_plan(lines: Lines) -> bool:
+def _is_not_one_plan(lines: Lines) -> bool:
     """Whether the lines are certainly no spans of runs, no calls and no messages of one plan."""
-    if all(isinstance(item.data, dict) and is_span(item.data) for item in _head(lines)):
+    if all(isinstance(item.data, dict) and is_span(item.data) for item in _head_items(lines)):
         return False
-    if any(map(is_traced, _head(lines))):  # how many are is asked of the whole text
+    if any(map(is_trace_span, _head_items(lines))):  # how many are is asked of the whole text
         return False
     if lines.promised:
         return True
     first = next(iter(lines))
-    values = sum(isinstance(item.data, (dict, list)) for item in islice(lines, HEAD))
+    values = sum(isinstance(item.data, (dict, list)) for item in islice(lines, HEAD_SIZE))
     if first.error is not None and values < 2:
         return False
-    good = [item for item in islice(lines, HEAD) if item.error is None]
-    if any(not isinstance(item.data, dict) or says(item.data) for item in good):
+    good = [item for item in islice(lines, HEAD_SIZE) if item.error is None]
+    if any(not isinstance(item.data, dict) or is_message(item.data) for item in good):
         return True
-    has_plan_field = any(not KNOWN.isdisjoint(item.data) for item in good)
+    has_plan_field = any(not PLAN_FIELDS.isdisjoint(item.data) for item in good)
     return has_plan_field and any(not may_be_call(item) for item in good)
 
 
-def _head(lines: Lines) -> Iterator[Item]:
-    return islice((item for item in lines if item.error is None), HEAD)
+def _head_items(lines: Lines) -> Iterator[Item]:
+    return islice((item for item in lines if item.error is None), HEAD_SIZE)
 
 
 # ---------------------------------------------------------------- looking through
-class Scanned(NamedTuple):
+class ChunkScan(NamedTuple):
     """What a piece of a file holds.
 
     Args:
@@ -233,11 +233,11 @@ class Scanned(NamedTuple):
     names: dict[tuple[str, ...], int]
 
 
-_plain = json.JSONDecoder().raw_decode
-_ENDS = frozenset(("\n", "\r\n", "", "\r"))
+_decode_json = json.JSONDecoder().raw_decode
+_LINE_ENDS = frozenset(("\n", "\r\n", "", "\r"))
 
 
-def scan(lines: Lines, decided: Decided, piece: tuple[int, int]) -> Scanned:
+def scan_chunk(lines: Lines, decided: FieldDecision, piece: tuple[int, int]) -> ChunkScan:
     """Look through a piece of a file: where its records stand, and their ids.
 
     Args:
@@ -251,7 +251,7 @@ def scan(lines: Lines, decided: Decided, piece: tuple[int, int]) -> Scanned:
     offset, number = piece[0], 0
     # Of such a file an object is a record whatever it is, and nobody asks which key it repeats.
     simple = lines.promised and not lines.table and not decided.framework
-    for raw in bytes_of(lines.path, piece).splitlines(keepends=True):
+    for raw in read_chunk(lines.path, piece).splitlines(keepends=True):
         number += 1
         start, size = offset, len(raw)
         offset += size
@@ -259,28 +259,28 @@ def scan(lines: Lines, decided: Decided, piece: tuple[int, int]) -> Scanned:
         if simple:
             try:
                 text = str(raw, "utf-8")
-                data, end = _plain(text)
-                if type(data) is not dict or text[end:] not in _ENDS:
+                data, end = _decode_json(text)
+                if type(data) is not dict or text[end:] not in _LINE_ENDS:
                     data = None
             except (ValueError, RecursionError):
                 data = None
         size -= (2 if raw.endswith(b"\r\n") else 1) if raw.endswith((b"\n", b"\r")) else 0
         if data is None:
-            row = _looked_at(lines, decided, number, raw[:size], names)
+            row = _inspect_line(lines, decided, number, raw[:size], names)
             if row is not None:
                 rows.append((start, size, number, *row))
             continue
-        fields = filled(data)
+        fields = non_null_fields(data)
         names[fields] = names.get(fields, 0) + 1
         value = data[key] if key in data else value_at(data, key)
         if type(value) is not str or not value:
             value = id_text(value)
         plan = data[content] if content in data else value_at(data, content)
-        marks = WORDS if is_words(plan) else 0
+        marks = PROSE if is_prose(plan) else 0
         if b"choices" in raw or b"candidates" in raw or b"\\u" in raw:
-            marks |= _offering(lines, decided, number, raw[:size])
+            marks |= _several_answers_mark(lines, decided, number, raw[:size])
         rows.append((start, size, number, None if value is None else id_key(value), marks))
-    return Scanned(number, rows, names)
+    return ChunkScan(number, rows, names)
 
 
 def id_key(id: str) -> bytes:
@@ -288,8 +288,8 @@ def id_key(id: str) -> bytes:
     return id.encode("utf-8", "surrogatepass")
 
 
-def _looked_at(
-    lines: Lines, decided: Decided, number: int, raw: bytes, names: dict[tuple[str, ...], int]
+def _inspect_line(
+    lines: Lines, decided: FieldDecision, number: int, raw: bytes, names: dict[tuple[str, ...], int]
 ) -> tuple[bytes | None, int] | None:
     """The id and the marks of a line that is no plain record; None where it is blank."""
     item = lines.item(number, raw)
@@ -298,19 +298,19 @@ def _looked_at(
     record = decided.record("", 0, item)
     marks = 0
     if item.error is not None:
-        marks = BROKEN | (ODD if item.error.code == "parse.encoding" else 0)
-    elif is_words(record.source):
-        marks = WORDS
-    elif isinstance(record.source, dict) and offers_several(record.source):
-        marks = SEVERAL
+        marks = BROKEN | (UNDECODABLE if item.error.code == "parse.encoding" else 0)
+    elif is_prose(record.source):
+        marks = PROSE
+    elif isinstance(record.source, dict) and has_several_choices(record.source):
+        marks = SEVERAL_ANSWERS
     if item.shape.named and item.error is None:
-        fields = filled(item.data)
+        fields = non_null_fields(item.data)
         names[fields] = names.get(fields, 0) + 1
     return None if record.id is None else id_key(record.id), marks
 
 
-def _offering(lines: Lines, decided: Decided, number: int, raw: bytes) -> int:
+def _several_answers_mark(lines: Lines, decided: FieldDecision, number: int, raw: bytes) -> int:
     """The mark of a record that offers several answers."""
     item = lines.item(number, raw)
     source = decided.record("", 0, item).source if item is not None else None
-    return SEVERAL if isinstance(source, dict) and offers_several(source) else 0
+    return SEVERAL_ANSWERS if isinstance(source, dict) and has_several_choices(source) else 0

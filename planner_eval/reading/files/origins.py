@@ -32,7 +32,7 @@ class Origin(NamedTuple):
         return bool(self.digest) and (self.size, self.digest) == (other.size, other.digest)
 
 
-def seen(path: str) -> Origin:
+def current_origin(path: str) -> Origin:
     """A file as it is now, without its digest.
 
     Raises:
@@ -45,16 +45,16 @@ def seen(path: str) -> Origin:
     return Origin(path, file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ino)
 
 
-def seen_of(path: str) -> tuple[Origin, ...]:
+def current_origins(path: str) -> tuple[Origin, ...]:
     """A file on disk as it is now, alone; nothing where a path is none: standard input, a pipe, a device.
 
-    >>> seen_of("-")
+    >>> current_origins("-")
     ()
     """
-    return (seen(path),) if path != "-" and os.path.isfile(path) else ()
+    return (current_origin(path),) if path != "-" and os.path.isfile(path) else ()
 
 
-def origin_of(path: str, before: Origin | None = None) -> Origin:
+def digest_origin(path: str, before: Origin | None = None) -> Origin:
     """A file with the digest of its bytes, for which it is read once.
 
     Args:
@@ -66,7 +66,7 @@ def origin_of(path: str, before: Origin | None = None) -> Origin:
     """
     from hashlib import blake2b
 
-    before = before or seen(path)
+    before = before or current_origin(path)
     digest = blake2b(digest_size=32)
     try:
         with open(path, "rb", buffering=0) as file:
@@ -88,7 +88,7 @@ def refuse_changed(origin: Origin, action: str = "read") -> None:
     Raises:
         InputError: it was written, replaced or removed meanwhile.
     """
-    now = seen(origin.path)
+    now = current_origin(origin.path)
     if now != origin._replace(digest=""):
         raise InputError(
             f"{origin.path} changed while it was {action}: {origin.size:,} bytes then, {now.size:,} now; "

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import counted, did_you_mean, shown
+from planner_eval.base.text import did_you_mean, format_count, one_line_json
 from planner_eval.reading.files.fields import ABSENT, value_at
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.ids import by_id, have_ids, pair_name, place_of
+from planner_eval.reading.files.ids import have_ids, index_by_id, pair_name, parse_position_name
 from planner_eval.reading.files.plans import read_plan
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.storing import is_joined, is_stored
+from planner_eval.reading.files.storing import is_lazy_pairs, is_stored
 
 if TYPE_CHECKING:
-    from planner_eval.reading.files.disk_index import Folder
+    from planner_eval.reading.files.disk_index import IndexFolder
 
 
 # ----------------------------------------------------------------------
 # What is said of two files that share no id, of ids that are none, and of those that are another's name.
-def strangers(pred: PlanFile, gold: PlanFile) -> PairingError:
+def no_shared_ids_error(pred: PlanFile, gold: PlanFile) -> PairingError:
     """The error of two files that share no id: which ids they have, and whether records are broken.
 
     Args:
@@ -30,16 +30,16 @@ def strangers(pred: PlanFile, gold: PlanFile) -> PairingError:
         gold: The gold plans.
 
     >>> one = PlanFile("a", (Record("a", 0, "x", "f()"),), True)
-    >>> str(strangers(one, PlanFile("b", (Record("b", 0, "y", "f()"),), True))).partition(". --")[0]
+    >>> str(no_shared_ids_error(one, PlanFile("b", (Record("b", 0, "y", "f()"),), True))).partition(". --")[0]
     "no id is in both files: a has 'x'; b has 'y'"
     """
     return PairingError(
-        f"no id is in both files: {_some(pred, gold)}; {_some(gold, pred)}. --id-field "
+        f"no id is in both files: {_format_ids(pred, gold)}; {_format_ids(gold, pred)}. --id-field "
         "names the field of the id; --pair position pairs the records in their order"
     )
 
 
-def no_ids(file: PlanFile, field: str | None = None) -> Iterator[str]:
+def warn_invalid_ids(file: PlanFile, field: str | None = None) -> Iterator[str]:
     """That the field of the id holds in some records what names none: they are as records without an id.
 
     Args:
@@ -47,7 +47,7 @@ def no_ids(file: PlanFile, field: str | None = None) -> Iterator[str]:
         field: The field of the id, where the file has none of its own.
 
     >>> made = (Record("a", 0, "x", "f()", 1), Record("a", 1, None, "g()", 2, fields={"id": True}))
-    >>> next(no_ids(PlanFile("a", made, True, id_field="id"))).partition(";")[0]
+    >>> next(warn_invalid_ids(PlanFile("a", made, True, id_field="id"))).partition(";")[0]
     "a: the 'id' of 1 record names none, the first is line 2, record 2: true"
     """
     field = file.id_field or field
@@ -67,13 +67,17 @@ def no_ids(file: PlanFile, field: str | None = None) -> Iterator[str]:
     if first is not None:
         where = first.where.removeprefix(f"{file.name}, ")
         yield (
-            f"{file.name}: the {field!r} of {counted(count, 'record')} names none, the first is {where}: "
-            f"{shown(value, 40)}; expected a text that is not empty, or a whole number. A record without "
+            f"{file.name}: the {field!r} of {format_count(count, 'record')} names none, the first "
+            f"is {where}: "
+            f"{one_line_json(value, 40)}; expected a text that is not empty, or a whole number. A "
+            "record without "
             "such an id belongs to none of the other file"
         )
 
 
-def taken(named: Sequence[Record], lacking: Sequence[Record], kind: str = "record") -> Iterator[str]:
+def warn_taken_names(
+    named: Sequence[Record], lacking: Sequence[Record], kind: str = "record"
+) -> Iterator[str]:
     """That an id is what a record without one is called, of the first that is.
 
     Args:
@@ -82,7 +86,7 @@ def taken(named: Sequence[Record], lacking: Sequence[Record], kind: str = "recor
         kind: Which these are, as :class:`.ids.Place` says it.
 
     >>> made = Record("a", 0, "record 2", "f()"), Record("a", 1, None, "g()")
-    >>> next(taken(made, made)).partition(":")[0]
+    >>> next(warn_taken_names(made, made)).partition(":")[0]
     "a, record 2 has no id and is called 'record 2', which is the id of a, record 1 (id record 2)"
     """
     lacking_by_position = (
@@ -90,8 +94,8 @@ def taken(named: Sequence[Record], lacking: Sequence[Record], kind: str = "recor
     )
     if not (lacking_by_position or is_stored(lacking)):
         return
-    for record in _beginning(named, f"{kind} "):
-        location = place_of(str(record.id))
+    for record in _records_with_prefix(named, f"{kind} "):
+        location = parse_position_name(str(record.id))
         if location is None:
             continue
         if is_stored(lacking):
@@ -106,24 +110,24 @@ def taken(named: Sequence[Record], lacking: Sequence[Record], kind: str = "recor
             return
 
 
-def _beginning(records: Sequence[Record], text: str) -> Iterable[Record]:
+def _records_with_prefix(records: Sequence[Record], text: str) -> Iterable[Record]:
     """The records whose ids begin with a text."""
     if is_stored(records):
         return records.beginning(text)
     return (record for record in records if record.id is not None and record.id.startswith(text))
 
 
-def _some(file: PlanFile, other: PlanFile) -> str:
+def _format_ids(file: PlanFile, other: PlanFile) -> str:
     ids = _first_ids(file.records)
-    wrong = next(no_ids(file, other.id_field), None) if not ids else None
+    wrong = next(warn_invalid_ids(file, other.id_field), None) if not ids else None
     if wrong is not None:
         return wrong
     if not ids and not file.many:
-        return f"{file.name} is one plan without an id{_broken(file)}"
+        return f"{file.name} is one plan without an id{_format_broken_records(file)}"
     if not ids:
-        return f"{file.name} has none{_broken(file)}"
+        return f"{file.name} has none{_format_broken_records(file)}"
     more = ", …" if len(ids) > 3 else ""
-    return f"{file.name} has {', '.join(map(repr, ids[:3]))}{more}{_broken(file)}"
+    return f"{file.name} has {', '.join(map(repr, ids[:3]))}{more}{_format_broken_records(file)}"
 
 
 def _first_ids(records: Iterable[Record]) -> list[str]:
@@ -137,26 +141,26 @@ def _first_ids(records: Iterable[Record]) -> list[str]:
     return list(ids)
 
 
-def _broken(file: PlanFile) -> str:
+def _format_broken_records(file: PlanFile) -> str:
     """That records of a file have no certain id, for they are broken, and why the first of them is."""
     if not file.many:
-        return _unread(file.records[0])
-    broken = _unreadable(file.records)
+        return _format_unreadable_file(file.records[0])
+    broken = _unreadable_records(file.records)
     if not broken:
         return ""
     first, reason = broken[0], broken[0].error
     assert reason is not None
-    sentence = f"{len(broken):,} of its {counted(len(file.records), 'record')} could not be read"
+    sentence = f"{len(broken):,} of its {format_count(len(file.records), 'record')} could not be read"
     return f" ({sentence}; the first is {first.where.removeprefix(file.name + ', ')}: {reason.reason})"
 
 
-def _unreadable(records: Sequence[Record]) -> Sequence[Record]:
+def _unreadable_records(records: Sequence[Record]) -> Sequence[Record]:
     if is_stored(records):
         return records.broken()
     return [record for record in records if record.is_broken]
 
 
-def _unread(record: Record) -> str:
+def _format_unreadable_file(record: Record) -> str:
     """That a file which is one plan is none that can be read."""
     try:
         read_plan(record)
@@ -167,7 +171,7 @@ def _unread(record: Record) -> str:
 
 # ----------------------------------------------------------------------
 # Which prediction belongs to which gold plan: by id where either file has ids, else by position.
-WAYS = ("id", "position")
+PAIRING_KEYS = ("id", "position")
 """How records can be paired."""
 
 
@@ -193,14 +197,14 @@ class Pairing(NamedTuple):
 
 
 def pair(
-    pred: PlanFile, gold: PlanFile, *, by: str | None = None, folder: str | Folder | None = None
+    pred: PlanFile, gold: PlanFile, *, by: str | None = None, folder: str | IndexFolder | None = None
 ) -> Pairing:
     """Pair predictions with gold plans: by id where either file has ids, by position where neither has.
 
     Args:
         pred: The predictions.
         gold: The gold plans.
-        by: One of :data:`WAYS`, where the user says it.
+        by: One of :data:`PAIRING_KEYS`, where the user says it.
         folder: Where it is kept which records of large files belong together; when left out in a temporary
             folder.
 
@@ -215,18 +219,18 @@ def pair(
     """
     if by is None and not pred.many and not gold.many:
         return Pairing("file", ((pred.records[0], gold.records[0]),))
-    _refuse_nothing(pred, gold)
+    _refuse_empty_files(pred, gold)
     if is_stored(pred.records) or is_stored(gold.records):
-        return _stored(pred, gold, by, folder)
-    if in_order(pred, gold, by):
+        return _pair_stored(pred, gold, by, folder)
+    if is_by_position(pred, gold, by):
         longest = max(len(pred.records), len(gold.records))
         lone: tuple[None, ...] = (None,) * longest
         left, right = (*pred.records, *lone)[:longest], (*gold.records, *lone)[:longest]
         return Pairing("position", tuple(zip(left, right, strict=True)))
     gold_ids = {record.id for record in gold.records} - {None}
     if not any(record.id in gold_ids for record in pred.records):
-        raise strangers(pred, gold)
-    pred_lookup, gold_lookup = by_id(pred.records), by_id(gold.records)
+        raise no_shared_ids_error(pred, gold)
+    pred_lookup, gold_lookup = index_by_id(pred.records), index_by_id(gold.records)
     predictions = {key: pred.records[index] for key, index in pred_lookup.places.items()}
     pairs = [(predictions.get(key), gold.records[index]) for key, index in gold_lookup.places.items()]
     extra = [(record, None) for key, record in predictions.items() if key not in gold_lookup.places]
@@ -236,32 +240,32 @@ def pair(
     )
 
 
-def _stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | Folder | None) -> Pairing:
+def _pair_stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | IndexFolder | None) -> Pairing:
     """The same of files of which one at least is read by its index."""
     from planner_eval.reading.files import disk_pairs
 
-    if in_order(pred, gold, by):
-        return Pairing("position", disk_pairs.by_position(pred.records, gold.records))
-    paired = disk_pairs.join(pred.records, gold.records, folder)
+    if is_by_position(pred, gold, by):
+        return Pairing("position", disk_pairs.pair_by_position(pred.records, gold.records))
+    paired = disk_pairs.pair_by_id(pred.records, gold.records, folder)
     if paired is None:
-        raise strangers(pred, gold)
+        raise no_shared_ids_error(pred, gold)
     return Pairing("id", *paired)
 
 
-def in_order(pred: PlanFile, gold: PlanFile, by: str | None) -> bool:
+def is_by_position(pred: PlanFile, gold: PlanFile, by: str | None) -> bool:
     """Whether records of two files are paired by position."""
     return by == "position" or (by is None and not any(map(have_ids, (pred.records, gold.records))))
 
 
-def _refuse_nothing(*files: PlanFile) -> None:
+def _refuse_empty_files(*files: PlanFile) -> None:
     """A file without anything beside one of many records would be as many rows that say the same."""
     for file, other in (files, files[::-1]):
-        nothing = _nothing(file)
+        nothing = _format_missing_plans(file)
         if nothing is not None and len(other.records) > 1:
             raise PairingError(f"{nothing}; {other.name} holds {len(other.records):,} records")
 
 
-def _nothing(file: PlanFile) -> str | None:
+def _format_missing_plans(file: PlanFile) -> str | None:
     """That a file holds no plan at all, in words."""
     if file.many or file.records[0].id is not None:
         return None
@@ -298,7 +302,7 @@ def refuse_repeated_gold(pairing: Pairing, gold: Sequence[Record]) -> None:
         )
 
 
-def of_ids(pairs: Pairs, ids: Collection[str], *, gold_named: bool = False) -> Pairs:
+def select_pairs(pairs: Pairs, ids: Collection[str], *, gold_named: bool = False) -> Pairs:
     """The pairs of which a record has one of some ids, or which are called so where others of gold have ids.
 
     Args:
@@ -309,27 +313,27 @@ def of_ids(pairs: Pairs, ids: Collection[str], *, gold_named: bool = False) -> P
     Raises:
         InputError: an id is on neither side.
     """
-    if is_joined(pairs):
-        refuse_unknown(ids, pairs.ids)
+    if is_lazy_pairs(pairs):
+        refuse_unknown_ids(ids, pairs.ids)
         return pairs.of_ids(ids)
     called = []
     for position, records in enumerate(pairs):
         names = [record.id for record in records if record is not None and record.id is not None]
         called.append([*names, pair_name(position, *records, gold_named=True)] if gold_named else names)
-    refuse_unknown(ids, dict.fromkeys(name for names in called for name in names))
+    refuse_unknown_ids(ids, dict.fromkeys(name for names in called for name in names))
     return tuple(p for p, names in zip(pairs, called, strict=True) if not set(names).isdisjoint(ids))
 
 
-def each(pairs: Pairs, step: Callable[[Pair], Pair]) -> Pairs:
+def map_pairs(pairs: Pairs, step: Callable[[Pair], Pair]) -> Pairs:
     """The same pairs, something done to each: it can be pickled."""
-    return pairs.each(step) if is_joined(pairs) else tuple(map(step, pairs))
+    return pairs.each(step) if is_lazy_pairs(pairs) else tuple(map(step, pairs))
 
 
-_COMPARED = 20_000
+_MAX_COMPARED_IDS = 20_000
 """Among so many ids the closest to one that is not there is looked for: 50 ms."""
 
 
-def refuse_unknown(requested: Iterable[str], existing: Collection[str], names: str = "") -> None:
+def refuse_unknown_ids(requested: Iterable[str], existing: Collection[str], names: str = "") -> None:
     """An id that no record has is a slip: what is done with the others alone would hide it.
 
     Args:
@@ -340,11 +344,11 @@ def refuse_unknown(requested: Iterable[str], existing: Collection[str], names: s
     Raises:
         InputError: names the first id that is not there, and the closest that is.
 
-    >>> refuse_unknown(["q1", "q22"], ["q1", "q2"], "p.jsonl")
+    >>> refuse_unknown_ids(["q1", "q22"], ["q1", "q2"], "p.jsonl")
     Traceback (most recent call last):
     planner_eval.base.errors.InputError: p.jsonl: no record has the id 'q22'; did you mean 'q2'?
     """
     for name in requested:
         if name not in existing:
-            hint = did_you_mean(name, islice(existing, _COMPARED), lead="; ")
+            hint = did_you_mean(name, islice(existing, _MAX_COMPARED_IDS), lead="; ")
             raise InputError(f"{names + ': ' if names else ''}no record has the id {name!r}{hint}")

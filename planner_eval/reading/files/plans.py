@@ -11,7 +11,7 @@ from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.record import Record
 
 
-def mended(record: Record, error: ParseError, **options: Any) -> Plan | None:
+def read_repaired_plan(record: Record, error: ParseError, **options: Any) -> Plan | None:
     """The plan that repair would make of a record which strict reading refused; None where none.
 
     Args:

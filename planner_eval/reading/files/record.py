@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import printable
-from planner_eval.reading.dialects.sources import Which
+from planner_eval.reading.dialects.sources import TurnChoice
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 GOLD_TERMS = ("optional", "before", "unordered", "accepted", "omittable")
 """Fields in which a gold record says what else is right."""
 
-BESIDE_GOLD = (*GOLD_TERMS, "alternatives")
+GOLD_COMPANION_FIELDS = (*GOLD_TERMS, "alternatives")
 """What may stand beside a gold plan in its record."""
 
-_READ = ("parse.empty", "parse.shape")
+_READABLE_RECORD_CODES = ("parse.empty", "parse.shape")
 """The codes of errors about records that are JSON, and hold no plan."""
 
 
@@ -54,7 +54,7 @@ class Record(NamedTuple):
     fields: Mapping[str, Any] = {}
     values: list[Any] | None = None
     dialect: str | None = None
-    turn: Which = None
+    turn: TurnChoice = None
     tools: Any = None
     infer: Signatures | bool = False
     among_ids: bool = False
@@ -62,7 +62,7 @@ class Record(NamedTuple):
     @property
     def is_broken(self) -> bool:
         """Whether it is no JSON: neither its fields nor, for certain, its id could be read."""
-        return self.error is not None and not self.fields and self.error.code not in _READ
+        return self.error is not None and not self.fields and self.error.code not in _READABLE_RECORD_CODES
 
     @property
     def name(self) -> str:
@@ -86,7 +86,7 @@ class Record(NamedTuple):
 
 # ----------------------------------------------------------------------
 # What records are called where several files are read as one.
-class Part(NamedTuple):
+class FilePart(NamedTuple):
     """One of several files.
 
     Args:
@@ -110,17 +110,17 @@ class Part(NamedTuple):
             own = self.name
         elif own is None:
             own = self.name if len(self.records) == 1 else f"{self.name}/{self.unnamed}{position + 1}"
-        return below(self.name, own) if self.prefixed else own
+        return prefix_id(self.name, own) if self.prefixed else own
 
     def called(self, record: Record) -> Record:
         """A record under the id that it has among all files."""
         return record._replace(id=self.id(record.id, record.position))
 
 
-def below(name: str, id: str) -> str:
+def prefix_id(name: str, id: str) -> str:
     """An id with the name of its file before it.
 
-    >>> below("a", "q1"), below("a", "a/2")
+    >>> prefix_id("a", "q1"), prefix_id("a", "a/2")
     ('a/q1', 'a/2')
     """
     return id if id == name or id.startswith(f"{name}/") else f"{name}/{id}"

@@ -11,17 +11,17 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.reading.files.demonstrations import mark_of
+from planner_eval.reading.files.demonstrations import find_mark
 from planner_eval.reading.files.files import PlanFile, read_file
 from planner_eval.reading.files.ids import have_ids
 from planner_eval.reading.files.opening import bare_name
-from planner_eval.reading.files.origins import Origin, seen_of
-from planner_eval.reading.files.record import Part, Record, below
-from planner_eval.reading.files.storing import AS_USUAL, IN_MEMORY, Store, is_lazy, is_sharded
-from planner_eval.reading.files.warnings import repeated_ids
+from planner_eval.reading.files.origins import Origin, current_origins
+from planner_eval.reading.files.record import FilePart, Record, prefix_id
+from planner_eval.reading.files.storing import DEFAULT_STORE, IN_MEMORY, Store, is_lazy, is_sharded
+from planner_eval.reading.files.warnings import format_repeated_ids
 
 
-class Listed(NamedTuple):
+class FileListing(NamedTuple):
     """The files that a directory or a pattern stands for.
 
     Args:
@@ -46,13 +46,13 @@ def read_path(path: str, **named: Any) -> PlanFile:
     """
     listed = list_files(path)
     if listed is not None:
-        return _together(path, listed, named)
+        return _join_files(path, listed, named)
     file = read_file(path, **named)
-    mark = mark_of(path)
+    mark = find_mark(path)
     return file._replace(mark=mark, notes=(*file.notes, f"{path}: {mark}")) if mark else file
 
 
-def list_files(path: str) -> Listed | None:
+def list_files(path: str) -> FileListing | None:
     """The files that a directory or a pattern stands for, in order; None where a path is itself a file.
 
     Raises:
@@ -79,13 +79,13 @@ def list_files(path: str) -> Listed | None:
         nothing = f"there is no file {path}, and none that matches it as a pattern"
     else:
         return None
-    notes = _left_out(path, skipped)
+    notes = _format_other_files(path, skipped)
     if not files:
         raise InputError(nothing + (f" ({notes[0].partition(': ')[2]})" if notes else ""))
-    return Listed(tuple(files), notes)
+    return FileListing(tuple(files), notes)
 
 
-def _left_out(path: str, names: Sequence[str]) -> tuple[str, ...]:
+def _format_other_files(path: str, names: Sequence[str]) -> tuple[str, ...]:
     """What a directory has besides files of plans, in words."""
     hidden = sum(name.startswith(".") for name in names)
     directory_count = len(names) - hidden
@@ -99,29 +99,29 @@ def _left_out(path: str, names: Sequence[str]) -> tuple[str, ...]:
     return (f"{path}: left out {' and '.join(phrases)}: {examples}",) if phrases else ()
 
 
-_HELD = 64_000
+_IN_MEMORY_BYTES = 64_000
 """Files of fewer bytes are held in memory, also where all of them are large together."""
 
 
-def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
+def _join_files(path: str, listed: FileListing, named: Mapping[str, Any]) -> PlanFile:
     """The records of all files."""
-    names = dict(zip(listed.files, _names(listed.files), strict=True))
-    store = _store_of(listed.files, named.get("store", AS_USUAL))
-    file_parts: list[Part] = []
+    names = dict(zip(listed.files, _file_names(listed.files), strict=True))
+    store = _choose_store(listed.files, named.get("store", DEFAULT_STORE))
+    file_parts: list[FilePart] = []
     contents: dict[str, None] = {}
     placed: dict[str, int] = {}
     id_field = None
     refused: list[InputError] = []
     origins: list[Origin] = []
     for file, name in names.items():
-        before = seen_of(file)
+        before = current_origins(file)
         try:
             read = read_file(file, **{**named, "store": store})
         except InputError as error:  # a file that cannot be used is a row, as a record is
             refused.append(error)
             reason = str(error).removeprefix(f"{file}: ").removeprefix(f"{file} ")
             unreadable = Record(file, 0, name, None, error=ParseError(reason, code="parse.shape"))
-            file_parts.append(Part(name, (unreadable,), False))
+            file_parts.append(FilePart(name, (unreadable,), False))
             origins += before
             continue
         origins += read.origins
@@ -131,7 +131,7 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
         if is_lazy(read.records):
             read.records.base.close()  # there may be more files than a process may have open
         unnamed = ("prediction " if named.get("role") == "answer" else "record ") if ids else ""
-        file_parts.append(Part(name, read.records, read.many, unnamed=unnamed))
+        file_parts.append(FilePart(name, read.records, read.many, unnamed=unnamed))
         contents |= {read.content: None} if read.content is not None else {}
         id_field = id_field or read.id_field
     if len(refused) == len(listed.files):
@@ -143,13 +143,13 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
     )
 
 
-def _store_of(files: Sequence[str], store: Store) -> Store:
+def _choose_store(files: Sequence[str], store: Store) -> Store:
     """Where each of several files is kept: the larger ones on disk where all are large together."""
     if store.limit is None or sum(_size(file) for file in files) <= store.limit:
         return IN_MEMORY
-    from planner_eval.reading.files.disk_index import folder_at
+    from planner_eval.reading.files.disk_index import open_folder
 
-    return store._replace(folder=folder_at(store.folder), limit=min(store.limit, _HELD))
+    return store._replace(folder=open_folder(store.folder), limit=min(store.limit, _IN_MEMORY_BYTES))
 
 
 def _size(file: str) -> int:
@@ -159,20 +159,20 @@ def _size(file: str) -> int:
         return 0
 
 
-def _records_of(path: str, file_parts: Sequence[Part], store: Store) -> Sequence[Record]:
+def _records_of(path: str, file_parts: Sequence[FilePart], store: Store) -> Sequence[Record]:
     """The records of all files, held in memory where those of each file are."""
     if any(is_lazy(file_part.records) for file_part in file_parts):
-        from planner_eval.reading.files.disk_index import folder_at
-        from planner_eval.reading.files.shards import shards
+        from planner_eval.reading.files.disk_index import open_folder
+        from planner_eval.reading.files.shards import join_shards
 
-        return shards(path, file_parts, folder_at(store.folder))
+        return join_shards(path, file_parts, open_folder(store.folder))
     return tuple(file_part.called(record) for file_part in file_parts for record in file_part.records)
 
 
-def _names(files: Sequence[str]) -> list[str]:
+def _file_names(files: Sequence[str]) -> list[str]:
     """The files' paths below the directory that all of them are in, without their suffixes.
 
-    >>> _names(["runs/a/pred.json", "runs/b/pred.json.gz"]), _names(["runs/q1.json"])
+    >>> _file_names(["runs/a/pred.json", "runs/b/pred.json.gz"]), _file_names(["runs/q1.json"])
     (['a/pred', 'b/pred'], ['q1'])
     """
     folder = os.path.commonpath([os.path.dirname(file) or os.curdir for file in files])
@@ -180,7 +180,7 @@ def _names(files: Sequence[str]) -> list[str]:
     return [os.path.splitext(bare_name(name))[0].replace(os.sep, "/") for name in relative_paths]
 
 
-def by_name(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
+def prefix_ids_by_file(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
     """Two directories with the files' names before the ids, where gold's files use the same ids again.
 
     So files are paired by name, and inside of them records by id. Where either is one file, both stay.
@@ -193,20 +193,20 @@ def by_name(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
         files: dict[str, str] = {}
         named = ((record.id, record.file) for record in gold.records if record.id is not None)
         share_ids = any(files.setdefault(id, file) != file for id, file in named)
-    return (_prefixed(pred), _prefixed(gold)) if share_ids else (pred, gold)
+    return (_prefix_ids(pred), _prefix_ids(gold)) if share_ids else (pred, gold)
 
 
-def _prefixed(file: PlanFile) -> PlanFile:
+def _prefix_ids(file: PlanFile) -> PlanFile:
     """The records with their file's name before their id, so that none is given twice for that."""
 
     def own(record: Record) -> Record:
         named = record.id is None
-        return record if named else record._replace(id=below(file.parts[record.file], str(record.id)))
+        return record if named else record._replace(id=prefix_id(file.parts[record.file], str(record.id)))
 
-    stale = repeated_ids(file.records)
+    stale = format_repeated_ids(file.records)
     if is_sharded(file.records):
         records: Sequence[Record] = file.records.prefixed()
     else:
         records = tuple(map(own, file.records))
-    notes = (*(note for note in file.notes if note not in stale), *repeated_ids(records))
+    notes = (*(note for note in file.notes if note not in stale), *format_repeated_ids(records))
     return file._replace(records=records, notes=notes)

@@ -10,21 +10,31 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from planner_eval.base.errors import AnswerError, ParseError
-from planner_eval.base.json_text import Repeated
+from planner_eval.base.json_text import RepeatedKeyDict
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.reading.dialects.conversations.api_answers import State, are_of_one, ended, failed
-from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, PARTS, WRAPPERS, is_call
-from planner_eval.reading.dialects.conversations.spans import is_span, tools_run
-from planner_eval.reading.dialects.conversations.wrappers import sign_of
-from planner_eval.reading.dialects.finding.plain_prose import is_words
+from planner_eval.reading.dialects.conversations.api_answers import (
+    AnswerState,
+    answer_state,
+    are_answer_pieces,
+    failure_state,
+)
+from planner_eval.reading.dialects.conversations.messages import (
+    ARGUMENT_KEYS,
+    PART_KEYS,
+    WRAPPER_KEYS,
+    is_call,
+)
+from planner_eval.reading.dialects.conversations.spans import has_tool_run, is_span
+from planner_eval.reading.dialects.conversations.wrappers import find_marker_key
+from planner_eval.reading.dialects.finding.plain_prose import is_prose
 from planner_eval.reading.files.fields import (
     ABSENT,
     ANSWER_FIELDS,
+    CALL_LIST_FIELDS,
+    CONVERSATION_FIELDS,
     ID_FIELDS,
-    ITSELF,
-    KNOWN,
-    LISTS,
-    TALKS,
+    PLAN_FIELDS,
+    WHOLE_RECORD,
     value_at,
 )
 from planner_eval.reading.files.frames import TableRow
@@ -35,7 +45,7 @@ from planner_eval.reading.files.frameworks import framework_of
 Object = dict[str, Any]
 
 
-class Chosen(NamedTuple):
+class ChosenFields(NamedTuple):
     """Which fields of a file's records are what; the same for all of them.
 
     Args:
@@ -51,7 +61,7 @@ class Chosen(NamedTuple):
     answers: bool = False
 
 
-class Taken(NamedTuple):
+class PlanSource(NamedTuple):
     """The text or structure of a plan, as it stands in a file; or why there is none."""
 
     source: Any
@@ -66,13 +76,13 @@ class Shape(NamedTuple):
         fits: Whether an object has it; is told whether the object reads as a call.
         take: The plan's text or structure out of a value of this form.
         call: Among calls it is one.
-        holds: One of its fields holds the plan: the file's :class:`Chosen` says which.
+        holds: One of its fields holds the plan: the file's :class:`ChosenFields` says which.
         named: Its id is the record's; a lone call's id names the call.
     """
 
     what: str
     fits: Callable[[Object, bool], bool]
-    take: Callable[[Any, Chosen], Taken]
+    take: Callable[[Any, ChosenFields], PlanSource]
     call: bool = False
     holds: bool = False
     named: bool = False
@@ -89,27 +99,27 @@ def shape_of(value: Any, text_field: str | None = None) -> Shape:
     ['a call', 'a record', 'a text or a list']
     """
     if not isinstance(value, dict):
-        return VALUE
+        return VALUE_SHAPE
     if text_field is not None and value_at(value, text_field) is not ABSENT:
-        return RECORD
+        return RECORD_SHAPE
     if framework_of(value) is not None:
-        return RECORD
+        return RECORD_SHAPE
     call = is_call(value)
     if isinstance(value, TableRow) and not call:
-        return RECORD
-    shapes = SHAPES if call else _NO_CALLS
+        return RECORD_SHAPE
+    shapes = SHAPES if call else _NON_CALL_SHAPES
     for shape in shapes if text_field is None else shapes[:-1]:  # an answer lacks the field that was named
         if shape.fits(value, call):
             return shape
-    return RECORD
+    return RECORD_SHAPE
 
 
-def _answered(data: Object, call: bool) -> bool:
+def _is_name_beside_answer(data: Object, call: bool) -> bool:
     """A name beside an answer is a record's name; a call has arguments, or nothing that may be an answer."""
     return (
         call
-        and not KNOWN.isdisjoint(data)
-        and not any(key in data for key in (*ARGUMENT_KEYS, *WRAPPERS))
+        and not PLAN_FIELDS.isdisjoint(data)
+        and not any(key in data for key in (*ARGUMENT_KEYS, *WRAPPER_KEYS))
         and not _is_plan(data, call)
     )
 
@@ -122,100 +132,113 @@ def _is_answer(data: Object, call: bool) -> bool:
     """Whether an object is an API's answer or a conversation, and no other field may hold a plan."""
     if call:
         return False
-    sign = sign_of(data)
+    sign = find_marker_key(data)
     if sign is None:
-        return is_span(data) and not tools_run([data]) and KNOWN.isdisjoint(data)
-    if sign in _FIELDS:
+        return is_span(data) and not has_tool_run([data]) and PLAN_FIELDS.isdisjoint(data)
+    if sign in _FIELD_MARKERS:
         return False
-    other_fields = KNOWN.intersection(data) - {sign} - _OWN.get(sign, frozenset())
+    other_fields = PLAN_FIELDS.intersection(data) - {sign} - _ANSWER_OWN_FIELDS.get(sign, frozenset())
     filled_fields = (
         other_fields if sign != "error" else [key for key in other_fields if data[key] or data[key] == ""]
     )
     return not filled_fields
 
 
-_FIELDS = frozenset({"messages", "conversations", *LISTS})
+_FIELD_MARKERS = frozenset({"messages", "conversations", *CALL_LIST_FIELDS})
 """Signs of an answer that are fields of records first."""
 
-_OWN: dict[str, frozenset[str]] = {"output": frozenset({"text"}), "type": frozenset({"tool_calls", "output"})}
+_ANSWER_OWN_FIELDS: dict[str, frozenset[str]] = {
+    "output": frozenset({"text"}),
+    "type": frozenset({"tool_calls", "output"}),
+}
 """Fields that answers known by a sign have, and that hold no other plan there."""
 
 
-_FAILED = "Error during inference:"
+_BFCL_FAILURE_PREFIX = "Error during inference:"
 """How BFCL's runner begins what it writes in place of an answer where the API failed."""
 
 
-def _itself(data: Any, _chosen: Chosen) -> Taken:
-    return Taken(data)
+def _take_itself(data: Any, _chosen: ChosenFields) -> PlanSource:
+    return PlanSource(data)
 
 
-def _from_field(data: Object, chosen: Chosen) -> Taken:
+def _take_from_field(data: Object, chosen: ChosenFields) -> PlanSource:
     """What stands in the field of the file's plans, unless fields around it say that it did not end."""
-    state = _ended(data, chosen.content) if chosen.answers else None
-    return _held(data, chosen) if state is None else Taken(None, AnswerError(state.reason, code=state.code))
+    state = _record_answer_state(data, chosen.content) if chosen.answers else None
+    return (
+        _take_field_content(data, chosen)
+        if state is None
+        else PlanSource(None, AnswerError(state.reason, code=state.code))
+    )
 
 
-def _held(data: Object, chosen: Chosen) -> Taken:
+def _take_field_content(data: Object, chosen: ChosenFields) -> PlanSource:
     """What stands in the field of the file's plans, or why nothing does."""
     content = chosen.content
-    if content == ITSELF:
-        return Taken(data)
+    if content == WHOLE_RECORD:
+        return PlanSource(data)
     value = value_at(data, content)
-    if value is ABSENT and not chosen.by_user and any(isinstance(data.get(key), list) for key in LISTS):
-        return Taken(data)
+    if (
+        value is ABSENT
+        and not chosen.by_user
+        and any(isinstance(data.get(key), list) for key in CALL_LIST_FIELDS)
+    ):
+        return PlanSource(data)
     if content is None:
-        if sign_of(data) is not None:  # an answer of an API, with gold beside it
-            return Taken(data)
+        if find_marker_key(data) is not None:  # an answer of an API, with gold beside it
+            return PlanSource(data)
         names = ", ".join(map(repr, list(data)[:6])) or "no fields"
-        return _none(
+        return _no_plan_source(
             f"the record has {names}; none of them is known to hold a plan: name it with --text-field"
         )
-    if isinstance(data, Repeated) and sum(key == content for key, _ in data.pairs) > 1:
-        return _none(f"the record has the field {content!r} more than once")
-    return _from_value(data, value, chosen)
+    if isinstance(data, RepeatedKeyDict) and sum(key == content for key, _ in data.pairs) > 1:
+        return _no_plan_source(f"the record has the field {content!r} more than once")
+    return _take_from_value(data, value, chosen)
 
 
-def _from_value(data: Object, value: Any, chosen: Chosen) -> Taken:
+def _take_from_value(data: Object, value: Any, chosen: ChosenFields) -> PlanSource:
     """The plan that stands in a record's field, or why what stands there is none."""
     content = chosen.content
-    if value is ABSENT or (value is None and content not in LISTS):
+    if value is ABSENT or (value is None and content not in CALL_LIST_FIELDS):
         what = f"{content!r} is null" if value is None else f"the record has no {content!r}"
-        return _none(f"there is no plan: {what}, the field of this file's plans", "parse.empty")
-    if value == {} or (value == [] and content in TALKS):
-        return _none(f"there is no plan: {content!r} is empty", "parse.empty")
+        return _no_plan_source(f"there is no plan: {what}, the field of this file's plans", "parse.empty")
+    if value == {} or (value == [] and content in CONVERSATION_FIELDS):
+        return _no_plan_source(f"there is no plan: {content!r} is empty", "parse.empty")
     if not isinstance(value, (str, list, dict, type(None))):
-        return _none(f"the record's {content!r} is {value!r}, expected a plan as text or as JSON")
-    if content in LISTS:
-        return _from_list(data, value, chosen)
+        return _no_plan_source(f"the record's {content!r} is {value!r}, expected a plan as text or as JSON")
+    if content in CALL_LIST_FIELDS:
+        return _take_from_list(data, value, chosen)
     if isinstance(value, list) and value and all(isinstance(turn, list) for turn in value):
         joined = join_turns(value)
-        return Taken(value if joined is None else joined)
-    if isinstance(value, str) and value.startswith(_FAILED):
-        state = failed(value)
-        return Taken(None, AnswerError(state.reason, code=state.code))
-    return _alone(data, value, chosen)
+        return PlanSource(value if joined is None else joined)
+    if isinstance(value, str) and value.startswith(_BFCL_FAILURE_PREFIX):
+        state = failure_state(value)
+        return PlanSource(None, AnswerError(state.reason, code=state.code))
+    return _take_answer_alone(data, value, chosen)
 
 
-def _from_list(data: Object, value: Any, chosen: Chosen) -> Taken:
+def _take_from_list(data: Object, value: Any, chosen: ChosenFields) -> PlanSource:
     """The plan out of a field that lists calls: null calls nothing, a text is the JSON text of the list."""
     if value is None or (isinstance(value, str) and value.strip() == "null"):
-        return Taken([])
+        return PlanSource([])
     if isinstance(value, str) and not value.strip():
-        return _none(f"there is no plan: {chosen.content!r} is an empty text", "parse.empty")
-    return Taken(value if chosen.by_user or isinstance(value, str) else data)
+        return _no_plan_source(f"there is no plan: {chosen.content!r} is an empty text", "parse.empty")
+    return PlanSource(value if chosen.by_user or isinstance(value, str) else data)
 
 
-def _alone(data: Object, value: Any, chosen: Chosen) -> Taken:
+def _take_answer_alone(data: Object, value: Any, chosen: ChosenFields) -> PlanSource:
     """An answer, unless calls are listed beside it that its file's first records did not have."""
-    if chosen.by_user or data.keys().isdisjoint(_BESIDE):  # as most are
-        return Taken(value)
-    lists = LISTS if chosen.content in ANSWER_FIELDS else ()
+    if chosen.by_user or data.keys().isdisjoint(_CALL_SOURCE_FIELDS):  # as most are
+        return PlanSource(value)
+    lists = CALL_LIST_FIELDS if chosen.content in ANSWER_FIELDS else ()
     other = next((key for key in lists if data.get(key) and isinstance(data[key], (list, dict))), None)
-    if other is None and chosen.content in ENDS:
-        other = next((key for key in RUNS if key in data and _runs_tools(data[key])), None)
+    if other is None and chosen.content in FINAL_ANSWER_FIELDS:
+        other = next((key for key in RUN_FIELDS if key in data and _runs_tools(data[key])), None)
     if other is None:
-        return Taken(value)
-    return _none(f"calls stand in {other!r} too, beside {chosen.content!r}: name the field with --text-field")
+        return PlanSource(value)
+    return _no_plan_source(
+        f"calls stand in {other!r} too, beside {chosen.content!r}: name the field with --text-field"
+    )
 
 
 def join_turns(turns: list[Any]) -> list[Any] | str | None:
@@ -249,59 +272,63 @@ def join_turns(turns: list[Any]) -> list[Any] | str | None:
     if len(texts) + len(calls) < len(items):
         return None
     if calls:
-        return calls if all(is_words(text) or not text.strip() for text in texts) else items
-    return "\n".join(texts) if any(map(is_words, texts)) else texts
+        return calls if all(is_prose(text) or not text.strip() for text in texts) else items
+    return "\n".join(texts) if any(map(is_prose, texts)) else texts
 
 
-ENDS = ("response", "completion", "text", "answer", "result", "output")
+FINAL_ANSWER_FIELDS = ("response", "completion", "text", "answer", "result", "output")
 """Fields in which an agent's run has the answer that it gives in the end."""
-RUNS = ("intermediate_steps", "trajectory", "sources", "steps", "trace")
+RUN_FIELDS = ("intermediate_steps", "trajectory", "sources", "steps", "trace")
 """Fields in which it has the tools that it ran."""
 
-_BESIDE = frozenset({*LISTS, *RUNS})
+_CALL_SOURCE_FIELDS = frozenset({*CALL_LIST_FIELDS, *RUN_FIELDS})
 
 
 def _runs_tools(value: Any, depth: int = 0) -> bool:
     """Whether something in what an agent tells of its run names a tool."""
     if isinstance(value, dict):
-        named = any(isinstance(value.get(key), str) for key in _RUN) or value.get("tool_calls")
+        named = any(isinstance(value.get(key), str) for key in _RUN_TOOL_KEYS) or value.get("tool_calls")
         return bool(named) or (depth < 6 and any(_runs_tools(inner, depth + 1) for inner in value.values()))
     return isinstance(value, list) and depth < 6 and any(_runs_tools(item, depth + 1) for item in value[:100])
 
 
-_RUN = ("tool", "tool_name", "tool_name_0", "toolName", "tool_input", "function")
+_RUN_TOOL_KEYS = ("tool", "tool_name", "tool_name_0", "toolName", "tool_input", "function")
 """Keys of a tool's name there."""
 
 
-def _ended(data: Object, content: str | None) -> State | None:
+def _record_answer_state(data: Object, content: str | None) -> AnswerState | None:
     """Why a record's answer is none that counts: by the record's fields, or by those on the way to it."""
     if content is None or content in data or "." not in content:
-        return ended(data)
+        return answer_state(data)
     around: list[Any] = [data]
     steps = content.split(".")
     around += [value_at(data, ".".join(steps[:end])) for end in range(1, len(steps))]
-    return next((state for parent in around if isinstance(parent, dict) and (state := ended(parent))), None)
+    return next(
+        (state for parent in around if isinstance(parent, dict) and (state := answer_state(parent))), None
+    )
 
 
-def _none(reason: str, code: str = "parse.shape") -> Taken:
-    return Taken(None, ParseError(reason, code=code))
+def _no_plan_source(reason: str, code: str = "parse.shape") -> PlanSource:
+    return PlanSource(None, ParseError(reason, code=code))
 
 
-VALUE = Shape("a text or a list", lambda data, call: False, _itself)
+VALUE_SHAPE = Shape("a text or a list", lambda data, call: False, _take_itself)
 """What is no object."""
 
-RECORD = Shape("a record", lambda data, call: True, _from_field, holds=True, named=True)
+RECORD_SHAPE = Shape("a record", lambda data, call: True, _take_from_field, holds=True, named=True)
 """An object that is nothing else."""
 
 SHAPES = (
-    Shape("a name beside an answer", _answered, _from_field, call=True, holds=True, named=True),
-    Shape("a call", lambda data, call: call, _itself, call=True),
-    Shape("a plan or a message", _is_plan, _itself, named=True),
-    Shape("an answer of an API, or a conversation", _is_answer, _itself, named=True),
+    Shape(
+        "a name beside an answer", _is_name_beside_answer, _take_from_field, call=True, holds=True, named=True
+    ),
+    Shape("a call", lambda data, call: call, _take_itself, call=True),
+    Shape("a plan or a message", _is_plan, _take_itself, named=True),
+    Shape("an answer of an API, or a conversation", _is_answer, _take_itself, named=True),
 )
-"""The forms of objects, in the order in which they are asked; what fits none is a :data:`RECORD`."""
+"""The forms of objects, in the order in which they are asked; what fits none is a :data:`RECORD_SHAPE`."""
 
-_NO_CALLS = SHAPES[2:]
+_NON_CALL_SHAPES = SHAPES[2:]
 
 
 class Item(NamedTuple):
@@ -317,7 +344,7 @@ class Item(NamedTuple):
     """
 
     data: Any
-    shape: Shape = VALUE
+    shape: Shape = VALUE_SHAPE
     line: int | None = None
     error: ParseError | None = None
     text: str = ""
@@ -331,16 +358,16 @@ class Item(NamedTuple):
 # list.
 # Each of its parts looks like a record on its own: a text has the name of a field that holds an answer. So a
 # list is taken for a message's content by signs that records do not have, and for records otherwise.
-_WORDS = frozenset({"text", "input_text", "output_text", "refusal"})
+_TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
 """Types of parts that only say something: many of them may be the answers of many."""
 
-_WORDED = frozenset({
+_TEXT_PART_KEYS = frozenset({
     "type", "text", "refusal", "citations", "annotations", "logprobs", "cache_control", "state", "signature",
     "providerMetadata", "providerOptions", "provider_metadata", "extras",
 })  # fmt: skip
 """All keys that such a part has."""
 
-_SILENT = frozenset({
+_SILENT_TYPES = frozenset({
     "thinking", "redacted_thinking", "reasoning", "step-start", "tool_result", "tool-result", "tool-error",
     "compaction", "function_call_output", "custom_tool_call_output", "tool_call_response", "image",
     "image_url", "input_image", "document", "input_file", "source-url", "source-document", "file",
@@ -351,12 +378,12 @@ _SILENT = frozenset({
 _TEXT_FIELDS = frozenset({"text", "output", "result", "response"})
 """Fields that hold an answer in records, and in such parts what was thought or what a tool gave."""
 
-_NAMES = frozenset(ID_FIELDS) - {"id"}
-_WRAPPED = frozenset({"toolUse", "functionCall", "function_call"})
-_TOLD = frozenset({"toolResult", "functionResponse", "function_response"})
+_RECORD_ID_FIELDS = frozenset(ID_FIELDS) - {"id"}
+_CALL_WRAPPER_KEYS = frozenset({"toolUse", "functionCall", "function_call"})
+_TOOL_RESULT_KEYS = frozenset({"toolResult", "functionResponse", "function_response"})
 
 
-_CALLING = ('"tool_use"', '"tool-call"', '"toolUse"', '"functionCall"', '"function_call"')
+_CALL_SIGNS = ('"tool_use"', '"tool-call"', '"toolUse"', '"functionCall"', '"function_call"')
 """What stands in the text of a part that makes a call."""
 
 
@@ -377,31 +404,33 @@ def are_parts(items: Sequence[Item], broken: str = "") -> bool:
     first = items[0].data if items else None
     if not isinstance(first, dict):
         return False
-    if isinstance(first.get("type"), str) and _kind(items[0]) is not None:
-        kinds = set(map(_kind, items))
-        silent = kinds == {"words"} and not any(sign in broken for sign in _CALLING)
+    if isinstance(first.get("type"), str) and _part_kind(items[0]) is not None:
+        kinds = set(map(_part_kind, items))
+        silent = kinds == {"words"} and not any(sign in broken for sign in _CALL_SIGNS)
         return None not in kinds and (not silent or (len(items) == 1 and not broken))
     if _is_plain_part(items[0]):
-        called = any(not _WRAPPED.isdisjoint(item.data) for item in items if isinstance(item.data, dict))
-        return (called or any(sign in broken for sign in _CALLING)) and all(map(_is_plain_part, items))
-    return not broken and are_of_one([item.data for item in items])
+        called = any(
+            not _CALL_WRAPPER_KEYS.isdisjoint(item.data) for item in items if isinstance(item.data, dict)
+        )
+        return (called or any(sign in broken for sign in _CALL_SIGNS)) and all(map(_is_plain_part, items))
+    return not broken and are_answer_pieces([item.data for item in items])
 
 
 def are_texts(items: Sequence[Item]) -> bool:
     """Whether objects are several texts alone, of which nothing says whether they are one message's."""
-    return len(items) > 1 and all(item.line is None and _kind(item) == "words" for item in items)
+    return len(items) > 1 and all(item.line is None and _part_kind(item) == "words" for item in items)
 
 
-def _kind(item: Item) -> str | None:
+def _part_kind(item: Item) -> str | None:
     """Whether a part with a type makes a call, says something or neither; None where it is no part."""
     data = item.data
     kind = data.get("type") if isinstance(data, dict) else None
     if not isinstance(kind, str) or "role" in data:
         return None
-    if kind in _WORDS:
-        return "words" if _WORDED.issuperset(data) else None
-    if kind in _SILENT or kind.endswith("_tool_result"):
-        return "silent" if (KNOWN | _NAMES).isdisjoint(data.keys() - _TEXT_FIELDS) else None
+    if kind in _TEXT_TYPES:
+        return "words" if _TEXT_PART_KEYS.issuperset(data) else None
+    if kind in _SILENT_TYPES or kind.endswith("_tool_result"):
+        return "silent" if (PLAN_FIELDS | _RECORD_ID_FIELDS).isdisjoint(data.keys() - _TEXT_FIELDS) else None
     return "call" if item.shape.call and not item.shape.holds else None
 
 
@@ -410,4 +439,4 @@ def _is_plain_part(item: Item) -> bool:
     if not isinstance(item.data, dict):
         return False
     keys: set[Any] = {key for key, value in item.data.items() if value is not None}
-    return bool(keys) and keys <= PARTS | _WRAPPED | _TOLD
+    return bool(keys) and keys <= PART_KEYS | _CALL_WRAPPER_KEYS | _TOOL_RESULT_KEYS

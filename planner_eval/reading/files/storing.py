@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from planner_eval.base.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from planner_eval.reading.files.disk_index import Folder
-    from planner_eval.reading.files.disk_pairs import Joined
-    from planner_eval.reading.files.disk_records import Indexed
+    from planner_eval.reading.files.disk_index import IndexFolder
+    from planner_eval.reading.files.disk_pairs import LazyPairs
+    from planner_eval.reading.files.disk_records import LazyRecords
     from planner_eval.reading.files.shards import Shards
 
 
@@ -26,20 +26,20 @@ class Store(NamedTuple):
         spread: Does that for all pieces, in order, as ``map`` does: a pool's ``imap`` in several processes.
     """
 
-    folder: str | Folder | None = None
+    folder: str | IndexFolder | None = None
     limit: int | None = 8_000_000
     piece: int = 4_000_000
     spread: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map
 
 
-AS_USUAL = Store()
+DEFAULT_STORE = Store()
 """What is large lies in a temporary folder."""
 
 IN_MEMORY = Store(limit=None)
 """Files are read whole, whatever their size."""
 
 
-def is_lazy(records: Any) -> TypeGuard[Indexed]:
+def is_lazy(records: Any) -> TypeGuard[LazyRecords]:
     """Whether records are read when they are asked for, by an index of their files.
 
     >>> is_lazy(())
@@ -48,7 +48,7 @@ def is_lazy(records: Any) -> TypeGuard[Indexed]:
     return getattr(type(records), "by_index", False)
 
 
-def is_stored(records: Any) -> TypeGuard[Indexed]:
+def is_stored(records: Any) -> TypeGuard[LazyRecords]:
     """Whether they are, and are all those of their files, for which the index can answer.
 
     >>> is_stored(())
@@ -66,10 +66,10 @@ def is_sharded(records: Any) -> TypeGuard[Shards]:
     return getattr(type(records), "of_several", False)
 
 
-def is_joined(pairs: Any) -> TypeGuard[Joined]:
+def is_lazy_pairs(pairs: Any) -> TypeGuard[LazyPairs]:
     """Whether pairs are read when they are asked for.
 
-    >>> is_joined(())
+    >>> is_lazy_pairs(())
     False
     """
     return getattr(type(pairs), "by_index", False)

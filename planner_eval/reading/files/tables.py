@@ -12,20 +12,20 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.limits import STREAM_LIMIT
-from planner_eval.reading.files.encoding import ODD, odd_byte
+from planner_eval.base.limits import MAX_STREAM_BYTES
+from planner_eval.reading.files.encoding import INVALID_BYTE, invalid_byte_error
 from planner_eval.reading.files.frames import TableRow, row_data
 from planner_eval.reading.files.shapes import Item
 
-_BATCH = 100
+_BATCH_ROWS = 100
 """Rows of a Parquet file that are decoded at once: few, for each may be large."""
 
-_BUFFER = 1 << 16
+_BUFFER_BYTES = 1 << 16
 """Bytes of a column that are read at once of one that is not held in memory."""
 
 
 # ---------------------------------------------------------------- CSV and TSV
-class Row(NamedTuple):
+class CellRow(NamedTuple):
     """A row of cells: the line on which it begins, its cells, and why there are no more."""
 
     line: int
@@ -47,7 +47,7 @@ def separated_items(text: str, delimiter: str, name: str) -> Iterator[Item]:
     >>> [item.data for item in separated_items('id,output\nq1,"f(a=""x"")"\nq2,\n', ",", "p.csv")]
     [{'id': 'q1', 'output': 'f(a="x")'}, {'id': 'q2'}]
     """
-    rows = separated(text, delimiter)
+    rows = read_separated_rows(text, delimiter)
     header = next(rows)
     if header.error is not None:
         raise InputError(f"{name}, line {header.line}: {header.error}; expected the names of the columns")
@@ -59,11 +59,11 @@ def separated_items(text: str, delimiter: str, name: str) -> Iterator[Item]:
     if row is None:
         raise InputError(f"{name} has a line of column names and no rows")
     while row is not None:
-        yield _item(row, columns)
+        yield _row_item(row, columns)
         row = next(rows, None)
 
 
-def _item(row: Row, columns: Sequence[str]) -> Item:
+def _row_item(row: CellRow, columns: Sequence[str]) -> Item:
     line, cells, error = row
     # Of a row that is broken the first cell is certain, and may be its id.
     first = json.dumps(dict(zip(columns, cells[:1], strict=False))) if error is None or cells else ""
@@ -71,14 +71,14 @@ def _item(row: Row, columns: Sequence[str]) -> Item:
         error = f"cells in the row: {len(cells)}, columns in the header: {len(columns)}"
     if error is not None:
         return Item(None, line=line, error=ParseError(error), text=first)
-    odd = next((cell for cell in cells if re.search(ODD, cell)), None)
+    odd = next((cell for cell in cells if re.search(INVALID_BYTE, cell)), None)
     if odd is not None:
-        return Item(None, line=line, error=odd_byte(odd), text="" if odd is cells[0] else first)
+        return Item(None, line=line, error=invalid_byte_error(odd), text="" if odd is cells[0] else first)
     record = {column: cell for column, cell in zip(columns, cells, strict=True) if cell}
     return Item(TableRow(record), line=line)
 
 
-def separated(text: str, delimiter: str) -> Iterator[Row]:
+def read_separated_rows(text: str, delimiter: str) -> Iterator[CellRow]:
     r"""The rows of a text of separated values; one with broken quotes ends with its line, and has an error.
 
     A cell in quotes may hold delimiters, line ends, and quotes written twice. Empty lines are passed over.
@@ -87,7 +87,7 @@ def separated(text: str, delimiter: str) -> Iterator[Row]:
         text: The text.
         delimiter: What stands between cells.
 
-    >>> [(row.line, row.cells, row.error) for row in separated('a,"b\n,c\nd,e', ",")][1:]
+    >>> [(row.line, row.cells, row.error) for row in read_separated_rows('a,"b\n,c\nd,e', ",")][1:]
     [(2, ['', 'c'], None), (3, ['d', 'e'], None)]
     """
     cell = re.compile(rf'"((?:[^"]++|"")*+)"|([^"{delimiter}\r\n][^{delimiter}\r\n]*+)?+')
@@ -98,22 +98,22 @@ def separated(text: str, delimiter: str) -> Iterator[Row]:
             line += text[offset] == ends
             offset += 1
             continue
-        cells, end, error = _cells(text, offset, cell, delimiter)
+        cells, end, error = _read_cells(text, offset, cell, delimiter)
         lines = text.count(ends, offset, end)
         misread = lines and width is not None and len(cells) != width  # a quote that another row's closed
-        yield Row(line, cells, error or ("a quote is not closed where it should be" if misread else None))
+        yield CellRow(line, cells, error or ("a quote is not closed where it should be" if misread else None))
         width = width or len(cells)
         if error or misread:
             spent += end - offset
             if spent > 4 * len(text) + 1_000_000:
-                yield Row(line + 1, [], "so many quotes are never closed that the rest is not read")
+                yield CellRow(line + 1, [], "so many quotes are never closed that the rest is not read")
                 return
             stop = text.find(ends, offset)
             end, lines = (len(text), 0) if stop < 0 else (stop, 0)
         offset, line = end, line + lines
 
 
-def _cells(
+def _read_cells(
     text: str, offset: int, cell: re.Pattern[str], delimiter: str
 ) -> tuple[list[str], int, str | None]:
     """The cells of the row at a place, the place after it, and what is wrong with its quotes."""
@@ -159,12 +159,12 @@ def parquet_items(data: bytes | bytearray | str, name: str) -> Iterator[Item]:
     try:
         source = data if isinstance(data, str) else pyarrow.BufferReader(data)
         file = pyarrow.parquet.ParquetFile(
-            source, buffer_size=_BUFFER if source is data else 0, pre_buffer=False
+            source, buffer_size=_BUFFER_BYTES if source is data else 0, pre_buffer=False
         )
-        for batch in file.iter_batches(batch_size=_BATCH):
+        for batch in file.iter_batches(batch_size=_BATCH_ROWS):
             size += batch.nbytes
-            if size > STREAM_LIMIT:
-                raise InputError(f"{name} unpacks to more than {STREAM_LIMIT:,} bytes, the limit")
+            if size > MAX_STREAM_BYTES:
+                raise InputError(f"{name} unpacks to more than {MAX_STREAM_BYTES:,} bytes, the limit")
             yield from map(Item, row_data(batch.to_pylist(maps_as_pydicts="strict")))
     except InputError:
         raise

@@ -9,26 +9,26 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_files import read_json, read_json_lines
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import did_you_mean, shown
+from planner_eval.base.text import did_you_mean, one_line_json
 from planner_eval.reading.dialects.conversations.messages import join_messages
-from planner_eval.reading.files.encoding import decoded
-from planner_eval.reading.files.fields import HEAD, choose_id, has, id_text, value_at
+from planner_eval.reading.files.encoding import decode_text
+from planner_eval.reading.files.fields import HEAD_SIZE, choose_id, has_field, id_text, value_at
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.opening import open_path
 from planner_eval.reading.files.record import Record
 
 # ----------------------------------------------------------------------
 # The state in which the tools of a record begin: a field of the record, or what a file says.
-FIELDS = ("state", "initial_state", "initial_config")
+STATE_FIELDS = ("state", "initial_state", "initial_config")
 """Fields that hold the state in which a record begins; BFCL has the last. A text in the first is none."""
 
-NONE = "none"
+NO_STATE = "none"
 """What the user says who wants none of these read."""
 
 
-class States(NamedTuple):
+class StateSource(NamedTuple):
     """Where the states are that records begin in.
 
     Args:
@@ -39,7 +39,7 @@ class States(NamedTuple):
         file: The file that it is from.
     """
 
-    fields: tuple[str, ...] = FIELDS
+    fields: tuple[str, ...] = STATE_FIELDS
     named: bool = False
     shared: Any = None
     listed: Mapping[str, Any] | None = None
@@ -56,7 +56,7 @@ class States(NamedTuple):
         Raises:
             InputError: the file of states has none for it.
 
-        >>> States().of(Record("p.jsonl", 0, "q1", "f()", fields={"state": {"rows": []}}))
+        >>> StateSource().of(Record("p.jsonl", 0, "q1", "f()", fields={"state": {"rows": []}}))
         {'rows': []}
         """
         if self.listed is not None:
@@ -66,100 +66,108 @@ class States(NamedTuple):
             return self.listed[named]
         if self.shared is not None or record is None:
             return self.shared
-        values = {field: value_at(record.fields, field) for field in self.fields if has(record.fields, field)}
+        values = {
+            field: value_at(record.fields, field) for field in self.fields if has_field(record.fields, field)
+        }
         if not self.named and isinstance(values.get("state"), str):
             del values["state"]  # of an address, of an order
         present = [value for value in values.values() if value is not None]
         return next((value for value in present if isinstance(value, dict)), present[0] if present else None)
 
 
-def states_of(source: Any, records: Sequence[Record] = ()) -> States:
+def find_states(source: Any, records: Sequence[Record] = ()) -> StateSource:
     """Where the states are, from what a user gives.
 
     Args:
-        source: None for :data:`FIELDS` of the records; the path of a file, the name of a field, or
-            :data:`NONE`; or the one state of all, as JSON data that is no text.
+        source: None for :data:`STATE_FIELDS` of the records; the path of a file, the name of a field, or
+            :data:`NO_STATE`; or the one state of all, as JSON data that is no text.
         records: The records, of which one at least must have a field that is named.
 
     Raises:
         InputError: there is no such file or field, or the file holds no states.
 
-    >>> states_of({"rows": []}).of(None)
+    >>> find_states({"rows": []}).of(None)
     {'rows': []}
     """
-    if source is None or isinstance(source, States):
-        return source or States()
-    if source == NONE:
-        return States(())
+    if source is None or isinstance(source, StateSource):
+        return source or StateSource()
+    if source == NO_STATE:
+        return StateSource(())
     if not isinstance(source, (str, os.PathLike)):
-        return States((), shared=source)
+        return StateSource((), shared=source)
     name = os.fspath(source)
     if os.path.exists(name) or name == "-":
-        return _read(name)
-    if not any(has(record.fields, name) for record in records):
+        return _read_states(name)
+    if not any(has_field(record.fields, name) for record in records):
         raise InputError(
             f"there is no file {name}, nor has a record a field of that name: an initial state is a JSON "
             "object for all records, records with id and state in a .jsonl file, or a field of the records"
         )
-    return States((name,), named=True)
+    return StateSource((name,), named=True)
 
 
-def _read(name: str) -> States:
+def _read_states(name: str) -> StateSource:
     opened = open_path(name, "states")
-    text = decoded(opened.data, name).text
+    text = decode_text(opened.data, name).text
     if opened.inner.endswith((".jsonl", ".ndjson")):
         lines = list(read_json_lines(text))
         broken = next((line.error for line in lines if line.error is not None), None)
         if broken is not None:
             raise InputError(f"{name}, {broken.brief}")
-        return _listed(name, [(f"{name}, line {line.number}", line.data) for line in lines])
+        return _build_states(name, [(f"{name}, line {line.number}", line.data) for line in lines])
     try:
         data = read_json(text)
     except ParseError as error:
         raise InputError(f"{name}, {error.brief}") from None
     if isinstance(data, list):
-        return _listed(name, [(f"{name}, record {n}", item) for n, item in enumerate(data, 1)])
+        return _build_states(name, [(f"{name}, record {n}", item) for n, item in enumerate(data, 1)])
     if not isinstance(data, dict):
-        raise InputError(f"{name}: expected an object, the state of all records, found {shown(data, 60)}")
-    return States((), shared=data, file=name)
+        raise InputError(
+            f"{name}: expected an object, the state of all records, found {one_line_json(data, 60)}"
+        )
+    return StateSource((), shared=data, file=name)
 
 
-def _listed(name: str, rows: Sequence[tuple[str, Any]]) -> States:
+def _build_states(name: str, rows: Sequence[tuple[str, Any]]) -> StateSource:
     """The states of records with ids."""
     key = choose_id([row for _, row in rows if isinstance(row, dict)])
     listed: dict[str, Any] = {}
     for where, row in rows:
         named = id_text(value_at(row, key)) if key is not None and isinstance(row, dict) else None
         field = next(
-            (candidate for candidate in FIELDS if isinstance(row, dict) and row.get(candidate) is not None),
+            (
+                candidate
+                for candidate in STATE_FIELDS
+                if isinstance(row, dict) and row.get(candidate) is not None
+            ),
             None,
         )
         if named is None or field is None:
             lacking = "an id" if named is None else "a state"
             raise InputError(
-                f"{where}: expected a record with an id and {' or '.join(FIELDS)}, found none "
-                f"with {lacking}: {shown(row, 60)}"
+                f"{where}: expected a record with an id and {' or '.join(STATE_FIELDS)}, found none "
+                f"with {lacking}: {one_line_json(row, 60)}"
             )
         if named in listed:
             raise InputError(f"{where}: the id {named} has a state already")
         listed[named] = row[field]
     if not listed:
         raise InputError(f"{name}: there is no state in it")
-    return States((), listed=listed, file=name)
+    return StateSource((), listed=listed, file=name)
 
 
 # ----------------------------------------------------------------------
 # Which field of records holds the question, or the conversation.
-QUESTIONS = (
+QUESTION_FIELDS = (
     "question", "query", "input", "user_query", "instruction", "user_input", "utterance", "prompt", "request",
     "task", "conversations", "conversation", "messages", "dialogue", "dialog",
 )  # fmt: skip
 """Fields that hold what was asked, the likeliest first."""
 
-SURE = ("question", "query")
+CERTAIN_QUESTION_FIELDS = ("question", "query")
 """Those of which any text or number is one; a request or a task may be known by its number or its name."""
 
-_NAME = later(r"(?a:[\w.:/-]*\d[\w.:/-]*)")
+_TASK_NAME = lazy_pattern(r"(?a:[\w.:/-]*\d[\w.:/-]*)")
 """A text that names a task and asks nothing: one word with a digit in it, such as a hash."""
 
 
@@ -176,16 +184,18 @@ def question_field(query: str | None, *files: PlanFile) -> tuple[str | None, lis
     if query == "":
         return None, []
     for file in files:
-        seen = [record.fields for record in islice(file.records, HEAD)]
-        words, numbers = (QUESTIONS, SURE) if query is None else ((query,), (query,))
-        asking = (name for name in words if any(_asks(fields.get(name), name in numbers) for fields in seen))
+        seen = [record.fields for record in islice(file.records, HEAD_SIZE)]
+        words, numbers = (QUESTION_FIELDS, CERTAIN_QUESTION_FIELDS) if query is None else ((query,), (query,))
+        asking = (
+            name for name in words if any(_is_question(fields.get(name), name in numbers) for fields in seen)
+        )
         counting = (name for name in numbers if any(_is_number(fields.get(name)) for fields in seen))
         name = next(chain(asking, counting), None)
         if name is not None:
             return name, [f'question: field "{name}" of {file.name}']
     if query is not None:
         names = dict.fromkeys(
-            key for file in files for record in islice(file.records, HEAD) for key in record.fields
+            key for file in files for record in islice(file.records, HEAD_SIZE) for key in record.fields
         )
         if query in names:
             raise InputError(f"--query {query!r}: no record asks anything there: its values are no words")
@@ -195,14 +205,14 @@ def question_field(query: str | None, *files: PlanFile) -> tuple[str | None, lis
     return None, []
 
 
-def _asks(value: Any, sure: bool) -> bool:
+def _is_question(value: Any, sure: bool) -> bool:
     """Whether a value may be a question: words, or what was said turn by turn.
 
-    >>> [_asks(text, sure=False) for text in ("Who?", "69d9bc51e53e4874", "task-12")]
+    >>> [_is_question(text, sure=False) for text in ("Who?", "69d9bc51e53e4874", "task-12")]
     [True, False, False]
     """
     if isinstance(value, str):
-        return bool(value.strip()) and (sure or not _NAME.fullmatch(value.strip()))
+        return bool(value.strip()) and (sure or not _TASK_NAME.fullmatch(value.strip()))
     value = join_messages(value)
     return isinstance(value, list) and bool(value) and all(isinstance(turn, dict) for turn in value)
 

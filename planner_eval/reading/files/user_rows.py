@@ -9,7 +9,7 @@ from planner_eval.reading.dialects import table
 from planner_eval.reading.files import frameworks
 from planner_eval.reading.files.frameworks import Framework
 
-Row: TypeAlias = table.Wrapper | Framework
+UserRow: TypeAlias = table.Wrapper | Framework
 
 
 def add_file(path: str) -> tuple[str, ...]:
@@ -21,13 +21,13 @@ def add_file(path: str) -> tuple[str, ...]:
     Raises:
         InputError: the file cannot be read, or a row of it cannot be used.
     """
-    rows = parse(table.read_document(path), path)
-    table.add_proved([row for row in rows if isinstance(row, table.Wrapper)], path)
-    frameworks.add(row for row in rows if isinstance(row, Framework))
+    rows = parse(table.read_toml(path), path)
+    table.add_proved_rows([row for row in rows if isinstance(row, table.Wrapper)], path)
+    frameworks.add_frameworks(row for row in rows if isinstance(row, Framework))
     return tuple(row.name for row in rows)
 
 
-def parse(document: Mapping[str, Any], source: str) -> tuple[Row, ...]:
+def parse(document: Mapping[str, Any], source: str) -> tuple[UserRow, ...]:
     """The rows of a file's tables.
 
     Args:
@@ -37,28 +37,28 @@ def parse(document: Mapping[str, Any], source: str) -> tuple[Row, ...]:
     Raises:
         InputError: there is no row, or one cannot be used.
 
-    >>> own = {"framework": [{"name": "ours", "sign": ["steps"], "answer": "steps"}]}
-    >>> [row.name for row in parse(own, "own.toml")]
+    >>> unshipped_rows = {"framework": [{"name": "ours", "sign": ["steps"], "answer": "steps"}]}
+    >>> [row.name for row in parse(unshipped_rows, "own.toml")]
     ['ours']
     """
-    rows = frameworks.rows_of(document["framework"], source) if "framework" in document else []
+    rows = frameworks.parse_frameworks(document["framework"], source) if "framework" in document else []
     if rows and "dialect" not in document:
         return tuple(rows)
     return (*table.rows_in(document, source).values(), *rows)
 
 
-def added() -> tuple[Row, ...]:
+def added_rows() -> tuple[UserRow, ...]:
     """The rows that this process has added; another one that shall read as it does needs them."""
-    return (*table.added(), *frameworks.added())
+    return (*table.added_rows(), *frameworks.added_frameworks())
 
 
-def own() -> tuple[Row, ...]:
+def unshipped_rows() -> tuple[UserRow, ...]:
     """The rows that are not shipped."""
-    return (*table.own(), *frameworks.added())
+    return (*table.custom_rows(), *frameworks.added_frameworks())
 
 
-def add(rows: Iterable[Row]) -> None:
+def add_rows(rows: Iterable[UserRow]) -> None:
     """Add rows that another process has, which has checked them."""
     rows = tuple(rows)
-    frameworks.add(row for row in rows if isinstance(row, Framework))
-    table.add(row for row in rows if isinstance(row, table.Wrapper))
+    frameworks.add_frameworks(row for row in rows if isinstance(row, Framework))
+    table.add_rows(row for row in rows if isinstance(row, table.Wrapper))

@@ -6,17 +6,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.reading.traces.run import SECOND, Run, Span
+from planner_eval.reading.traces.run import NANOSECONDS_PER_SECOND, Run, Span
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """A span on the path, and for how many nanoseconds the trace waited for it alone."""
 
     span: Span
     time: int
 
 
-class Path(NamedTuple):
+class CriticalPath(NamedTuple):
     """The steps in time, and how long the whole trace took.
 
     Args:
@@ -27,7 +27,7 @@ class Path(NamedTuple):
         unsaid: For how long they did.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[PathStep, ...]
     whole: int
     beside: tuple[Span, ...] = ()
     unsaid: int = 0
@@ -38,7 +38,7 @@ class Path(NamedTuple):
         return sum(step.time for step in self.steps)
 
 
-def critical_path(run: Run) -> Path | None:
+def critical_path(run: Run) -> CriticalPath | None:
     """The chain of tools and models that a trace waited for, from its end back to its beginning.
 
     From the end of the trace back, the tool or model that ended last is what was waited for, down to its
@@ -58,33 +58,33 @@ def critical_path(run: Run) -> Path | None:
     >>> [(step.span.name, step.time) for step in critical_path(Run(spans)).steps]
     [('f', 5)]
     """
-    timed = _waited(run)
-    steps: list[Step] = []
-    models = _models(run.spans[index] for _, _, index in timed)
+    timed = _find_awaited_spans(run)
+    steps: list[PathStep] = []
+    models = _model_calls(run.spans[index] for _, _, index in timed)
     for end, start, index in sorted(timed, reverse=True):
         span = run.spans[index]
         if span.kind == "other" or (steps and end > (steps[-1].span.start or 0)):
             continue
-        asker = _asker(steps[-1].span, span, models) if steps else None
+        asker = _find_requesting_model(steps[-1].span, span, models) if steps else None
         if asker is not None:
             steps.append(asker)
         if asker is None or end <= (asker.span.start or 0):
-            steps.append(Step(span, end - start))
+            steps.append(PathStep(span, end - start))
     if not steps:
         return None
-    asker = _asker(steps[-1].span, None, models)
+    asker = _find_requesting_model(steps[-1].span, None, models)
     if asker is not None:
         steps.append(asker)
     steps.reverse()
     first = min(start for _, start, _ in timed)
     total = max(end for end, _, _ in timed) - first
-    return Path(tuple(steps), total, *_beside(run, timed, steps, (first, total)))
+    return CriticalPath(tuple(steps), total, *_find_concurrent_spans(run, timed, steps, (first, total)))
 
 
-_Timed = list[tuple[int, int, int]]
+_TimedSpans = list[tuple[int, int, int]]
 
 
-def _waited(run: Run) -> _Timed:
+def _find_awaited_spans(run: Run) -> _TimedSpans:
     """The end, the beginning and the place of each span that may have been waited for."""
     timed = [
         (span.end, span.start, index)
@@ -100,8 +100,8 @@ def _waited(run: Run) -> _Timed:
     return waited if any(run.spans[index].kind != "other" for _, _, index in waited) else timed
 
 
-def _beside(
-    run: Run, timed: _Timed, steps: list[Step], bounds: tuple[int, int]
+def _find_concurrent_spans(
+    run: Run, timed: _TimedSpans, steps: list[PathStep], bounds: tuple[int, int]
 ) -> tuple[tuple[Span, ...], int]:
     """What ran where nothing on the path did, and for how long; nothing where that is short."""
     first, total = bounds
@@ -128,7 +128,7 @@ def _beside(
     return (tuple(off_path), unsaid) if unsaid * 100 > total else ((), 0)
 
 
-def _models(spans: Iterable[Span]) -> dict[str | None, list[tuple[int, int, Span]]]:
+def _model_calls(spans: Iterable[Span]) -> dict[str | None, list[tuple[int, int, Span]]]:
     """Calls of models by the span in which they ran, and by their start."""
     by_parent: dict[str | None, list[tuple[int, int, Span]]] = {}
     for index, span in enumerate(spans):
@@ -139,9 +139,9 @@ def _models(spans: Iterable[Span]) -> dict[str | None, list[tuple[int, int, Span
     return by_parent
 
 
-def _asker(
+def _find_requesting_model(
     tool: Span, before: Span | None, models: dict[str | None, list[tuple[int, int, Span]]]
-) -> Step | None:
+) -> PathStep | None:
     """The model that was still speaking when a tool began, up to there; None where none beside it was.
 
     Where another model had ended right before, the tool is that one's.
@@ -155,25 +155,32 @@ def _asker(
         before is not None and before.kind == "model" and model_start < (before.end or 0)
     ):
         return None
-    return Step(model, start - model_start)
+    return PathStep(model, start - model_start)
 
 
-def seconds(time: int) -> str:
+def format_duration(time: int) -> str:
     """A time for people.
 
-    >>> seconds(1_234_000_000), seconds(8_200_000), seconds(75 * SECOND)
+    >>> (
+    ...     format_duration(1_234_000_000), format_duration(8_200_000),
+    ...     format_duration(75 * NANOSECONDS_PER_SECOND)
+    ... )
     ('1.23 s', '8.2 ms', '75.0 s')
-    >>> seconds(3_000), seconds(999_990_000), seconds(7_230 * SECOND)
+    >>> format_duration(3_000), format_duration(999_990_000), format_duration(7_230 * NANOSECONDS_PER_SECOND)
     ('3 µs', '1.00 s', '2 h 0 min')
     """
     if time < 999_500:
         return f"{round(time / 1e3)} µs" if time >= 1000 or not time else f"{time} ns"
     if time < 999_950_000:
         return f"{time / 1e6:.1f} ms"
-    if time < 120 * SECOND:
-        return f"{time / SECOND:.2f} s" if time < 9.995 * SECOND else f"{time / SECOND:.1f} s"
-    minutes, remainder = divmod(round(time / SECOND), 60)
+    if time < 120 * NANOSECONDS_PER_SECOND:
+        return (
+            f"{time / NANOSECONDS_PER_SECOND:.2f} s"
+            if time < 9.995 * NANOSECONDS_PER_SECOND
+            else f"{time / NANOSECONDS_PER_SECOND:.1f} s"
+        )
+    minutes, remainder = divmod(round(time / NANOSECONDS_PER_SECOND), 60)
     if minutes < 60:
         return f"{minutes} min {remainder} s"
-    hours, minutes = divmod(round(time / SECOND / 60), 60)
+    hours, minutes = divmod(round(time / NANOSECONDS_PER_SECOND / 60), 60)
     return f"{hours} h {minutes} min"

@@ -12,28 +12,28 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.conversations.messages import failed_calls
 from planner_eval.reading.dialects.conversations.spans import (
-    STARTS,
+    START_TIME_KEYS,
     attributes_of,
+    decode_attribute,
+    exported_spans,
     id_of,
-    in_time,
-    inside,
     messages_of,
+    nest_attributes,
+    normalize_id,
     parent_of,
-    plain_id,
+    sort_by_time,
     spans_in,
-    spans_written,
     tool_message,
-    tree,
-    unquoted,
+    value_at_path,
 )
 from planner_eval.reading.dialects.conversations.traces import spans_of
-from planner_eval.reading.dialects.conversations.wrappers import Turn, talk_of
+from planner_eval.reading.dialects.conversations.wrappers import Turn, read_conversation
 from planner_eval.reading.dialects.read import parse
 
-ENDS = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "ended_at", "endTime")
+END_TIME_KEYS = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "ended_at", "endTime")
 """Keys under which exporters write when a span ended."""
 
-SECOND = 1_000_000_000
+NANOSECONDS_PER_SECOND = 1_000_000_000
 """Times are whole nanoseconds."""
 
 
@@ -65,7 +65,7 @@ class Span(NamedTuple):
     whole: bool | None = None
 
 
-class Asked(NamedTuple):
+class UnrunToolRequest(NamedTuple):
     """A tool that a model asked for and that never ran: its name, the model's span, whether refused."""
 
     name: str
@@ -86,7 +86,7 @@ class Run(NamedTuple):
 
     spans: tuple[Span, ...]
     repeated: int = 0
-    unheard: tuple[Asked, ...] = ()
+    unheard: tuple[UnrunToolRequest, ...] = ()
     unended: int = 0
     timed: bool = True
 
@@ -96,7 +96,7 @@ class Run(NamedTuple):
         return {span.call: span for span in self.spans if span.call is not None}
 
 
-def run_of(data: Any, plan: Plan) -> Run:
+def read_run(data: Any, plan: Plan) -> Run:
     """What a trace says of its calls.
 
     Args:
@@ -105,23 +105,26 @@ def run_of(data: Any, plan: Plan) -> Run:
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> span = {"name": "execute_tool f", "attributes": {}, "start_time": 1, "end_time": 3}
-    >>> [(one.name, one.call, one.end - one.start) for one in run_of([span], parse([span])).spans]
+    >>> [(one.name, one.call, one.end - one.start) for one in read_run([span], parse([span])).spans]
     [('f', 0, 2000000000)]
     """
-    spans = in_time(spans_in(data))
-    calls = _calls(data, plan)
-    repeated = sum(1 for _ in spans_written(data)) - len(spans)
-    names = {plain_id(name): name for name in map(id_of, reversed(spans))}
-    run_spans = tuple(_span(span, plan, calls.get(id(span)), names) for span in spans)
+    spans = sort_by_time(spans_in(data))
+    calls = _call_positions(data, plan)
+    repeated = sum(1 for _ in exported_spans(data)) - len(spans)
+    names = {normalize_id(name): name for name in map(id_of, reversed(spans))}
+    run_spans = tuple(_build_span(span, plan, calls.get(id(span)), names) for span in spans)
     ran = {span.name for span in run_spans if span.kind == "tool"}
     requested: dict[str, str | None] = {}
     for item, span in zip(spans, run_spans, strict=True):
-        for name in _asks(item) if span.kind == "model" else ():
+        for name in _requested_tools(item) if span.kind == "model" else ():
             if name not in ran:
                 requested.setdefault(name, span.id)
     text = json.dumps(spans, default=str, ensure_ascii=False) if requested else ""
-    unheard = tuple(Asked(name, span, _refuses(text, name)) for name, span in requested.items())
-    unended = sum(any(item.get(key) for key in ENDS) and _when(item, ENDS) is None for item in spans)
+    unheard = tuple(UnrunToolRequest(name, span, _is_refused(text, name)) for name, span in requested.items())
+    unended = sum(
+        any(item.get(key) for key in END_TIME_KEYS) and _read_time(item, END_TIME_KEYS) is None
+        for item in spans
+    )
     return Run(run_spans, repeated, unheard, unended)
 
 
@@ -147,28 +150,28 @@ def recorded_run(plan: Plan, data: Any = None) -> Run | None:
     clock = 0
     left = list(enumerate(plan.calls))
     for number, turn in enumerate(turns, 1):
-        clock += _TICK
+        clock += _TURN_TICKS
         if turn.words:
             spans.append(Span(None, None, "model", "", None, clock, clock + 1, said=turn.words))
         while left and left[0][1].turn in (number, None):
             position, call = left.pop(0)
-            spans.append(_recorded(position, call, clock, marked=position in failed))
+            spans.append(_recorded_span(position, call, clock, marked=position in failed))
             if not turn.answers:  # those that follow a message are of calls at once
-                clock += _TICK
+                clock += _TURN_TICKS
     for position, call in left:
-        clock += _TICK
-        spans.append(_recorded(position, call, clock, marked=position in failed))
+        clock += _TURN_TICKS
+        spans.append(_recorded_span(position, call, clock, marked=position in failed))
     return Run(tuple(spans), timed=False)
 
 
-_TICK = 2
+_TURN_TICKS = 2
 """A call begins when its turn does and ends before the next one."""
 
 
 def _turns(data: Any, plan: Plan) -> tuple[tuple[Turn, ...], frozenset[int]]:
     """The turns of the conversation that a plan is all of, and the calls that its messages call failed."""
     try:
-        talk = talk_of(data) if isinstance(data, (dict, list)) else None
+        talk = read_conversation(data) if isinstance(data, (dict, list)) else None
         turns = talk.turns if talk is not None else ()
         failed = failed_calls([item for turn in turns for item in (*turn.items, *turn.answers)])
     except PlanevalError:
@@ -177,8 +180,8 @@ def _turns(data: Any, plan: Plan) -> tuple[tuple[Turn, ...], frozenset[int]]:
     return turns if numbered else (), failed if numbered else frozenset()
 
 
-def _recorded(position: int, call: Call, start: int, *, marked: bool) -> Span:
-    error = _failure(call.result, marked=marked) if call.has_result else None
+def _recorded_span(position: int, call: Call, start: int, *, marked: bool) -> Span:
+    error = _describe_failure(call.result, marked=marked) if call.has_result else None
     return Span(None, None, "tool", call.tool, position, start, start + 1, error)
 
 
@@ -188,7 +191,7 @@ _FAILURE = re.compile(
 """How the text of a failure begins: "Error: …", "ValueError: …", "Error executing tool f: …"."""
 
 
-def _failure(result: Any, *, marked: bool) -> str | None:
+def _describe_failure(result: Any, *, marked: bool) -> str | None:
     """How a call failed by its answer, in the answer's words; None where it did not."""
     words = result
     if isinstance(result, dict):
@@ -201,62 +204,75 @@ def _failure(result: Any, *, marked: bool) -> str | None:
     return words if isinstance(words, str) and words else json.dumps(result, ensure_ascii=False, default=str)
 
 
-def _calls(data: Any, plan: Plan) -> dict[int, int]:
+def _call_positions(data: Any, plan: Plan) -> dict[int, int]:
     """Spans of tools, by identity, and the positions of their calls."""
     spans = spans_of(plan.dialect, data)
     return {id(span): position for position, span in enumerate(spans)} if len(spans) == len(plan) else {}
 
 
-def _span(item: dict[str, Any], plan: Plan, call: int | None, names: dict[str | None, str | None]) -> Span:
-    attribute_tree, outer = tree(item), parent_of(item)
-    kind = "tool" if call is not None else "model" if _is_model(item, attribute_tree) else "other"
-    name = plan.calls[call].tool if call is not None else str(item.get("name") or _data(item).get("type", ""))
+def _build_span(
+    item: dict[str, Any], plan: Plan, call: int | None, names: dict[str | None, str | None]
+) -> Span:
+    attribute_tree, outer = nest_attributes(item), parent_of(item)
+    kind = "tool" if call is not None else "model" if _is_model_span(item, attribute_tree) else "other"
+    name = (
+        plan.calls[call].tool
+        if call is not None
+        else str(item.get("name") or _span_data(item).get("type", ""))
+    )
     return Span(
-        names[plain_id(id_of(item))],
-        names.get(plain_id(outer), outer),
+        names[normalize_id(id_of(item))],
+        names.get(normalize_id(outer), outer),
         kind,
         name,
         call,
-        _when(item, STARTS),
-        _when(item, ENDS),
-        _error(item, attribute_tree),
-        "" if kind == "tool" else _said(item, attribute_tree),
-        _is_whole(item, attribute_tree),
+        _read_time(item, START_TIME_KEYS),
+        _read_time(item, END_TIME_KEYS),
+        _find_span_error(item, attribute_tree),
+        "" if kind == "tool" else _output_text(item, attribute_tree),
+        _has_local_parent(item, attribute_tree),
     )
 
 
-_KNOWN, _REMOTE = 0x100, 0x200
+_REMOTE_KNOWN_FLAG, _REMOTE_FLAG = 0x100, 0x200
 """Bits of a span's flags in OpenTelemetry's protocol: it says whether its parent is remote; the parent is."""
 
 
-def _is_whole(item: dict[str, Any], attribute_tree: dict[str, Any]) -> bool | None:
+def _has_local_parent(item: dict[str, Any], attribute_tree: dict[str, Any]) -> bool | None:
     flags = item.get("flags")
-    if isinstance(flags, int) and flags & _KNOWN:
-        return not flags & _REMOTE
-    return True if "span_data" in item or inside(attribute_tree, "mlflow", "spanType") is not None else None
+    if isinstance(flags, int) and flags & _REMOTE_KNOWN_FLAG:
+        return not flags & _REMOTE_FLAG
+    return (
+        True
+        if "span_data" in item or value_at_path(attribute_tree, "mlflow", "spanType") is not None
+        else None
+    )
 
 
-def _data(item: dict[str, Any]) -> dict[str, Any]:
+def _span_data(item: dict[str, Any]) -> dict[str, Any]:
     data = item.get("span_data")
     return data if isinstance(data, dict) else {}
 
 
-def _is_model(item: dict[str, Any], attribute_tree: dict[str, Any]) -> bool:
+def _is_model_span(item: dict[str, Any], attribute_tree: dict[str, Any]) -> bool:
     return (
-        _data(item).get("type") in ("generation", "response")
-        or inside(attribute_tree, "openinference", "span", "kind") == "LLM"
-        or inside(attribute_tree, "gen_ai", "operation", "name")
+        _span_data(item).get("type") in ("generation", "response")
+        or value_at_path(attribute_tree, "openinference", "span", "kind") == "LLM"
+        or value_at_path(attribute_tree, "gen_ai", "operation", "name")
         in ("chat", "text_completion", "generate_content")
-        or unquoted(inside(attribute_tree, "mlflow", "spanType")) in ("CHAT_MODEL", "LLM")
+        or decode_attribute(value_at_path(attribute_tree, "mlflow", "spanType")) in ("CHAT_MODEL", "LLM")
     )
 
 
-def _asks(item: dict[str, Any]) -> list[str]:
+def _requested_tools(item: dict[str, Any]) -> list[str]:
     """The tools that a model asks for in a span."""
-    attribute_tree = tree(item)
-    output = _data(item).get("output") or inside(_data(item), "response", "output")
-    written = (inside(attribute_tree, "output", "value"), inside(attribute_tree, "mlflow", "spanOutputs"))
-    for content in (messages_of([item]), output, *map(unquoted, written)):
+    attribute_tree = nest_attributes(item)
+    output = _span_data(item).get("output") or value_at_path(_span_data(item), "response", "output")
+    written = (
+        value_at_path(attribute_tree, "output", "value"),
+        value_at_path(attribute_tree, "mlflow", "spanOutputs"),
+    )
+    for content in (messages_of([item]), output, *map(decode_attribute, written)):
         if isinstance(content, (list, dict)) and content:
             try:
                 return [call.tool for call in parse(content).calls]
@@ -265,7 +281,7 @@ def _asks(item: dict[str, Any]) -> list[str]:
     return []
 
 
-_REFUSED = (
+_REFUSAL_PATTERNS = (
     "{}.{{0,3}} is not a valid tool",
     "(?:unknown tool|tool not found|no such tool|no tool named)[^.]{{0,60}}{}",
     "tool .{{0,3}}{}.{{0,3}} (?:not found|does not exist|is unknown)",
@@ -273,38 +289,38 @@ _REFUSED = (
 """How frameworks refuse a tool that there is not: LangGraph, Pydantic AI and the Agents SDK, others."""
 
 
-def _refuses(text: str, name: str) -> bool:
+def _is_refused(text: str, name: str) -> bool:
     """Whether a framework said somewhere in a trace that it has no such tool."""
-    return any(re.search(pattern.format(re.escape(name)), text, re.I) for pattern in _REFUSED)
+    return any(re.search(pattern.format(re.escape(name)), text, re.I) for pattern in _REFUSAL_PATTERNS)
 
 
-_UNITS = ((1e17, 1), (1e14, 1_000), (1e11, 1_000_000), (0, SECOND))
+_TIME_UNITS = ((1e17, 1), (1e14, 1_000), (1e11, 1_000_000), (0, NANOSECONDS_PER_SECOND))
 """From which size on a number of a time counts nanoseconds, microseconds, milliseconds, seconds."""
 
 
-def _when(item: dict[str, Any], keys: tuple[str, ...]) -> int | None:
+def _read_time(item: dict[str, Any], keys: tuple[str, ...]) -> int | None:
     """A time in nanoseconds; None where it is not said, or 0, as of a span that has not ended."""
     value = next((item[key] for key in keys if item.get(key)), None)
     if isinstance(value, str) and value.isdecimal() and len(value) < 25:
         value = int(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e19:
-        return int(value * next(unit for least, unit in _UNITS if value >= least))
+        return int(value * next(unit for least, unit in _TIME_UNITS if value >= least))
     if isinstance(value, str):
         try:
             when = datetime.fromisoformat(value)
-            return int(when.timestamp()) * SECOND + when.microsecond * 1000
+            return int(when.timestamp()) * NANOSECONDS_PER_SECOND + when.microsecond * 1000
         except (ValueError, OverflowError, OSError):
             return None
     return None
 
 
-def _error(item: dict[str, Any], attribute_tree: dict[str, Any]) -> str | None:
+def _find_span_error(item: dict[str, Any], attribute_tree: dict[str, Any]) -> str | None:
     """How a span failed; None where it did not."""
     status = item.get("status")
     code = status.get("status_code", status.get("code")) if isinstance(status, dict) else None
     if code == 2 or "ERROR" in str(code).upper():
         words = status.get("message") or status.get("description") if isinstance(status, dict) else None
-        return str(words or _raised(item) or "its status is ERROR")
+        return str(words or _exception_message(item) or "its status is ERROR")
     error = item.get("error")
     if isinstance(error, dict):
         inner = error.get("data")
@@ -312,14 +328,16 @@ def _error(item: dict[str, Any], attribute_tree: dict[str, Any]) -> str | None:
         return str(words or error.get("message") or error)
     if error:
         return str(error)
-    output = inside(attribute_tree, "output", "value")
+    output = value_at_path(attribute_tree, "output", "value")
     answer = tool_message(
-        unquoted(output if output is not None else inside(attribute_tree, "mlflow", "spanOutputs"))
+        decode_attribute(
+            output if output is not None else value_at_path(attribute_tree, "mlflow", "spanOutputs")
+        )
     )
     return str(answer["content"]) if answer is not None and answer.get("status") == "error" else None
 
 
-def _raised(item: dict[str, Any]) -> str | None:
+def _exception_message(item: dict[str, Any]) -> str | None:
     """What the exception that a span recorded says."""
     for event in reversed(item.get("events") or ()) if isinstance(item.get("events"), list) else ():
         if isinstance(event, dict) and event.get("name") == "exception":
@@ -328,23 +346,23 @@ def _raised(item: dict[str, Any]) -> str | None:
     return None
 
 
-_WORDS = ("gen_ai.output.messages", "output.value", "mlflow.spanOutputs")
+_OUTPUT_KEYS = ("gen_ai.output.messages", "output.value", "mlflow.spanOutputs")
 
 
-def _said(item: dict[str, Any], attribute_tree: dict[str, Any]) -> str:
+def _output_text(item: dict[str, Any], attribute_tree: dict[str, Any]) -> str:
     """What a model said in a span, as text to look values up in; of an agent's run its answer.
 
     An agent that gives all its messages gives the tools' answers among them, which is no sign of their use.
     """
     attributes = attributes_of(item)
-    data = _data(item)
-    if not _is_model(item, attribute_tree):
-        final = attributes.get("final_result", unquoted(attributes.get("mlflow.spanOutputs")))
+    data = _span_data(item)
+    if not _is_model_span(item, attribute_tree):
+        final = attributes.get("final_result", decode_attribute(attributes.get("mlflow.spanOutputs")))
         return final if isinstance(final, str) and parent_of(item) is None else ""
     answers = (
-        inside(attribute_tree, "llm", "output_messages"),
-        inside(attribute_tree, "gen_ai", "completion"),
+        value_at_path(attribute_tree, "llm", "output_messages"),
+        value_at_path(attribute_tree, "gen_ai", "completion"),
     )
-    output = data.get("output") or inside(data, "response", "output")
-    texts = [*(attributes.get(key) for key in _WORDS), *answers, output]
+    output = data.get("output") or value_at_path(data, "response", "output")
+    texts = [*(attributes.get(key) for key in _OUTPUT_KEYS), *answers, output]
     return "\n".join(str(value) for value in texts if value)

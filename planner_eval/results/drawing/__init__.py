@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from planner_eval.base.arguments import SECONDS, SEVERAL, Kind, expect
+from planner_eval.base.arguments import LIST, SECONDS, ArgumentKind, expect
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.base.formats import DRAWN, PICTURES
+from planner_eval.base.formats import DRAWING_FORMATS, PICTURE_FORMATS
 from planner_eval.plan.model import Diagnostic, Plan
 from planner_eval.results.drawing.overlay import diff_scene, plan_scene
-from planner_eval.results.drawing.scene import Scene, condensed
+from planner_eval.results.drawing.scene import Scene, condense
 from planner_eval.results.drawing.themes import theme as get_theme
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from planner_eval.results.drawing.themes import Theme
 
 
-FORMATS = (*DRAWN, "text", "boxes")
+FORMATS = (*DRAWING_FORMATS, "text", "boxes")
 """The formats that :func:`render` knows; the first three need Graphviz."""
 
 PNG_DPI = 144
@@ -110,11 +110,11 @@ def render_many(
         raise InputError(f"there is no format {format!r}: expected one of {', '.join(FORMATS)}")
     if not isinstance(theme, str):
         raise InputError(f"the theme is {theme!r}, expected a name or a file's, as a text")
-    expect(SEVERAL, things=things)
+    expect(LIST, things=things)
     expect(SECONDS, deadline=deadline)
     look = get_theme(theme)
-    if format not in PICTURES:
-        yield from (_written(thing, format, look, force=force, color=color) for thing in things)
+    if format not in PICTURE_FORMATS:
+        yield from (_draw_without_layout(thing, format, look, force=force, color=color) for thing in things)
         return
     from planner_eval.results.drawing.dot import to_dot
     from planner_eval.results.drawing.layout import draw_many
@@ -123,7 +123,7 @@ def render_many(
 
     def sources() -> Iterator[str]:
         for thing in things:
-            scene, diagnostics = _sized(thing, force)
+            scene, diagnostics = _fit_scene(thing, force)
             notes.append(diagnostics)
             yield to_dot(scene, look, dpi=PNG_DPI if format == "png" else None)
 
@@ -132,12 +132,12 @@ def render_many(
         yield replace(drawing, diagnostics=(*diagnostics, *drawing.diagnostics)) if diagnostics else drawing
 
 
-def _sized(thing: Drawable, force: bool) -> tuple[Scene, tuple[Diagnostic, ...]]:
+def _fit_scene(thing: Drawable, force: bool) -> tuple[Scene, tuple[Diagnostic, ...]]:
     """The scene of a thing, condensed where it is too large to lay out."""
     scene = scene_of(thing)
     if force or not scene.crowded:
         return scene, ()
-    scene = condensed(scene)
+    scene = condense(scene)
     message = f"{scene.notes[-1]}; --force draws them all"
     return scene, (Diagnostic("render.condensed", message, "warning"),)
 
@@ -148,39 +148,39 @@ def scene_of(thing: Drawable) -> Scene:
         return thing
     if isinstance(thing, Plan):
         return plan_scene(thing)
-    expect(_DIFF, thing=thing)
+    expect(_DRAWABLE_KIND, thing=thing)
     return diff_scene(thing)
 
 
 # to draw a plan needs no diff
-_DIFF = Kind("a plan, a diff or a scene", lambda value: hasattr(value, "edits"))
+_DRAWABLE_KIND = ArgumentKind("a plan, a diff or a scene", lambda value: hasattr(value, "edits"))
 
 
-def _written(thing: Drawable, format: str, theme: Theme, *, force: bool, color: bool) -> Drawing:
+def _draw_without_layout(thing: Drawable, format: str, theme: Theme, *, force: bool, color: bool) -> Drawing:
     """A drawing that needs no layout of Graphviz."""
     from planner_eval.results.drawing.child import Drawing
 
     if format == "text":
         from planner_eval.results.drawing.terminal import to_text
 
-        return Drawing(_encoded(to_text(scene_of(thing), theme, color=color)))
+        return Drawing(_encode(to_text(scene_of(thing), theme, color=color)))
     if format == "boxes":
         from planner_eval.results.drawing.terminal import to_boxes
 
         try:
-            return Drawing(_encoded(to_boxes(scene_of(thing), theme)))
+            return Drawing(_encode(to_boxes(scene_of(thing), theme)))
         except RenderError as error:
             return Drawing(error=str(error))
-    scene, diagnostics = _sized(thing, force)
+    scene, diagnostics = _fit_scene(thing, force)
     if format == "dot":
         from planner_eval.results.drawing.dot import to_dot
 
-        return Drawing(_encoded(to_dot(scene, theme)), diagnostics)
-    from planner_eval.results.drawing.mermaid import complaints, to_mermaid
+        return Drawing(_encode(to_dot(scene, theme)), diagnostics)
+    from planner_eval.results.drawing.mermaid import size_diagnostics, to_mermaid
 
     text = to_mermaid(scene, theme)
-    return Drawing(_encoded(text), (*diagnostics, *complaints(text, len(scene.arrows))))
+    return Drawing(_encode(text), (*diagnostics, *size_diagnostics(text, len(scene.arrows))))
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode("utf-8")

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.base.formats import PICTURES
+from planner_eval.base.formats import PICTURE_FORMATS
 from planner_eval.base.resources import folder
-from planner_eval.base.text import shortened
-from planner_eval.results.drawing.labels import visible
+from planner_eval.base.text import shorten
+from planner_eval.results.drawing.labels import visible_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WIDTHS = {1: 3.3, 2: 7.0}
 """How wide a picture is, in inches, over so many columns of a paper."""
 
-LOOKS = (
+SYSTEM_STYLES = (
     ("#0072b2", ""),
     ("#e69f00", "////"),
     ("#009e73", "...."),
@@ -33,14 +33,14 @@ LOOKS = (
 )
 """Colour (Okabe and Ito's) and hatching of each system: one of the two is enough to tell them apart."""
 
-DATELESS: Mapping[str, Any] = {
+FILE_METADATA: Mapping[str, Any] = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None},
     "png": {"Software": None},
 }
 """What files say of themselves: not when they were made."""
 
-FEW = 10
+MIN_CELL_SAMPLES = 10
 """Samples of a cell of a heat map below which it is hatched."""
 
 
@@ -80,7 +80,7 @@ class Bars(NamedTuple):
     most: float | None = 100
 
 
-class Heat(NamedTuple):
+class HeatMap(NamedTuple):
     """A heat map.
 
     Args:
@@ -98,7 +98,7 @@ class Heat(NamedTuple):
     cells: Mapping[tuple[float, float], Point]
 
 
-Panel: TypeAlias = "Bars | Heat"
+Panel: TypeAlias = "Bars | HeatMap"
 
 
 class Chart(NamedTuple):
@@ -129,35 +129,35 @@ class Chart(NamedTuple):
         >>> Chart("mine", (bars,)).image()[:5]
         b'<?xml'
         """
-        return _image(self, format, columns or (1 if len(self.panels) == 1 else 2))
+        return _render_chart(self, format, columns or (1 if len(self.panels) == 1 else 2))
 
 
-def _image(chart: Chart, format: str, columns: int) -> bytes:
-    if format not in PICTURES:
-        raise InputError(f"charts have no format {format!r}: expected one of {', '.join(PICTURES)}")
+def _render_chart(chart: Chart, format: str, columns: int) -> bytes:
+    if format not in PICTURE_FORMATS:
+        raise InputError(f"charts have no format {format!r}: expected one of {', '.join(PICTURE_FORMATS)}")
     if columns not in WIDTHS:
         raise InputError(f"a chart is 1 or 2 columns wide, and no {columns}")
-    with styled():
+    with apply_style():
         paper = io.BytesIO()
-        drawn(chart, columns).savefig(paper, format=format, metadata=DATELESS[format])
+        draw_figure(chart, columns).savefig(paper, format=format, metadata=FILE_METADATA[format])
     return paper.getvalue()
 
 
-def drawn(chart: Chart, columns: int) -> Figure:
-    """A chart as matplotlib has it; to be called within :func:`styled`.
+def draw_figure(chart: Chart, columns: int) -> Figure:
+    """A chart as matplotlib has it; to be called within :func:`apply_style`.
 
     Args:
         chart: The chart.
         columns: Over how many columns of a paper, one of :data:`WIDTHS`.
 
     >>> bars = Bars("", ("easy",), "difficulty", "share (%)", {"m": (Point(50.0, 20.0, 80.0, 4),)})
-    >>> with styled():
-    ...     float(drawn(Chart("mine", (bars,)), 1).get_figwidth())
+    >>> with apply_style():
+    ...     float(draw_figure(Chart("mine", (bars,)), 1).get_figwidth())
     3.3
     """
     from matplotlib.figure import Figure
 
-    across = _across(chart, columns)
+    across = _panels_per_row(chart, columns)
     down = math.ceil(len(chart.panels) / across)
     figure = Figure(layout="constrained")
     all_axes = [figure.add_subplot(down, across, index) for index in range(1, len(chart.panels) + 1)]
@@ -166,45 +166,54 @@ def drawn(chart: Chart, columns: int) -> Figure:
     room, height = WIDTHS[columns] / across, 0.0
     maps = []
     for index, (axes, panel) in enumerate(zip(all_axes, chart.panels, strict=True)):
-        if isinstance(panel, Heat):
-            picture, high = _heat(axes, panel, room - _SCALE / across, first=index % across == 0)
+        if isinstance(panel, HeatMap):
+            picture, high = _draw_heat_map(
+                axes, panel, room - _SCALE_WIDTH / across, first=index % across == 0
+            )
             maps.append((axes, picture, panel.shown))
         else:
-            bars, high = _bars(axes, panel, names, room)
+            bars, high = _draw_bars(axes, panel, names, room)
             handles |= bars
         height = max(height, high)
     if maps:
         _, picture, label = maps[0]
-        bar_options: dict[str, Any] = {"pad": 0.02, "aspect": 30, "fraction": 0.08, "label": visible(label)}
+        bar_options: dict[str, Any] = {
+            "pad": 0.02,
+            "aspect": 30,
+            "fraction": 0.08,
+            "label": visible_text(label),
+        }
         figure.colorbar(picture, ax=[axes for axes, *_ in maps], **bar_options).outline.set_visible(False)
-    rows = _legend(figure, handles, columns) if len(handles) > 1 else 0
+    rows = _draw_legend(figure, handles, columns) if len(handles) > 1 else 0
     figure.set_size_inches(WIDTHS[columns], height * down + 0.16 * rows)
     return figure
 
 
-_SCALE, _EDGE = 0.5, 0.6
+_SCALE_WIDTH, _AXIS_WIDTH = 0.5, 0.6
 """The room in inches that a colour scale takes, and that the axis of a panel does."""
 
-_THIN = 0.04
+_MIN_BAR_WIDTH = 0.04
 """Inches that a bar is wide at least, where fewer panels side by side make it so."""
 
 
-def _across(chart: Chart, columns: int) -> int:
+def _panels_per_row(chart: Chart, columns: int) -> int:
     """How many panels stand side by side: as many as leave bars wide enough to be seen."""
     for across in range(min(len(chart.panels), 1 if columns == 1 else 3), 1, -1):
         room = WIDTHS[columns] / across
-        if all(_bar(panel, room) >= _THIN for panel in chart.panels if isinstance(panel, Bars)):
+        if all(
+            _bar_width(panel, room) >= _MIN_BAR_WIDTH for panel in chart.panels if isinstance(panel, Bars)
+        ):
             return across
     return 1
 
 
-def _bar(panel: Bars, room: float) -> float:
+def _bar_width(panel: Bars, room: float) -> float:
     """How wide a bar is, in inches."""
-    return (room - _EDGE) / max(1, len(panel.ticks)) * 0.8 / max(1, len(panel.series))
+    return (room - _AXIS_WIDTH) / max(1, len(panel.ticks)) * 0.8 / max(1, len(panel.series))
 
 
 @contextmanager
-def styled() -> Iterator[None]:
+def apply_style() -> Iterator[None]:
     """Matplotlib with our style, of the file ``viz/charts/papers.mplstyle``, and no word of missing letters.
 
     Raises:
@@ -221,7 +230,7 @@ def styled() -> Iterator[None]:
         yield
 
 
-def _legend(figure: Figure, handles: Mapping[str, Any], columns: int) -> int:
+def _draw_legend(figure: Figure, handles: Mapping[str, Any], columns: int) -> int:
     """The legend above all panels; how many lines it takes."""
     longest = max(map(len, handles))
     fit = max(1, int(WIDTHS[columns] / (0.35 + 0.06 * longest)))
@@ -231,36 +240,36 @@ def _legend(figure: Figure, handles: Mapping[str, Any], columns: int) -> int:
 
 
 # ---------------------------------------------------------------- bars
-def _bars(axes: Axes, panel: Bars, names: Sequence[str], room: float) -> tuple[dict[str, Any], float]:
+def _draw_bars(axes: Axes, panel: Bars, names: Sequence[str], room: float) -> tuple[dict[str, Any], float]:
     """Draw one panel; the bars of each system, for the legend, and how high it wants to be."""
     present = [name for name in names if name in panel.series]
     width = 0.8 / max(1, len(present))
     handles: dict[str, Any] = {}
     for number, name in enumerate(present):
-        color, hatch = look(names.index(name))
+        color, hatch = system_style(names.index(name))
         points = panel.series[name]
         positions = [index + (number - (len(present) - 1) / 2) * width for index in range(len(points))]
         how: dict[str, Any] = {"facecolor": color, "edgecolor": "white", "linewidth": 0.4, "hatch": hatch}
         bars = axes.bar(positions, [point.value or 0 for point in points], width * 0.94, **how)
-        handles[entry(name)] = bars
+        handles[legend_entry(name)] = bars
         for position, point in zip(positions, points, strict=True):
-            _mark(axes, position, point, color, 72 * _bar(panel, room))
-    high = 1.95 + _ticks(axes, panel, room)
-    axes.set_title(visible(panel.title))
-    axes.set_xlabel(visible(panel.across))
-    axes.set_ylabel(visible(panel.up))
-    axes.set_ylim(_least(panel), panel.most)
+            _draw_interval(axes, position, point, color, 72 * _bar_width(panel, room))
+    high = 1.95 + _label_groups(axes, panel, room)
+    axes.set_title(visible_text(panel.title))
+    axes.set_xlabel(visible_text(panel.across))
+    axes.set_ylabel(visible_text(panel.up))
+    axes.set_ylim(_lowest_value(panel), panel.most)
     axes.margins(x=0.02)
     axes.grid(axis="y")
     return handles, high
 
 
-def _least(panel: Bars) -> float:
+def _lowest_value(panel: Bars) -> float:
     ends = [end for points in panel.series.values() for point in points for end in (point.value, point.low)]
     return min([0.0, *(end for end in ends if end is not None)])
 
 
-def _mark(axes: Axes, position: float, point: Point, color: str, wide: float) -> None:
+def _draw_interval(axes: Axes, position: float, point: Point, color: str, wide: float) -> None:
     """The interval of a bar, `wide` points; a dot of its colour where it is 0, a dash where it is none."""
     if point.value is None:
         axes.annotate("–", (position, 0), (0, 1), textcoords="offset points", ha="center", va="bottom")
@@ -274,17 +283,17 @@ def _mark(axes: Axes, position: float, point: Point, color: str, wide: float) ->
         axes.errorbar(position, point.value, yerr=ends, color="#222222", **how)
 
 
-def _ticks(axes: Axes, panel: Bars, room: float) -> float:
+def _label_groups(axes: Axes, panel: Bars, room: float) -> float:
     """Write what stands below the groups; the inches that it takes beyond two lines.
 
     Each group has the number of what it is of, where all systems have the same.
     """
     counts = [{points[index].n for points in panel.series.values()} for index in range(len(panel.ticks))]
     uniform = all(len(group) == 1 and group != {0} for group in counts)
-    names = [shortened(visible(tick), 24) for tick in panel.ticks]
+    names = [shorten(visible_text(tick), 24) for tick in panel.ticks]
     numbers = [f"({max(group):,})" for group in counts] if uniform else [""] * len(names)
     pairs = [*zip(names, numbers, strict=True)]
-    letters = (room - _EDGE) / max(1, len(names)) / _LETTER
+    letters = (room - _AXIS_WIDTH) / max(1, len(names)) / _LETTER_WIDTH
     for unbroken in (True, False):  # a name in a line, or a word in a line, or all of it aslant
         lines = [
             [*([name] if unbroken else name.split(" ")), *filter(None, [number])] for name, number in pairs
@@ -303,49 +312,51 @@ def _ticks(axes: Axes, panel: Bars, room: float) -> float:
     return max(map(len, labels)) * 0.034
 
 
-_LETTER = 0.062
+_LETTER_WIDTH = 0.062
 """Inches that a letter below a group takes."""
 
 
-def look(number: int) -> tuple[str, str]:
+def system_style(number: int) -> tuple[str, str]:
     """Colour and hatching of a system by its number; of 36 no two look alike.
 
-    >>> len({look(number) for number in range(36)})
+    >>> len({system_style(number) for number in range(36)})
     36
     """
-    return LOOKS[number % len(LOOKS)][0], LOOKS[(number + number // len(LOOKS)) % len(LOOKS)][1]
+    return SYSTEM_STYLES[number % len(SYSTEM_STYLES)][0], SYSTEM_STYLES[
+        (number + number // len(SYSTEM_STYLES)) % len(SYSTEM_STYLES)
+    ][1]
 
 
-def entry(name: str) -> str:
+def legend_entry(name: str) -> str:
     """A system's name in the legend, which leaves out names that begin with an underscore."""
-    label = shortened(visible(name), 48)
+    label = shorten(visible_text(name), 48)
     return f" {label}" if label.startswith("_") else label
 
 
 # ---------------------------------------------------------------- heat maps
-def _heat(axes: Axes, panel: Heat, room: float, *, first: bool) -> tuple[Any, float]:
+def _draw_heat_map(axes: Axes, panel: HeatMap, room: float, *, first: bool) -> tuple[Any, float]:
     """Draw a heat map, the first of a row with its rows' name; the picture, and how high it wants to be."""
     xs, ys = (sorted({key[axis] for key in panel.cells}) for axis in (0, 1))
     values = [[_value(panel.cells.get((x, y))) for x in xs] for y in ys]
     picture = axes.imshow(values, vmin=0, vmax=100, origin="lower", aspect="auto")
-    cell_width = (room - _EDGE) / len(xs)
+    cell_width = (room - _AXIS_WIDTH) / len(xs)
     for row, y in enumerate(ys):
         for column, x in enumerate(xs):
             if (point := panel.cells.get((x, y))) is not None and point.value is not None:
-                _cell(axes, (column, row), point, cell_width, picture.cmap(point.value / 100))
+                _annotate_cell(axes, (column, row), point, cell_width, picture.cmap(point.value / 100))
     axes.set_xticks(range(len(xs)), [f"{x:g}" for x in xs])
     axes.set_yticks(range(len(ys)), [f"{y:.3g}" for y in ys])
     axes.tick_params(length=0)
     axes.spines[["left", "bottom"]].set_visible(False)
-    axes.set_title(shortened(visible(panel.title), max(12, int(room * 13))))
-    axes.set_xlabel(visible(panel.across))
+    axes.set_title(shorten(visible_text(panel.title), max(12, int(room * 13))))
+    axes.set_xlabel(visible_text(panel.across))
     if first:
-        axes.set_ylabel(visible(panel.up))
-    rows = (0.36 if cell_width >= _WIDE else 0.26) * len(ys)
-    return picture, 0.7 + max(rows, 1.05 * _LETTER * len(visible(panel.up)))
+        axes.set_ylabel(visible_text(panel.up))
+    rows = (0.36 if cell_width >= _MIN_INTERVAL_WIDTH else 0.26) * len(ys)
+    return picture, 0.7 + max(rows, 1.05 * _LETTER_WIDTH * len(visible_text(panel.up)))
 
 
-_WIDE = 0.48
+_MIN_INTERVAL_WIDTH = 0.48
 """Inches of a cell from which on it has room for an interval."""
 
 
@@ -353,17 +364,17 @@ def _value(point: Point | None) -> float:
     return math.nan if point is None or point.value is None else point.value
 
 
-def _cell(axes: Axes, position: tuple[int, int], point: Point, width: float, color: Any) -> None:
+def _annotate_cell(axes: Axes, position: tuple[int, int], point: Point, width: float, color: Any) -> None:
     """What stands in a cell: the figure, its interval where there is room, and of how many it is."""
     value = point.value or 0.0
     ink = "white" if value < 47 else "black"
     lines = [f"{value:.0f}"]
-    if width >= _WIDE and point.low is not None and point.high is not None:
+    if width >= _MIN_INTERVAL_WIDTH and point.low is not None and point.high is not None:
         lines.append(f"{point.low:.0f}–{point.high:.0f}")
     lines.append(f"({point.n:,})")
     ground = {"facecolor": color, "edgecolor": "none", "pad": 0.4}
     how = {"color": ink, "ha": "center", "va": "center", "fontsize": 6.5 if width >= 0.33 else 5}
     axes.text(*position, "\n".join(lines), bbox=ground, linespacing=1.05, zorder=4, **how)  # type: ignore[arg-type]
-    if point.n < FEW:
+    if point.n < MIN_CELL_SAMPLES:
         box = {"fill": False, "hatch": "////", "edgecolor": ink, "alpha": 0.35, "linewidth": 0}
         axes.bar(position[0], 1, 1, position[1] - 0.5, **box)  # type: ignore[arg-type]

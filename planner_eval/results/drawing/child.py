@@ -19,7 +19,7 @@ from typing import IO, TypeAlias
 from planner_eval.plan.model import Diagnostic
 
 START_SECONDS = 30.0
-AHEAD = 32
+MAX_QUEUED_GRAPHS = 32
 """Graphs that wait in one child's pipe at the utmost, so that it never waits for the next."""
 
 PIPE_BYTES = 4096
@@ -63,7 +63,7 @@ class Child:
         self.bytes = 0
         self.unusable = ""
         self._start()
-        _every.add(self)
+        _all_children.add(self)
 
     def _start(self) -> None:
         # -P: the worker's own folder holds modules named like the standard library's. Without buffers, for a
@@ -75,7 +75,7 @@ class Child:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
-        self.room = min(_widen(self.stdin), _widen(self.stdout))
+        self.room = min(_widen_pipe(self.stdin), _widen_pipe(self.stdout))
         self.greeted = False
         self.reader: threading.Thread | None = None
 
@@ -94,7 +94,7 @@ class Child:
         """Whether its pipe has room; a process that is busy with one graph may not be waited for."""
         if not self.sent:
             return True
-        return len(self.sent) < AHEAD and self.bytes + len(source) + _FRAME_BYTES <= self.room
+        return len(self.sent) < MAX_QUEUED_GRAPHS and self.bytes + len(source) + _FRAME_BYTES <= self.room
 
     def send(self, source: bytes) -> None:
         """Write the graph to its pipe."""
@@ -124,7 +124,7 @@ class Child:
         self.sent.popleft()
         if answer is None:
             hangs = self.reader is not None and self.reader.is_alive()
-            reason = late(self.deadline) if hangs else "Graphviz ended without an answer"
+            reason = timeout_message(self.deadline) if hangs else "Graphviz ended without an answer"
             self.close()
             if self.sent:
                 self._again()
@@ -132,7 +132,7 @@ class Child:
         failed, data, stderr = answer
         if failed:
             return Drawing(error=f"Graphviz: {stderr.decode(errors='replace').strip()}")
-        return Drawing(dateless(data, self.form), complaints(stderr))
+        return Drawing(strip_pdf_dates(data, self.form), graphviz_diagnostics(stderr))
 
     def _answer(self, seconds: float) -> Answer | None:
         """The next answer; None where it is late, and where the process has ended.
@@ -174,22 +174,22 @@ class Child:
         self._close_pipes()
 
 
-_idle: deque[Child] = deque()
+_idle_children: deque[Child] = deque()
 """The child that waits for the next drawing, for starting one takes as long as twenty drawings."""
 
-_every: weakref.WeakSet[Child] = weakref.WeakSet()
+_all_children: weakref.WeakSet[Child] = weakref.WeakSet()
 
 
-def hired(form: str, deadline: float) -> Child:
+def acquire_child(form: str, deadline: float) -> Child:
     """A child that nobody else has: the one that waits, or a new one.
 
     Args:
         form: What it draws.
         deadline: Seconds for the layout of each graph.
     """
-    while _idle:
+    while _idle_children:
         try:
-            child = _idle.pop()
+            child = _idle_children.pop()
         except IndexError:  # another thread has taken it
             break
         if child.process.poll() is None:
@@ -199,41 +199,41 @@ def hired(form: str, deadline: float) -> Child:
     return Child(form, deadline)
 
 
-def released(child: Child) -> None:
+def release_child(child: Child) -> None:
     """Keep a child for the next drawing, or end it: where it is busy or gone, or another waits already."""
-    if _idle or child.sent or child.unusable or child.stdin.closed:
+    if _idle_children or child.sent or child.unusable or child.stdin.closed:
         child.close()
     else:
-        _idle.append(child)
+        _idle_children.append(child)
 
 
 def end_idle() -> None:
     """End the child that waits."""
-    while _idle:
-        _idle.pop().close()
+    while _idle_children:
+        _idle_children.pop().close()
 
 
-def _abandon() -> None:
-    for child in _every:
+def _abandon_children() -> None:
+    for child in _all_children:
         child.abandon()
-    _idle.clear()
+    _idle_children.clear()
 
 
 atexit.register(end_idle)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_abandon)
+    os.register_at_fork(after_in_child=_abandon_children)
 
 
-def late(deadline: float) -> str:
+def timeout_message(deadline: float) -> str:
     """That a layout took too long."""
     more = "a longer --deadline may help, and the formats dot and mermaid need no layout"
     return f"no layout within the deadline of {deadline:g} s; {more}"
 
 
-def complaints(stderr: bytes) -> tuple[Diagnostic, ...]:
+def graphviz_diagnostics(stderr: bytes) -> tuple[Diagnostic, ...]:
     r"""What Graphviz wrote to standard error as diagnostics, one a line, each once.
 
-    >>> complaints(b"Warning: node c1, size too small\n")[0].code
+    >>> graphviz_diagnostics(b"Warning: node c1, size too small\n")[0].code
     'render.graphviz'
     """
     lines = dict.fromkeys(line.strip() for line in stderr.decode(errors="replace").splitlines())
@@ -244,7 +244,7 @@ def complaints(stderr: bytes) -> tuple[Diagnostic, ...]:
     )
 
 
-def dateless(data: bytes, form: str) -> bytes:
+def strip_pdf_dates(data: bytes, form: str) -> bytes:
     """A PDF without the time of its making: the same plan gives the same bytes."""
     return _PDF_DATE.sub(rb"\g<1>20000101000000", data) if form == "pdf" else data
 
@@ -252,18 +252,18 @@ def dateless(data: bytes, form: str) -> bytes:
 def _read_answer(stream: IO[bytes], answers: list[Answer]) -> None:
     """Read a frame; nothing is found where the process ends before."""
     try:
-        header = _exactly(stream, 9)
+        header = _read_exactly(stream, 9)
         if len(header) < 9:
             return
         failed, data_size, message_size = struct.unpack(">BII", header)
-        picture, message = _exactly(stream, data_size), _exactly(stream, message_size)
+        picture, message = _read_exactly(stream, data_size), _read_exactly(stream, message_size)
         if len(picture) == data_size and len(message) == message_size:
             answers.append((bool(failed), picture, message))
     except (OSError, ValueError):  # closed while waiting
         pass
 
 
-def _exactly(stream: IO[bytes], size: int) -> bytes:
+def _read_exactly(stream: IO[bytes], size: int) -> bytes:
     """So many bytes; fewer at the end."""
     chunks = []
     while size and (chunk := stream.read(size)):
@@ -272,7 +272,7 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
     return b"".join(chunks)
 
 
-def _widen(stream: IO[bytes]) -> int:
+def _widen_pipe(stream: IO[bytes]) -> int:
     """Make a pipe hold more where the system allows it; how much it holds."""
     try:
         import fcntl

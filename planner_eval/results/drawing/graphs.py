@@ -11,21 +11,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import counted, shortened
+from planner_eval.base.text import format_count, shorten
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import shape
-from planner_eval.results.drawing.labels import name_text, visible
+from planner_eval.results.drawing.labels import name_text, visible_text
 from planner_eval.results.drawing.scene import MAX_BOXES, Arrow, Box, Scene
 
-NODES = ("tool", "app")
-_SIDEWAYS = (("rankdir", "LR"), ("nodesep", "0.15"), ("ranksep", "0.6"))
+NODE_KINDS = ("tool", "app")
+_LEFT_TO_RIGHT = (("rankdir", "LR"), ("nodesep", "0.15"), ("ranksep", "0.6"))
 """Unconnected parts stand below one another, and labels have room."""
 
 Key: TypeAlias = tuple[str, str]
-FEW = 60
-_GRID = (("pack", "8"), ("packmode", "array_ut5"))
-_PACKED = (("pack", "12"), ("packmode", "array_ut4"))
+MAX_NODES = 60
+_BOX_GRID = (("pack", "8"), ("packmode", "array_ut5"))
+_FRAME_GRID = (("pack", "12"), ("packmode", "array_ut4"))
 """Five boxes, or four frames a row, in the order in which they are written."""
 
 
@@ -94,7 +94,7 @@ class ToolGraph:
         references = Counter({((a, b), (c, d)): count for a, b, c, d, count in data["references"]})
         return cls(data["nodes"], data["plans"], data["unnamed"], calls, references)
 
-    def scene(self, *, most: int | None = FEW) -> Scene:
+    def scene(self, *, most: int | None = MAX_NODES) -> Scene:
         """The graph as a scene: a box a tool with its calls, an arrow a pair with its references.
 
         Args:
@@ -118,7 +118,9 @@ class ToolGraph:
         )
         boxes = tuple(self._box(key) for key in positions)
         notes = self._notes(selected, arrows)
-        return Scene(boxes, drawn, self._summary(), notes=notes, layout=_SIDEWAYS if arrows else _GRID)
+        return Scene(
+            boxes, drawn, self._summary(), notes=notes, layout=_LEFT_TO_RIGHT if arrows else _BOX_GRID
+        )
 
     def whole(self, scene: Scene) -> bool:
         """Whether a scene of it leaves nothing out."""
@@ -144,9 +146,9 @@ class ToolGraph:
     def _summary(self) -> str:
         references = sum(self.references.values())
         return (
-            f"{counted(self.plans, 'plan')}: {counted(self.calls.total(), 'call')} of "
-            f"{counted(len(self.calls), self.nodes)}, {counted(references, 'reference')} between "
-            f"{counted(len(self.references), 'pair')}"
+            f"{format_count(self.plans, 'plan')}: {format_count(self.calls.total(), 'call')} of "
+            f"{format_count(len(self.calls), self.nodes)}, {format_count(references, 'reference')} between "
+            f"{format_count(len(self.references), 'pair')}"
         )
 
     def _notes(self, selected: Collection[Key], arrows: Collection[object]) -> tuple[str, ...]:
@@ -157,11 +159,11 @@ class ToolGraph:
             pairs = len(self.references) - len(arrows)
             which = f"{len(selected):,} of {len(self.calls):,} {self.nodes}s"
             note = f"{which}: {why if linked else 'those called most'}"
-            notes.append(f"{note}; {counted(pairs, 'pair')} left out" if pairs else note)
+            notes.append(f"{note}; {format_count(pairs, 'pair')} left out" if pairs else note)
         return tuple(notes)
 
 
-def tool_graph(plans: Iterable[Plan], *, nodes: str = "tool", most: int | None = FEW) -> Scene:
+def tool_graph(plans: Iterable[Plan], *, nodes: str = "tool", most: int | None = MAX_NODES) -> Scene:
     r"""How the tools, or the apps, of many plans feed one another.
 
     Args:
@@ -242,7 +244,7 @@ class Shapes:
             if start and start + len(needed) > room:
                 break
             frame = f"{number}. ×{self.counts[key]:,} ({100 * self.counts[key] / total:.1f} %)"
-            letters = [_letter(k) for k in range(len(needed))]
+            letters = [_letter_name(k) for k in range(len(needed))]
             boxes += [Box(letter, "plain", letter, frame) for letter in letters]
             arrows += [
                 Arrow(start + p, start + i, "plain") for i, producers in enumerate(needed) for p in producers
@@ -271,24 +273,24 @@ def shapes_scene(sources: Mapping[str, Shapes], *, most: int = 12) -> Scene:
     """
     if len(sources) == 1:
         boxes, arrows, caption = next(iter(sources.values())).drawn(most, MAX_BOXES)
-        return Scene(tuple(boxes), tuple(arrows), f"the commonest shapes: {caption}", layout=_PACKED)
+        return Scene(tuple(boxes), tuple(arrows), f"the commonest shapes: {caption}", layout=_FRAME_GRID)
     all_boxes: list[Box] = []
     lines: list[Arrow] = []
     notes: list[str] = []
     for title, shapes in sources.items():
         boxes, arrows, caption = shapes.drawn(most // 2, MAX_BOXES // len(sources))
         lines += [replace(a, tail=a.tail + len(all_boxes), head=a.head + len(all_boxes)) for a in arrows]
-        panel = f"{shortened(visible(title), 40)}: {caption}"
+        panel = f"{shorten(visible_text(title), 40)}: {caption}"
         all_boxes += [replace(box, panel=panel) for box in boxes]
         notes += [] if boxes else [panel]
     summary = f"the commonest shapes of {len(sources)} sources"
-    return Scene(tuple(all_boxes), tuple(lines), summary, notes=tuple(notes), layout=_PACKED)
+    return Scene(tuple(all_boxes), tuple(lines), summary, notes=tuple(notes), layout=_FRAME_GRID)
 
 
-def _letter(k: int) -> str:
+def _letter_name(k: int) -> str:
     """A, B, … Z, A1, B1, …: a call whose name plays no part.
 
-    >>> _letter(1), _letter(27)
+    >>> _letter_name(1), _letter_name(27)
     ('B', 'B1')
     """
     return chr(ord("A") + k % 26) + (str(k // 26) if k >= 26 else "")

@@ -18,15 +18,15 @@ from planner_eval.plan.values import fold
 # What stands in a drawing: foreign text made safe, values and references in words.
 _ALSO_UNSAFE = re.compile("[\t\n\u061c\ufffe\uffff\U000e0000-\U000e0fff]")
 _SCALARS = (str, int, float, bool, type(None))
-_json = json.JSONEncoder(ensure_ascii=False).encode
+_encode_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def visible(text: str) -> str:
+def visible_text(text: str) -> str:
     r"""The text on one line, with everything that would hide, move or break other text as an escape.
 
     On top of what terminals cannot take, these are the characters that XML cannot.
 
-    >>> visible("a\nb\x00c\ud800")
+    >>> visible_text("a\nb\x00c\ud800")
     'a\\nb\\x00c\\ud800'
     """
     if text.isprintable():
@@ -40,27 +40,27 @@ def name_text(name: str) -> str:
     >>> name_text("search"), name_text(" ")
     ('search', '" "')
     """
-    return visible(name) if name.strip() else f'"{visible(name)}"'
+    return visible_text(name) if name.strip() else f'"{visible_text(name)}"'
 
 
-def way(path: Path) -> str:
+def path_text(path: Path) -> str:
     """A path as it is written behind a name.
 
-    >>> way(("flights", 0, "id"))
+    >>> path_text(("flights", 0, "id"))
     'flights[0].id'
     """
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
 
-def reference(name: str, path: Path) -> str:
+def reference_text(name: str, path: Path) -> str:
     """A call's output in words.
 
-    >>> reference("search", ("flights", 0)), reference("search", ())
+    >>> reference_text("search", ("flights", 0)), reference_text("search", ())
     ('search.flights[0]', 'search')
     """
     if not path:
         return name
-    return f"{name}{'' if isinstance(path[0], int) else '.'}{way(path)}"
+    return f"{name}{'' if isinstance(path[0], int) else '.'}{path_text(path)}"
 
 
 def value_text(value: Value, name_of: Callable[[int], str]) -> str:
@@ -76,27 +76,29 @@ def value_text(value: Value, name_of: Callable[[int], str]) -> str:
 
     def leaf(value: Value) -> str:
         if isinstance(value, Ref):
-            return f"← {reference(name_of(value.call), value.path)}"
+            return f"← {reference_text(name_of(value.call), value.path)}"
         if isinstance(value, Unresolved):
-            return f"← ?{reference(value.name, value.path)}"
-        return _scalar(value) if isinstance(value, _SCALARS) else repr(value)
+            return f"← ?{reference_text(value.name, value.path)}"
+        return _scalar_text(value) if isinstance(value, _SCALARS) else repr(value)
 
     def text(pieces: tuple[Value, ...]) -> str:
-        texts = (_scalar(piece)[1:-1] if isinstance(piece, str) else f"{{{leaf(piece)}}}" for piece in pieces)
+        texts = (
+            _scalar_text(piece)[1:-1] if isinstance(piece, str) else f"{{{leaf(piece)}}}" for piece in pieces
+        )
         return f'"{"".join(texts)}"'
 
     def fields(members: dict[str, str]) -> str:
-        return f"{{{', '.join(f'{_scalar(key)}: {item}' for key, item in members.items())}}}"
+        return f"{{{', '.join(f'{_scalar_text(key)}: {item}' for key, item in members.items())}}}"
 
     rendered: str = fold(
         value, leaf, items=lambda elements: f"[{', '.join(elements)}]", fields=fields, text=text
     )
-    return visible(rendered)
+    return visible_text(rendered)
 
 
-def _scalar(value: Value) -> str:
+def _scalar_text(value: Value) -> str:
     try:
-        return _json(value)
+        return _encode_json(value)
     except ValueError:  # more digits than Python writes in decimal
         return hex(value)
 
@@ -106,12 +108,12 @@ def _scalar(value: Value) -> str:
 #
 # Graphviz measures with a font of the machine that draws; an SVG is shown with one of the machine that
 # reads. So boxes are made for the widest of the usual fonts, whose advance widths ``viz/fonts`` holds.
-TABLE = "viz/fonts/widths.json"
-BLANK, WIDE, PICTOGRAM, UNKNOWN = 0, 1_000, 1_400, 1_100
+WIDTHS_FILE = "viz/fonts/widths.json"
+BLANK_WIDTH, WIDE_LETTER_WIDTH, PICTOGRAM_WIDTH, UNKNOWN_WIDTH = 0, 1_000, 1_400, 1_100
 """Thousandths of an em of what the table lacks: marks, East Asian letters, emoji, and all others."""
 
 
-def width(text: str, size: float, *, bold: bool = False) -> int:
+def text_width(text: str, size: float, *, bold: bool = False) -> int:
     """The room that a text needs in the widest font, in whole points.
 
     Args:
@@ -119,20 +121,20 @@ def width(text: str, size: float, *, bold: bool = False) -> int:
         size: The font's size in points.
         bold: Whether it stands in bold.
 
-    >>> width("get_rate", 11), width("get_rate", 11, bold=True), width("예약", 10)
+    >>> text_width("get_rate", 11), text_width("get_rate", 11, bold=True), text_width("예약", 10)
     (47, 53, 20)
     """
-    widths = _known(bold)
+    widths = _char_widths(bold)
     total = 0
     for char in text:
         char_width = widths.get(char)
-        total += _other(char) if char_width is None else char_width
+        total += _unlisted_char_width(char) if char_width is None else char_width
     return math.ceil(total * size / 1_000)
 
 
 @cache
-def _known(bold: bool) -> dict[str, int]:
-    blocks = json.loads(read(TABLE))["bold" if bold else "regular"]
+def _char_widths(bold: bool) -> dict[str, int]:
+    blocks = json.loads(read(WIDTHS_FILE))["bold" if bold else "regular"]
     return {
         chr(int(first, 16) + k): wide
         for first, widths in blocks.items()
@@ -141,10 +143,10 @@ def _known(bold: bool) -> dict[str, int]:
     }
 
 
-def _other(char: str) -> int:
+def _unlisted_char_width(char: str) -> int:
     category = unicodedata.category(char)
     if category in ("Mn", "Me", "Cf"):
-        return BLANK
+        return BLANK_WIDTH
     if unicodedata.east_asian_width(char) in "WF":
-        return PICTOGRAM if category == "So" else WIDE
-    return UNKNOWN
+        return PICTOGRAM_WIDTH if category == "So" else WIDE_LETTER_WIDTH
+    return UNKNOWN_WIDTH

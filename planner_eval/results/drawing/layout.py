@@ -15,13 +15,21 @@ from itertools import chain, islice
 from typing import Protocol
 
 from planner_eval.base.errors import RenderError
-from planner_eval.results.drawing.child import Child, Drawing, complaints, dateless, hired, late, released
+from planner_eval.results.drawing.child import (
+    Child,
+    Drawing,
+    acquire_child,
+    graphviz_diagnostics,
+    release_child,
+    strip_pdf_dates,
+    timeout_message,
+)
 
-REMEDIES = (
+INSTALL_ADVICE = (
     "install pygraphviz, which brings Graphviz along (pip install 'planner_eval[draw]'), or install "
     "Graphviz so that the program dot is found; the formats dot, mermaid and text need neither"
 )
-MANY = 16
+MIN_PARALLEL_GRAPHS = 16
 """Graphs from which on it pays to start several children."""
 
 
@@ -43,7 +51,7 @@ def draw_many(sources: Iterable[str], form: str, *, deadline: float = 10.0) -> I
 
     Args:
         sources: Graphs in DOT.
-        form: One of :data:`~planner_eval.base.formats.PICTURES`.
+        form: One of :data:`~planner_eval.base.formats.PICTURE_FORMATS`.
         deadline: Seconds for the layout of each.
 
     Yields:
@@ -53,8 +61,10 @@ def draw_many(sources: Iterable[str], form: str, *, deadline: float = 10.0) -> I
         RenderError: nothing here can draw.
     """
     stream = iter(sources)
-    first = list(islice(stream, MANY))
-    painters = _painters(form, deadline, min(4, os.cpu_count() or 1) if len(first) == MANY else 1)
+    first = list(islice(stream, MIN_PARALLEL_GRAPHS))
+    painters = _start_painters(
+        form, deadline, min(4, os.cpu_count() or 1) if len(first) == MIN_PARALLEL_GRAPHS else 1
+    )
     waiting: deque[Painter] = deque()
     try:
         for number, source in enumerate(chain(first, stream)):
@@ -69,23 +79,23 @@ def draw_many(sources: Iterable[str], form: str, *, deadline: float = 10.0) -> I
     finally:
         for painter in painters:
             if isinstance(painter, Child):
-                released(painter)
+                release_child(painter)
 
 
-def _painters(form: str, deadline: float, count: int) -> Sequence[Painter]:
+def _start_painters(form: str, deadline: float, count: int) -> Sequence[Painter]:
     """As many children as wanted, started side by side; the program where pygraphviz is missing."""
-    children = [hired(form, deadline) for _ in range(count)]
+    children = [acquire_child(form, deadline) for _ in range(count)]
     for child in children:
         child.await_start()
     if not children[0].unusable:
         return [child for child in children if not child.unusable]
     program = shutil.which("dot")
     if program is None:
-        raise RenderError(f"nothing here draws {form} ({children[0].unusable}): {REMEDIES}")
-    return [Program(program, form, deadline)]
+        raise RenderError(f"nothing here draws {form} ({children[0].unusable}): {INSTALL_ADVICE}")
+    return [DotProgram(program, form, deadline)]
 
 
-class Program:
+class DotProgram:
     """The program ``dot``, one process a graph."""
 
     def __init__(self, program: str, form: str, deadline: float) -> None:
@@ -112,8 +122,8 @@ class Program:
                 self.command, input=source, capture_output=True, timeout=self.deadline, check=False
             )
         except subprocess.TimeoutExpired:
-            return Drawing(error=late(self.deadline))
+            return Drawing(error=timeout_message(self.deadline))
         if process.returncode or not process.stdout:
             message = process.stderr.decode(errors="replace").strip() or f"exit code {process.returncode}"
             return Drawing(error=f"Graphviz: {message}")
-        return Drawing(dateless(process.stdout, self.form), complaints(process.stderr))
+        return Drawing(strip_pdf_dates(process.stdout, self.form), graphviz_diagnostics(process.stderr))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
-from planner_eval.base.text import shortened
+from planner_eval.base.text import shorten
 from planner_eval.plan.model import Diagnostic
 from planner_eval.results.drawing.scene import (
-    WHOLE,
+    WHOLE_CALL_ROLES,
     Arrow,
     Box,
     Scene,
-    below,
-    flat_rows,
     generations,
-    grouped,
+    group_boxes,
+    unconnected_rows,
+    vertical_pairs,
 )
 from planner_eval.results.drawing.themes import Role, Theme
 
@@ -30,11 +30,11 @@ MAX_TEXT = 50_000
 MAX_EDGES = 500
 """What Mermaid draws unless its settings maxTextSize and maxEdges say more."""
 
-WIDE = '%%{init: {"flowchart": {"wrappingWidth": 420}}}%%'
+WRAPPING_DIRECTIVE = '%%{init: {"flowchart": {"wrappingWidth": 420}}}%%'
 """Lets an argument stand on one line; Mermaid breaks lines at 200 pixels otherwise."""
 
-_DASHES = {"dashed": "6 4", "dotted": "2 4"}
-_LINKS = {"dashed": "-.->", "dotted": "-.->", "bold": "==>"}
+_DASH_PATTERNS = {"dashed": "6 4", "dotted": "2 4"}
+_LINK_SYNTAX = {"dashed": "-.->", "dotted": "-.->", "bold": "==>"}
 
 
 def to_mermaid(scene: Scene, theme: Theme) -> str:
@@ -48,9 +48,9 @@ def to_mermaid(scene: Scene, theme: Theme) -> str:
         Text for a ``mermaid`` block; the same scene gives the same text.
     """
     direction = dict(scene.layout).get("rankdir") or theme.graph.get("rankdir", "TB")
-    lines = [f"flowchart {direction}", f"    {WIDE}"]
+    lines = [f"flowchart {direction}", f"    {WRAPPING_DIRECTIVE}"]
     number = 0
-    for panel, apps in grouped(scene.boxes).items():
+    for panel, apps in group_boxes(scene.boxes).items():
         inside: list[str] = []
         for app, members in apps.items():
             nodes = [f"    {_node(position, scene.boxes[position], theme)}" for position in members]
@@ -58,7 +58,7 @@ def to_mermaid(scene: Scene, theme: Theme) -> str:
             number += app is not None
         lines += _frame(f"panel{number}", panel, inside, theme) if panel else inside
     lines += [f"    {_link(arrow, theme)}" for arrow in scene.arrows]
-    hidden = [f"    c{upper} ~~~ c{lower}" for upper, lower in below(flat_rows(scene))]
+    hidden = [f"    c{upper} ~~~ c{lower}" for upper, lower in vertical_pairs(unconnected_rows(scene))]
     styles: dict[str, list[int]] = {}
     for number, arrow in enumerate(scene.arrows):
         styles.setdefault(arrow.role, []).append(number)
@@ -71,7 +71,7 @@ def to_mermaid(scene: Scene, theme: Theme) -> str:
     return "\n".join(lines) + "\n"
 
 
-def complaints(text: str, edges: int) -> tuple[Diagnostic, ...]:
+def size_diagnostics(text: str, edges: int) -> tuple[Diagnostic, ...]:
     """Why Mermaid could refuse a flowchart in its usual settings."""
     reasons = []
     if len(text) > MAX_TEXT:
@@ -81,10 +81,10 @@ def complaints(text: str, edges: int) -> tuple[Diagnostic, ...]:
     return tuple(Diagnostic("render.mermaid", reason) for reason in reasons)
 
 
-def escaped(text: str) -> str:
+def escape_label(text: str) -> str:
     """Text as it may stand between a Mermaid label's quotes: everything special as an entity.
 
-    >>> escaped('<b> = "50%"')
+    >>> escape_label('<b> = "50%"')
     '#60;b#62; = #34;50#37;#34;'
     """
     return _SPECIAL.sub(lambda m: m[0] if m[0] > "\x7f" else f"#{ord(m[0])};", text)
@@ -92,35 +92,35 @@ def escaped(text: str) -> str:
 
 def _frame(name: str, title: str, inside: list[str], theme: Theme) -> list[str]:
     """A subgraph around what is inside."""
-    head = f'    subgraph {name}["{escaped(shortened(title, 2 * theme.width))}"]'
+    head = f'    subgraph {name}["{escape_label(shorten(title, 2 * theme.width))}"]'
     return [head, *(f"    {line}" for line in inside), "    end", f"    style {name} {_cluster_style(theme)}"]
 
 
 def _node(position: int, box: Box, theme: Theme) -> str:
     role = theme.roles[box.role]
-    title = shortened(f"{role.sign} {box.title}".strip(), theme.width) + box.after
-    lines = [f"<b>{escaped(title)}</b>"]
+    title = shorten(f"{role.sign} {box.title}".strip(), theme.width) + box.after
+    lines = [f"<b>{escape_label(title)}</b>"]
     if box.mark:
-        lines.append(f"<i>{escaped(shortened(box.mark, theme.width))}</i>")
+        lines.append(f"<i>{escape_label(shorten(box.mark, theme.width))}</i>")
     if box.gold:
-        lines.append(escaped(shortened(f"gold: {box.gold}", theme.width)))
+        lines.append(escape_label(shorten(f"gold: {box.gold}", theme.width)))
     for row in box.rows:
-        sign = theme.roles[row.role].sign if box.role not in WHOLE else ""
-        lines.append(escaped(f"{sign} {shortened(row.text, theme.width)}".strip()))
+        sign = theme.roles[row.role].sign if box.role not in WHOLE_CALL_ROLES else ""
+        lines.append(escape_label(f"{sign} {shorten(row.text, theme.width)}".strip()))
         if row.gold:
-            lines.append(escaped(shortened(row.gold, theme.width)))
+            lines.append(escape_label(shorten(row.gold, theme.width)))
     return f'c{position}["{"<br/>".join(lines)}"]:::{box.role}'
 
 
 def _link(arrow: Arrow, theme: Theme) -> str:
     role = theme.roles[arrow.role]
-    label = escaped(shortened(f"{role.sign} {arrow.label}".strip(), theme.label_width))
+    label = escape_label(shorten(f"{role.sign} {arrow.label}".strip(), theme.label_width))
     label_text = f'|"{label}"|' if label else ""
-    return f"c{arrow.tail} {_kind(arrow.role, role)}{label_text} c{arrow.head}"
+    return f"c{arrow.tail} {_link_syntax(arrow.role, role)}{label_text} c{arrow.head}"
 
 
-def _kind(name: str, role: Role) -> str:
-    return "--x" if name == "wrong" else _LINKS.get(role.line.get("style", ""), "-->")
+def _link_syntax(name: str, role: Role) -> str:
+    return "--x" if name == "wrong" else _LINK_SYNTAX.get(role.line.get("style", ""), "-->")
 
 
 def _caption(scene: Scene, theme: Theme) -> list[str]:
@@ -128,12 +128,12 @@ def _caption(scene: Scene, theme: Theme) -> list[str]:
     captions = [text for text in (scene.summary, *scene.notes) if text]
     if not captions and not scene.legend:
         return []
-    title = escaped(". ".join([*captions, *["Legend:"] * bool(scene.legend)]))
+    title = escape_label(". ".join([*captions, *["Legend:"] * bool(scene.legend)]))
     below: list[str] = []
     lines = [f'    subgraph legend["{title}"]', "        direction LR"]
     for name in scene.legend:
         role = theme.roles[name]
-        lines.append(f'        legend_{name}["{escaped(f"{role.sign} {role.word}".strip())}"]:::{name}')
+        lines.append(f'        legend_{name}["{escape_label(f"{role.sign} {role.word}".strip())}"]:::{name}')
     row = " ~~~ ".join(f"legend_{name}" for name in scene.legend)  # unseen links keep them in a row
     lines += [f"        {row}"] if len(scene.legend) > 1 else []
     if scene.boxes:  # below the last call, not beside the first
@@ -156,7 +156,7 @@ def _box_style(role: Role) -> str:
         f"color:{role.text}",
         "text-align:left",
     ]
-    dash = next((d for style, d in _DASHES.items() if style in box.get("style", "")), "")
+    dash = next((d for style, d in _DASH_PATTERNS.items() if style in box.get("style", "")), "")
     return ",".join([*declarations, *([f"stroke-dasharray:{dash}"] if dash else [])])
 
 
@@ -164,5 +164,5 @@ def _line_style(role: Role) -> str:
     line = role.line
     color = line.get("color", "#000000").partition(":")[0]
     declarations = [f"stroke:{color}", f"stroke-width:{line.get('penwidth', '1')}px", f"color:{role.text}"]
-    dash = _DASHES.get(line.get("style", ""), "")
+    dash = _DASH_PATTERNS.get(line.get("style", ""), "")
     return ",".join([*declarations, *([f"stroke-dasharray:{dash}"] if dash else [])])

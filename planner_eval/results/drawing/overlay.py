@@ -23,8 +23,8 @@ from planner_eval.plan.model import (
     Value,
     references,
 )
-from planner_eval.plan.values import holds
-from planner_eval.results.drawing.labels import name_text, reference, value_text, visible, way
+from planner_eval.plan.values import contains_kind
+from planner_eval.results.drawing.labels import name_text, path_text, reference_text, value_text, visible_text
 from planner_eval.results.drawing.scene import ArgumentLine, Arrow, Box, Scene, unique_titles
 
 if TYPE_CHECKING:
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 DIFF_ROLES = ("kept", "missing", "extra", "changed", "wrong")
 """The five roles of a diff, in the legend's order."""
 
-FIRST = "first mistake"
-CAUSE = "cause"
+FIRST_MARK = "first mistake"
+CAUSE_MARK = "cause"
 
 
-def in_written_order(calls: Sequence[CallRole]) -> list[CallRole]:
+def sort_calls_as_written(calls: Sequence[CallRole]) -> list[CallRole]:
     """Calls as the prediction writes them; what it lacks stands behind the partner of gold's call before.
 
     Args:
         calls: The calls of both plans, gold's in gold's order.
 
-    >>> [call.role for call in in_written_order([CallRole("missing", None, 0), CallRole("kept", 1, 1),
+    >>> [call.role for call in sort_calls_as_written([CallRole("missing", None, 0), CallRole("kept", 1, 1),
     ...                                          CallRole("extra", 0, None)])]
     ['missing', 'extra', 'kept']
     """
@@ -75,7 +75,7 @@ def marks(edits: Sequence[Edit], positions: Sequence[int], boxes: Sequence[Box])
     for index, edit in enumerate(edits):
         root.append(index if edit.cause is None else root[edit.cause])
         if edit.cause is None:
-            texts.setdefault(positions[index], CAUSE if texts else FIRST)
+            texts.setdefault(positions[index], CAUSE_MARK if texts else FIRST_MARK)
     for index, position in enumerate(positions):
         cause = boxes[positions[root[index]]]
         texts.setdefault(position, f"follows from {cause.title}{cause.after}")
@@ -105,8 +105,8 @@ def summary_of(boxes: Sequence[Box], arrows: Sequence[Arrow]) -> str:
 # ----------------------------------------------------------------------
 # From a plan, or from two plans laid over one another, to the scene that is drawn.
 ANSWER = "answer"
-Names = Callable[[int], str]
-Keyed = dict[tuple[str, int], Value]
+CallNamer = Callable[[int], str]
+KeyedArguments = dict[tuple[str, int], Value]
 
 
 def arrow_label(path: Path, argument: str, inner_path: Path) -> str:
@@ -115,7 +115,7 @@ def arrow_label(path: Path, argument: str, inner_path: Path) -> str:
     >>> arrow_label(("id",), "hotel", ())
     'id → hotel'
     """
-    return f"{visible(way(path))} → {name_text(reference(argument, inner_path))}".strip()
+    return f"{visible_text(path_text(path))} → {name_text(reference_text(argument, inner_path))}".strip()
 
 
 def plan_scene(plan: Plan) -> Scene:
@@ -126,7 +126,7 @@ def plan_scene(plan: Plan) -> Scene:
     'city = "Rome"'
     """
     titles = _titles(plan.calls)
-    guessed = _guessed(plan, titles)
+    guessed = _guessed_sources(plan, titles)
     boxes = [
         _box(call, titles[i], "plain", _plain_rows(call.arguments, "plain", titles.__getitem__, guessed[i]))
         for i, call in enumerate(plan.calls)
@@ -143,14 +143,14 @@ def plan_scene(plan: Plan) -> Scene:
     return Scene(tuple(boxes), tuple(arrows), summary, legend, steps=plan.steps)
 
 
-def _guessed(plan: Plan, titles: Sequence[str]) -> list[dict[str, str]]:
+def _guessed_sources(plan: Plan, titles: Sequence[str]) -> list[dict[str, str]]:
     """For each call its arguments that inferred edges lead to, with where the values may come from."""
     guesses: list[dict[str, str]] = [{} for _ in plan.calls]
     for edge in plan.edges:
         if edge.inferred:
             before, source = (
                 guesses[edge.consumer].get(edge.argument),
-                reference(titles[edge.producer], edge.path),
+                reference_text(titles[edge.producer], edge.path),
             )
             guesses[edge.consumer][edge.argument] = f"{before}, {source}" if before else source
     return guesses
@@ -166,7 +166,7 @@ class _Overlay:
 
     def __init__(self, diff: Diff) -> None:
         self.diff = diff
-        self.calls = in_written_order(list(diff.calls()))
+        self.calls = sort_calls_as_written(list(diff.calls()))
         self.edges = list(diff.edges())
         shown_calls = [self.shown(role.pred, role.gold) for role in self.calls]
         repeated = Counter((call.app, call.name) for call in shown_calls)
@@ -250,7 +250,7 @@ class _Overlay:
     ) -> tuple[ArgumentLine, ...]:
         """The arguments of a call that both plans have: the prediction's, then what gold has besides."""
         pred_call, gold_call = positions
-        pred_arguments, gold_arguments = _keyed(pred), _keyed(gold)
+        pred_arguments, gold_arguments = _key_arguments(pred), _key_arguments(gold)
         rows = []
         for (name, nth), value in pred_arguments.items():
             text = _row_text(name, value, self.pred_name)
@@ -263,7 +263,7 @@ class _Overlay:
                 rows.append(ArgumentLine("extra", text))
             else:
                 gold_text = f"gold: {value_text(gold_arguments[name, nth], self.gold_name)}"
-                wrong = (pred_call, name) in self.wrong or holds(value, Unresolved)
+                wrong = (pred_call, name) in self.wrong or contains_kind(value, Unresolved)
                 rows.append(ArgumentLine("wrong" if wrong else "changed", text, gold_text))
         new_names = {new_name for (call, _), new_name in self.renamed.items() if call == pred_call}
         for (name, nth), value in gold_arguments.items():
@@ -312,8 +312,8 @@ def _titles(calls: Iterable[Call]) -> list[str]:
 
 
 def _box(call: Call, title: str, role: str, rows: tuple[ArgumentLine, ...], gold: str = "") -> Box:
-    app = visible(call.app) if call.app else None
-    return Box(title, role, name_text(call.name), app, visible(call.id), rows, gold)
+    app = visible_text(call.app) if call.app else None
+    return Box(title, role, name_text(call.name), app, visible_text(call.id), rows, gold)
 
 
 def _arrow(plan: Plan, edge: Edge, role: str, tail: int, head: int) -> Arrow:
@@ -321,11 +321,11 @@ def _arrow(plan: Plan, edge: Edge, role: str, tail: int, head: int) -> Arrow:
     if path:
         calls = plan.calls
         arguments = calls[edge.consumer].arguments if edge.consumer < len(calls) else plan.answer or ()
-        path = _place(next((value for name, value in arguments if name == edge.argument), None), path)
+        path = _shorten_path(next((value for name, value in arguments if name == edge.argument), None), path)
     return Arrow(tail, head, role, arrow_label(edge.path, edge.argument, path))
 
 
-def _place(value: Value, path: Path) -> Path:
+def _shorten_path(value: Value, path: Path) -> Path:
     """The way into a value, ended at a template: the numbers of its parts say nothing to a reader."""
     for number, step in enumerate(path):
         if isinstance(value, Template):
@@ -339,13 +339,13 @@ def _place(value: Value, path: Path) -> Path:
     return path
 
 
-def _row_text(name: str, value: Value, name_of: Names) -> str:
+def _row_text(name: str, value: Value, name_of: CallNamer) -> str:
     text = value_text(value, name_of)
     return f"{name_text(name)} {text}" if text.startswith("←") else f"{name_text(name)} = {text}"
 
 
 def _plain_rows(
-    arguments: Arguments, role: str, name_of: Names, guessed: Mapping[str, str] = MappingProxyType({})
+    arguments: Arguments, role: str, name_of: CallNamer, guessed: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[ArgumentLine, ...]:
     rows = []
     for name, value in arguments:
@@ -354,10 +354,10 @@ def _plain_rows(
     return tuple(rows)
 
 
-def _keyed(arguments: Arguments) -> Keyed:
+def _key_arguments(arguments: Arguments) -> KeyedArguments:
     """Arguments by name and by how often the name came before."""
     seen: Counter[str] = Counter()
-    keyed: Keyed = {}
+    keyed: KeyedArguments = {}
     for name, value in arguments:
         keyed[name, seen[name]] = value
         seen[name] += 1
@@ -395,9 +395,9 @@ def run_scene(plan: Plan, trace: Trace, *, times: bool = False) -> Scene:
     scene = plan_scene(plan)
     status = [call.status for call in trace.calls]
     boxes = [_run_box(box, call, times) for box, call in zip(scene.boxes, trace.calls, strict=False)]
-    boxes += [_answer(box, trace) for box in scene.boxes[len(trace.calls) :]]
+    boxes += [_answer_box(box, trace) for box in scene.boxes[len(trace.calls) :]]
     arrows = [replace(a, role="plain" if status[a.tail] == "ok" else "skipped") for a in scene.arrows]
-    return Scene(tuple(boxes), tuple(arrows), _summary(status, trace), RUN_ROLES)
+    return Scene(tuple(boxes), tuple(arrows), _run_summary(status, trace), RUN_ROLES)
 
 
 def _run_box(box: Box, call: CallTrace, times: bool) -> Box:
@@ -406,24 +406,24 @@ def _run_box(box: Box, call: CallTrace, times: bool) -> Box:
     if call.error is None:
         rows.append(ArgumentLine(role, f"→ {value_text(call.value, str)}"))
     else:
-        rows.append(ArgumentLine(role, visible(str(call.error))))
+        rows.append(ArgumentLine(role, visible_text(str(call.error))))
     if times:
         tried = f", {call.attempts} attempts" if call.attempts > 1 else ""
         rows.append(ArgumentLine("plain", f"{call.seconds * 1000:.1f} ms{tried}"))
     return replace(box, role=role, rows=tuple(rows))
 
 
-def _answer(box: Box, trace: Trace) -> Box:
+def _answer_box(box: Box, trace: Trace) -> Box:
     if trace.answer is None:
         return replace(box, role="skipped")
     rows = tuple(
-        ArgumentLine("ok", f"{visible(name)} → {value_text(value, str)}") for name, value in trace.answer
+        ArgumentLine("ok", f"{visible_text(name)} → {value_text(value, str)}") for name, value in trace.answer
     )
     return replace(box, role="ok", rows=rows)
 
 
-def _summary(status: Sequence[str], trace: Trace) -> str:
+def _run_summary(status: Sequence[str], trace: Trace) -> str:
     counts = Counter(status)
     summary = ", ".join(f"{counts[role]} {role}" for role in RUN_ROLES if counts[role]) or "none"
-    ended = f"; ended early: {visible(str(trace.ended))}" if trace.ended is not None else ""
+    ended = f"; ended early: {visible_text(str(trace.ended))}" if trace.ended is not None else ""
     return f"calls: {summary}{ended}"

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import PICTURES
-from planner_eval.base.text import shortened
-from planner_eval.results.drawing.charts import DATELESS, entry, look, styled
-from planner_eval.results.drawing.labels import visible
+from planner_eval.base.formats import PICTURE_FORMATS
+from planner_eval.base.text import shorten
+from planner_eval.results.drawing.charts import FILE_METADATA, apply_style, legend_entry, system_style
+from planner_eval.results.drawing.labels import visible_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-MOST_BARS = 12
+MAX_BARS = 12
 """Values of one panel; what lies beyond is one bar more."""
 
 Counts: TypeAlias = Mapping[Any, int]
@@ -45,7 +45,7 @@ def plot(panels: Sequence[Panel], *, format: str = "svg", columns: int = 3) -> b
 
     Args:
         panels: What to draw; the data sets have one colour and one hatching in all of them.
-        format: One of :data:`~planner_eval.base.formats.PICTURES`.
+        format: One of :data:`~planner_eval.base.formats.PICTURE_FORMATS`.
         columns: Panels side by side.
 
     Returns:
@@ -58,20 +58,20 @@ def plot(panels: Sequence[Panel], *, format: str = "svg", columns: int = 3) -> b
     >>> plot([Panel("depth", "plans", {"mine": {1: 3, 2: 5}})])[:5]
     b'<?xml'
     """
-    if format not in PICTURES:
-        raise InputError(f"plots have no format {format!r}: expected one of {', '.join(PICTURES)}")
+    if format not in PICTURE_FORMATS:
+        raise InputError(f"plots have no format {format!r}: expected one of {', '.join(PICTURE_FORMATS)}")
     names = list(dict.fromkeys(name for panel in panels for name in panel.series))
     if not names:
         raise InputError("there is nothing to plot")
     rows = math.ceil(len(panels) / columns)
-    with styled():
+    with apply_style():
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(3.0 * min(columns, len(panels)), 2.2 * rows + 0.4), layout="constrained")
         handles: dict[str, Any] = {}
         for number, panel in enumerate(panels, 1):
             axes = figure.add_subplot(rows, min(columns, len(panels)), number)
-            handles |= _draw(axes, panel, names)
+            handles |= _draw_panel(axes, panel, names)
         figure.legend(
             handles.values(),
             handles.keys(),
@@ -79,7 +79,7 @@ def plot(panels: Sequence[Panel], *, format: str = "svg", columns: int = 3) -> b
             ncols=min(len(names), 4),
         )
         paper = io.BytesIO()
-        figure.savefig(paper, format=format, dpi=144, metadata=DATELESS[format])
+        figure.savefig(paper, format=format, dpi=144, metadata=FILE_METADATA[format])
     return paper.getvalue()
 
 
@@ -95,12 +95,12 @@ def values_of(panel: Panel) -> list[Any]:
     return list(values)
 
 
-def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> dict[str, Any]:
+def _draw_panel(axes: Axes, panel: Panel, names: Sequence[str]) -> dict[str, Any]:
     """Draw one panel; the bars of each data set, for the legend."""
     values = values_of(panel)
-    listed, remaining = values[:MOST_BARS], values[MOST_BARS:]
+    listed, remaining = values[:MAX_BARS], values[MAX_BARS:]
     numbers = bool(remaining) and isinstance(remaining[0], int)
-    labels = [shortened(visible(str(value)), 14) for value in listed]
+    labels = [shorten(visible_text(str(value)), 14) for value in listed]
     labels += [f"{remaining[0]}+" if numbers else f"{len(remaining)} more"] if remaining else []
     present = [name for name in names if name in panel.series]
     width = 0.84 / max(1, len(present))
@@ -112,16 +112,16 @@ def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> dict[str, Any]:
         heights += (
             [100 * (total - sum(counts.get(value, 0) for value in listed)) / total] if remaining else []
         )
-        color, hatch = look(names.index(name))
+        color, hatch = system_style(names.index(name))
         positions = [index + (number - (len(present) - 1) / 2) * width for index in range(len(labels))]
         how = {"facecolor": color, "edgecolor": "white", "linewidth": 0.5, "hatch": hatch}
-        handles[entry(name)] = axes.bar(positions, heights, width, **how)  # type: ignore[arg-type]
+        handles[legend_entry(name)] = axes.bar(positions, heights, width, **how)  # type: ignore[arg-type]
     axes.set_xticks(range(len(labels)), labels)
     if any(len(label) > 4 for label in labels):
         axes.tick_params("x", labelrotation=35)
         for label in axes.get_xticklabels():
             label.set_horizontalalignment("right")
-    axes.set_title(visible(panel.title))
-    axes.set_ylabel(f"% of {visible(panel.of)}")
+    axes.set_title(visible_text(panel.title))
+    axes.set_ylabel(f"% of {visible_text(panel.of)}")
     axes.grid(axis="y")
     return handles

@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 from planner_eval.plan import graph
-from planner_eval.plan.graph import in_levels, levels_in_steps
+from planner_eval.plan.graph import group_by_level, levels_in_steps
 
 MAX_BOXES = 300
 """Calls of one drawing, unless more are asked for by force."""
 
-ROW = 4
+BOXES_PER_ROW = 4
 """Boxes without arrows that stand beside one another, so that letters stay large enough to be read."""
 
 ROLES = ("plain", "kept", "missing", "extra", "changed", "wrong", "inferred", "ok", "failed", "skipped")
 """The roles that every theme has to dress."""
 
-WHOLE = ("missing", "extra", "ok", "failed", "skipped")
+WHOLE_CALL_ROLES = ("missing", "extra", "ok", "failed", "skipped")
 """Roles of a call that all its arguments share: their signs would only repeat it."""
 
 
@@ -124,10 +124,10 @@ class Scene:
         return len(self.boxes) > MAX_BOXES or len(self.arrows) > 2 * len(self.boxes) + 100
 
 
-def grouped(boxes: Sequence[Box]) -> dict[str, dict[str | None, list[int]]]:
+def group_boxes(boxes: Sequence[Box]) -> dict[str, dict[str | None, list[int]]]:
     """Panel → app → positions of its boxes, in order of first appearance; those without an app first.
 
-    >>> grouped([Box("f", "plain", "f", "A"), Box("g", "plain", "g")])
+    >>> group_boxes([Box("f", "plain", "f", "A"), Box("g", "plain", "g")])
     {'': {None: [1], 'A': [0]}}
     """
     panels: dict[str, dict[str | None, list[int]]] = {}
@@ -136,31 +136,31 @@ def grouped(boxes: Sequence[Box]) -> dict[str, dict[str | None, list[int]]]:
     return {panel: {app: ps for app, ps in apps.items() if ps} for panel, apps in panels.items()}
 
 
-def flat_rows(scene: Scene) -> list[list[int]]:
+def unconnected_rows(scene: Scene) -> list[list[int]]:
     """Boxes without arrows in rows, where they are too many for one: those of an app stand together.
 
     A drawing that asks for a layout of its own is left alone.
 
-    >>> flat_rows(Scene(tuple(Box(f"f#{i}", "plain", "f") for i in range(6))))
+    >>> unconnected_rows(Scene(tuple(Box(f"f#{i}", "plain", "f") for i in range(6))))
     [[0, 1, 2, 3], [4, 5]]
     """
     joined = {end for arrow in scene.arrows for end in (arrow.tail, arrow.head)}
-    if scene.layout or len(scene.boxes) - len(joined) <= ROW:
+    if scene.layout or len(scene.boxes) - len(joined) <= BOXES_PER_ROW:
         return []
     rows: list[list[int]] = []
     room = 0
-    for members in (members for apps in grouped(scene.boxes).values() for members in apps.values()):
+    for members in (members for apps in group_boxes(scene.boxes).values() for members in apps.values()):
         alone = [position for position in members if position not in joined]
         if len(alone) > room:
-            rows += [alone[start : start + ROW] for start in range(0, len(alone), ROW)]
-            room = ROW - len(alone)
+            rows += [alone[start : start + BOXES_PER_ROW] for start in range(0, len(alone), BOXES_PER_ROW)]
+            room = BOXES_PER_ROW - len(alone)
         elif alone:
             rows[-1] += alone
             room -= len(alone)
     return rows
 
 
-def below(rows: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+def vertical_pairs(rows: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     """The pairs of boxes of which one stands below the other, so that rows stand below one another."""
     return [
         (upper[min(index, len(upper) - 1)], box)
@@ -192,11 +192,11 @@ def unique_titles(tools: Sequence[tuple[str | None, str]]) -> list[str]:
     return titles
 
 
-def condensed(scene: Scene) -> Scene:
+def condense(scene: Scene) -> Scene:
     """The scene with one box a tool and role, and counted arrows between them.
 
     >>> calls = tuple(Box(f"f#{i}", "plain", "f") for i in (1, 2))
-    >>> condensed(Scene(calls, (Arrow(0, 1, "plain", "a → b"),))).boxes[0].count
+    >>> condense(Scene(calls, (Arrow(0, 1, "plain", "a → b"),))).boxes[0].count
     2
     """
     groups: dict[tuple[str | None, str, str], list[int]] = {}
@@ -208,8 +208,8 @@ def condensed(scene: Scene) -> Scene:
     )
     arrows = Counter((group_of[a.tail], group_of[a.head], a.role) for a in scene.arrows)
     note = (
-        f"condensed: a box is a tool and ×n its calls; in all {counted(len(scene.boxes), 'call')} and "
-        f"{counted(len(scene.arrows), 'reference')}"
+        f"condensed: a box is a tool and ×n its calls; in all {format_count(len(scene.boxes), 'call')} and "
+        f"{format_count(len(scene.arrows), 'reference')}"
     )
     return replace(
         scene,
@@ -235,10 +235,12 @@ def generations(scene: Scene) -> list[list[int]]:
             needs[arrow.head].add(arrow.tail)
     if scene.steps:
         after = (max(scene.steps) + 1,) * (len(scene.boxes) - len(scene.steps))  # the answer
-        return in_levels(levels_in_steps([sorted(producers) for producers in needs], scene.steps + after))
-    return list(graph.generations(needs, enter=_first_of_circle))
+        return group_by_level(
+            levels_in_steps([sorted(producers) for producers in needs], scene.steps + after)
+        )
+    return list(graph.generations(needs, enter=_pick_from_cycle))
 
 
-def _first_of_circle(waiting: list[int]) -> list[int]:
+def _pick_from_cycle(waiting: list[int]) -> list[int]:
     left = (position for position, count in enumerate(waiting) if count > 0)
     return [min(left, key=lambda position: (waiting[position], position))]

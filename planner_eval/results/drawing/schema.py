@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
-from planner_eval.base.schema_models import Described, expecting, key
+from planner_eval.base.schema_models import Described, describe_expected, optional_key
 from planner_eval.results.drawing.scene import ROLES
 
 _Attributes = dict[str, str]
@@ -15,20 +15,20 @@ _Attributes = dict[str, str]
 class RoleEntry(Described):
     """How the calls and references of one role look."""
 
-    sign: str = key("One character before a label; empty for what needs no attention.")
-    word: str = key("The role's name in the legend.")
-    meaning: str = key("What it means, in the legend.")
+    sign: str = optional_key("One character before a label; empty for what needs no attention.")
+    word: str = optional_key("The role's name in the legend.")
+    meaning: str = optional_key("What it means, in the legend.")
     text: str = Field(description="Colour of its words.")
     ansi: Annotated[
-        Annotated[str, Field(pattern=r"^(\d{1,3}(;\d{1,3})*)?$")], expecting("numbers such as '1;31'")
-    ] = key("SGR parameters of its words in a terminal.")
+        Annotated[str, Field(pattern=r"^(\d{1,3}(;\d{1,3})*)?$")], describe_expected("numbers such as '1;31'")
+    ] = optional_key("SGR parameters of its words in a terminal.")
     box: _Attributes = Field(description="DOT attributes of a call.")
     line: _Attributes = Field(description="DOT attributes of a reference.")
 
 
-_fields: dict[str, Any] = {role: (RoleEntry, ...) for role in ROLES}
+_role_fields: dict[str, Any] = {role: (RoleEntry, ...) for role in ROLES}
 Roles = create_model(
-    "Roles", __base__=Described, __doc__="The roles that every theme has to dress.", **_fields
+    "Roles", __base__=Described, __doc__="The roles that every theme has to dress.", **_role_fields
 )
 
 

@@ -6,13 +6,13 @@ import io
 from typing import Any
 
 from planner_eval.base.errors import RenderError
-from planner_eval.base.text import shortened
-from planner_eval.results.drawing.scene import WHOLE, ArgumentLine, Box, Scene, generations
+from planner_eval.base.text import shorten
+from planner_eval.results.drawing.scene import WHOLE_CALL_ROLES, ArgumentLine, Box, Scene, generations
 from planner_eval.results.drawing.themes import Role, Theme
 
 # ----------------------------------------------------------------------
 # The listing for a terminal: a line a call by topological generation; it loses nothing.
-SIGNS = {"−": "-"}
+ASCII_SIGNS = {"−": "-"}
 """A terminal's signs are ASCII, as in every other diff."""
 
 
@@ -34,7 +34,7 @@ def to_text(scene: Scene, theme: Theme, *, color: bool = False) -> str:
             source = f"← {scene.boxes[arrow.tail].title} {arrow.label}".strip()
             sources.setdefault(arrow.head, []).append(source)
     ids = max((len(box.id) for box in scene.boxes), default=0)
-    titles = max((len(_name(box)) for box in scene.boxes), default=0)
+    titles = max((len(_box_name(box)) for box in scene.boxes), default=0)
     lines = []
     for number, generation in enumerate(generations(scene), 1):
         lines.append(writer.paint(f"generation {number}", "2"))
@@ -46,10 +46,10 @@ def to_text(scene: Scene, theme: Theme, *, color: bool = False) -> str:
 
 def sign_of(role: Role) -> str:
     """A role's sign in a terminal."""
-    return SIGNS.get(role.sign, role.sign)
+    return ASCII_SIGNS.get(role.sign, role.sign)
 
 
-def _name(box: Box) -> str:
+def _box_name(box: Box) -> str:
     return f"{box.title}{box.after}"
 
 
@@ -64,7 +64,7 @@ class _Writer:
     def line(self, box: Box, ids: int, titles: int, sources: list[str]) -> str:
         role = self.theme.roles[box.role]
         gold = f" (gold: {box.gold})" if box.gold else ""
-        title = self.paint(f"{_name(box)}{gold}".ljust(titles if box.rows or sources else 0), role.ansi)
+        title = self.paint(f"{_box_name(box)}{gold}".ljust(titles if box.rows or sources else 0), role.ansi)
         sign = self.paint(sign_of(role) or " ", role.ansi)
         call_id = f"{box.id.ljust(ids)}  " if ids else ""
         rows = [self.row(row, box) for row in box.rows] or sources
@@ -73,7 +73,7 @@ class _Writer:
 
     def row(self, row: ArgumentLine, box: Box) -> str:
         role = self.theme.roles[row.role]
-        sign = f"{sign_of(role)} " if role.sign and box.role not in WHOLE else ""
+        sign = f"{sign_of(role)} " if role.sign and box.role not in WHOLE_CALL_ROLES else ""
         gold = f" ({row.gold})" if row.gold else ""
         return self.paint(f"{sign}{row.text}{gold}", role.ansi)
 
@@ -119,9 +119,11 @@ def to_boxes(scene: Scene, theme: Theme) -> str:
         "$edge-segment-drawing-mode": EdgeSegmentDrawingMode.BOX,
     }
     nodes: dict[Any, dict[str, Any]] = {
-        position: {"$content-renderer": _content(box, theme)} for position, box in enumerate(scene.boxes)
+        position: {"$content-renderer": _box_content(box, theme)} for position, box in enumerate(scene.boxes)
     }
-    edges = [(tail, head, {"$label": label, **look}) for (tail, head), label in _labels(scene, theme).items()]
+    edges = [
+        (tail, head, {"$label": label, **look}) for (tail, head), label in _arrow_labels(scene, theme).items()
+    ]
     paper = Console(file=io.StringIO(), width=2_000, color_system=None, force_terminal=False, _environ={})
     if nodes:
         paper.print(ConsoleGraph(nodes, edges, console=paper), highlight=False, crop=True)
@@ -131,7 +133,7 @@ def to_boxes(scene: Scene, theme: Theme) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _content(box: Box, theme: Theme) -> Any:
+def _box_content(box: Box, theme: Theme) -> Any:
     """What netext calls for a box's text."""
     from rich.text import Text
 
@@ -141,19 +143,19 @@ def _content(box: Box, theme: Theme) -> Any:
     if box.gold:
         lines.append(f"  gold: {box.gold}")
     for row in box.rows:
-        sign = "" if box.role in WHOLE else sign_of(theme.roles[row.role])
+        sign = "" if box.role in WHOLE_CALL_ROLES else sign_of(theme.roles[row.role])
         lines.append(f"{sign} {row.text}".strip())
         if row.gold:
             lines.append(f"  {row.gold}")
-    text = Text("\n".join(shortened(line, theme.width) for line in lines))
+    text = Text("\n".join(shorten(line, theme.width) for line in lines))
     return lambda node, data, style: text
 
 
-def _labels(scene: Scene, theme: Theme) -> dict[tuple[int, int], str]:
+def _arrow_labels(scene: Scene, theme: Theme) -> dict[tuple[int, int], str]:
     """A label a pair of boxes: netext draws one line between two, and none from a box to itself."""
     by_pair: dict[tuple[int, int], list[str]] = {}
     for arrow in scene.arrows:
         if arrow.tail != arrow.head:
             label = f"{sign_of(theme.roles[arrow.role])} {arrow.label}".strip()
             by_pair.setdefault((arrow.tail, arrow.head), []).append(label)
-    return {pair: shortened(", ".join(labels), theme.width) for pair, labels in by_pair.items()}
+    return {pair: shorten(", ".join(labels), theme.width) for pair, labels in by_pair.items()}

@@ -106,14 +106,14 @@ def theme(name: str) -> Theme:
         from planner_eval.results.drawing.schema import ThemeFile
 
         ThemeFile.check(data, f"theme {name}")
-    return _made(name, data)
+    return _make_theme(name, data)
 
 
-def _made(name: str, data: dict[str, Any]) -> Theme:
+def _make_theme(name: str, data: dict[str, Any]) -> Theme:
     """The theme of data that are as they should be: checked, or shipped and so checked by tests."""
-    roles = {role: _role(role, data["roles"][role]) for role in ROLES}
+    roles = {role: _make_role(role, data["roles"][role]) for role in ROLES}
     return Theme(**{**data, "name": name, "roles": roles})
 
 
-def _role(role: str, data: dict[str, Any]) -> Role:
+def _make_role(role: str, data: dict[str, Any]) -> Role:
     return Role(**{"sign": "", "word": role, "meaning": "", "ansi": "", **data})

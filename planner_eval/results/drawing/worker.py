@@ -21,7 +21,7 @@ ORPHAN_SECONDS = 30.0
 """Beyond its deadline a layout whose parent has died is ended after this time."""
 
 
-def bindings() -> Any:
+def load_bindings() -> Any:
     """The bindings of pygraphviz, without the package around them: that takes 20 ms to import."""
     from importlib.util import find_spec, module_from_spec
 
@@ -35,7 +35,7 @@ def bindings() -> Any:
     return graphviz
 
 
-def scratch() -> int:
+def open_scratch_file() -> int:
     """A file without a name that lives as long as the process."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("planner_eval")
@@ -44,7 +44,7 @@ def scratch() -> int:
     return os.dup(tempfile.TemporaryFile().fileno())
 
 
-def bound(seconds: float) -> None:
+def limit_lifetime(seconds: float) -> None:
     """End this process after so many seconds; 0: never."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -63,12 +63,12 @@ class Painter:
     mode = "r"  # what pygraphviz asks of a file that it reads
 
     def __init__(self) -> None:
-        self.gv = bindings()
+        self.gv = load_bindings()
         # A pygraphviz built from source finds its plugins itself.
         make = getattr(self.gv, "gvContextWithBuiltins", self.gv.gvContext)
         self.context = make()
-        self.source = scratch()
-        os.dup2(scratch(), 2)
+        self.source = open_scratch_file()
+        os.dup2(open_scratch_file(), 2)
 
     def fileno(self) -> int:
         """The file that pygraphviz reads."""
@@ -82,11 +82,11 @@ class Painter:
         while written < len(source):
             written += os.write(self.source, source[written:])
         os.lseek(self.source, 0, os.SEEK_SET)
-        bound(deadline + ORPHAN_SECONDS)
+        limit_lifetime(deadline + ORPHAN_SECONDS)
         try:
             return self._drawn(form)
         finally:
-            bound(0)
+            limit_lifetime(0)
 
     def _drawn(self, form: bytes) -> Picture:
         try:
@@ -114,7 +114,7 @@ class Painter:
         return text
 
 
-def answer(out: BinaryIO, data: bytes, complaints: bytes, *, failed: bool) -> None:
+def write_answer(out: BinaryIO, data: bytes, complaints: bytes, *, failed: bool) -> None:
     """Write one frame."""
     out.write(struct.pack(">BII", failed, len(data), len(complaints)) + data + complaints)
     out.flush()
@@ -128,19 +128,21 @@ def serve() -> None:
     try:
         painter = Painter()
     except (ImportError, OSError) as error:
-        answer(out, b"", str(error).encode("utf-8", "replace"), failed=True)
+        write_answer(out, b"", str(error).encode("utf-8", "replace"), failed=True)
         return
     version = ".".join(
         str(getattr(painter.gv, f"GRAPHVIZ_{level}_VERSION", "?")) for level in ("MAJOR", "MINOR", "PATCH")
     )
-    answer(out, b"", f"Graphviz {version}".encode(), failed=False)
+    write_answer(out, b"", f"Graphviz {version}".encode(), failed=False)
     while header := sys.stdin.buffer.read(16):
         deadline, form_size, source_size = struct.unpack(">dII", header)
         form = sys.stdin.buffer.read(form_size)
         picture = painter.draw(sys.stdin.buffer.read(source_size), form, deadline)
         complaints = painter.complaints()
         why = picture.fault
-        answer(out, picture.data, f"{why}\n".encode() + complaints if why else complaints, failed=bool(why))
+        write_answer(
+            out, picture.data, f"{why}\n".encode() + complaints if why else complaints, failed=bool(why)
+        )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.comparison.explanation.edits import EDITS, Edit, Place
 from planner_eval.comparison.explanation.sentences import path_name
-from planner_eval.comparison.rows import JUDGED, STATES, Spans
+from planner_eval.comparison.rows import JUDGED_STATES, STATES, Spans
 from planner_eval.plan.model import Arguments, Plan, Ref, Unresolved, Value
 from planner_eval.plan.values import fold
 from planner_eval.reading.dialects.conversations.messages import join_messages
@@ -24,23 +24,25 @@ from planner_eval.results.drawing.labels import value_text
 MAX_TEXT = 20_000
 """Characters of a text that a page shows."""
 
-_text: Callable[[str], str] = json.encoder.encode_basestring
+_encode_text: Callable[[str], str] = json.encoder.encode_basestring
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 # The encoder's own encode() makes this anew for each text, which takes longer than a short text.
-_made: Any = getattr(json.encoder, "c_make_encoder", None)
-_parts = _made and _made(None, _encoder.default, _text, None, ":", ",", False, False, True)
-_EXACT = 2**53
-_WORDS = {None: "null", True: "true", False: "false"}
+_make_encoder: Any = getattr(json.encoder, "c_make_encoder", None)
+_encode_parts = _make_encoder and _make_encoder(
+    None, _encoder.default, _encode_text, None, ":", ",", False, False, True
+)
+_MAX_EXACT_INTEGER = 2**53
+_LITERALS = {None: "null", True: "true", False: "false"}
 _TAGS = frozenset("$?~#{")
 
 
-def written(data: Any) -> str:
+def short_json(data: Any) -> str:
     """Data as JSON, as short as it gets.
 
-    >>> written(["é", {"x": 1.5}])
+    >>> short_json(["é", {"x": 1.5}])
     '["é",{"x":1.5}]'
     """
-    return _encoder.encode(data) if _parts is None else "".join(_parts(data, 0))
+    return _encoder.encode(data) if _encode_parts is None else "".join(_encode_parts(data, 0))
 
 
 def plan_data(plan: Plan) -> dict[str, Any]:
@@ -72,49 +74,56 @@ def value_data(value: Value) -> Any:
     """
     if type(value) is str:
         return value
-    return fold(value, _leaf, fields=_fields, text=lambda pieces: {"~": [_leaf(p) for p in pieces]})
+    return fold(
+        value, _leaf_data, fields=_wrap_tagged, text=lambda pieces: {"~": [_leaf_data(p) for p in pieces]}
+    )
 
 
-def _leaf(value: Value) -> Any:
+def _leaf_data(value: Value) -> Any:
     if isinstance(value, Ref):
         return {"$": [value.call, list(value.path)]}
     if isinstance(value, Unresolved):
         return {"?": [value.name, list(value.path)] if value.path else value.name}
-    if isinstance(value, float) or (isinstance(value, int) and abs(value) > _EXACT):
+    if isinstance(value, float) or (isinstance(value, int) and abs(value) > _MAX_EXACT_INTEGER):
         return {"#": value_text(value, str)}
     return value
 
 
-def _fields(data: dict[str, Any]) -> dict[str, Any]:
+def _wrap_tagged(data: dict[str, Any]) -> dict[str, Any]:
     return {"{": data} if len(data) == 1 and not _TAGS.isdisjoint(data) else data
 
 
-def value_words(data: Any) -> str:
+def plain_value_text(data: Any) -> str:
     """A plain value, or a reference, as sentences write it; "" of others.
 
-    >>> value_words("a"), value_words(True), value_words({"?": "v"}), value_words({"$": [0, ["id"]]})
+    >>> (
+    ...     plain_value_text("a"), plain_value_text(True), plain_value_text({"?": "v"}),
+    ...     plain_value_text({"$": [0, ["id"]]})
+    ... )
     ('"a"', 'true', '', '‹call 1: id›')
     """
     if type(data) is str:
-        return _text(data)
+        return _encode_text(data)
     if type(data) is dict and "$" in data:
         call, path = data["$"]
         return f"‹call {call + 1}: {path_name(path)}›" if path else f"‹call {call + 1}›"
     if data is None or data is True or data is False:
-        return _WORDS[data]
+        return _LITERALS[data]
     return str(data) if type(data) is int else ""
 
 
-def text_written(text: str | None) -> str:
+def text_json(text: str | None) -> str:
     """A text, or none, as JSON.
 
-    >>> print(text_written("Rome"), text_written(None))
+    >>> print(text_json("Rome"), text_json(None))
     "Rome" null
     """
-    return "null" if text is None else _text(text)
+    return "null" if text is None else _encode_text(text)
 
 
-def against(data: Mapping[str, Any], gold: Mapping[str, Any], pairs: Iterable[Sequence[int]]) -> Any:
+def encode_against_gold(
+    data: Mapping[str, Any], gold: Mapping[str, Any], pairs: Iterable[Sequence[int]]
+) -> Any:
     """A prediction by what gold has too: of a call that is one of gold's its number, of arguments likewise.
 
     Args:
@@ -124,16 +133,16 @@ def against(data: Mapping[str, Any], gold: Mapping[str, Any], pairs: Iterable[Se
 
     >>> one = {"c": [["f", [["x", "1"]]], ["g", [["y", "1"], ["z", "2"]]]]}
     >>> two = {"c": [["f", [["x", "1"]]], ["g", [["y", "1"], ["z", "3"]]]]}
-    >>> against(two, one, [(0, 0), (1, 1)])
+    >>> encode_against_gold(two, one, [(0, 0), (1, 1)])
     [0, [1, [0, ['z', '3']]]]
     """
     partner = {pred_call: gold_call for pred_call, gold_call, *_ in pairs}
     gold_calls = gold["c"]
-    calls = [_call_against(call, gold_calls, partner.get(i)) for i, call in enumerate(data["c"])]
+    calls = [_encode_call(call, gold_calls, partner.get(i)) for i, call in enumerate(data["c"])]
     return {"c": calls, "a": data["a"]} if "a" in data else calls
 
 
-def _call_against(call: Any, gold_calls: Sequence[Any], partner: int | None) -> Any:
+def _encode_call(call: Any, gold_calls: Sequence[Any], partner: int | None) -> Any:
     if partner is None:
         return gold_calls.index(call) if call in gold_calls else call
     tool, gold_arguments = gold_calls[partner]
@@ -156,21 +165,21 @@ def cut_text(text: str) -> str:
 
 # ----------------------------------------------------------------------
 # What a page tells of a pair: edits with their words and places, as short as they get.
-CODES = {code: number for number, code in enumerate(EDITS)}
+CODE_NUMBERS = {code: number for number, code in enumerate(EDITS)}
 """The number of each code in packed edits."""
 
-NOWHERE, ANSWER = -1, -2
+NO_CALL, ANSWER = -1, -2
 """Stand in the place of a call: there is none on that side; it is the plan's answer."""
 
-AS_IT_IS = "\x01"
+LITERAL_MARK = "\x01"
 """Before words in which no mark stands for anything."""
 
 _MARKS = "\x02\x03\x04\x05\x06\x07\x0e\x0f\x10\x11\x12"
-_SHORT = 2
+_MAX_LITERAL_LENGTH = 2
 """What is not longer stands for itself."""
 
 
-class Where(NamedTuple):
+class PlanLocation(NamedTuple):
     """A place in one plan.
 
     Args:
@@ -184,7 +193,7 @@ class Where(NamedTuple):
     span: Sequence[int] = ()
 
 
-class Said(NamedTuple):
+class EditMessage(NamedTuple):
     """An edit as it is told.
 
     Args:
@@ -199,39 +208,46 @@ class Said(NamedTuple):
     code: str
     words: str
     cause: int | None
-    gold: Where | None
-    pred: Where | None
-    also: Sequence[tuple[Where | None, Where | None]] = ()
+    gold: PlanLocation | None
+    pred: PlanLocation | None
+    also: Sequence[tuple[PlanLocation | None, PlanLocation | None]] = ()
 
 
-def said_of(edit: Edit, pred: Spans | None) -> Said:
+def edit_message(edit: Edit, pred: Spans | None) -> EditMessage:
     """An edit of a comparison."""
     (gold, pred_where), *also = [
-        (_where(gold, None), _where(pred_place, pred)) for pred_place, gold in edit.places
+        (_plan_location(gold, None), _plan_location(pred_place, pred)) for pred_place, gold in edit.places
     ]
-    return Said(edit.code, edit.message, edit.cause, gold, pred_where, also)
+    return EditMessage(edit.code, edit.message, edit.cause, gold, pred_where, also)
 
 
-def _where(location: Place | None, spans: Spans | None) -> Where | None:
+def _plan_location(location: Place | None, spans: Spans | None) -> PlanLocation | None:
     if location is None:
         return None
-    return Where(location.call, location.argument, (spans.of(location) or ()) if spans is not None else ())
+    return PlanLocation(
+        location.call, location.argument, (spans.of(location) or ()) if spans is not None else ()
+    )
 
 
-def said_in(data: Mapping[str, Any]) -> Said:
+def read_edit_message(data: Mapping[str, Any]) -> EditMessage:
     """An edit of a row that `planeval diff` wrote."""
-    also = [(_where_in(entry.get("gold")), _where_in(entry.get("pred"))) for entry in data.get("also", ())]
-    gold, pred = _where_in(data.get("gold")), _where_in(data.get("pred"))
-    return Said(data["code"], data["message"], data.get("cause"), gold, pred, also)
+    also = [
+        (_read_location(entry.get("gold")), _read_location(entry.get("pred")))
+        for entry in data.get("also", ())
+    ]
+    gold, pred = _read_location(data.get("gold")), _read_location(data.get("pred"))
+    return EditMessage(data["code"], data["message"], data.get("cause"), gold, pred, also)
 
 
-def _where_in(data: Mapping[str, Any] | None) -> Where | None:
+def _read_location(data: Mapping[str, Any] | None) -> PlanLocation | None:
     if data is None:
         return None
-    return Where(data["call"], data.get("argument"), data.get("span", ()))
+    return PlanLocation(data["call"], data.get("argument"), data.get("span", ()))
 
 
-def packed(edit: Said, pred: Mapping[str, Any], gold: Mapping[str, Any], text: str | None) -> list[Any]:
+def pack_edit(
+    edit: EditMessage, pred: Mapping[str, Any], gold: Mapping[str, Any], text: str | None
+) -> list[Any]:
     """An edit by numbers, its words by what the plans say already.
 
     Args:
@@ -241,39 +257,43 @@ def packed(edit: Said, pred: Mapping[str, Any], gold: Mapping[str, Any], text: s
         text: The prediction's text, where it is shown.
     """
     words = edit.words
-    gold_numbers, gold_fills = _place(edit.gold, gold)
-    pred_numbers, pred_fills = _place(edit.pred, pred)
+    gold_numbers, gold_fills = _pack_location(edit.gold, gold)
+    pred_numbers, pred_fills = _pack_location(edit.pred, pred)
     if not words.isprintable():
-        words = AS_IT_IS + words
+        words = LITERAL_MARK + words
     else:
-        for mark, fill in zip(_MARKS, _fills(pred_fills, gold_fills, edit.gold), strict=True):
-            if len(fill) > _SHORT and fill in words:
+        for mark, fill in zip(_MARKS, _mark_texts(pred_fills, gold_fills, edit.gold), strict=True):
+            if len(fill) > _MAX_LITERAL_LENGTH and fill in words:
                 words = words.replace(fill, mark)
     cause = -1 if edit.cause is None else edit.cause
-    where = (*gold_numbers, *pred_numbers, *_off(edit.pred, pred, text))
+    where = (*gold_numbers, *pred_numbers, *_span_offset(edit.pred, pred, text))
     if not edit.also:
-        return [CODES[edit.code], words, cause, *where]
+        return [CODE_NUMBERS[edit.code], words, cause, *where]
     also = [
-        (*_place(gold_where, gold)[0], *_place(pred_where, pred)[0], *_off(pred_where, pred, text))
+        (
+            *_pack_location(gold_where, gold)[0],
+            *_pack_location(pred_where, pred)[0],
+            *_span_offset(pred_where, pred, text),
+        )
         for gold_where, pred_where in edit.also
     ]
-    return [CODES[edit.code], words, cause, *where, also]
+    return [CODE_NUMBERS[edit.code], words, cause, *where, also]
 
 
-def _off(where: Where | None, pred: Mapping[str, Any], text: str | None) -> tuple[int, ...]:
+def _span_offset(where: PlanLocation | None, pred: Mapping[str, Any], text: str | None) -> tuple[int, ...]:
     """How far off a guess of a place in the prediction's text is; nothing where none is known."""
     if text is None or where is None or not where.span or where.call is None:
         return ()
-    begin, end = guessed(text, pred["c"], where.call, where.argument)
+    begin, end = guess_span(text, pred["c"], where.call, where.argument)
     return where.span[0] - begin, where.span[1] - end
 
 
-def guessed(text: str, calls: Sequence[Any], call: int, argument: str | None) -> tuple[int, int]:
+def guess_span(text: str, calls: Sequence[Any], call: int, argument: str | None) -> tuple[int, int]:
     """About where a call or an argument stands in a text: what is kept is how far off that is.
 
     viz/report/data.js guesses the same.
 
-    >>> guessed("f(x=1); g(y=2)", [["f", [["x", 1]]], ["g", [["y", 2]]]], 1, "y")
+    >>> guess_span("f(x=1); g(y=2)", [["f", [["x", 1]]], ["g", [["y", 2]]]], 1, "y")
     (10, 11)
     """
     offset = begin = 0
@@ -289,33 +309,37 @@ def guessed(text: str, calls: Sequence[Any], call: int, argument: str | None) ->
     return start, start + len(argument) + (len(value) if isinstance(value, str) else 0)
 
 
-_Numbers = tuple[Any, Any]
-_Words = tuple[str, str, str, str, str]
-_NONE: tuple[_Numbers, _Words] = (NOWHERE, NOWHERE), ("", "", "", "", "")
+_LocationNumbers = tuple[Any, Any]
+_LocationTexts = tuple[str, str, str, str, str]
+_NO_LOCATION: tuple[_LocationNumbers, _LocationTexts] = (NO_CALL, NO_CALL), ("", "", "", "", "")
 
 
-def _place(location: Where | None, plan: Mapping[str, Any]) -> tuple[_Numbers, _Words]:
+def _pack_location(
+    location: PlanLocation | None, plan: Mapping[str, Any]
+) -> tuple[_LocationNumbers, _LocationTexts]:
     """A place by numbers, and what is said of it.
 
     The numbers are that of the call and that of the argument, or its name where the call has none such. What
     is said is the whole call, the tool, the value, the argument and the call's number.
     """
     if location is None:
-        return _NONE
+        return _NO_LOCATION
     call, argument = location.call, location.argument
     tool, arguments = ("", plan.get("a", ())) if call is None else plan["c"][call]
     number = ANSWER if call is None else call
     named = "" if call is None else f"call {call + 1}"
     if argument is None:
-        listed = ", ".join([f"{name}={value_words(value)}" for name, value in arguments]) if named else ""
-        return (number, NOWHERE), (listed, tool, "", "", named)
+        listed = (
+            ", ".join([f"{name}={plain_value_text(value)}" for name, value in arguments]) if named else ""
+        )
+        return (number, NO_CALL), (listed, tool, "", "", named)
     for index, (name, value) in enumerate(arguments):
         if name == argument:
-            return (number, index), ("", tool, value_words(value), f"'{argument}'", named)
+            return (number, index), ("", tool, plain_value_text(value), f"'{argument}'", named)
     return (number, argument), ("", tool, "", f"'{argument}'", named)
 
 
-def _fills(pred: _Words, gold: _Words, where: Where | None) -> tuple[str, ...]:
+def _mark_texts(pred: _LocationTexts, gold: _LocationTexts, where: PlanLocation | None) -> tuple[str, ...]:
     """What the marks stand for: of either side the whole call, the tool, the value and the argument.
 
     viz/report/data.js says the same of them.
@@ -326,7 +350,7 @@ def _fills(pred: _Words, gold: _Words, where: Where | None) -> tuple[str, ...]:
     return a, v, b, w, c, x, d, y, e, z, partner
 
 
-def places_of(plan: Plan) -> list[Any]:
+def spans_of_calls(plan: Plan) -> list[Any]:
     """Where the calls of a plan stand in its text: begin and end, then those of each argument."""
     call_spans = []
     for call in plan.calls:
@@ -341,7 +365,7 @@ COLUMNS = ("p", "t", "e", "al", "s", "x")
 """Of a pair: the prediction, its text, the edits, which calls are partners, the structure, what else."""
 
 
-class Index(NamedTuple):
+class IndexEntry(NamedTuple):
     """What a page's index has of a pair, as the line gives it.
 
     Args:
@@ -367,11 +391,11 @@ class Index(NamedTuple):
     taken: Sequence[Sequence[str | None]] = ()
 
 
-MISTAKES = ("call.replaced", "app.changed", "call.missing", "call.extra", "call.duplicated")
+TOOL_MISTAKES = ("call.replaced", "app.changed", "call.missing", "call.extra", "call.duplicated")
 """Codes of edits that say which tool was taken for which."""
 
-_NOTHING: Mapping[str, Any] = {"c": []}
-_MOST = 4_096
+_EMPTY_PLAN: Mapping[str, Any] = {"c": []}
+_MAX_CACHED_GOLDS = 4_096
 
 
 class Pair(NamedTuple):
@@ -395,7 +419,7 @@ class Pair(NamedTuple):
     state: str
     pred: Plan | None = None
     gold: Plan | None = None
-    edits: Sequence[Said] = ()
+    edits: Sequence[EditMessage] = ()
     partners: Iterable[Sequence[int]] = ()
     structure: str = ""
     error: str | None = None
@@ -404,7 +428,7 @@ class Pair(NamedTuple):
     ran: Mapping[str, Any] | None = None
 
 
-class Lines:
+class PairLineWriter:
     """Pairs as lines; what many pairs have in common is made once.
 
     Args:
@@ -426,45 +450,47 @@ class Lines:
             scored: Its counts as JSON, where two runs are compared.
         """
         gold_data, gold_text = self._gold(pair.gold)
-        pred_data = _NOTHING if pair.pred is None else plan_data(pair.pred)
+        pred_data = _EMPTY_PLAN if pair.pred is None else plan_data(pair.pred)
         edits = pair.edits
-        index = Index(
+        index = IndexEntry(
             pair.name,
             pair.state,
             [*dict.fromkeys([edit.code for edit in edits])],
             [*dict.fromkeys([call[0] for plan in (gold_data, pred_data) for call in plan["c"]])],
-            _arguments(edits),
-            edits[0].words if edits else _first(pair),
-            _score(pair, pred_data, gold_data),
+            _edited_arguments(edits),
+            edits[0].words if edits else _first_message(pair),
+            _unedited_share(pair, pred_data, gold_data),
             pair.fields,
-            _taken(edits, pred_data, gold_data),
+            _mistaken_tools(edits, pred_data, gold_data),
         )
         text = self._text(pair, pred)
         columns = (
-            written(None if pair.pred is None else against(pred_data, gold_data, pair.partners)),
-            text_written(text),
-            written([packed(edit, pred_data, gold_data, text) for edit in edits]) if edits else "[]",
+            short_json(
+                None if pair.pred is None else encode_against_gold(pred_data, gold_data, pair.partners)
+            ),
+            text_json(text),
+            short_json([pack_edit(edit, pred_data, gold_data, text) for edit in edits]) if edits else "[]",
             f"[{','.join([f'[{p},{g}]' for p, g, *_ in pair.partners])}]",
-            text_written(pair.structure),
-            "null" if (more := _more(pair, self._reply(pred, text))) is None else written(more),
+            text_json(pair.structure),
+            "null" if (more := _extra_data(pair, self._reply(pred, text))) is None else short_json(more),
             scored,
         )
         raw_question = None if self.query is None else self._question(pred, gold)
-        question = "null" if raw_question is None else written(raw_question)
-        return "\t".join((written(index), gold_text, question, *columns))
+        question = "null" if raw_question is None else short_json(raw_question)
+        return "\t".join((short_json(index), gold_text, question, *columns))
 
     def _gold(self, gold: Plan | None) -> tuple[Mapping[str, Any], str]:
         """A gold plan as data, and that with its text and places as a line has it."""
         if gold is None:
-            return _NOTHING, "null"
+            return _EMPTY_PLAN, "null"
         stored = self._golds.get(gold.text) if gold.text is not None else None
         if stored is None or (stored[0].calls, stored[0].answer) != (gold.calls, gold.answer):
             data = plan_data(gold)
             text = cut_text(gold.text) if self.texts and gold.text is not None else None
-            spans = places_of(locate(gold)) if text is not None else []
-            stored = gold, data, written([data, text, spans])
+            spans = spans_of_calls(locate(gold)) if text is not None else []
+            stored = gold, data, short_json([data, text, spans])
             if gold.text is not None:
-                if len(self._golds) >= _MOST:
+                if len(self._golds) >= _MAX_CACHED_GOLDS:
                     self._golds.clear()
                 self._golds[gold.text] = stored
         return stored[1:]
@@ -475,7 +501,7 @@ class Lines:
             return None
         if pair.pred is not None:
             return None if pair.pred.text is None else cut_text(pair.pred.text)
-        return None if pred is None else _raw(pred.source)
+        return None if pred is None else _reply_text(pred.source)
 
     def _reply(self, pred: Record | None, shown_text: str | None) -> str | None:
         """What the model replied, where that is not the text that is shown.
@@ -487,21 +513,21 @@ class Lines:
         requests = pred.fields.get("requests")
         if isinstance(requests, list) and requests and all(isinstance(r, dict) for r in requests):
             replies = [r.get("reply") for r in requests]
-            texts = [_raw(r["text"] if _is_text(r) else r) or "" for r in replies if r]
+            texts = [_reply_text(r["text"] if _is_text(r) else r) or "" for r in replies if r]
             reply = cut_text("\n\n".join(texts)) or None
         else:
-            reply = None if isinstance(pred.source, str) else _raw(pred.source)
+            reply = None if isinstance(pred.source, str) else _reply_text(pred.source)
         return None if reply == shown_text else reply
 
     def _question(self, pred: Record | None, gold: Record | None) -> Any:
         for record in (gold, pred):
             question = None if record is None else record.fields.get(self.query or "")
             if question is not None:
-                return _spoken(question)
+                return _question_data(question)
         return None
 
 
-def _raw(source: Any) -> str | None:
+def _reply_text(source: Any) -> str | None:
     if source is None or isinstance(source, Plan):
         return None
     return cut_text(
@@ -514,18 +540,18 @@ def _is_text(reply: Any) -> bool:
     return isinstance(reply, dict) and [*reply] == ["text"] and isinstance(reply["text"], str)
 
 
-def _spoken(question: Any) -> Any:
+def _question_data(question: Any) -> Any:
     """A question, or a conversation turn by turn."""
     if isinstance(question, str):
         return cut_text(question)
     question = join_messages(question)
     turns = question if isinstance(question, list) else [question]
     if turns and all(isinstance(t, dict) for t in turns):
-        return [_turn(t) for t in turns]
-    return _raw(question)
+        return [_turn_data(t) for t in turns]
+    return _reply_text(question)
 
 
-def _turn(turn: Mapping[str, Any]) -> dict[str, str]:
+def _turn_data(turn: Mapping[str, Any]) -> dict[str, str]:
     role = turn.get("role", turn.get("from", ""))
     text = turn.get("content", turn.get("value"))
     more = {
@@ -533,39 +559,41 @@ def _turn(turn: Mapping[str, Any]) -> dict[str, str]:
         for name, value in turn.items()
         if name not in ("role", "from", "content", "value") and value
     }
-    pieces = [] if text in (None, "") else [text if isinstance(text, str) else written(text)]
-    pieces += [written(more)] if more else []
+    pieces = [] if text in (None, "") else [text if isinstance(text, str) else short_json(text)]
+    pieces += [short_json(more)] if more else []
     return {"role": str(role), "text": cut_text("\n".join(pieces))}
 
 
-def _first(pair: Pair) -> str:
+def _first_message(pair: Pair) -> str:
     if pair.state == "same":
         return ""
     return (pair.error or STATES[pair.state]).partition("\n")[0]
 
 
-def _arguments(edits: Iterable[Said]) -> list[str]:
+def _edited_arguments(edits: Iterable[EditMessage]) -> list[str]:
     """The arguments that edits are about."""
     locations = [location for edit in edits for location in (edit.pred, edit.gold) if location is not None]
     return [*dict.fromkeys([location.argument for location in locations if location.argument is not None])]
 
 
-def _taken(edits: Iterable[Said], pred: Mapping[str, Any], gold: Mapping[str, Any]) -> list[list[str | None]]:
+def _mistaken_tools(
+    edits: Iterable[EditMessage], pred: Mapping[str, Any], gold: Mapping[str, Any]
+) -> list[list[str | None]]:
     """Gold's tool and the tool that was taken for it, None where there is none."""
-    mistaken = [edit for edit in edits if edit.code in MISTAKES]
-    return [[_tool(edit.gold, gold), _tool(edit.pred, pred)] for edit in mistaken]
+    mistaken = [edit for edit in edits if edit.code in TOOL_MISTAKES]
+    return [[_located_tool(edit.gold, gold), _located_tool(edit.pred, pred)] for edit in mistaken]
 
 
-def _tool(location: Where | None, plan: Mapping[str, Any]) -> str | None:
+def _located_tool(location: PlanLocation | None, plan: Mapping[str, Any]) -> str | None:
     tool: str | None = (
         plan["c"][location.call][0] if location is not None and location.call is not None else None
     )
     return tool
 
 
-def _score(pair: Pair, pred: Mapping[str, Any], gold: Mapping[str, Any]) -> int:
+def _unedited_share(pair: Pair, pred: Mapping[str, Any], gold: Mapping[str, Any]) -> int:
     """The calls that no edit is about, per mille of all calls of both plans; -1 where nothing can be said."""
-    if pair.state not in JUDGED:
+    if pair.state not in JUDGED_STATES:
         return -1
     if pair.state == "same":
         return 1000
@@ -578,7 +606,7 @@ def _score(pair: Pair, pred: Mapping[str, Any], gold: Mapping[str, Any]) -> int:
     return 2000 * right // calls if calls else 0
 
 
-def _more(pair: Pair, reply: str | None) -> Any:
+def _extra_data(pair: Pair, reply: str | None) -> Any:
     """Why a pair could not be compared, what was repaired, and the reply as it came."""
     details: dict[str, Any] = {} if reply is None else {"raw": reply}
     if pair.error is not None:

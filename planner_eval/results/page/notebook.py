@@ -9,9 +9,9 @@ from planner_eval.base.errors import RenderError
 from planner_eval.comparison.diff import Diff
 from planner_eval.plan.model import Plan
 from planner_eval.results.drawing import Drawable, render
-from planner_eval.results.drawing.labels import visible
-from planner_eval.results.page.lines import Where, plan_data, said_of
-from planner_eval.results.page.page import in_page, part
+from planner_eval.results.drawing.labels import visible_text
+from planner_eval.results.page.lines import PlanLocation, edit_message, plan_data
+from planner_eval.results.page.page import escape_json, join_page_files
 
 
 # ----------------------------------------------------------------------
@@ -19,12 +19,12 @@ from planner_eval.results.page.page import in_page, part
 def notebook_svg(thing: Drawable) -> str | None:
     """The thing as SVG, or None where nothing can draw it."""
     try:
-        return _drawn(thing)
+        return _draw_svg(thing)
     except RenderError:
         return None
 
 
-def _drawn(thing: Drawable) -> str:
+def _draw_svg(thing: Drawable) -> str:
     return render(thing, format="svg").decode()
 
 
@@ -34,7 +34,7 @@ def visible_lines(text: str) -> str:
     >>> visible_lines("a\nb\u202e")
     'a\nb\\u202e'
     """
-    return "\n".join(map(visible, text.split("\n")))
+    return "\n".join(map(visible_text, text.split("\n")))
 
 
 def plan_text(thing: Drawable) -> str:
@@ -56,31 +56,35 @@ def notebook_listing(thing: Plan | Diff) -> str | None:
     """
     if notebook_svg(thing) is not None:
         return None
-    data = {"style": part("drawing.css"), **(_plan(thing) if isinstance(thing, Plan) else _diff(thing))}
+    data = {
+        "style": join_page_files("drawing.css"),
+        **(_plan_data(thing) if isinstance(thing, Plan) else _diff_data(thing)),
+    }
     return (
         f'<div class="planeval-drawing"><pre>{html.escape(visible_lines(str(thing)))}</pre>'
-        f'<script type="application/json">{in_page(data)}</script>'
-        f"<script>(() => {{\n{part(*SCRIPTS)}}})();</script></div>"
+        f'<script type="application/json">{escape_json(data)}</script>'
+        f"<script>(() => {{\n{join_page_files(*SCRIPTS)}}})();</script></div>"
     )
 
 
-def _plan(plan: Plan) -> dict[str, Any]:
+def _plan_data(plan: Plan) -> dict[str, Any]:
     return {"pred": plan_data(plan)}
 
 
-def _diff(diff: Diff) -> dict[str, Any]:
+def _diff_data(diff: Diff) -> dict[str, Any]:
     """Both plans, which calls stand for which, and the edits, as the script of a page has them."""
     edits = []
     for edit in diff.edits:
-        page_edit = said_of(edit, None)
+        page_edit = edit_message(edit, None)
         locations = [
-            [_place(gold), _place(pred)] for gold, pred in ((page_edit.gold, page_edit.pred), *page_edit.also)
+            [_location_data(gold), _location_data(pred)]
+            for gold, pred in ((page_edit.gold, page_edit.pred), *page_edit.also)
         ]
         cause = -1 if page_edit.cause is None else page_edit.cause
         edits.append([page_edit.code, page_edit.words, cause, *locations[0], locations[1:]])
     aligned = [[gold, pred] for pred, gold, *_ in diff.alignment.pairs]
-    return {"gold": plan_data(diff.gold), **_plan(diff.pred), "aligned": aligned, "edits": edits}
+    return {"gold": plan_data(diff.gold), **_plan_data(diff.pred), "aligned": aligned, "edits": edits}
 
 
-def _place(where: Where | None) -> list[Any] | None:
+def _location_data(where: PlanLocation | None) -> list[Any] | None:
     return None if where is None else [where.call, where.argument]

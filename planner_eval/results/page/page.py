@@ -19,8 +19,8 @@ from planner_eval.base.resources import read
 from planner_eval.base.text import json_safe, printable
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import STATES
-from planner_eval.results.drawing.labels import visible
-from planner_eval.results.page.lines import COLUMNS, Index, written
+from planner_eval.results.drawing.labels import visible_text
+from planner_eval.results.page.lines import COLUMNS, IndexEntry, short_json
 
 # ----------------------------------------------------------------------
 # The page: its template, style and script, a head of figures, and packs of pairs.
@@ -33,7 +33,7 @@ SCRIPTS = (
 """The files of the page's script, in their order."""
 
 _FOLDER = "viz/report/"
-_PLACE = re.compile(r"{{(\w+)}}")
+_PLACEHOLDER = re.compile(r"{{(\w+)}}")
 _UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")
 
 
@@ -49,39 +49,39 @@ def page(head: Mapping[str, Any], packs: Iterable[bytes]) -> Iterator[str]:
     """
     template = read(f"{_FOLDER}page.html")
     values = {
-        "style": part("drawing.css", "style.css"),
-        "script": part(*SCRIPTS),
+        "style": join_page_files("drawing.css", "style.css"),
+        "script": join_page_files(*SCRIPTS),
     }
     values |= {f"{name}_hash": _hash(text) for name, text in values.items()}
-    values |= {"title": html.escape(visible(printable(str(head["title"])))), "head": in_page(head)}
+    values |= {"title": html.escape(visible_text(printable(str(head["title"])))), "head": escape_json(head)}
     before, _, after = template.partition("{{packs}}")
-    yield _filled(before, values)
+    yield _fill_template(before, values)
     for number, pack in enumerate(packs):
         lead = "\n" if number else ""
         yield f'{lead}<script type="application/octet-stream" id="pack-{number}">{pack.decode()}</script>'
-    yield _filled(after, values)
+    yield _fill_template(after, values)
 
 
-def part(*names: str) -> str:
+def join_page_files(*names: str) -> str:
     """Files of the page as one text.
 
-    >>> "sceneView" in part("scene.js", "draw.js")
+    >>> "sceneView" in join_page_files("scene.js", "draw.js")
     True
     """
     return "\n".join(read(_FOLDER + name) for name in names)
 
 
-def in_page(data: Any) -> str:
+def escape_json(data: Any) -> str:
     r"""Data as JSON that no page takes for markup.
 
-    >>> in_page({"a": "</script>"})
+    >>> escape_json({"a": "</script>"})
     '{"a":"\\u003c/script>"}'
     """
-    return _UNSAFE.sub(lambda m: f"\\u{ord(m[0]):04x}", json_safe(written(data)))
+    return _UNSAFE.sub(lambda m: f"\\u{ord(m[0]):04x}", json_safe(short_json(data)))
 
 
-def _filled(template: str, values: Mapping[str, str]) -> str:
-    return _PLACE.sub(lambda match: values[match[1]], template)
+def _fill_template(template: str, values: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], template)
 
 
 def _hash(text: str) -> str:
@@ -90,16 +90,16 @@ def _hash(text: str) -> str:
 
 # ----------------------------------------------------------------------
 # Lines of pairs as packs: an index of all, details and gold plans a thousand at a time, each compressed.
-CHUNK = 1_000
+PACK_SIZE = 1_000
 """Pairs of a pack."""
 
-_LEVEL = 9
-_GZIP = 31
-_COLUMNS = len(COLUMNS)
-_read = json.JSONDecoder().decode
+_COMPRESSION_LEVEL = 9
+_GZIP_WINDOW_BITS = 31
+_COLUMN_COUNT = len(COLUMNS)
+_parse_json = json.JSONDecoder().decode
 
 
-class Sheaf:
+class LineSpool:
     """Lines of pairs on their way into a file, and where each begins.
 
     Args:
@@ -142,7 +142,7 @@ class Sheaf:
             yield line[line.rindex(b"\t") + 1 :]
 
 
-class Side:
+class SystemIndex:
     """One system's pairs in the page: what the index has of each, by number."""
 
     def __init__(self) -> None:
@@ -154,14 +154,14 @@ class Side:
         self.scores: list[int] = []
 
 
-class Golds:
+class GoldPlans:
     """The distinct gold plans, each with its question, by number: where it stands first."""
 
     def __init__(self) -> None:
         self.numbers: dict[bytes, int] = {}
-        self.places: list[tuple[Sheaf, int]] = []
+        self.places: list[tuple[LineSpool, int]] = []
 
-    def number(self, text: bytes, sheaf: Sheaf, offset: int) -> int:
+    def number(self, text: bytes, sheaf: LineSpool, offset: int) -> int:
         """The number of a gold plan; -1 of none."""
         if text == b"null\tnull":
             return -1
@@ -172,7 +172,7 @@ class Golds:
         return number
 
 
-class Strings:
+class StringTable:
     """Texts by number, and lists of them by number."""
 
     def __init__(self) -> None:
@@ -197,18 +197,20 @@ class Packs:
         limit: How many pairs are taken; all when None.
     """
 
-    def __init__(self, sheaves: Sequence[Sheaf], *, failures: bool = False, limit: int | None = None) -> None:
+    def __init__(
+        self, sheaves: Sequence[LineSpool], *, failures: bool = False, limit: int | None = None
+    ) -> None:
         self.sheaves = sheaves
-        self.strings, self.golds = Strings(), Golds()
+        self.strings, self.golds = StringTable(), GoldPlans()
         self.ids: list[str] = []
         self.fields: dict[str, list[int]] = {}
-        self.sides = [Side() for _ in sheaves]
+        self.sides = [SystemIndex() for _ in sheaves]
         self.codes = Counter[str]()
         self.taken = [Counter[tuple[str | None, str | None]]() for _ in sheaves]
         """Of each system which tool was taken for which, in how many pairs."""
         self.found = 0
         heads: Sequence[_Head | None]
-        for heads in _joined(sheaves):
+        for heads in _join_heads(sheaves):
             for count, head in zip(self.taken, heads, strict=True):
                 count.update(
                     {(gold_tool, pred_tool) for gold_tool, pred_tool in head[1].taken}
@@ -232,9 +234,9 @@ class Packs:
         self.ids.append(first_head[1].id)
         codes: dict[str, None] = {}
         for system, sheaf, head in zip(self.sides, self.sheaves, heads, strict=True):
-            offset, index, gold = head if head is not None else (-1, _ABSENT, b"null\tnull")
+            offset, index, gold = head if head is not None else (-1, _ABSENT_ENTRY, b"null\tnull")
             system.places.append(offset)
-            system.states.append(_STATE[index.state])
+            system.states.append(_STATE_NUMBERS[index.state])
             system.golds.append(self.golds.number(gold, sheaf, offset))
             for name, column in system.sets.items():
                 column.append(self.strings.list_number(getattr(index, name)))
@@ -259,7 +261,7 @@ class Packs:
         }
         return data
 
-    def _side(self, system: Side) -> dict[str, Any]:
+    def _side(self, system: SystemIndex) -> dict[str, Any]:
         ordered: dict[str, list[Any]] = {
             "state": system.states,
             **system.sets,
@@ -267,45 +269,47 @@ class Packs:
             "first": system.first,
         }
         return {
-            "gold": _steps(system.golds),
+            "gold": _delta_encode(system.golds),
             **{name: [column[i] for i in self.order] for name, column in ordered.items()},
         }
 
     @property
     def detail_packs(self) -> int:
         """How many packs hold pairs."""
-        return -(-len(self.ids) // CHUNK)
+        return -(-len(self.ids) // PACK_SIZE)
 
     @property
     def count(self) -> int:
         """How many packs there are."""
-        return 1 + self.detail_packs + -(-len(self.golds.places) // CHUNK)
+        return 1 + self.detail_packs + -(-len(self.golds.places) // PACK_SIZE)
 
     def __iter__(self) -> Iterator[bytes]:
         """The packs: the index, then those of pairs, then those of gold plans."""
-        yield packed(written(self.index).encode("utf-8", "backslashreplace"))
-        for first in range(0, len(self.order), CHUNK):
-            chunk = self.order[first : first + CHUNK]
+        yield compress_data(short_json(self.index).encode("utf-8", "backslashreplace"))
+        for first in range(0, len(self.order), PACK_SIZE):
+            chunk = self.order[first : first + PACK_SIZE]
             columns = [_columns(s, sheaf, chunk) for s, sheaf in zip(self.sides, self.sheaves, strict=True)]
-            yield packed(b"[" + b",".join(columns) + b"]")
-        for first in range(0, len(self.golds.places), CHUNK):
-            rows = [sheaf.at(offset)[1:3] for sheaf, offset in self.golds.places[first : first + CHUNK]]
-            yield packed(b"[[" + b"],[".join(b",".join(column) for column in zip(*rows, strict=True)) + b"]]")
+            yield compress_data(b"[" + b",".join(columns) + b"]")
+        for first in range(0, len(self.golds.places), PACK_SIZE):
+            rows = [sheaf.at(offset)[1:3] for sheaf, offset in self.golds.places[first : first + PACK_SIZE]]
+            yield compress_data(
+                b"[[" + b"],[".join(b",".join(column) for column in zip(*rows, strict=True)) + b"]]"
+            )
 
 
-_Head = tuple[int, Index, bytes]
-_STATE = {state: number for number, state in enumerate(STATES)}
-_ABSENT = Index("", "gold_absent")
+_Head = tuple[int, IndexEntry, bytes]
+_STATE_NUMBERS = {state: number for number, state in enumerate(STATES)}
+_ABSENT_ENTRY = IndexEntry("", "gold_absent")
 
 
-def _columns(system: Side, sheaf: Sheaf, chunk: Sequence[int]) -> bytes:
+def _columns(system: SystemIndex, sheaf: LineSpool, chunk: Sequence[int]) -> bytes:
     """The columns of some pairs as one JSON text."""
-    nothing = [b"null"] * _COLUMNS
+    nothing = [b"null"] * _COLUMN_COUNT
     rows = [sheaf.at(offset)[3:-1] if (offset := system.places[i]) >= 0 else nothing for i in chunk]
     return b"[[" + b"],[".join(b",".join(column) for column in zip(*rows, strict=True)) + b"]]"
 
 
-def _joined(sheaves: Sequence[Sheaf]) -> Iterator[tuple[_Head | None, ...]]:
+def _join_heads(sheaves: Sequence[LineSpool]) -> Iterator[tuple[_Head | None, ...]]:
     """The heads of one system's pairs, or of two systems' pairs of one name."""
     if len(sheaves) == 1:
         for alone in _heads(sheaves[0]):
@@ -318,24 +322,24 @@ def _joined(sheaves: Sequence[Sheaf]) -> Iterator[tuple[_Head | None, ...]]:
         yield None, other
 
 
-def _heads(sheaf: Sheaf) -> Iterator[_Head]:
-    return ((offset, Index(*_read(index.decode())), gold) for offset, index, gold in sheaf.heads())
+def _heads(sheaf: LineSpool) -> Iterator[_Head]:
+    return ((offset, IndexEntry(*_parse_json(index.decode())), gold) for offset, index, gold in sheaf.heads())
 
 
-def _steps(numbers: Sequence[int]) -> list[int]:
+def _delta_encode(numbers: Sequence[int]) -> list[int]:
     """Numbers by how far each is from the one before, plus one: 0 where they count up.
 
-    >>> _steps([0, 1, 2, 0])
+    >>> _delta_encode([0, 1, 2, 0])
     [0, 0, 0, -3]
     """
     return [n - before - 1 for before, n in zip([-1, *numbers], numbers, strict=False)]
 
 
-def packed(data: bytes) -> bytes:
+def compress_data(data: bytes) -> bytes:
     """Data as a page holds it: gzip without a time, in base64.
 
-    >>> packed(b"[]") == packed(b"[]")
+    >>> compress_data(b"[]") == compress_data(b"[]")
     True
     """
-    squeeze = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP, 9)
+    squeeze = zlib.compressobj(_COMPRESSION_LEVEL, zlib.DEFLATED, _GZIP_WINDOW_BITS, 9)
     return base64.b64encode(squeeze.compress(data) + squeeze.flush())

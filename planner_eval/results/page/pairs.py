@@ -8,31 +8,31 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.comparison.explanation.sentences import calls_name
-from planner_eval.comparison.gold import read_gold
+from planner_eval.comparison.gold_alternatives import read_gold
 from planner_eval.comparison.metrics.counts import Share
-from planner_eval.comparison.policy.policy import recognised
-from planner_eval.comparison.rows import JUDGED, Evaluation, Row, Sides, Spans, structure_lines
-from planner_eval.comparison.structure.figures import Sides as Both
+from planner_eval.comparison.policy.policy import intern_policy
+from planner_eval.comparison.rows import JUDGED_STATES, Evaluation, PairReading, Row, Spans, structure_lines
+from planner_eval.comparison.structure.figures import FigurePair as Both
 from planner_eval.comparison.structure.figures import StructureFigures
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.ids import pair_name
 from planner_eval.reading.files.plans import read_plan
 from planner_eval.reading.files.record import Record
-from planner_eval.results.page.lines import Lines, Pair, said_in, said_of
+from planner_eval.results.page.lines import Pair, PairLineWriter, edit_message, read_edit_message
 from planner_eval.results.runs.diff import Effects
 from planner_eval.results.runs.job import Pair as Records
-from planner_eval.results.runs.score import Compared, ScoreJob
-from planner_eval.results.runs.staged import staged
-from planner_eval.results.runs.stored import KeptLines
-from planner_eval.results.scored import Scored, key_of, line_of, scored_row
+from planner_eval.results.runs.score import ComparedPair, ScoreJob
+from planner_eval.results.runs.staged import run_stages
+from planner_eval.results.runs.stored import StoredLines
+from planner_eval.results.scored import ScoredRow, key_of, line_of, scored_row
 from planner_eval.results.totals import Totals
 
 
 # ----------------------------------------------------------------------
 # Pairs compared for a page: each a line, and figures that add up.
-@quick
+@fast_frozen
 class PageJob:
     """How pairs are read, compared, counted and told.
 
@@ -71,8 +71,8 @@ class PageJob:
             fold: The sums.
             effects: Runs the plans of a row, whose prediction's and gold's records it is given.
         """
-        job, lines = self.score, Lines(self.query, texts=self.texts)
-        how, policy = job.reading, recognised(job.policy)
+        job, lines = self.score, PairLineWriter(self.query, texts=self.texts)
+        how, policy = job.reading, intern_policy(job.policy)
         names = any(rule.where for rule in policy.rules)
         dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
         repair, named = bool(how["repair"]), job.gold_named
@@ -80,14 +80,14 @@ class PageJob:
 
         counted = job.counting(policy)
 
-        def compared(read_pair: Sides) -> Compared:
+        def compared(read_pair: PairReading) -> ComparedPair:
             row = evaluation.row(read_pair)
             if effects is not None:
                 row = row._replace(effects=effects(row, read_pair.pred, read_pair.gold))
             fold.note(row, names=names)
-            return Compared(read_pair, row)
+            return ComparedPair(read_pair, row)
 
-        for pair in staged(pairs, evaluation.read, compared):
+        for pair in run_stages(pairs, evaluation.read, compared):
             read_pair, row = pair
             scored = counted(pair)
             fold.add(scored)
@@ -95,7 +95,7 @@ class PageJob:
             yield lines.line(pair_of(row, self.fields), read_pair.pred, read_pair.gold, counts)
 
 
-def place_of(record: Record | None) -> tuple[str | None, int | None]:
+def record_location(record: Record | None) -> tuple[str | None, int | None]:
     """Where a record stands."""
     return (None, None) if record is None else (record.file, record.line)
 
@@ -124,7 +124,7 @@ def pair_of(row: Row, fields: Iterable[str]) -> Pair:
     return pair._replace(
         pred=diff.pred,
         gold=diff.gold,
-        edits=[said_of(edit, spans) for edit in diff.edits],
+        edits=[edit_message(edit, spans) for edit in diff.edits],
         partners=diff.alignment.pairs,
         structure=structure_lines(diff),
         error=None,
@@ -136,16 +136,16 @@ def pair_of(row: Row, fields: Iterable[str]) -> Pair:
 METRICS = ("exact",)
 """What such rows say without the plans being compared again."""
 
-_READ = ("same", "different", "gold_unreadable", "gold_absent")
+_READABLE_STATES = ("same", "different", "gold_unreadable", "gold_absent")
 """The states in which there may be a plan that was predicted."""
 
-_GOLDS, _PREDS = 4_096, 1_000
+_MAX_CACHED_GOLDS, _MAX_CACHED_PREDS = 4_096, 1_000
 """Plans that are kept for texts that come again, which gold plans do more often."""
-_COUNTED = {right: {"exact": Share(int(right), 1)} for right in (True, False)}
-_rows = json.JSONDecoder().decode
+_EXACT_TALLIES = {right: {"exact": Share(int(right), 1)} for right in (True, False)}
+_parse_json = json.JSONDecoder().decode
 
 
-@quick
+@fast_frozen
 class StoredJob:
     """How pairs are read, and told as the rows of a run tell them.
 
@@ -155,7 +155,7 @@ class StoredJob:
     """
 
     page: PageJob
-    stored: KeptLines
+    stored: StoredLines
 
     @property
     def score(self) -> ScoreJob:
@@ -185,14 +185,14 @@ class StoredJob:
             fold: The sums.
         """
         job, stored = self.page, self.stored.since(getattr(pairs, "first", 0))
-        reader, lines = _Reader(job, stored), Lines(job.query, texts=job.texts)
-        for result in staged(pairs, reader.matched, reader.gold, reader.pred, reader.told):
+        reader, lines = _Reader(job, stored), PairLineWriter(job.query, texts=job.texts)
+        for result in run_stages(pairs, reader.matched, reader.gold, reader.pred, reader.told):
             fold.note(result.row, names=False)
             fold.add(result.scored)
             yield lines.line(result.pair, result.pred, result.gold)
 
 
-class _Found:
+class _StoredPair:
     """A pair, and as far as it is known what its row says and which plans it is about."""
 
     __slots__ = ("data", "gold", "name", "ours", "position", "pred", "theirs")
@@ -204,12 +204,12 @@ class _Found:
         self.theirs: Plan | None = None
 
 
-class _Told(NamedTuple):
+class _PairDetails(NamedTuple):
     """A pair and all that is said of it."""
 
     row: Row
     pair: Pair
-    scored: Scored
+    scored: ScoredRow
     pred: Record | None
     gold: Record | None
 
@@ -220,26 +220,26 @@ class _Reader:
     def __init__(self, job: PageJob, rows: Iterable[bytes]) -> None:
         how, self.job = job.score.reading, job
         dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
-        self.policy = recognised(job.score.policy)
+        self.policy = intern_policy(job.score.policy)
         repair, named = bool(how["repair"]), job.score.gold_named
         self.again = Evaluation(*dialects, self.policy, True, repair, how["compute"], True, named)
-        self.rows = (_rows(row.decode()) for row in rows)
+        self.rows = (_parse_json(row.decode()) for row in rows)
         self._golds: dict[str, Plan] = {}
         self._preds: dict[str, Plan] = {}
 
-    def matched(self, position: int, pair: Records) -> _Found:
+    def matched(self, position: int, pair: Records) -> _StoredPair:
         """A pair with its row; without one where a record has an error, which the run may not have had."""
         name = pair_name(position, *pair, gold_named=self.again.gold_named)
-        entry = _Found(name, position, *pair)
+        entry = _StoredPair(name, position, *pair)
         data: Mapping[str, Any] = next(self.rows, {})
         if data.get("id") == entry.name and all(record is None or record.error is None for record in pair):
             entry.data = data
         return entry
 
-    def gold(self, entry: _Found) -> _Found:
+    def gold(self, entry: _StoredPair) -> _StoredPair:
         """With the gold plan; without its row where that does not say which gold plan it is about."""
         gold, how = entry.gold, self.again
-        if entry.data is None or gold is None or entry.data["state"] not in JUDGED:
+        if entry.data is None or gold is None or entry.data["state"] not in JUDGED_STATES:
             return entry
         plain = _is_plain(gold)
         stored = self._golds.get(gold.source) if plain else None
@@ -253,13 +253,13 @@ class _Reader:
             return entry
         entry.theirs = read.plan
         if plain and stored is None:
-            _keep(self._golds, gold.source, read.plan, _GOLDS)
+            _cache_plan(self._golds, gold.source, read.plan, _MAX_CACHED_GOLDS)
         return entry
 
-    def pred(self, entry: _Found) -> _Found:
+    def pred(self, entry: _StoredPair) -> _StoredPair:
         """With the plan that was predicted, where there is one."""
         pred, how = entry.pred, self.again
-        if entry.data is None or pred is None or entry.data["state"] not in _READ:
+        if entry.data is None or pred is None or entry.data["state"] not in _READABLE_STATES:
             return entry
         plain = _is_plain(pred)
         entry.ours = self._preds.get(pred.source) if plain else None
@@ -268,17 +268,17 @@ class _Reader:
                 plan = read_plan(pred, dialect=how.pred_dialect, compute=how.compute, repair=how.repair)
                 entry.ours = plan
                 if plain:
-                    _keep(self._preds, pred.source, plan, _PREDS)
+                    _cache_plan(self._preds, pred.source, plan, _MAX_CACHED_PREDS)
         return entry
 
-    def told(self, entry: _Found) -> _Told:
+    def told(self, entry: _StoredPair) -> _PairDetails:
         """What is said of a pair: by its row, or compared again."""
         job, pred, gold, data = self.job, entry.pred, entry.gold, entry.data
-        location = place_of(pred or gold)
+        location = record_location(pred or gold)
         if data is None:
             row = self.again.row(self.again.read(entry.position, (pred, gold)))
             scored = scored_row(row, METRICS, self.policy, job.score.by, location)
-            return _Told(row, pair_of(row, job.fields), scored, pred, gold)
+            return _PairDetails(row, pair_of(row, job.fields), scored, pred, gold)
         name, state, error, pred_plan, gold_plan = (
             entry.name,
             data["state"],
@@ -288,17 +288,17 @@ class _Reader:
         )
         row = Row(name, state, None, pred_plan, gold_plan, error, gold.fields if gold is not None else {})
         fields = {field: key for field in job.fields if (key := key_of(field, row)) is not None}
-        edits = [said_in(edit) for edit in data.get("edits", ())]
+        edits = [read_edit_message(edit) for edit in data.get("edits", ())]
         partners, mended = data.get("pairs", ()), data.get("readable_with_repair")
-        shape = structure_said(data.get("structure"))
+        shape = structure_message(data.get("structure"))
         pair = Pair(name, state, pred_plan, gold_plan, edits, partners, shape, error, mended, fields)
-        return _Told(row, pair, self._scored(row, pair, data, location), pred, gold)
+        return _PairDetails(row, pair, self._scored(row, pair, data, location), pred, gold)
 
     def _scored(
         self, row: Row, pair: Pair, data: Mapping[str, Any], location: tuple[str | None, int | None]
-    ) -> Scored:
-        if row.state not in JUDGED:
-            return Scored(row.id, row.state, reason=row.error or "", file=location[0], line=location[1])
+    ) -> ScoredRow:
+        if row.state not in JUDGED_STATES:
+            return ScoredRow(row.id, row.state, reason=row.error or "", file=location[0], line=location[1])
         by, job = self.job.score.by, self.job
         keys = (
             {field: key for field in by if (key := key_of(field, row)) is not None}
@@ -307,10 +307,10 @@ class _Reader:
         )
         roots = [edit for edit in pair.edits if edit.cause is None]
         notes = {note.code for note in row.pred.diagnostics} if row.pred is not None else ()
-        return Scored(
+        return ScoredRow(
             row.id,
             row.state,
-            _COUNTED[row.state == "same"],
+            _EXACT_TALLIES[row.state == "same"],
             tuple([edit.code for edit in roots]),
             roots[0].words if roots else row.error or "",
             pair.fields if keys is None else keys,
@@ -329,17 +329,17 @@ def _is_plain(record: Record) -> bool:
     return plain and record.dialect is None and record.turn is None and record.values is None
 
 
-def _keep(plans: dict[str, Plan], text: str, plan: Plan, most: int) -> None:
+def _cache_plan(plans: dict[str, Plan], text: str, plan: Plan, most: int) -> None:
     if len(plans) >= most:
         plans.clear()
     plans[text] = plan
 
 
-def structure_said(data: Mapping[str, Any] | None) -> str:
+def structure_message(data: Mapping[str, Any] | None) -> str:
     """In how far the structure differs, in words, from what a row says of it.
 
     >>> one = {"pred": 2, "gold": 1}
-    >>> structure_said({"components": {**one, "torn": 0, "joined": 0}, "depth": one, "width": one,
+    >>> structure_message({"components": {**one, "torn": 0, "joined": 0}, "depth": one, "width": one,
     ...                 "dependencies": {"lost": 1, "added": 0}})
     'structure: 2 components instead of 1; depth 2 instead of 1; 1 dependency lost'
     """

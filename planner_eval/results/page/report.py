@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from planner_eval._version import __version__
 from planner_eval.base.arguments import FUNCTION, NAME, NAMES, expect, expect_or_none
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.evaluate import Paired, counted, golds_of_several, pair
+from planner_eval.comparison.evaluate import PairedFiles, pair, read_shared_gold, report_progress
 from planner_eval.comparison.explanation.edits import EDITS
-from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, choose
+from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, choose_metrics
 from planner_eval.comparison.metrics.counts import Counts
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.reading import AS_IT_COMES, Reading
+from planner_eval.comparison.reading import DEFAULT_READING, Reading
 from planner_eval.comparison.rows import STATES
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.task_fields import question_field
@@ -25,17 +25,17 @@ from planner_eval.results.causes import CauseSum
 from planner_eval.results.compare import System, comparison_of
 from planner_eval.results.compare_systems import Systems
 from planner_eval.results.contrast import Contrast, Line
-from planner_eval.results.page.page import CHUNK, SCHEMA, Packs, Sheaf, page
+from planner_eval.results.page.page import PACK_SIZE, SCHEMA, LineSpool, Packs, page
 from planner_eval.results.page.pairs import PageJob, StoredJob
 from planner_eval.results.report import Estimate, Report, report_of
 from planner_eval.results.runs.diff import Effects
-from planner_eval.results.runs.pairs import unchanged
+from planner_eval.results.runs.pairs import make_change_check
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.score import ScoreJob
-from planner_eval.results.score import mending, refuse_unknown_keys, scoring_job
-from planner_eval.results.scored import FIELDS, Scored, row_of
+from planner_eval.results.score import refuse_unknown_keys, repair_predictions, scoring_job
+from planner_eval.results.scored import BREAKDOWN_FIELDS, ScoredRow, row_of
 from planner_eval.results.totals import Totals
-from planner_eval.results.views.causes import fix_words
+from planner_eval.results.views.causes import fix_sentence
 from planner_eval.results.views.compare import system_names
 
 # ----------------------------------------------------------------------
@@ -43,7 +43,7 @@ from planner_eval.results.views.compare import system_names
 THEMES = ("auto", "light", "dark")
 """How a page looks: as the reader's system does, or always the same."""
 
-_MOST = 200
+_MAX_MISTAKEN = 200
 
 
 def head_of(
@@ -67,13 +67,13 @@ def head_of(
         theme: One of :data:`THEMES`.
         compare: How two runs compare, as :func:`compare_data` gives it.
     """
-    present = {STATES_AT[number] for s in packs.sides for number in s.states}
+    present = {STATES_BY_NUMBER[number] for s in packs.sides for number in s.states}
     present.update(state for run in runs for state in run["states"])
     return {
         "schema": SCHEMA,
         "title": title,
         "version": __version__,
-        "chunk": CHUNK,
+        "chunk": PACK_SIZE,
         "packs": packs.count,
         "details": packs.detail_packs,
         "pairs": len(packs.ids),
@@ -87,7 +87,7 @@ def head_of(
     }
 
 
-STATES_AT = tuple(STATES)
+STATES_BY_NUMBER = tuple(STATES)
 """The states by the numbers that packs give them."""
 
 
@@ -109,31 +109,33 @@ def run_data(
         "signature": report.signature,
         "answers": report.read.get("answers", ""),
         "states": report.states(),
-        "figures": [_figure(f) for f in report.figures if f.value is not None],
+        "figures": [_figure_data(f) for f in report.figures if f.value is not None],
         "by": [
-            {"field": field, "rows": [_group(value, group) for value, group in groups.items()]}
+            {"field": field, "rows": [_group_data(value, group) for value, group in groups.items()]}
             for field, groups in report.breakdown.items()
         ],
-        "causes": None if report.causes is None else [_cause(r) for r in report.causes.rows],
-        "fixes": [] if report.causes is None else [fix_words(report.causes, f) for f in report.causes.fixes],
-        "mistaken": [[gold, tool, pairs] for (gold, tool), pairs in ranked[:_MOST]],
+        "causes": None if report.causes is None else [_cause_data(r) for r in report.causes.rows],
+        "fixes": []
+        if report.causes is None
+        else [fix_sentence(report.causes, f) for f in report.causes.fixes],
+        "mistaken": [[gold, tool, pairs] for (gold, tool), pairs in ranked[:_MAX_MISTAKEN]],
     }
 
 
-_PARTS = {
+_CAUSE_FIELDS = {
     "code": ("code",), "tool": ("tool",), "argument": ("tool", "argument"), "call": ("tool", "code"),
     "depth": (),
 }  # fmt: skip
 """By what the page picks the pairs that have causes of a kind."""
 
 
-def _cause(cause: CauseSum) -> dict[str, Any]:
+def _cause_data(cause: CauseSum) -> dict[str, Any]:
     """A group of root causes: what they cost ``exact``, and what mending them alone would gain."""
     kind, names = cause.kind, cause.parts
     picks = (
         {"state": names[0]}
         if kind == "code" and names[0] in STATES
-        else dict(zip(_PARTS[kind], names, strict=False))
+        else dict(zip(_CAUSE_FIELDS[kind], names, strict=False))
     )
     return {
         "kind": kind, "name": cause.name, "pairs": cause.pairs, "credit": cause.exact, "gain": cause.gain,
@@ -141,12 +143,12 @@ def _cause(cause: CauseSum) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _figure(estimate: Estimate) -> dict[str, Any]:
+def _figure_data(estimate: Estimate) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": estimate.name,
         "value": estimate.value,
         "n": estimate.n,
-        **_direction(estimate.name),
+        **_direction_data(estimate.name),
     }
     if estimate.interval is not None:
         data |= {"low": estimate.interval.low, "high": estimate.interval.high}
@@ -155,12 +157,12 @@ def _figure(estimate: Estimate) -> dict[str, Any]:
     return data
 
 
-def _direction(name: str) -> dict[str, bool]:
+def _direction_data(name: str) -> dict[str, bool]:
     """That less of a figure is better, where it is."""
     return {"lower": True} if name in METRICS and METRICS[name].lower else {}
 
 
-def _group(value: str, estimates: Iterable[Estimate]) -> dict[str, Any]:
+def _group_data(value: str, estimates: Iterable[Estimate]) -> dict[str, Any]:
     valued = [e for e in estimates if e.value is not None]
     return {
         "value": value,
@@ -169,7 +171,7 @@ def _group(value: str, estimates: Iterable[Estimate]) -> dict[str, Any]:
     }
 
 
-def _sure(line: Line) -> dict[str, float | None]:
+def _significance_data(line: Line) -> dict[str, float | None]:
     """How sure the difference of two figures is."""
     return {"low": line.difference.low, "high": line.difference.high, "p": line.p}
 
@@ -185,8 +187,8 @@ def compare_data(contrast: Contrast) -> dict[str, Any]:
             "name": line.name,
             "a": line.first.value,
             "b": line.second.value,
-            **_sure(line),
-            **_direction(line.name),
+            **_significance_data(line),
+            **_direction_data(line.name),
         }
         for line in contrast.lines
         if line.first.value is not None or line.second.value is not None
@@ -202,11 +204,11 @@ def compare_data(contrast: Contrast) -> dict[str, Any]:
 
 # ----------------------------------------------------------------------
 # One page of compared pairs: what was right, what went wrong, and why, of one system or of two.
-KEYS = ("calls", *FIELDS)
+BREAKDOWN_KEYS = ("calls", *BREAKDOWN_FIELDS)
 """What pairs are told apart by unless the user says it."""
 
 
-class Shown(NamedTuple):
+class PageSettings(NamedTuple):
     """What a page shows, and how.
 
     Args:
@@ -229,11 +231,11 @@ class Shown(NamedTuple):
     command: Sequence[str] | Sequence[Sequence[str] | None] | None = None
 
 
-AS_USUAL = Shown()
+DEFAULT_SETTINGS = PageSettings()
 """All pairs, with their texts."""
 
 
-class Told(NamedTuple):
+class PageResult(NamedTuple):
     """A page, and what it is made of.
 
     Args:
@@ -255,14 +257,14 @@ def report(  # noqa: PLR0913 - the options of a public function
     metrics: Iterable[str] = DEFAULT_METRICS,
     by: Sequence[str] = (),
     cluster: str | None = None,
-    reading: Reading = AS_IT_COMES,
+    reading: Reading = DEFAULT_READING,
     names: Sequence[str] | None = None,
-    shown: Shown = AS_USUAL,
+    shown: PageSettings = DEFAULT_SETTINGS,
     causes: bool = False,
     effects: Effects | None = None,
     progress: Any = None,
     **how: Any,
-) -> Told:
+) -> PageResult:
     """Write one page of compared pairs: figures, what went wrong, and each pair with both plans.
 
     Args:
@@ -297,36 +299,36 @@ def report(  # noqa: PLR0913 - the options of a public function
     expect_or_none(NAME, cluster=cluster)
     expect_or_none(FUNCTION, effects=effects, progress=progress)
     by = (by,) if isinstance(by, str) else by
-    pairings, called = _systems(pred, gold, reading, names)
-    refuse_shown(shown)
+    pairings, called = _pair_systems(pred, gold, reading, names)
+    refuse_bad_settings(shown)
     query, query_notes = question_field(shown.query, pairings[0].gold, pairings[0].pred)
-    keys = tuple(by) or KEYS
+    keys = tuple(by) or BREAKDOWN_KEYS
     results = []
     for paired in pairings:
-        score = scoring_job(paired, choose(metrics), chosen, keys, cluster, kept=True, causes=causes)
+        score = scoring_job(paired, choose_metrics(metrics), chosen, keys, cluster, kept=True, causes=causes)
         job = PageJob(score, keys, query, shown.texts, len(pairings) > 1)
-        results.append(side_of(job, paired, progress, how, effects))
+        results.append(read_system(job, paired, progress, how, effects))
     for result in results:
         result.totals.names.check(chosen)
         refuse_unknown_keys(by, result.totals)
-    return told_page(results, pairings, chosen, called, shown, query_notes)
+    return page_of_results(results, pairings, chosen, called, shown, query_notes)
 
 
-class Side(NamedTuple):
+class SystemResults(NamedTuple):
     """A system's pairs as lines, and what they add up to."""
 
-    sheaf: Sheaf
+    sheaf: LineSpool
     totals: Totals
     score: ScoreJob
 
 
-def side_of(
+def read_system(
     job: PageJob | StoredJob,
-    paired: Paired,
+    paired: PairedFiles,
     progress: Any,
     how: Mapping[str, Any],
     effects: Effects | None = None,
-) -> Side:
+) -> SystemResults:
     """Have the pairs of a system told: here, or in parts by processes.
 
     Args:
@@ -342,23 +344,23 @@ def side_of(
     if not how or effects is not None:
         totals = job.fold()
         rows = job.rows(paired.pairs, totals, *filter(None, [effects]))
-        sheaf = Sheaf(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
-        sheaf.extend(rows if progress is None else counted(rows, len(paired.pairs), progress))
-        return Side(sheaf, totals, job.score)
+        sheaf = LineSpool(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
+        sheaf.extend(rows if progress is None else report_progress(rows, len(paired.pairs), progress))
+        return SystemResults(sheaf, totals, job.score)
     used = (job.stored.rows,) if isinstance(job, StoredJob) else ()
-    same = unchanged(paired.pred, paired.gold, used=used)
+    same = make_change_check(paired.pred, paired.gold, used=used)
     outcome = run(job, paired.pairs, progress=progress, unchanged=same, **how)
-    return Side(Sheaf(open(outcome.rows, "rb"), outcome), outcome.sums, job.score)
+    return SystemResults(LineSpool(open(outcome.rows, "rb"), outcome), outcome.sums, job.score)
 
 
-def told_page(
-    results: Sequence[Side],
-    pairings: Sequence[Paired],
+def page_of_results(
+    results: Sequence[SystemResults],
+    pairings: Sequence[PairedFiles],
     policy: Policy,
     names: Sequence[str],
-    display: Shown,
+    display: PageSettings,
     query_notes: Sequence[str],
-) -> Told:
+) -> PageResult:
     """The page of pairs that were compared.
 
     Args:
@@ -372,7 +374,7 @@ def told_page(
     packs = Packs([r.sheaf for r in results], failures=display.failures, limit=display.limit)
     reports = tuple(report_of(r.totals, (), r.score.about, policy=policy.name) for r in results)
     noted = [note for paired in pairings for note in paired.reading.notes_of([paired.pred], paired.gold)]
-    notes = [*noted, *query_notes, *_left(packs, display)]
+    notes = [*noted, *query_notes, *_omission_notes(packs, display)]
     runs = [
         run_data(report, name, confusions)
         for report, name, confusions in zip(reports, names, packs.taken, strict=True)
@@ -382,22 +384,24 @@ def told_page(
         packs,
         runs,
         title=title,
-        commands=_commands(display.command, len(results)),
+        commands=_diff_commands(display.command, len(results)),
         notes=[*dict.fromkeys(notes)],
         theme=display.theme,
-        compare=_compared(results, names, policy) if len(results) > 1 else None,
+        compare=_comparison_data(results, names, policy) if len(results) > 1 else None,
     )
-    return Told(page(head, packs), reports, tuple(dict.fromkeys([*query_notes, *_left(packs, display)])))
+    return PageResult(
+        page(head, packs), reports, tuple(dict.fromkeys([*query_notes, *_omission_notes(packs, display)]))
+    )
 
 
-def _commands(commands: Any, systems: int) -> Sequence[Sequence[str] | None]:
+def _diff_commands(commands: Any, systems: int) -> Sequence[Sequence[str] | None]:
     """The command of each system: what is one command is that of the first alone."""
     if not commands or isinstance(commands[0], str):
         commands = [commands or None]
     return [*commands, *[None] * (systems - len(commands))]
 
 
-def _left(packs: Packs, display: Shown) -> Iterator[str]:
+def _omission_notes(packs: Packs, display: PageSettings) -> Iterator[str]:
     """That not all pairs are listed."""
     if display.limit is not None and packs.found > len(packs.ids):
         yield f"the first {len(packs.ids):,} of {packs.found:,} pairs are listed; the figures are of all"
@@ -405,53 +409,55 @@ def _left(packs: Packs, display: Shown) -> Iterator[str]:
         yield "pairs that are the same are not listed; the figures are of all"
 
 
-def _compared(results: Sequence[Side], names: Sequence[str], policy: Policy) -> dict[str, Any]:
+def _comparison_data(
+    results: Sequence[SystemResults], names: Sequence[str], policy: Policy
+) -> dict[str, Any]:
     job = results[0].score
-    systems = [System(_Counts(r), r.totals, r.score.about) for r in results]
+    systems = [System(_LazyCounts(r), r.totals, r.score.about) for r in results]
     comparison = comparison_of(
         systems, job.metrics, names=names, by=(), seed=0, policy=policy.name, cluster=job.cluster
     )
     return compare_data(comparison.contrasts[0])
 
 
-class _Counts(Sequence[Any]):
+class _LazyCounts(Sequence[Any]):
     """What metrics counted in each pair of a system, read when it is asked for."""
 
-    def __init__(self, result: Side) -> None:
+    def __init__(self, result: SystemResults) -> None:
         self.side = result
 
     def __len__(self) -> int:
         return self.side.totals.pairs
 
-    def __iter__(self) -> Iterator[Scored]:
+    def __iter__(self) -> Iterator[ScoredRow]:
         return map(row_of, self.side.sheaf.counts())
 
     def __getitem__(self, index: Any) -> Any:
         return [*self][index]
 
 
-def _systems(
+def _pair_systems(
     pred: Any, gold: Source, reading: Reading, names: Sequence[str] | None
-) -> tuple[list[Paired], Sequence[str]]:
+) -> tuple[list[PairedFiles], Sequence[str]]:
     """One system or two, paired with gold, and what they are called."""
-    if isinstance(pred, Paired):
-        return [mending(pred)], _name(names, pred)
+    if isinstance(pred, PairedFiles):
+        return [repair_predictions(pred)], _system_names(names, pred)
     has_several = isinstance(pred, Mapping) or (isinstance(pred, (list, tuple)) and _are_systems(pred, gold))
     if not has_several:
-        paired = mending(pair(pred, gold, reading=reading))
-        return [paired], _name(names, paired)
+        paired = repair_predictions(pair(pred, gold, reading=reading))
+        return [paired], _system_names(names, paired)
     if isinstance(pred, Mapping):
         names, pred = (tuple(pred) if names is None else names), list(pred.values())
     if len(pred) > 2:
         raise InputError(f"a page shows one system or two, and these are {len(pred)}")
     called = system_names(pred, names)
-    if all(isinstance(p, Paired) for p in pred):
-        return [mending(p) for p in pred], called
-    right = golds_of_several(gold, reading)
-    return [mending(pair(p, right, reading=reading)) for p in pred], called
+    if all(isinstance(p, PairedFiles) for p in pred):
+        return [repair_predictions(p) for p in pred], called
+    right = read_shared_gold(gold, reading)
+    return [repair_predictions(pair(p, right, reading=reading)) for p in pred], called
 
 
-def _name(names: Any, system: Paired) -> Sequence[str]:
+def _system_names(names: Any, system: PairedFiles) -> Sequence[str]:
     """What one system is called; a text may stand alone."""
     called = (names,) if isinstance(names, str) else names or (system.pred.name,)
     if len(called) > 1:
@@ -461,17 +467,20 @@ def _name(names: Any, system: Paired) -> Sequence[str]:
 
 def _are_systems(pred: Sequence[Any], gold: Any) -> bool:
     """Whether a list is one of two systems, not of predictions."""
-    return len(pred) > 1 and all(isinstance(p, (Paired, PlanFile, os.PathLike, list, tuple)) for p in pred)
+    return len(pred) > 1 and all(
+        isinstance(p, (PairedFiles, PlanFile, os.PathLike, list, tuple)) for p in pred
+    )
 
 
-def refuse_shown(display: Shown) -> None:
+def refuse_bad_settings(display: PageSettings) -> None:
     """Refuse a look that there is not, and a limit that is none.
 
     Raises:
         InputError: says what is expected.
     """
-    if not isinstance(display, Shown):
-        raise InputError(f"shown is {display!r}, expected Shown(…) of planner_eval.results.page.report")
+    if not isinstance(display, PageSettings):
+        expected = "PageSettings(…) of planner_eval.results.page.report"
+        raise InputError(f"shown is {display!r}, expected {expected}")
     if display.theme not in THEMES:
         raise InputError(f"the theme is {display.theme!r}, expected one of {', '.join(THEMES)}")
     if display.limit is not None and display.limit < 1:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from planner_eval.base.frozen import quick
-from planner_eval.comparison.policy.policy import Policy, recognised
-from planner_eval.comparison.rows import Evaluation, Row, Sides
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.comparison.policy.policy import Policy, intern_policy
+from planner_eval.comparison.rows import Evaluation, PairReading, Row
 from planner_eval.reading.files.ids import patch_name
 from planner_eval.reading.files.record import Record
-from planner_eval.results.pair_sums import DiffSums, differs
+from planner_eval.results.pair_sums import DiffSums, has_different_effects
 from planner_eval.results.runs.job import JSON, Pair
-from planner_eval.results.runs.signature import described
-from planner_eval.results.runs.staged import staged
-from planner_eval.results.views.rows import PATCH, Told, told_row
+from planner_eval.results.runs.signature import describe
+from planner_eval.results.runs.staged import run_stages
+from planner_eval.results.views.rows import PATCH, RowSettings, format_row
 
 Effects: TypeAlias = Callable[[Row, Record | None, Record | None], Mapping[str, Any]]
 """From a row and its two records to what its plans come to."""
 
-_PLACES = ("cache", "folder")
+_LOCATION_FIELDS = ("cache", "folder")
 """What of a reading says where data lies, and nothing of what is read."""
 
 
-@quick
+@fast_frozen
 class DiffJob:
     """What is compared, and how it is told.
 
@@ -38,7 +38,7 @@ class DiffJob:
 
     policy: Policy
     reading: Mapping[str, Any]
-    told: Told
+    told: RowSettings
     located: bool = False
     failures: bool = False
     gold_named: bool = False
@@ -52,8 +52,8 @@ class DiffJob:
         """All that decides what the rows are, as JSON data."""
         return {
             "policy": self.policy.name,
-            "compared": described(self.policy),
-            **{name: described(value) for name, value in self.reading.items() if name not in _PLACES},
+            "compared": describe(self.policy),
+            **{name: describe(value) for name, value in self.reading.items() if name not in _LOCATION_FIELDS},
             **self.told._asdict(),
             "located": self.located,
             "failures": self.failures,
@@ -89,12 +89,12 @@ class DiffJob:
             seen: Is given each row.
             effects: Runs the plans of a row, whose prediction's and gold's records it is given.
         """
-        how, policy = self.reading, recognised(self.policy)
+        how, policy = self.reading, intern_policy(self.policy)
         dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
         repair, named = bool(how["repair"]), self.gold_named
         evaluation = Evaluation(*dialects, policy, self.located, repair, how["compute"], True, named)
 
-        def compared(records: Sides) -> tuple[Record | None, Row]:
+        def compared(records: PairReading) -> tuple[Record | None, Row]:
             row = evaluation.row(records)
             if effects is not None:
                 row = row._replace(effects=effects(row, records.pred, records.gold))
@@ -102,9 +102,9 @@ class DiffJob:
                 row = row._replace(id=patch_name(row.id, records.pred, records.gold))
             return records.pred or records.gold, row
 
-        for record, row in staged(pairs, evaluation.read, compared):
-            is_shown = not (self.failures and row.state == "same" and not differs(row))
+        for record, row in run_stages(pairs, evaluation.read, compared):
+            is_shown = not (self.failures and row.state == "same" and not has_different_effects(row))
             fold.add(row, shown=is_shown)
             if seen is not None:
                 seen(row)
-            yield told_row(row, record, self.told) if is_shown else ""
+            yield format_row(row, record, self.told) if is_shown else ""

@@ -11,20 +11,26 @@ from typing import Any, NamedTuple
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
-from planner_eval.base.output_files import refusal, write
-from planner_eval.base.temporary import Held, temporary_folder
-from planner_eval.reading.files.user_rows import own
+from planner_eval.base.output_files import find_write_problem, write
+from planner_eval.base.temporary import TemporaryFolder, make_temporary_folder
+from planner_eval.reading.files.user_rows import unshipped_rows
 from planner_eval.results.runs.job import Job, Part
-from planner_eval.results.runs.row_files import STORES, Changed, whole_marks, write_all_rows
-from planner_eval.results.runs.run_file import SCHEMA, damaged, left_alone, read_run, write_run
+from planner_eval.results.runs.row_files import STORES, RowsChanged, verified_marks, write_all_rows
+from planner_eval.results.runs.run_file import (
+    SCHEMA,
+    damaged_run_error,
+    orphaned_parts_error,
+    read_run,
+    write_run,
+)
 from planner_eval.results.runs.work import (
-    LEFT_OVER,
+    PARTIAL_SUFFIX,
     digest_of,
-    holds,
+    has_marked_rows,
     mark_file,
     read_mark,
     rows_file,
-    unusable,
+    unusable_folder_error,
 )
 
 # ----------------------------------------------------------------------
@@ -58,23 +64,23 @@ def claim(path: str, run: Run) -> Claim:
     Raises:
         InputError: The folder holds something else, another run, or one that another process works on.
     """
-    if problem := refusal(os.path.join(path, ""), folder=True):
+    if problem := find_write_problem(os.path.join(path, ""), folder=True):
         raise InputError(problem)
     lock = None
     try:
         _refuse_other(path)
         os.makedirs(os.path.join(path, "parts"), exist_ok=True)
         lock = _lock(path)
-        return Claim(lock, _begun(path, run))
+        return Claim(lock, _begin_run(path, run))
     except BaseException as error:
         if lock is not None:
             os.close(lock)
         if isinstance(error, OSError):
-            raise unusable(path, error) from None
+            raise unusable_folder_error(path, error) from None
         raise
 
 
-def _begun(path: str, run: Run) -> int:
+def _begin_run(path: str, run: Run) -> int:
     """Write down what is run, or compare it with what is written: how many pairs make a part there.
 
     Raises:
@@ -87,7 +93,7 @@ def _begun(path: str, run: Run) -> int:
     try:
         why, chunk_size = run.differs(stored), int(stored["part"])
     except (KeyError, TypeError, ValueError):
-        raise damaged(path) from None
+        raise damaged_run_error(path) from None
     if why:
         raise InputError(
             f"{path} holds another run: {why}; name another folder, or remove this one to begin again"
@@ -101,10 +107,12 @@ def _refuse_other(path: str) -> None:
     Raises:
         InputError: it holds something else.
     """
-    if problem := left_alone(path):
+    if problem := orphaned_parts_error(path):
         raise problem
     names = [
-        name for name in (os.listdir(path) if os.path.isdir(path) else ()) if not name.endswith(LEFT_OVER)
+        name
+        for name in (os.listdir(path) if os.path.isdir(path) else ())
+        if not name.endswith(PARTIAL_SUFFIX)
     ]
     if "run.json" not in names and set(names) - {"parts"}:
         raise InputError(f"{path} holds other files, {min(names)} first, and no run; name another folder")
@@ -134,7 +142,7 @@ def _lock(path: str) -> int | None:
 
 # ----------------------------------------------------------------------
 # What makes a run another one than that of a folder, in the words that a user typed.
-_TYPED = {
+_OPTION_FLAGS = {
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
@@ -170,28 +178,31 @@ _TYPED = {
 }  # fmt: skip
 """How options are called by those who type them, by their names in a job."""
 
-_STRICT = "score"
+_REPAIRING_KIND = "score"
 """The kind of run that repairs unless it is told otherwise."""
 
 
-def typed(name: str, kind: str = "") -> str:
+def option_flag(name: str, kind: str = "") -> str:
     """An option of a job as it is typed, of an inner name that may go on with dots.
 
-    >>> typed("keys"), typed("by"), typed("settings.task"), typed("repair", "score"), typed("note")
+    >>> (
+    ...     option_flag("keys"), option_flag("by"), option_flag("settings.task"),
+    ...     option_flag("repair", "score"), option_flag("note")
+    ... )
     ('--by', '--pair', '--set task', '--strict', 'note')
     """
-    if name == "repair" and kind == _STRICT:
+    if name == "repair" and kind == _REPAIRING_KIND:
         return "--strict"
     head, dot, suffix = name.partition(".")
-    if name in _TYPED or not dot:
-        return _TYPED.get(name, name)
+    if name in _OPTION_FLAGS or not dot:
+        return _OPTION_FLAGS.get(name, name)
     inner = f"{head}.{suffix.partition('.')[0]}"
-    if inner in _TYPED:
-        return _TYPED[inner]
-    return f"{_TYPED[head]} {suffix}" if head == "settings" else _TYPED.get(head, name)
+    if inner in _OPTION_FLAGS:
+        return _OPTION_FLAGS[inner]
+    return f"{_OPTION_FLAGS[head]} {suffix}" if head == "settings" else _OPTION_FLAGS.get(head, name)
 
 
-def other_option(previous: Any, current: Mapping[str, Any], kind: str) -> str | None:
+def changed_option(previous: Any, current: Mapping[str, Any], kind: str) -> str | None:
     """The first option that is not as it was, and how; None where there is none.
 
     Args:
@@ -199,17 +210,17 @@ def other_option(previous: Any, current: Mapping[str, Any], kind: str) -> str | 
         current: What they are.
         kind: What the run is called.
 
-    >>> other_option({"keys": [], "repair": True}, {"keys": [], "repair": False}, "score")
+    >>> changed_option({"keys": [], "repair": True}, {"keys": [], "repair": False}, "score")
     '--strict was not given and is given'
     """
     previous = previous or {}
     for name in dict.fromkeys([*previous, *current]):
         if (was := previous.get(name)) != (now := current.get(name)):
-            return _difference(name, was, now, kind)
+            return _difference_text(name, was, now, kind)
     return None
 
 
-def other_input(previous: Any, current: Sequence[Input]) -> str | None:
+def changed_input(previous: Any, current: Sequence[Input]) -> str | None:
     """The first file that is not as it was, and how; None where there is none.
 
     Args:
@@ -228,29 +239,29 @@ def other_input(previous: Any, current: Sequence[Input]) -> str | None:
     return None
 
 
-def _difference(name: str, was: Any, now: Any, kind: str) -> str:
+def _difference_text(name: str, was: Any, now: Any, kind: str) -> str:
     """Where two values differ first, and how."""
     if name == "compared":
-        return f"{typed(name)} has changed"
+        return f"{option_flag(name)} has changed"
     if isinstance(was, dict) and isinstance(now, dict) and was.keys() == now.keys():
         first_key = next(key for key in was if was[key] != now[key])
-        return _difference(f"{name}.{first_key}", was[first_key], now[first_key], kind)
-    return "{} was {} and is {}".format(*worded(name, was, now, kind))
+        return _difference_text(f"{name}.{first_key}", was[first_key], now[first_key], kind)
+    return "{} was {} and is {}".format(*option_texts(name, was, now, kind))
 
 
-def worded(name: str, first: Any, second: Any, kind: str) -> tuple[str, str, str]:
+def option_texts(name: str, first: Any, second: Any, kind: str) -> tuple[str, str, str]:
     """An option of a job as it is typed, and two values of it in words.
 
-    >>> worded("gold_dialect", None, "json", "diff")
+    >>> option_texts("gold_dialect", None, "json", "diff")
     ('--gold-from', 'not given', '"json"')
     """
-    option = typed(name, kind)
+    option = option_flag(name, kind)
     if option == "--strict":
         first, second = not first, not second
-    return option, _said(first), _said(second)
+    return option, _value_text(first), _value_text(second)
 
 
-def _said(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None or value is False or value == []:
         return "not given"
     if value is True:
@@ -321,7 +332,7 @@ class Run(NamedTuple):
     ) -> Run:
         """What is run, as it comes back from a file."""
         options = json.loads(json.dumps(job.options()))
-        notations = {row.name: digest_of(repr(row).encode()) for row in own()}
+        notations = {row.name: digest_of(repr(row).encode()) for row in unshipped_rows()}
         return cls(
             job.kind, options, tuple(inputs), pairs, deadline, chunk_size, notations, store, tuple(file_names)
         )
@@ -346,10 +357,12 @@ class Run(NamedTuple):
             if stored.get(name) != current[name]:
                 return f"it is {what} {stored.get(name)}, not {current[name]}"
         return (
-            other_input(stored.get("inputs"), self.inputs)
-            or other_option(_deciding(stored.get("options")), _deciding(self.options), self.kind)
-            or other_option(stored.get("notations"), self.notations, "")
-            or other_option(
+            changed_input(stored.get("inputs"), self.inputs)
+            or changed_option(
+                _deciding_options(stored.get("options")), _deciding_options(self.options), self.kind
+            )
+            or changed_option(stored.get("notations"), self.notations, "")
+            or changed_option(
                 {name: stored.get(name) for name in ("deadline", "pairs", "store")},
                 {"deadline": self.deadline, "pairs": self.pairs, "store": self.store},
                 self.kind,
@@ -357,7 +370,7 @@ class Run(NamedTuple):
         )
 
 
-def _deciding(options: Any) -> Any:
+def _deciding_options(options: Any) -> Any:
     """Options without what was said of the files, as that one was left out: what was read are the inputs."""
     about = options.get("about") if isinstance(options, Mapping) else None
     if not isinstance(about, Mapping):
@@ -376,7 +389,9 @@ class RunFolder:
         temporary: The folder, where it is removed in the end.
     """
 
-    def __init__(self, path: str, run: Run, lock: int | None, *, temporary: Held | None = None) -> None:
+    def __init__(
+        self, path: str, run: Run, lock: int | None, *, temporary: TemporaryFolder | None = None
+    ) -> None:
         self.path, self.run, self.lock, self.temporary = path, run, lock, temporary
         self.parts = os.path.join(path, "parts")
         self.rows = os.path.join(path, STORES[run.store])
@@ -397,7 +412,7 @@ class RunFolder:
     @classmethod
     def throwaway(cls, run: Run) -> RunFolder:
         """A folder for a run that nobody shall go on with."""
-        directory = temporary_folder()
+        directory = make_temporary_folder()
         os.mkdir(os.path.join(directory.path, "parts"))
         return cls(directory.path, run, None, temporary=directory)
 
@@ -421,9 +436,9 @@ class RunFolder:
         chunks = list(chunks)
         if os.path.exists(self.rows):
             try:
-                marks = whole_marks(self.run.store, self.rows, self.parts, chunks)
+                marks = verified_marks(self.run.store, self.rows, self.parts, chunks)
                 return {number: mark.failed for number, mark in enumerate(marks)}
-            except Changed:
+            except RowsChanged:
                 os.unlink(self.rows)
         return self._in_parts(chunks)
 
@@ -434,7 +449,7 @@ class RunFolder:
             name = rows_file(self.parts, chunk)
             if mark and os.path.exists(name):
                 with open(name, "rb") as stream:
-                    if holds(stream, mark) and not stream.read(1):
+                    if has_marked_rows(stream, mark) and not stream.read(1):
                         failed[chunk.number] = mark.failed
         return failed
 
@@ -449,7 +464,7 @@ class RunFolder:
         """Remove what killed processes left behind."""
         for folder in (self.path, self.parts):
             for name in os.listdir(folder):
-                if name.endswith(LEFT_OVER):
+                if name.endswith(PARTIAL_SUFFIX):
                     os.unlink(os.path.join(folder, name))
 
     # ------------------------------------------------------------ the end

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.origins import origin_of
+from planner_eval.reading.files.origins import digest_origin
 from planner_eval.results.runs.folder import Input
 
 
@@ -44,5 +44,5 @@ def input_of(role: str, name: str) -> Input:
     Raises:
         InputError: it cannot be read.
     """
-    origin = origin_of(name)
+    origin = digest_origin(name)
     return Input(role, name, origin.size, origin.digest)

@@ -18,24 +18,24 @@ from typing import Any, BinaryIO, cast
 
 from planner_eval.base import errors
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import seconds
-from planner_eval.results.runs.in_process import Tell, in_turn
+from planner_eval.base.text import format_seconds
+from planner_eval.results.runs.in_process import ProgressCallback, run_in_process
 from planner_eval.results.runs.job import Part
-from planner_eval.results.runs.work import Broken
-from planner_eval.results.runs.worker import Ends, Task, fork, may_fork, spawn
+from planner_eval.results.runs.work import BrokenPair
+from planner_eval.results.runs.worker import PipeEnds, Task, can_fork, fork, spawn
 
 _TICK = 0.1
-_IDLE_DEATHS = 3
+_MAX_IDLE_DEATHS = 3
 _POSIX = os.name == "posix"
 
 
-def spread(
+def run_in_workers(
     task: Task,
     chunks: Sequence[Part],
     *,
     jobs: int | None,
     deadline: float | None,
-    tell: Tell,
+    tell: ProgressCallback,
     closed: Sequence[int] = (),
 ) -> None:
     """Do parts, in any order.
@@ -53,15 +53,15 @@ def spread(
         InputError: A file cannot be read or written, or the job refuses to go on.
         RuntimeError: The job fails, or workers end, whatever is left out.
     """
-    jobs = min(jobs or cores(), len(chunks)) or 1
+    jobs = min(jobs or count_cores(), len(chunks)) or 1
     if not _POSIX or (jobs == 1 and deadline is None):
-        in_turn(task, chunks, tell)
+        run_in_process(task, chunks, tell)
         return
-    with _Crew(task, iter(chunks), jobs, deadline or float("inf"), closed) as crew:
+    with _WorkerPool(task, iter(chunks), jobs, deadline or float("inf"), closed) as crew:
         crew.run(tell)
 
 
-def cores() -> int:
+def count_cores() -> int:
     """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -98,7 +98,7 @@ class _Worker:
         return self.process.wait()
 
 
-class _Crew:
+class _WorkerPool:
     """The workers of a run, what waits, and which pairs are left out."""
 
     def __init__(
@@ -108,14 +108,14 @@ class _Crew:
         self.again: list[Part] = []
         self.free = list(range(jobs))
         self.workers: dict[int, _Worker] = {}
-        self.broken: dict[int, Broken] = {}
+        self.broken: dict[int, BrokenPair] = {}
         self.strikes: Counter[int] = Counter()
         self.idle_deaths = 0
         self.done = self.failed = 0
         self.poll = select.poll()
 
-    def __enter__(self) -> _Crew:
-        self.shared = _nameless()
+    def __enter__(self) -> _WorkerPool:
+        self.shared = _open_unnamed_file()
         self.shared.write(bytes(8 * len(self.free)))
         self.shared.flush()
         self.cells = memoryview(mmap.mmap(self.shared.fileno(), 0)).cast("q")
@@ -134,7 +134,7 @@ class _Crew:
         if self.pickled is not None:
             self.pickled.close()
 
-    def run(self, tell: Tell) -> None:
+    def run(self, tell: ProgressCallback) -> None:
         """Do all parts."""
         tick = min(_TICK, self.deadline / 4)
         last = time.monotonic()
@@ -177,9 +177,9 @@ class _Crew:
         orders_read, orders = os.pipe()
         answers, answers_write = os.pipe()
         self.cells[cell] = -1
-        ends = Ends(orders_read, answers_write, self.life, self.shared.fileno(), cell, os.getpid())
+        ends = PipeEnds(orders_read, answers_write, self.life, self.shared.fileno(), cell, os.getpid())
         process: int | subprocess.Popen[bytes]
-        if may_fork():
+        if can_fork():
             own_ends = [end for w in self.workers.values() for end in (w.orders, w.answers)]
             process = fork(self.task, ends, [*own_ends, orders, answers, self.hold, *self.closed])
         else:
@@ -192,7 +192,7 @@ class _Crew:
 
     def _pickle(self) -> int:
         if self.pickled is None:
-            self.pickled = _nameless()
+            self.pickled = _open_unnamed_file()
             pickle.dump(tuple(self.task), self.pickled)
             self.pickled.flush()
         return self.pickled.fileno()
@@ -207,7 +207,7 @@ class _Crew:
         for line in lines:
             answer = json.loads(line)
             if "error" in answer:
-                raise raised(answer)
+                raise worker_error(answer)
             assert worker.part is not None
             self.done += worker.part.end - worker.part.first
             self.failed += answer["failed"]
@@ -238,12 +238,12 @@ class _Crew:
         pair = self.cells[worker.cell] if late is None else late
         if pair < 0:
             self.idle_deaths += 1
-            if self.idle_deaths == _IDLE_DEATHS:
-                raise RuntimeError(f"workers end before they begin a pair: {_status(status)}")
+            if self.idle_deaths == _MAX_IDLE_DEATHS:
+                raise RuntimeError(f"workers end before they begin a pair: {_status_text(status)}")
         elif late is None:
-            self._blame(pair, 1, "parse.crash", f"ended the process each time: {_status(status)}")
+            self._blame(pair, 1, "parse.crash", f"ended the process each time: {_status_text(status)}")
         else:
-            self._blame(pair, 2, "parse.deadline", f"took longer than {seconds(self.deadline)}")
+            self._blame(pair, 2, "parse.deadline", f"took longer than {format_seconds(self.deadline)}")
 
     def _blame(self, pair: int, strikes: int, code: str, what: str) -> None:
         """Leave out a pair at two strikes, and its gold plan at four.
@@ -259,17 +259,17 @@ class _Crew:
         if self.strikes[pair] >= 4 and previous is not None:
             self.broken[pair] = previous._replace(both=True)
         elif self.strikes[pair] >= 2 and previous is None:
-            self.broken[pair] = Broken(code, f"working on it {what}")
+            self.broken[pair] = BrokenPair(code, f"working on it {what}")
 
 
-def _nameless() -> BinaryIO:
+def _open_unnamed_file() -> BinaryIO:
     """A file that ends with those who have it open; in memory where there is such a thing."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("planeval"), "w+b")
     return cast(BinaryIO, tempfile.TemporaryFile())
 
 
-def _status(status: int) -> str:
+def _status_text(status: int) -> str:
     if status >= 0:
         return f"exit status {status}"
     try:
@@ -278,7 +278,7 @@ def _status(status: int) -> str:
         return f"signal {-status}"
 
 
-def raised(answer: dict[str, Any]) -> Exception:
+def worker_error(answer: dict[str, Any]) -> Exception:
     """The error that a worker told of, see :func:`.worker.stopped`."""
     message = answer["said"]
     if answer["error"] is None:

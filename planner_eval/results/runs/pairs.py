@@ -7,22 +7,22 @@ from itertools import accumulate
 from typing import overload
 
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.origins import Origin, refuse_changed, seen
+from planner_eval.reading.files.origins import Origin, current_origin, refuse_changed
 from planner_eval.reading.files.record import Record
 from planner_eval.results.runs.job import Pair
 
 # ----------------------------------------------------------------------
 # The files behind records: whether they are large enough for work in parts, and whether they change.
-LARGE = 8_000_000
+LARGE_BYTES = 8_000_000
 """From so many bytes on it pays to start other processes."""
 
 
 def is_large(*files: PlanFile) -> bool:
     """Whether the files behind some records have that many bytes together."""
-    return sum(origin.size for file in files for origin in file.origins) >= LARGE
+    return sum(origin.size for file in files for origin in file.origins) >= LARGE_BYTES
 
 
-def unchanged(*files: PlanFile, used: Iterable[str | Origin] = ()) -> Callable[[], None]:
+def make_change_check(*files: PlanFile, used: Iterable[str | Origin] = ()) -> Callable[[], None]:
     """What refuses the files behind some records, where they are not what was read.
 
     Args:
@@ -30,7 +30,7 @@ def unchanged(*files: PlanFile, used: Iterable[str | Origin] = ()) -> Callable[[
         used: Files of code and of what it knows, and data, as they were or as they are now.
     """
     origins = [(origin, "read") for file in files for origin in file.origins]
-    origins += [(seen(item) if isinstance(item, str) else item, "used") for item in used]
+    origins += [(current_origin(item) if isinstance(item, str) else item, "used") for item in used]
 
     def check() -> None:
         for origin, action in origins:
@@ -74,7 +74,7 @@ class LazyPairs(Sequence[Pair]):
 
 # ----------------------------------------------------------------------
 # Records without gold as the pairs of a run.
-class Alone(LazyPairs):
+class UnpairedRecords(LazyPairs):
     """The records of some files one after another, each without a partner; read when they are asked for.
 
     Args:
@@ -83,7 +83,10 @@ class Alone(LazyPairs):
         end: The one after the last; all when left out.
 
     >>> one, two = (Record("a", at, None, "f()") for at in (0, 1))
-    >>> len(Alone([[one], [two]])), [pair[0].position for pair in Alone([[one], [two], [one]])[1:]]
+    >>> (
+    ...     len(UnpairedRecords([[one], [two]])),
+    ...     [pair[0].position for pair in UnpairedRecords([[one], [two], [one]])[1:]]
+    ... )
     (2, [1, 0])
     """
 
@@ -92,9 +95,9 @@ class Alone(LazyPairs):
         self.starts = [0, *accumulate(map(len, files))]
         super().__init__(first, self.starts[-1] if end is None else end)
 
-    def of(self, first: int, end: int) -> Alone:
+    def of(self, first: int, end: int) -> UnpairedRecords:
         """Others of the same records."""
-        return Alone(self.files, first, end)
+        return UnpairedRecords(self.files, first, end)
 
     def __iter__(self) -> Iterator[Pair]:
         for records, start in zip(self.files, self.starts, strict=False):

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.reading.files import user_rows
-from planner_eval.results.runs.in_process import Tell
+from planner_eval.results.runs.in_process import ProgressCallback
 from planner_eval.results.runs.job import Part
-from planner_eval.results.runs.local import raised, spread
+from planner_eval.results.runs.local import run_in_workers, worker_error
 from planner_eval.results.runs.work import read_mark
-from planner_eval.results.runs.worker import Task, stopped
+from planner_eval.results.runs.worker import Task, error_data
 
 ray: Any  # most of what is asked of it has no types
 try:
@@ -28,16 +28,16 @@ try:
 except ImportError:  # said when somebody asks for it
     ray = None
 
-_AT_ONCE = 8
+_MAX_PARTS_PER_TASK = 8
 """Parts of one task at most: its process starts in 0.3 s, a part takes 1 to 3."""
 
 _RETRIES = 5
-_ANSWERS_IN = 10.0
+_CONNECT_SECONDS = 10.0
 _TICK = 0.1
 
 
-class OnRay(NamedTuple):
-    """Does parts on a cluster, see :func:`planner_eval.results.runs.local.spread`.
+class RayRunner(NamedTuple):
+    """Does parts on a cluster, see :func:`planner_eval.results.runs.local.run_in_workers`.
 
     Each task does a few parts with one worker of its own, so that a record that hangs or kills it costs
     itself alone. A task whose machine is lost is done again elsewhere, without the parts that are done.
@@ -49,7 +49,7 @@ class OnRay(NamedTuple):
     address: str | None = None
 
     @classmethod
-    def at(cls, address: str | None) -> OnRay:
+    def at(cls, address: str | None) -> RayRunner:
         """The engine, where there is one.
 
         Raises:
@@ -66,7 +66,7 @@ class OnRay(NamedTuple):
         *,
         jobs: int | None,
         deadline: float | None,
-        tell: Tell,
+        tell: ProgressCallback,
         closed: Sequence[int] = (),
     ) -> None:
         """Do parts, in any order; `jobs` tasks at once, as many as the cluster has processors when None."""
@@ -74,21 +74,28 @@ class OnRay(NamedTuple):
             self._do(task, chunks, jobs, deadline, tell)
 
     def _do(
-        self, task: Task, chunks: Sequence[Part], jobs: int | None, deadline: float | None, tell: Tell
+        self,
+        task: Task,
+        chunks: Sequence[Part],
+        jobs: int | None,
+        deadline: float | None,
+        tell: ProgressCallback,
     ) -> None:
         is_own = not ray.is_initialized()
         if is_own:
-            _begin(self.address, jobs)
+            _connect(self.address, jobs)
         try:
             at_once = jobs or int(ray.cluster_resources().get("CPU", 1))
-            many = max(1, min(_AT_ONCE, len(chunks) // (4 * at_once)))
-            _run(task._replace(folder=os.path.abspath(task.folder)), chunks, at_once, many, deadline, tell)
+            many = max(1, min(_MAX_PARTS_PER_TASK, len(chunks) // (4 * at_once)))
+            _run_tasks(
+                task._replace(folder=os.path.abspath(task.folder)), chunks, at_once, many, deadline, tell
+            )
         finally:
             if is_own:
                 ray.shutdown()
 
 
-def _begin(address: str | None, jobs: int | None) -> None:
+def _connect(address: str | None, jobs: int | None) -> None:
     """Join a cluster, or start one.
 
     Raises:
@@ -98,7 +105,7 @@ def _begin(address: str | None, jobs: int | None) -> None:
     try:
         host, _, port = (address or "").removeprefix("ray://").rpartition(":")
         if host and port.isdigit():  # Ray itself asks for minutes
-            socket.create_connection((host, int(port)), _ANSWERS_IN).close()
+            socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
         ray.init(
             address=address or "local",
             num_cpus=None if address else jobs,
@@ -112,10 +119,15 @@ def _begin(address: str | None, jobs: int | None) -> None:
         signal.signal(signal.SIGTERM, handler)
 
 
-def _run(
-    task: Task, chunks: Iterable[Part], at_once: int, many: int, deadline: float | None, tell: Tell
+def _run_tasks(
+    task: Task,
+    chunks: Iterable[Part],
+    at_once: int,
+    many: int,
+    deadline: float | None,
+    tell: ProgressCallback,
 ) -> None:
-    remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(do)
+    remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(run_parts)
     shared = ray.put(tuple(task))
     batches = _batches(iter(chunks), many)
     at_work: dict[Any, list[Part]] = {}
@@ -128,7 +140,7 @@ def _run(
                 return
             ready, _ = ray.wait(list(at_work), timeout=_TICK)
             for reference in ready:
-                answer = _answer(reference)
+                answer = _get_answer(reference)
                 finished += sum(chunk.end - chunk.first for chunk in at_work.pop(reference))
                 failed += answer["failed"]
             tell(finished, failed)
@@ -142,17 +154,17 @@ def _batches(chunks: Iterator[Part], many: int) -> Iterator[list[Part]]:
         yield batch
 
 
-def _answer(reference: Any) -> dict[str, Any]:
+def _get_answer(reference: Any) -> dict[str, Any]:
     try:
         answer: dict[str, Any] = ray.get(reference)
     except ray.exceptions.RayError as error:
         raise RuntimeError(f"a task of Ray failed {_RETRIES + 1} times: {error}") from None
     if "error" in answer:
-        raise raised(answer)
+        raise worker_error(answer)
     return answer
 
 
-def do(task: tuple[Any, ...], chunks: Sequence[Part], deadline: float | None) -> dict[str, Any]:
+def run_parts(task: tuple[Any, ...], chunks: Sequence[Part], deadline: float | None) -> dict[str, Any]:
     """Do some parts on a machine of the cluster, but for those that an earlier try has done.
 
     Args:
@@ -164,15 +176,15 @@ def do(task: tuple[Any, ...], chunks: Sequence[Part], deadline: float | None) ->
         What a worker answers: how many pairs failed, or the error that ends the run.
     """
     what = Task(*task)
-    user_rows.add(what.notations)
+    user_rows.add_rows(what.notations)
     try:
         left = [chunk for chunk in map(Part._make, chunks) if read_mark(what.folder, chunk) is None]
-        spread(what, left, jobs=1, deadline=deadline, tell=_silent)
+        run_in_workers(what, left, jobs=1, deadline=deadline, tell=_ignore_progress)
         marks = [read_mark(what.folder, chunk) for chunk in map(Part._make, chunks)]
     except Exception as error:
-        return stopped(error)
+        return error_data(error)
     return {"failed": sum(mark.failed for mark in marks if mark)}
 
 
-def _silent(_done: int, _failed: int) -> None:
+def _ignore_progress(_done: int, _failed: int) -> None:
     """Nobody listens."""

@@ -13,18 +13,18 @@ from typing import Any, BinaryIO
 
 from planner_eval.base.errors import InputError
 from planner_eval.results.runs.job import JSON, Job, Part
-from planner_eval.results.runs.work import LEFT_OVER, Mark, holds, read_mark, rows_file
+from planner_eval.results.runs.work import PARTIAL_SUFFIX, Mark, has_marked_rows, read_mark, rows_file
 
 # ----------------------------------------------------------------------
 # Rows of a run as a Parquet file: written from their lines group by group, and read again.
-_GROUP = 10_000
+_ROW_GROUP_SIZE = 10_000
 """Rows of a group, whatever the cut into parts was: it decides the file's bytes."""
 
-_BATCH = 1_000
-_LONE = re.compile("[\ud800-\udfff]")
+_BATCH_SIZE = 1_000
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def refuse_missing() -> None:
+def refuse_missing_pyarrow() -> None:
     """Refuse to write Parquet where that cannot be done, before the work.
 
     Raises:
@@ -51,12 +51,14 @@ def write_rows(lines: Iterable[bytes], columns: Mapping[str, Any], out: BinaryIO
     import pyarrow
     import pyarrow.parquet
 
-    schema = pyarrow.schema([(name, _type(kind)) for name, kind in columns.items()])
+    schema = pyarrow.schema([(name, _arrow_type(kind)) for name, kind in columns.items()])
     texts = [name for name, kind in columns.items() if kind is JSON]
     with pyarrow.parquet.ParquetWriter(out, schema, compression="zstd") as writer:
         rows = iter(lines)
-        while batches := list(islice(_tables(rows, schema, texts), _GROUP // _BATCH)):
-            writer.write_table(pyarrow.concat_tables(batches).combine_chunks(), row_group_size=_GROUP)
+        while batches := list(islice(_tables(rows, schema, texts), _ROW_GROUP_SIZE // _BATCH_SIZE)):
+            writer.write_table(
+                pyarrow.concat_tables(batches).combine_chunks(), row_group_size=_ROW_GROUP_SIZE
+            )
 
 
 def read_rows(path: str) -> Iterator[dict[str, Any]]:
@@ -70,8 +72,8 @@ def read_rows(path: str) -> Iterator[dict[str, Any]]:
 
     try:
         with pyarrow.parquet.ParquetFile(path, pre_buffer=False) as file:
-            for batch in file.iter_batches(batch_size=_BATCH):
-                yield from map(_whole, batch.to_pylist())
+            for batch in file.iter_batches(batch_size=_BATCH_SIZE):
+                yield from map(_restore_integers, batch.to_pylist())
     except (OSError, pyarrow.ArrowException) as error:
         raise InputError(f"{path} cannot be read: {error}") from None
 
@@ -81,14 +83,14 @@ def _tables(rows: Iterator[bytes], schema: Any, texts: list[str]) -> Iterator[An
     import pyarrow.json
 
     how = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
-    while lines := [_plain(line, texts) for line in islice(rows, _BATCH)]:
+    while lines := [_encode_line(line, texts) for line in islice(rows, _BATCH_SIZE)]:
         data = b"".join(lines)
         reading = pyarrow.json.ReadOptions(use_threads=False, block_size=len(data) + 1)
         buffer = pyarrow.BufferReader(data)
         yield pyarrow.json.read_json(buffer, reading, how).select(schema.names)
 
 
-def _plain(line: bytes, texts: list[str]) -> bytes:
+def _encode_line(line: bytes, texts: list[str]) -> bytes:
     """A line as Parquet can hold it: keys of any shape as text, and no half of a character."""
     if not texts and b"\\ud" not in line:
         return line
@@ -97,16 +99,16 @@ def _plain(line: bytes, texts: list[str]) -> bytes:
         if name in data:
             data[name] = json.dumps(data[name], ensure_ascii=False)
     text = json.dumps(data, ensure_ascii=False)
-    return _LONE.sub(lambda match: f"\\\\u{ord(match[0]):04x}", text).encode() + b"\n"
+    return _LONE_SURROGATE.sub(lambda match: f"\\\\u{ord(match[0]):04x}", text).encode() + b"\n"
 
 
-def _type(kind: Any) -> Any:
+def _arrow_type(kind: Any) -> Any:
     import pyarrow
 
     if isinstance(kind, Mapping):
-        return pyarrow.struct([(name, _type(member)) for name, member in kind.items()])
+        return pyarrow.struct([(name, _arrow_type(member)) for name, member in kind.items()])
     if isinstance(kind, list):
-        return pyarrow.list_(_type(kind[0]))
+        return pyarrow.list_(_arrow_type(kind[0]))
     return {
         str: pyarrow.string(),
         JSON: pyarrow.string(),
@@ -116,9 +118,9 @@ def _type(kind: Any) -> Any:
     }[kind]
 
 
-def _whole(value: Any) -> Any:
+def _restore_integers(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _whole(item) for name, item in value.items()}
+        return {name: _restore_integers(item) for name, item in value.items()}
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -130,7 +132,7 @@ STORES = {"jsonl": "rows.jsonl", "parquet": "rows.parquet"}
 _CHUNK = 1 << 20
 
 
-class Changed(Exception):
+class RowsChanged(Exception):
     """The file of all rows is not as the run left it."""
 
 
@@ -143,7 +145,7 @@ def refuse_store(store: str, job: Job) -> None:
     if store not in STORES:
         raise InputError(f"there is no store {store!r}, expected one of {', '.join(STORES)}")
     if store == "parquet":
-        refuse_missing()
+        refuse_missing_pyarrow()
         if not hasattr(job, "columns"):
             raise InputError(f"the rows of a {job.kind} have no columns: expected the store jsonl")
 
@@ -172,7 +174,7 @@ def write_all_rows(
     Raises:
         InputError: a file cannot be read or written.
     """
-    temporary = f"{rows}{LEFT_OVER}"
+    temporary = f"{rows}{PARTIAL_SUFFIX}"
     chunks = list(chunks)
     try:
         with open(temporary, "wb") as out:
@@ -187,7 +189,7 @@ def write_all_rows(
                     if remove:
                         os.unlink(rows_file(folder, chunk))
         if store == "parquet":
-            _write_seal(temporary, folder, chunks)
+            _write_digests(temporary, folder, chunks)
         os.replace(temporary, rows)
     except OSError as error:
         raise InputError(f"{rows} cannot be written: {error.strerror or error}") from None
@@ -196,7 +198,7 @@ def write_all_rows(
             os.unlink(temporary)
 
 
-def whole_marks(store: str, rows: str, folder: str, chunks: Iterable[Part]) -> Iterator[Mark]:
+def verified_marks(store: str, rows: str, folder: str, chunks: Iterable[Part]) -> Iterator[Mark]:
     """The marks of all parts, each when the rows that it speaks of are found to be those of the file.
 
     Args:
@@ -210,18 +212,18 @@ def whole_marks(store: str, rows: str, folder: str, chunks: Iterable[Part]) -> I
         OSError: the file cannot be read.
     """
     if store == "parquet":
-        sealed = _seal(rows, folder, chunks := list(chunks))
-        if sealed is None or sealed != _known_seal(folder):
-            raise Changed
+        sealed = _compute_digests(rows, folder, chunks := list(chunks))
+        if sealed is None or sealed != _read_digests(folder):
+            raise RowsChanged
         yield from _marks(folder, chunks)
         return
     with open(rows, "rb") as stream:
         for mark in _marks(folder, chunks):
-            if not holds(stream, mark):
-                raise Changed
+            if not has_marked_rows(stream, mark):
+                raise RowsChanged
             yield mark
         if stream.read(1):
-            raise Changed
+            raise RowsChanged
 
 
 def _lines(folder: str, chunks: Iterable[Part], check: Callable[[], None]) -> Iterator[bytes]:
@@ -235,12 +237,12 @@ def _marks(folder: str, chunks: Iterable[Part]) -> Iterator[Mark]:
     for chunk in chunks:
         mark = read_mark(folder, chunk)
         if mark is None:
-            raise Changed
+            raise RowsChanged
         yield mark
 
 
 # ---------------------------------------------------------------- what tells that a Parquet file is whole
-def _seal(rows: str, folder: str, chunks: Iterable[Part]) -> dict[str, Any]:
+def _compute_digests(rows: str, folder: str, chunks: Iterable[Part]) -> dict[str, Any]:
     """The digests of a file of rows, and of the parts that it was made of."""
     chunk_digest = blake2b(digest_size=16)
     for mark in _marks(folder, chunks):
@@ -252,20 +254,20 @@ def _seal(rows: str, folder: str, chunks: Iterable[Part]) -> dict[str, Any]:
     return {"digest": rows_digest.hexdigest(), "parts": chunk_digest.hexdigest()}
 
 
-def _seal_file(folder: str) -> str:
+def _digest_file(folder: str) -> str:
     return os.path.join(folder, "rows.json")
 
 
-def _write_seal(rows: str, folder: str, chunks: Iterable[Part]) -> None:
-    temporary = f"{_seal_file(folder)}{LEFT_OVER}"
+def _write_digests(rows: str, folder: str, chunks: Iterable[Part]) -> None:
+    temporary = f"{_digest_file(folder)}{PARTIAL_SUFFIX}"
     with open(temporary, "w", encoding="ascii") as out:
-        json.dump(_seal(rows, folder, chunks), out)
-    os.replace(temporary, _seal_file(folder))
+        json.dump(_compute_digests(rows, folder, chunks), out)
+    os.replace(temporary, _digest_file(folder))
 
 
-def _known_seal(folder: str) -> Mapping[str, Any] | None:
+def _read_digests(folder: str) -> Mapping[str, Any] | None:
     try:
-        with open(_seal_file(folder), encoding="ascii") as stream:
+        with open(_digest_file(folder), encoding="ascii") as stream:
             seal = json.load(stream)
     except (FileNotFoundError, ValueError):
         return None

@@ -14,29 +14,29 @@ from planner_eval.base.errors import InputError
 from planner_eval.reading.files import user_rows
 from planner_eval.results.runs.folder import Input, Run, RunFolder
 from planner_eval.results.runs.job import Job, Pairs
-from planner_eval.results.runs.local import cores, spread
+from planner_eval.results.runs.local import count_cores, run_in_workers
 from planner_eval.results.runs.row_files import refuse_store
-from planner_eval.results.runs.stopping import Ending, Interrupted, Stop, Stopping
-from planner_eval.results.runs.work import cut, mark_file, unusable
+from planner_eval.results.runs.stopping import Interrupted, InterruptOnSignal, SignalWatch, StopRequested
+from planner_eval.results.runs.work import mark_file, split_pairs, unusable_folder_error
 from planner_eval.results.runs.worker import Task
 
 if TYPE_CHECKING:
-    from planner_eval.results.runs.ray import OnRay
+    from planner_eval.results.runs.ray import RayRunner
 
 
 DEADLINE = 60.0
 """Seconds for a pair."""
 
 _LARGEST_PART = 2_000
-_PER_JOB = 4
-_MOST_PER_CORE = 4  # more take longer to start than they save
+_PARTS_PER_JOB = 4
+_MAX_JOBS_PER_CORE = 4  # more take longer to start than they save
 _TICK = 0.1
 
 Progress = Callable[[int, int, int], None]
 """Told how many pairs are done, of how many, and how many failed as a whole; ten times a second at most."""
 
 
-class Finished:
+class FinishedRun:
     """A run that is done. In a ``with`` block TERM and HUP end it as an interrupt does.
 
     Args:
@@ -51,13 +51,13 @@ class Finished:
         self.pairs = home.run.pairs
         self.folder = None if home.temporary else home.path
         self._end = weakref.finalize(self, home.close)
-        self._ending = Ending()
+        self._ending = InterruptOnSignal()
 
     def close(self) -> None:
         """Remove what is temporary."""
         self._end()
 
-    def __enter__(self) -> Finished:
+    def __enter__(self) -> FinishedRun:
         self._ending.__enter__()
         return self
 
@@ -77,12 +77,12 @@ def run(  # noqa: PLR0913
     part: int | None = None,
     store: str = "jsonl",
     given: Sequence[str] = (),
-    engine: OnRay | None = None,
+    engine: RayRunner | None = None,
     progress: Progress | None = None,
     report: Callable[[Any], str] | None = None,
     unchanged: Callable[[], None] | None = None,
     what: str = "pairs",
-) -> Finished:
+) -> FinishedRun:
     """Run a job over pairs. Rows and sums are the same for any number of workers and any cut.
 
     A pair that takes longer than the deadline, or ends its worker, is done as one whose prediction has an
@@ -116,35 +116,35 @@ def run(  # noqa: PLR0913
     count = len(pairs)
     jobs = jobs or None
     if jobs and engine is None:
-        jobs = min(jobs, _MOST_PER_CORE * cores())
-    part = part or max(1, min(_LARGEST_PART, -(-count // ((jobs or cores()) * _PER_JOB))))
+        jobs = min(jobs, _MAX_JOBS_PER_CORE * count_cores())
+    part = part or max(1, min(_LARGEST_PART, -(-count // ((jobs or count_cores()) * _PARTS_PER_JOB))))
     spec = Run.of(job, inputs, count, deadline, part, store, given)
-    with Stopping() as stopping:
+    with SignalWatch() as stopping:
         try:
             home = RunFolder.throwaway(spec) if folder is None else RunFolder.open(folder, spec)
         except OSError as error:
-            raise unusable(folder or tempfile.gettempdir(), error) from None
-        doing = _Doing(job, pairs, home, stopping, progress)
+            raise unusable_folder_error(folder or tempfile.gettempdir(), error) from None
+        doing = _ActiveRun(job, pairs, home, stopping, progress)
         try:
-            doing.parts(engine or spread, jobs, unchanged)
+            doing.parts(engine or run_in_workers, jobs, unchanged)
             return doing.put_together(report)
-        except Stop:
+        except StopRequested:
             stored = doing.kept()
             home.close()
             raise Interrupted(doing.done, count, folder, what, stored) from None
         except OSError as error:
             home.close()
-            raise unusable(home.path, error) from None
+            raise unusable_folder_error(home.path, error) from None
         except BaseException:
             home.close()
             raise
 
 
-class _Doing:
+class _ActiveRun:
     """A run at work."""
 
     def __init__(
-        self, job: Job, pairs: Pairs, home: RunFolder, stopping: Stopping, progress: Progress | None
+        self, job: Job, pairs: Pairs, home: RunFolder, stopping: SignalWatch, progress: Progress | None
     ) -> None:
         self.job, self.pairs, self.home, self.stopping, self.progress = job, pairs, home, stopping, progress
         self.told = 0.0
@@ -167,7 +167,7 @@ class _Doing:
         tell(0, 0)
         locks = () if home.lock is None else (home.lock,)
         try:
-            task = Task(self.job, self.pairs, home.parts, user_rows.added())
+            task = Task(self.job, self.pairs, home.parts, user_rows.added_rows())
             engine(task, left, jobs=jobs, deadline=home.run.deadline, tell=tell, closed=locks)
         finally:
             home.sweep()
@@ -179,7 +179,7 @@ class _Doing:
                     raise
         self._tell(last=True)
 
-    def put_together(self, report: Callable[[Any], str] | None) -> Finished:
+    def put_together(self, report: Callable[[Any], str] | None) -> FinishedRun:
         """The sums of all parts and the rows of all."""
         home, check = self.home, self.stopping.check
         sums = home.sums(self.job, self._cut(), check)
@@ -187,7 +187,7 @@ class _Doing:
         if not home.temporary:
             home.write_report(report(sums) if report else json.dumps(sums.data(), indent=1))
             home.unlock()
-        return Finished(home, sums, self.failed)
+        return FinishedRun(home, sums, self.failed)
 
     def kept(self) -> int:
         """How many pairs lie in parts that are done: of one that was interrupted nothing is kept."""
@@ -195,7 +195,7 @@ class _Doing:
         return sum(chunk.end - chunk.first for chunk in marked)
 
     def _cut(self) -> Any:
-        return cut(self.home.run.pairs, self.home.run.part)
+        return split_pairs(self.home.run.pairs, self.home.run.part)
 
     def _tell(self, *, last: bool = False) -> None:
         now = time.monotonic()

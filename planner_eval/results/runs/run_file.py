@@ -60,7 +60,7 @@ def read_run(folder: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        raise damaged(folder)
+        raise damaged_run_error(folder)
     if data.get("schema") == SCHEMA and data.pop("check", None) != _digest(data):
         raise InputError(
             f"{name} is not as the run wrote it: some of it was changed; {_ADVICE.format(folder)}"
@@ -68,13 +68,13 @@ def read_run(folder: str) -> dict[str, Any] | None:
     return data
 
 
-def damaged(folder: str) -> InputError:
+def damaged_run_error(folder: str) -> InputError:
     """What is said of a ``run.json`` that no run can have written."""
     problem = "cannot be read, expected what a run wrote there"
     return InputError(f"{run_file(folder)} {problem}; {_ADVICE.format(folder)}")
 
 
-def left_alone(folder: str) -> InputError | None:
+def orphaned_parts_error(folder: str) -> InputError | None:
     """What is said of a folder that holds parts of a run, and nothing tells of which; None of others."""
     parts_path = os.path.join(folder, "parts")
     if os.path.lexists(run_file(folder)) or not os.path.isdir(parts_path) or not os.listdir(parts_path):

@@ -6,33 +6,33 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.frozen import quick
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.policy.policy import Policy, recognised
-from planner_eval.comparison.rows import Evaluation, Row, Sides
-from planner_eval.results.report import About
+from planner_eval.comparison.policy.policy import Policy, intern_policy
+from planner_eval.comparison.rows import Evaluation, PairReading, Row
+from planner_eval.results.report import Provenance
 from planner_eval.results.runs.job import Pair
-from planner_eval.results.runs.signature import described
-from planner_eval.results.runs.staged import staged
-from planner_eval.results.scored import Lines, Scored, row_columns, scored_row
+from planner_eval.results.runs.signature import describe
+from planner_eval.results.runs.staged import run_stages
+from planner_eval.results.scored import RowLineWriter, ScoredRow, row_columns, scored_row
 from planner_eval.results.totals import Totals
 
 if TYPE_CHECKING:
     from planner_eval.results.attribution import Credits
 
 
-_PLACES = ("cache", "folder")
+_LOCATION_FIELDS = ("cache", "folder")
 """Fields of a reading that say where data sets lie, not what is in them."""
 
 
-class Compared(NamedTuple):
+class ComparedPair(NamedTuple):
     """A pair that was compared: what was read of its records, and what became of it."""
 
-    sides: Sides
+    sides: PairReading
     row: Row
 
 
-@quick
+@fast_frozen
 class ScoreJob:
     """How pairs are read, compared and counted.
 
@@ -52,7 +52,7 @@ class ScoreJob:
     policy: Policy
     by: tuple[str, ...]
     reading: Mapping[str, Any]
-    about: About
+    about: Provenance
     cluster: str | None = None
     mends: bool = False
     causes: bool = False
@@ -66,13 +66,13 @@ class ScoreJob:
     def options(self) -> dict[str, Any]:
         """All that decides what the rows are, as JSON data."""
         return {
-            **{name: value for name, value in self.reading.items() if name not in _PLACES},
+            **{name: value for name, value in self.reading.items() if name not in _LOCATION_FIELDS},
             "metrics": list(self.metrics),
             "keys": list(self.by),
             **({} if self.cluster is None else {"cluster": self.cluster}),
             **({"causes": True} if self.causes else {}),
             "policy": self.policy.name,
-            "compared": described(self.policy),
+            "compared": describe(self.policy),
             "about": self.about.data(),
         }
 
@@ -97,11 +97,11 @@ class ScoreJob:
                 where gold has no ids.
             fold: The sums.
         """
-        return map(Lines().line, self.scored(pairs, fold))
+        return map(RowLineWriter().line, self.scored(pairs, fold))
 
-    def scored(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[Scored]:
+    def scored(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[ScoredRow]:
         """The same rows, each as it is."""
-        how, policy = self.reading, recognised(self.policy)
+        how, policy = self.reading, intern_policy(self.policy)
         names = any(rule.where for rule in policy.rules)
         dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
         repair = bool(how["repair"])
@@ -109,16 +109,16 @@ class ScoreJob:
         evaluation = Evaluation(*dialects, policy, False, repair, how["compute"], mends, self.gold_named)
         counted = self.counting(policy)
 
-        def compared(records: Sides) -> Compared:
+        def compared(records: PairReading) -> ComparedPair:
             row = evaluation.row(records)
             fold.note(row, names=names)
-            return Compared(records, row)
+            return ComparedPair(records, row)
 
-        for row in staged(pairs, evaluation.read, compared, counted):
+        for row in run_stages(pairs, evaluation.read, compared, counted):
             fold.add(row)
             yield row
 
-    def counting(self, policy: Policy) -> Callable[[Compared], Scored]:
+    def counting(self, policy: Policy) -> Callable[[ComparedPair], ScoredRow]:
         """What makes of a compared pair what is counted of it; if asked, with what its root causes cost.
 
         Args:
@@ -130,7 +130,7 @@ class ScoreJob:
 
             credited = credits_of
 
-        def counted(pair: Compared) -> Scored:
+        def counted(pair: ComparedPair) -> ScoredRow:
             records, row = pair
             record = records.pred or records.gold
             location = (None, None) if record is None else (record.file, record.line)

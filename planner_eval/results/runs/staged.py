@@ -8,15 +8,15 @@ from typing import Any
 
 from planner_eval.results.runs.job import Pair
 
-TOGETHER = 64
+MAX_BATCH_PAIRS = 64
 """Pairs up to which some are taken: code and data of a step stay near the processor, which takes a sixth less
 time than pair by pair; of more pairs together the plans do not."""
 
-SIZE = 100_000
+MAX_BATCH_SIZE = 100_000
 """Characters and bytes of answers and gold plans from which on no further pair is taken: all are held."""
 
 
-def staged(
+def run_stages(
     pairs: Iterable[Pair], read: Callable[[int, Pair], Any], *steps: Callable[[Any], Any]
 ) -> Iterator[Any]:
     """What the steps make of each pair, in order.
@@ -27,23 +27,23 @@ def staged(
         read: The first step; is given the pair's position.
         steps: The others, each given what the one before made of a pair.
 
-    >>> list(staged([(None, None)] * 2, lambda number, pair: number, str))
+    >>> list(run_stages([(None, None)] * 2, lambda number, pair: number, str))
     ['0', '1']
     """
     first: int = getattr(pairs, "first", 0)
-    revisit: Callable[[int], None] = getattr(pairs, "again", _untold)
+    revisit: Callable[[int], None] = getattr(pairs, "again", _ignore_number)
     batch: list[Any] = []
     size = 0
     for number, pair in enumerate(pairs, first):
         batch.append(read(number, pair))
-        size += _size(pair)
-        if size > SIZE or len(batch) == TOGETHER:
-            yield from _through(batch, number + 1 - len(batch), steps, revisit)
+        size += _pair_size(pair)
+        if size > MAX_BATCH_SIZE or len(batch) == MAX_BATCH_PAIRS:
+            yield from _run_batch(batch, number + 1 - len(batch), steps, revisit)
             batch, size = [], 0
-    yield from _through(batch, number + 1 - len(batch) if batch else first, steps, revisit)
+    yield from _run_batch(batch, number + 1 - len(batch) if batch else first, steps, revisit)
 
 
-def _through(
+def _run_batch(
     batch: list[Any], first: int, steps: Iterable[Callable[[Any], Any]], revisit: Callable[[int], None]
 ) -> Iterator[Any]:
     for step in steps:
@@ -55,23 +55,23 @@ def _through(
         yield item
 
 
-def _untold(_number: int) -> None:
+def _ignore_number(_number: int) -> None:
     """Nobody wants to know which pair is worked on."""
 
 
-def _size(pair: Pair) -> int:
+def _pair_size(pair: Pair) -> int:
     """About how large a pair's plans are."""
     size = 0
     for record in pair:
         if record is not None:
             source = record.source
-            size += len(source) if type(source) is str else _packed(source)
+            size += len(source) if type(source) is str else _data_size(source)
     return size
 
 
-def _packed(source: Any) -> int:
+def _data_size(source: Any) -> int:
     """About how many bytes data takes; of what is more than data nothing is known, so it goes alone."""
     try:
         return len(marshal.dumps(source))
     except ValueError:
-        return SIZE
+        return MAX_BATCH_SIZE

@@ -33,13 +33,13 @@ class Interrupted(KeyboardInterrupt):
             self.add_note("kept: the same command goes on from there")
 
 
-class Ending:
+class InterruptOnSignal:
     """Has what ends this process at once end it as an interrupt does: what is temporary is removed."""
 
     def __init__(self) -> None:
         self.before: dict[int, Any] = {}
 
-    def __enter__(self) -> Ending:
+    def __enter__(self) -> InterruptOnSignal:
         if threading.current_thread() is threading.main_thread():
             for number in _SIGNALS:
                 if signal.getsignal(number) is signal.SIG_DFL:
@@ -55,18 +55,18 @@ def _interrupt(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
 
-class Stop(BaseException):
+class StopRequested(BaseException):
     """A signal came; no error of a pair."""
 
 
-class Stopping:
+class SignalWatch:
     """Takes note of signals while a run is at work; those that are ignored stay so."""
 
     def __init__(self) -> None:
         self.asked = False
         self.before: dict[int, Any] = {}
 
-    def __enter__(self) -> Stopping:
+    def __enter__(self) -> SignalWatch:
         if threading.current_thread() is threading.main_thread():
             for number in _SIGNALS:
                 if signal.getsignal(number) not in (signal.SIG_IGN, None):
@@ -87,4 +87,4 @@ class Stopping:
             Stop: it was.
         """
         if self.asked:
-            raise Stop
+            raise StopRequested

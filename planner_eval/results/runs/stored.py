@@ -9,12 +9,18 @@ from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.results.runs.row_files import STORES, Changed, whole_marks
-from planner_eval.results.runs.run_file import SCHEMA, damaged, left_alone, read_run, run_file
-from planner_eval.results.runs.work import Mark, cut, unusable
+from planner_eval.results.runs.row_files import STORES, RowsChanged, verified_marks
+from planner_eval.results.runs.run_file import (
+    SCHEMA,
+    damaged_run_error,
+    orphaned_parts_error,
+    read_run,
+    run_file,
+)
+from planner_eval.results.runs.work import Mark, split_pairs, unusable_folder_error
 
 
-class KeptLines(NamedTuple):
+class StoredLines(NamedTuple):
     """The rows of a run that are kept as JSON lines, a line a pair.
 
     Args:
@@ -42,7 +48,7 @@ class KeptLines(NamedTuple):
             yield from islice(stream, more, None)
 
 
-class Kept(NamedTuple):
+class StoredRun(NamedTuple):
     """What a folder keeps of a run.
 
     Args:
@@ -82,28 +88,28 @@ class Kept(NamedTuple):
             total.extend(fold(json.loads(mark.sums)))
         return total
 
-    def lines(self) -> KeptLines:
+    def lines(self) -> StoredLines:
         """Its rows as JSON lines, which are held against what the run knows of them.
 
         Raises:
             InputError: as :meth:`sums` does.
         """
         starts = accumulate((mark.size for mark in self._marks()), initial=0)
-        return KeptLines(self.rows, self.part, tuple(starts))
+        return StoredLines(self.rows, self.part, tuple(starts))
 
     def _marks(self) -> Iterator[Mark]:
         """The marks of all parts, the rows held against them."""
         try:
-            chunks = cut(self.pairs, self.part)
-            yield from whole_marks(self.store, self.rows, os.path.join(self.path, "parts"), chunks)
-        except Changed:
+            chunks = split_pairs(self.pairs, self.part)
+            yield from verified_marks(self.store, self.rows, os.path.join(self.path, "parts"), chunks)
+        except RowsChanged:
             reason = f"{STORES[self.store]} and parts/ are not as the run left them"
             raise InputError(f"{self.path}: {reason}; the command that made them does so again") from None
         except FileNotFoundError:
             reason = "the run is not done: the command that began it goes on with it"
             raise InputError(f"{self.path}: {reason}") from None
         except OSError as error:
-            raise unusable(self.rows, error) from None
+            raise unusable_folder_error(self.rows, error) from None
 
 
 def run_data(path: str) -> Mapping[str, Any]:
@@ -125,7 +131,7 @@ def run_data(path: str) -> Mapping[str, Any]:
     return data
 
 
-def kept(path: str, kind: str) -> Kept:
+def read_stored_run(path: str, kind: str) -> StoredRun:
     """What the folder of a run keeps.
 
     Args:
@@ -137,7 +143,9 @@ def kept(path: str, kind: str) -> Kept:
     """
     data = read_run(path)
     if data is None:
-        raise left_alone(path) or InputError(f"{run_file(path)} cannot be read: No such file or directory")
+        raise orphaned_parts_error(path) or InputError(
+            f"{run_file(path)} cannot be read: No such file or directory"
+        )
     try:
         if data["schema"] != SCHEMA:
             raise InputError(f"{run_file(path)} is of the form {data['schema']!r}, expected {SCHEMA!r}")
@@ -148,6 +156,6 @@ def kept(path: str, kind: str) -> Kept:
         pairs, chunk_size, store = int(data["pairs"]), int(data["part"]), data["store"]
         if store not in STORES:
             raise ValueError(store)
-        return Kept(path, data["version"], data["options"], inputs, pairs, chunk_size, store)
+        return StoredRun(path, data["version"], data["options"], inputs, pairs, chunk_size, store)
     except (ValueError, KeyError, TypeError):
-        raise damaged(path) from None
+        raise damaged_run_error(path) from None

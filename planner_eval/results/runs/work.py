@@ -17,13 +17,13 @@ from planner_eval.results.runs.job import Job, Pair, Pairs, Part
 
 # ----------------------------------------------------------------------
 # Rows on their way into a file, and files that take their place when they are whole.
-LEFT_OVER = ".part"
+PARTIAL_SUFFIX = ".part"
 """How the names of files end that are being written; of a process that was killed they stay behind."""
 
 _CHUNK = 1 << 16
 
 
-class Rows:
+class RowWriter:
     """Lines on their way into a file, with their size and digest."""
 
     def __init__(self, stream: FileIO, name: str) -> None:
@@ -50,7 +50,7 @@ class Rows:
         try:
             write_all(self.stream, data)
         except OSError as error:
-            raise unwritable(self.name, error) from None
+            raise unwritable_file_error(self.name, error) from None
         self.found.update(data)
         self.size += len(data)
         self.waiting.clear()
@@ -72,9 +72,9 @@ class Rows:
 
 
 @contextmanager
-def placing(name: str) -> Iterator[FileIO]:
+def replace_when_complete(name: str) -> Iterator[FileIO]:
     """A file that takes its place when it is whole."""
-    temporary = f"{name}.{os.urandom(6).hex()}{LEFT_OVER}"  # workers may be on several machines
+    temporary = f"{name}.{os.urandom(6).hex()}{PARTIAL_SUFFIX}"  # workers may be on several machines
     try:
         with FileIO(temporary, "w") as stream:
             yield stream
@@ -91,12 +91,12 @@ def write_all(stream: FileIO, data: bytes) -> None:
         left = left[stream.write(left) :]
 
 
-def unwritable(name: str, error: OSError) -> InputError:
+def unwritable_file_error(name: str, error: OSError) -> InputError:
     """What is said of a file that cannot be written."""
     return InputError(f"{name} cannot be written: {error.strerror or error}")
 
 
-def unusable(path: str, error: OSError) -> InputError:
+def unusable_folder_error(path: str, error: OSError) -> InputError:
     """What is said of a run's folder in which a file, or another folder, cannot be read or written."""
     name = error.filename or path
     if isinstance(error, IsADirectoryError):
@@ -112,11 +112,11 @@ def digest_of(data: bytes) -> str:
 
 # ----------------------------------------------------------------------
 # One part of a run: its rows into a file, then its sums into another, which says that it is done.
-Watch = Callable[[int], None]
+PairCallback = Callable[[int], None]
 """Told which pair begins, by its number, and -1 after the last of a part."""
 
 
-class Broken(NamedTuple):
+class BrokenPair(NamedTuple):
     """Why a pair is not read again: it ended, or held up, the process that worked on it.
 
     Args:
@@ -162,14 +162,14 @@ class Mark(NamedTuple):
     sums: str
 
 
-def cut(count: int, size: int) -> Iterator[Part]:
+def split_pairs(count: int, size: int) -> Iterator[Part]:
     """Cut pairs into parts of neighbours.
 
     Args:
         count: How many pairs there are.
         size: How many make a part.
 
-    >>> list(cut(5, 2))
+    >>> list(split_pairs(5, 2))
     [Part(number=0, first=0, end=2), Part(number=1, first=2, end=4), Part(number=2, first=4, end=5)]
     """
     for number, first in enumerate(range(0, count, size)):
@@ -186,13 +186,13 @@ def mark_file(folder: str, chunk: Part) -> str:
     return os.path.join(folder, f"{chunk.number:06d}.json")
 
 
-def work(
+def run_part(
     job: Job,
     pairs: Pairs,
     chunk: Part,
     folder: str,
-    broken: Mapping[int, Broken] | None = None,
-    watch: Watch | None = None,
+    broken: Mapping[int, BrokenPair] | None = None,
+    watch: PairCallback | None = None,
 ) -> int:
     """Do one part: write its rows, then its sums as the mark that it is done.
 
@@ -217,9 +217,9 @@ def work(
     left_out = {number: why for number, why in (broken or {}).items() if chunk.first <= number < chunk.end}
     name, mark_name = rows_file(folder, chunk), mark_file(folder, chunk)
     try:
-        with placing(name) as stream:
-            rows = Rows(stream, name)
-            sums = _segments(job, pairs, chunk, left_out, watch or _unwatched, rows)
+        with replace_when_complete(name) as stream:
+            rows = RowWriter(stream, name)
+            sums = _write_rows(job, pairs, chunk, left_out, watch or _ignore_pair, rows)
             rows.flush()
         text = json.dumps(sums.data(), separators=(",", ":")).encode()
         head = {
@@ -230,10 +230,10 @@ def work(
             "failed": len(left_out),
             "check": digest_of(text),
         }
-        with placing(mark_name) as stream:
+        with replace_when_complete(mark_name) as stream:
             write_all(stream, json.dumps(head).encode() + b"\n" + text)
     except OSError as error:
-        raise unwritable(name, error) from None
+        raise unwritable_file_error(name, error) from None
     return len(left_out)
 
 
@@ -251,14 +251,14 @@ def read_mark(folder: str, chunk: Part) -> Mark | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise unusable(name, error) from None
+        raise unusable_folder_error(name, error) from None
     except (ValueError, TypeError):
         return None
     is_whole = mark.check == digest_of(sums) and (mark.first, mark.end) == (chunk.first, chunk.end)
     return mark if is_whole else None
 
 
-def holds(stream: BinaryIO, mark: Mark) -> bool:
+def has_marked_rows(stream: BinaryIO, mark: Mark) -> bool:
     """Whether the next bytes of a file are the rows that a mark speaks of."""
     digest, remaining = blake2b(digest_size=16), mark.size
     while remaining and (data := stream.read(min(remaining, _CHUNK))):
@@ -268,8 +268,8 @@ def holds(stream: BinaryIO, mark: Mark) -> bool:
 
 
 # ---------------------------------------------------------------- the rows
-def _segments(
-    job: Job, pairs: Pairs, chunk: Part, broken: dict[int, Broken], watch: Watch, rows: Rows
+def _write_rows(
+    job: Job, pairs: Pairs, chunk: Part, broken: dict[int, BrokenPair], watch: PairCallback, rows: RowWriter
 ) -> Any:
     """Write the rows of a part and give their sums.
 
@@ -281,15 +281,15 @@ def _segments(
     while first < chunk.end:
         sums = job.fold()
         rows.begin()
-        feed = _Feed(pairs, first, end, broken, watch)
+        feed = _PairFeed(pairs, first, end, broken, watch)
         try:
             for row in job.rows(feed, sums):
                 rows.add(row)
             watch(-1)
         except Exception as error:
-            if _stops(error) or feed.number < first:
-                raise _told(error, feed.number) from error
-            broken[feed.number] = _worse(broken.get(feed.number), error)
+            if _is_fatal(error) or feed.number < first:
+                raise _fatal_error(error, feed.number) from error
+            broken[feed.number] = _leave_out(broken.get(feed.number), error)
             rows.back()
             end = feed.number + 1
             continue
@@ -303,11 +303,11 @@ def _segments(
     return total
 
 
-class _Feed:
+class _PairFeed:
     """The pairs of a part, one after another; knows which was asked for last, or is worked on."""
 
     def __init__(
-        self, pairs: Pairs, first: int, end: int, broken: Mapping[int, Broken], watch: Watch
+        self, pairs: Pairs, first: int, end: int, broken: Mapping[int, BrokenPair], watch: PairCallback
     ) -> None:
         self.pairs, self.first, self.end, self.broken, self.watch = pairs, first, end, broken, watch
         self.number = first - 1
@@ -327,18 +327,18 @@ class _Feed:
         self.watch(number)
 
 
-def _unwatched(_number: int) -> None:
+def _ignore_pair(_number: int) -> None:
     """Nobody wants to know which pair begins."""
 
 
-def _stops(error: Exception) -> bool:
+def _is_fatal(error: Exception) -> bool:
     """Whether an error is no fault of a pair: a file, a disk, an option."""
     return isinstance(error, OSError) or (
         isinstance(error, PlanevalError) and not isinstance(error, ParseError)
     )
 
 
-def _told(error: Exception, number: int) -> Exception:
+def _fatal_error(error: Exception, number: int) -> Exception:
     """An error that stops a run, as it is raised."""
     if not isinstance(error, OSError):
         return error
@@ -346,7 +346,7 @@ def _told(error: Exception, number: int) -> Exception:
     return InputError(f"{where} cannot be read or written: {error.strerror or error}")
 
 
-def _worse(previous: Broken | None, error: Exception) -> Broken:
+def _leave_out(previous: BrokenPair | None, error: Exception) -> BrokenPair:
     """Leave out a pair at which the job failed, or its gold plan too where that was not enough.
 
     Raises:
@@ -358,4 +358,4 @@ def _worse(previous: Broken | None, error: Exception) -> Broken:
     if previous is not None:
         return previous._replace(both=True)
     message = f"the program itself failed at it ({kind}), which is a fault of the program, not of the plan"
-    return Broken("parse.crash", message)
+    return BrokenPair("parse.crash", message)

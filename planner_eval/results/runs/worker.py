@@ -19,9 +19,9 @@ from planner_eval.base.errors import PlanevalError
 from planner_eval.execution.sandbox.lockdown import die_with_parent
 from planner_eval.reading.files import user_rows
 from planner_eval.results.runs.job import Job, Pairs, Part
-from planner_eval.results.runs.work import Broken, work
+from planner_eval.results.runs.work import BrokenPair, run_part
 
-_START = """\
+_START_CODE = """\
 import sys
 sys.path[:] = sys.argv[2:]
 from planner_eval.results.runs.worker import started
@@ -42,10 +42,10 @@ class Task(NamedTuple):
     job: Job
     pairs: Pairs
     folder: str
-    notations: tuple[user_rows.Row, ...] = ()
+    notations: tuple[user_rows.UserRow, ...] = ()
 
 
-class Ends(NamedTuple):
+class PipeEnds(NamedTuple):
     """What a worker has of what joins it to its parent: files by their numbers.
 
     Args:
@@ -65,7 +65,7 @@ class Ends(NamedTuple):
     parent: int
 
 
-def may_fork() -> bool:
+def can_fork() -> bool:
     """Whether a fork is safe: no thread but this one runs, which can be told on Linux alone."""
     try:
         return len(os.listdir("/proc/self/task")) == 1
@@ -73,7 +73,7 @@ def may_fork() -> bool:
         return False
 
 
-def fork(task: Task, ends: Ends, other_ends: Sequence[int]) -> int:
+def fork(task: Task, ends: PipeEnds, other_ends: Sequence[int]) -> int:
     """Start a worker as a copy of this process, which shares what is read already.
 
     Args:
@@ -97,7 +97,7 @@ def fork(task: Task, ends: Ends, other_ends: Sequence[int]) -> int:
         os._exit(1)
 
 
-def spawn(pickled: int, ends: Ends) -> subprocess.Popen[bytes]:
+def spawn(pickled: int, ends: PipeEnds) -> subprocess.Popen[bytes]:
     """Start a worker afresh.
 
     Args:
@@ -107,7 +107,7 @@ def spawn(pickled: int, ends: Ends) -> subprocess.Popen[bytes]:
     files = (ends.orders, ends.answers, ends.life, ends.cells, pickled)
     arguments = json.dumps([pickled, *ends])
     return subprocess.Popen(
-        [sys.executable, "-c", _START, arguments, *sys.path], stdin=subprocess.DEVNULL, pass_fds=files
+        [sys.executable, "-c", _START_CODE, arguments, *sys.path], stdin=subprocess.DEVNULL, pass_fds=files
     )
 
 
@@ -115,25 +115,25 @@ def started(arguments: str) -> None:
     """Work as a process that was started afresh."""
     gc.set_threshold(50_000, 20, 20)  # as in the command, which a worker that it forks has it from
     pickled, *numbers = json.loads(arguments)
-    ends = Ends(*numbers)
+    ends = PipeEnds(*numbers)
     try:
         with mmap.mmap(pickled, 0, access=mmap.ACCESS_READ) as data:
             task = Task(*pickle.loads(data))
-        user_rows.add(task.notations)
+        user_rows.add_rows(task.notations)
     except Exception as error:
-        _answer(ends, stopped(error))
+        _send_answer(ends, error_data(error))
         raise
     serve(task, ends)
 
 
-def serve(task: Task, ends: Ends) -> None:
+def serve(task: Task, ends: PipeEnds) -> None:
     """Do parts until no more come."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all; the parent decides
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     die_with_parent(ends.parent)
     gc.freeze()  # what is read already stays
-    threading.Thread(target=_end_with, args=(ends.life,), daemon=True).start()
+    threading.Thread(target=_exit_with_parent, args=(ends.life,), daemon=True).start()
     cells = memoryview(mmap.mmap(ends.cells, 0)).cast("q")
     cell = ends.cell
 
@@ -143,17 +143,17 @@ def serve(task: Task, ends: Ends) -> None:
     with os.fdopen(ends.orders, encoding="ascii") as orders:
         for order in orders:
             number, first, end, broken = json.loads(order)
-            left_out = {pair: Broken(*why) for pair, why in broken}
+            left_out = {pair: BrokenPair(*why) for pair, why in broken}
             try:
-                failed = work(*task[:2], Part(number, first, end), task.folder, left_out, watch)
+                failed = run_part(*task[:2], Part(number, first, end), task.folder, left_out, watch)
             except Exception as error:
-                _answer(ends, stopped(error))
+                _send_answer(ends, error_data(error))
             else:
-                _answer(ends, {"failed": failed})
+                _send_answer(ends, {"failed": failed})
     os._exit(0)
 
 
-def _answer(ends: Ends, data: dict[str, Any]) -> None:
+def _send_answer(ends: PipeEnds, data: dict[str, Any]) -> None:
     line = json.dumps(data).encode("ascii") + b"\n"
     try:
         while line:
@@ -162,14 +162,14 @@ def _answer(ends: Ends, data: dict[str, Any]) -> None:
         os._exit(1)
 
 
-def stopped(error: Exception) -> dict[str, Any]:
+def error_data(error: Exception) -> dict[str, Any]:
     """What a parent is told of an error that ends the run."""
     if isinstance(error, PlanevalError):
         return {"error": type(error).__name__, "said": str(error)}
     return {"error": None, "said": "".join(traceback.format_exception(error))}
 
 
-def _end_with(life: int) -> None:
+def _exit_with_parent(life: int) -> None:
     """End this process when nobody holds the other end any more."""
     os.read(life, 1)
     os._exit(1)

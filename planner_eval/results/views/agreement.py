@@ -8,12 +8,12 @@ from dataclasses import asdict
 from typing import Any
 
 from planner_eval.base.tables import md_cell, table
-from planner_eval.base.text import counted, one_line
+from planner_eval.base.text import format_count, one_line
 from planner_eval.results.agreement import Agreement
 from planner_eval.results.views.junit import Case, junit, outcome
 
-_NAMED = 5
-_WIDEST = 10_000
+_MAX_NAMED = 5
+_MAX_LINE_LENGTH = 10_000
 """Characters of one line beside the tables."""
 
 
@@ -36,10 +36,10 @@ def write_agreement(agreement: Agreement, form: str = "text", *, limits: Sequenc
     if form == "csv":
         return table(list(_figure_rows(agreement)), form)
     first, second = agreement.names
-    head = f"{first} against {second}: {counted(agreement.n, 'record')} with both verdicts"
+    head = f"{first} against {second}: {format_count(agreement.n, 'record')} with both verdicts"
     tables = (_figure_rows(agreement), _cell_rows(agreement), _shift_rows(agreement))
-    lines = (*_rest(agreement), agreement.made)
-    clipped = [md_cell(line) if form == "md" else one_line(line, _WIDEST) for line in lines]
+    lines = (*_disagreement_lines(agreement), agreement.made)
+    clipped = [md_cell(line) if form == "md" else one_line(line, _MAX_LINE_LENGTH) for line in lines]
     blocks = [head, *(table(list(rows), form) for rows in tables), "\n".join(clipped)]
     return "\n\n".join(block for block in blocks if block)
 
@@ -82,7 +82,7 @@ def _shift_rows(agreement: Agreement) -> Iterator[dict[str, Any]]:
         }
 
 
-def _rest(agreement: Agreement) -> Iterator[str]:
+def _disagreement_lines(agreement: Agreement) -> Iterator[str]:
     """Where they part, and what no figure counts."""
     for state, description in (
         ("different", "differ"),
@@ -95,8 +95,8 @@ def _rest(agreement: Agreement) -> Iterator[str]:
         rows = [row for row in agreement.rows if row.state == state]
         if rows:
             between = "; " if rows[0].error else ", "
-            more = f"{between}…" if len(rows) > _NAMED else ""
-            listed = between.join(row.error or row.id for row in rows[:_NAMED])
+            more = f"{between}…" if len(rows) > _MAX_NAMED else ""
+            listed = between.join(row.error or row.id for row in rows[:_MAX_NAMED])
             yield f"{len(rows):,} {description}: {listed}{more}"
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from planner_eval.base.ratios import rounded
+from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import table
-from planner_eval.base.text import counted, one_line
+from planner_eval.base.text import format_count, one_line
 from planner_eval.comparison.rows import STATES
 from planner_eval.results.attribution import ALONE, EVEN
 from planner_eval.results.causes import KINDS, Causes, CauseSum
 
-_SHOWN = 3
+_MAX_GROUPS_SHOWN = 3
 """Groups of a kind that are shown to people; programs get all."""
 
 
@@ -20,14 +20,14 @@ def causes_text(causes: Causes, form: str = "text") -> str:
     """What people are told of root causes, as text or ``md``, without a last line end."""
     if not causes.rows:
         return "root causes: nothing is wrong" if causes.pairs else "root causes: no pair could be judged"
-    selected = [row for kind in KINDS for row in causes.of(kind)[:_SHOWN]]
-    rows = [{key: _short(value) for key, value in row.items()} for row in cause_rows(selected)]
-    more = [f"{more} by {kind}" for kind in KINDS if (more := len(causes.of(kind)) - _SHOWN) > 0]
+    selected = [row for kind in KINDS for row in causes.of(kind)[:_MAX_GROUPS_SHOWN]]
+    rows = [{key: _round_float(value) for key, value in row.items()} for row in cause_rows(selected)]
+    more = [f"{more} by {kind}" for kind in KINDS if (more := len(causes.of(kind)) - _MAX_GROUPS_SHOWN) > 0]
     lines = [f"cheaper ones left out: {', '.join(more)}"] if more else []
-    lines += [f"{number}. {fix_words(causes, fix)}" for number, fix in enumerate(causes.fixes, 1)]
-    lines += [sentence for how in (ALONE, EVEN) if (sentence := _said(how, causes.how.get(how, 0)))]
-    losses = [_short(1 - value) for value in (causes.exact, causes.similarity) if value is not None]
-    over = f"(means over {counted(causes.pairs, 'pair')})"
+    lines += [f"{number}. {fix_sentence(causes, fix)}" for number, fix in enumerate(causes.fixes, 1)]
+    lines += [sentence for how in (ALONE, EVEN) if (sentence := _method_note(how, causes.how.get(how, 0)))]
+    losses = [_round_float(1 - value) for value in (causes.exact, causes.similarity) if value is not None]
+    over = f"(means over {format_count(causes.pairs, 'pair')})"
     head = f"what root causes cost: of exact {losses[0]}, of similarity {losses[1]} {over}"
     blocks = [head, table(rows, form), "\n".join(lines)]
     return "\n\n".join(blocks) if form == "md" else "\n".join(blocks)
@@ -55,46 +55,55 @@ def causes_data(causes: Causes) -> dict[str, Any]:
         "exact": causes.exact,
         "similarity": causes.similarity,
         "how": dict(causes.how),
-        "causes": [_data(row) for row in causes.rows],
-        "fixes": [{**_data(fix), "words": fix_words(causes, fix)} for fix in causes.fixes],
+        "causes": [_cause_data(row) for row in causes.rows],
+        "fixes": [{**_cause_data(fix), "words": fix_sentence(causes, fix)} for fix in causes.fixes],
     }
 
 
-def _data(row: CauseSum) -> dict[str, Any]:
+def _cause_data(row: CauseSum) -> dict[str, Any]:
     return {name: value for name, value in row._asdict().items() if name != "parts"}
 
 
-def _all(count: int) -> str:
+def _all_pairs_text(count: int) -> str:
     return "both" if count == 2 else f"all {count:,}"
 
 
-def fix_words(causes: Causes, fix: CauseSum) -> str:
+def fix_sentence(causes: Causes, fix: CauseSum) -> str:
     """What mending a group in all pairs would gain, as a sentence."""
-    where = "in the one pair that has it" if fix.pairs == 1 else f"in {_all(fix.pairs)} pairs that have it"
+    where = (
+        "in the one pair that has it"
+        if fix.pairs == 1
+        else f"in {_all_pairs_text(fix.pairs)} pairs that have it"
+    )
     if fix.kind == "argument":
         sentence = f"if {fix.parts[0]}'s argument '{fix.parts[1]}' were right"
     elif fix.kind == "call":
         sentence = f"if {fix.parts[1]} of {fix.parts[0]} were mended"
     elif fix.parts[0] in STATES:
-        subject = "the one prediction" if fix.pairs == 1 else f"{_all(fix.pairs)} predictions"
+        subject = "the one prediction" if fix.pairs == 1 else f"{_all_pairs_text(fix.pairs)} predictions"
         sentence, where = f"if {subject} of state '{fix.parts[0]}' were right", ""
     else:
         sentence = f"if {fix.parts[0]} were mended"
     sentence = one_line(f"{sentence} {where}", 200).rstrip()
     exact = causes.exact or 0.0
     if not fix.gain:
-        return f"{sentence}, exact would stay {_short(exact)}: what has it has other causes too"
-    rise = f"from {_short(exact)} to {_short(exact + fix.gain)} (+{_short(fix.gain)})"
+        return f"{sentence}, exact would stay {_round_float(exact)}: what has it has other causes too"
+    rise = f"from {_round_float(exact)} to {_round_float(exact + fix.gain)} (+{_round_float(fix.gain)})"
     return f"{sentence}, exact would rise {rise}"
 
 
-def _said(how: str, pairs: int) -> str:
+def _method_note(how: str, pairs: int) -> str:
     if not pairs:
         return ""
     if how == ALONE:
-        return f"{counted(pairs, 'pair')} of more than 8 causes, or large: each mended first and mended last"
-    return f"{counted(pairs, 'pair')} of more than 64 causes, or very large: equal shares of what is lost"
+        return (
+            f"{format_count(pairs, 'pair')} of more than 8 causes, or large: each mended first and "
+            "mended last"
+        )
+    return (
+        f"{format_count(pairs, 'pair')} of more than 64 causes, or very large: equal shares of what is lost"
+    )
 
 
-def _short(value: Any) -> Any:
-    return rounded(value, 3) if isinstance(value, float) else value
+def _round_float(value: Any) -> Any:
+    return round_ratio(value, 3) if isinstance(value, float) else value

@@ -11,25 +11,25 @@ from urllib.parse import quote
 from planner_eval._version import __version__
 from planner_eval.base.errors import CODES
 from planner_eval.base.tables import table_head, table_line
-from planner_eval.base.text import counted, one_line, printable
+from planner_eval.base.text import format_count, one_line, printable
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import STATES
-from planner_eval.results.findings import LEVELS, Finding, Group, digests, grouped
+from planner_eval.results.findings import LEVELS, Finding, FindingGroup, digests, group_findings
 
 # ----------------------------------------------------------------------
 # Findings as GitHub Actions shows them: annotations, and the summary of a step in Markdown.
 MAX_ANNOTATIONS = 10
 """Annotations of one kind that GitHub shows of a step."""
 
-SUMMARY = 1_000_000
+MAX_SUMMARY_BYTES = 1_000_000
 """Bytes of a step's summary; GitHub refuses one of more than 1 MiB."""
 
-_WIDTH = 500
-_NAMED = 5
+_MAX_MESSAGE_LENGTH = 500
+_MAX_NAMED = 5
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def annotated(findings: Sequence[Finding], headline: str, root: str | None = None) -> Iterator[str]:
+def github_annotations(findings: Sequence[Finding], headline: str, root: str | None = None) -> Iterator[str]:
     r"""One annotation a root cause, the commonest first, and what all is about.
 
     Args:
@@ -41,15 +41,15 @@ def annotated(findings: Sequence[Finding], headline: str, root: str | None = Non
         The text in pieces, without a last line end.
 
     >>> found = Finding("call.missing", "f", "gold's f is missing", record="q1", file="p.jsonl", line=3)
-    >>> print("".join(annotated([found], "1 pair: 1 different")))
+    >>> print("".join(github_annotations([found], "1 pair: 1 different")))
     ::error file=p.jsonl,line=3,title=call.missing in f::q1: gold's f is missing
     1 pair: 1 different
     """
-    groups = grouped(findings)
+    groups = group_findings(findings)
     for group in groups[:MAX_ANNOTATIONS]:
         yield f"{_annotation(group, root)}\n"
     if len(groups) > MAX_ANNOTATIONS:
-        left = counted(len(groups) - MAX_ANNOTATIONS, "more root cause")
+        left = format_count(len(groups) - MAX_ANNOTATIONS, "more root cause")
         yield f"{left}: in the summary of the step, and with --format json\n"
     yield headline.replace("\n", "; ")
 
@@ -71,28 +71,34 @@ def summary(findings: Sequence[Finding], headline: str, title: str) -> Iterator[
     yield from _rows(
         ("root cause", "records", "times", "example"),
         (
-            (group.name, len(group.records), group.times, one_line(group.first.said, _WIDTH))
-            for group in grouped(findings)
+            (group.name, len(group.records), group.times, one_line(group.first.said, _MAX_MESSAGE_LENGTH))
+            for group in group_findings(findings)
         ),
     )
     yield ""
     yield from _rows(
         ("record", "place", "level", "code", "message"),
         (
-            (finding.record, _place(finding), finding.level, finding.code, one_line(finding.message, _WIDTH))
+            (
+                finding.record,
+                _location_text(finding),
+                finding.level,
+                finding.code,
+                one_line(finding.message, _MAX_MESSAGE_LENGTH),
+            )
             for finding in findings
         ),
     )
 
 
-def within(lines: Iterable[str], size: int) -> Iterator[str]:
+def limit_lines(lines: Iterable[str], size: int) -> Iterator[str]:
     """As many lines as so many bytes hold; where some are left out the last one says so.
 
     Args:
         lines: The lines, without their ends.
         size: Bytes.
 
-    >>> list(within(["a" * 60, "b", "c" * 60, "d"], 200))[-1]
+    >>> list(limit_lines(["a" * 60, "b", "c" * 60, "d"], 200))[-1]
     '… 2 lines are left out: the summary of a step may not be larger'
     """
     spare, left, used = size - 80, 0, 0
@@ -103,29 +109,29 @@ def within(lines: Iterable[str], size: int) -> Iterator[str]:
         else:
             yield line
     if left:
-        yield f"… {counted(left, 'line')} are left out: the summary of a step may not be larger"
+        yield f"… {format_count(left, 'line')} are left out: the summary of a step may not be larger"
 
 
-def _annotation(group: Group, root: str | None) -> str:
+def _annotation(group: FindingGroup, root: str | None) -> str:
     first, other_records = group.first, group.records[1:]
-    named = ", ".join(other_records[:_NAMED]) + (
-        f" and {len(other_records) - _NAMED:,} more" if len(other_records) > _NAMED else ""
+    named = ", ".join(other_records[:_MAX_NAMED]) + (
+        f" and {len(other_records) - _MAX_NAMED:,} more" if len(other_records) > _MAX_NAMED else ""
     )
     title = f"{group.name} ×{group.times:,}" if group.times > 1 else group.name
     message = f"{first.said}; also in {named}" if other_records else first.said
     properties = {
-        "file": from_root(first.file, root),
+        "file": path_from_root(first.file, root),
         "line": first.line if first.file is not None else None,
         "col": first.column if first.file is not None else None,
         "title": one_line(title, 100),
     }
     listed = ",".join(
-        f"{name}={_property(str(value))}" for name, value in properties.items() if value is not None
+        f"{name}={_escape_property(str(value))}" for name, value in properties.items() if value is not None
     )
-    return f"::{_COMMANDS[first.level]} {listed}::{_data(one_line(message, _WIDTH))}"
+    return f"::{_COMMANDS[first.level]} {listed}::{_escape_data(one_line(message, _MAX_MESSAGE_LENGTH))}"
 
 
-def from_root(file: str | None, root: str | None = None) -> str | None:
+def path_from_root(file: str | None, root: str | None = None) -> str | None:
     """A file's way from the repository's folder, with slashes; as it is where it lies elsewhere.
 
     Args:
@@ -139,7 +145,7 @@ def from_root(file: str | None, root: str | None = None) -> str | None:
     return (os.path.relpath(absolute, base) if inside else file).replace(os.sep, "/")
 
 
-def _place(finding: Finding) -> str:
+def _location_text(finding: Finding) -> str:
     if finding.file is None:
         return ""
     return ":".join(str(field) for field in (finding.file, finding.line, finding.column) if field is not None)
@@ -151,12 +157,12 @@ def _rows(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str
         yield table_line(list(row), "md")
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 # ----------------------------------------------------------------------
@@ -210,7 +216,7 @@ def _invocation(left: int) -> dict[str, Any]:
     if not left:
         return {"executionSuccessful": True}
     shown = f"{MAX_RESULTS:,} of {left + MAX_RESULTS:,} are shown, the worst first"
-    message = f"{counted(left, 'finding')} are left out: {shown}"
+    message = f"{format_count(left, 'finding')} are left out: {shown}"
     return {
         "executionSuccessful": True,
         "toolExecutionNotifications": [{"level": "warning", "message": {"text": message}}],
@@ -225,7 +231,7 @@ def _result(finding: Finding, rule: int, digest: str, root: str | None) -> dict[
         "message": {"text": finding.said},
         "partialFingerprints": {"planeval/v1": digest},
     }
-    file = from_root(finding.file, root)
+    file = path_from_root(finding.file, root)
     if file is not None:
         location: dict[str, Any] = {"artifactLocation": {"uri": _uri(file)}}
         if finding.line is not None:

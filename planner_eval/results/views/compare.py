@@ -10,7 +10,7 @@ from typing import Any
 
 from planner_eval.base.arguments import NAMES, expect_or_none
 from planner_eval.base.errors import InputError
-from planner_eval.base.ratios import gap_text, rounded
+from planner_eval.base.ratios import gap_text, round_ratio
 from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
 from planner_eval.comparison.metrics.counts import Tally
@@ -18,7 +18,7 @@ from planner_eval.results.compare import cause_counts, mistaken_counts
 from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
 from planner_eval.results.record_counts import Records, record_rows
 from planner_eval.results.report import Estimate
-from planner_eval.results.scored import Scored
+from planner_eval.results.scored import ScoredRow
 from planner_eval.results.views.junit import Case, junit
 from planner_eval.results.views.report import left_out_lines
 
@@ -31,7 +31,7 @@ HEADS = (
 """Heads of columns, which no system may be called."""
 
 
-def lines_at(lines: Sequence[Line], indices: Iterable[int]) -> list[Line]:
+def select_lines(lines: Sequence[Line], indices: Iterable[int]) -> list[Line]:
     """The lines at some positions."""
     return [lines[index] for index in indices]
 
@@ -54,8 +54,8 @@ def pair_rows(
         rows.append(
             {
                 "metric": line.name,
-                names[0]: _short(line.first.value),
-                names[1]: _short(line.second.value),
+                names[0]: _round_value(line.first.value),
+                names[1]: _round_value(line.second.value),
                 "difference": None if gap.value is None else gap_text(gap.value),
                 "95 %": span,
                 "p": None if line.p is None else _probability(line.p),
@@ -63,12 +63,12 @@ def pair_rows(
             }
         )
         if (other := read_lines.get(line.name)) is not None and read is not None:
-            values = (_short(other.first.value), _short(other.second.value))
-            rows[-1] |= _read_beside(names, read, values)
+            values = (_round_value(other.first.value), _round_value(other.second.value))
+            rows[-1] |= _both_read_column(names, read, values)
     return rows
 
 
-def _read_beside(names: Sequence[str], read: BothRead, values: Sequence[Any]) -> dict[str, str]:
+def _both_read_column(names: Sequence[str], read: BothRead, values: Sequence[Any]) -> dict[str, str]:
     """A column of what both systems answered readably, whose head is no system's name."""
     head = f"{read.n} both read"
     return {f"{head}{' too' * (head in names)}": " / ".join("–" if v is None else f"{v:g}" for v in values)}
@@ -79,15 +79,16 @@ def value_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[s
     rows = []
     for index in indices:
         lines = [contrast.lines[index] for contrast in comparison.contrasts]
-        row: dict[str, Any] = {"metric": lines[0].name, names[0]: _starred(lines[0].first, sure=False)}
+        row: dict[str, Any] = {"metric": lines[0].name, names[0]: _figure_text(lines[0].first, sure=False)}
         row |= {
-            name: _starred(line.second, sure=line.sure) for name, line in zip(names[1:], lines, strict=True)
+            name: _figure_text(line.second, sure=line.sure)
+            for name, line in zip(names[1:], lines, strict=True)
         }
         rows.append(row | {"": "↓" if lines[0].lower else ""})
     return rows
 
 
-def _starred(figure: Estimate, *, sure: bool) -> str | None:
+def _figure_text(figure: Estimate, *, sure: bool) -> str | None:
     return None if figure.value is None else f"{figure.value:.4f}{'*' if sure else ''}"
 
 
@@ -112,9 +113,9 @@ def flat_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[st
             for row in cause_rows(Comparison((contrast,)), heads, with_both_read=False)
         ]
         rows += [system | empty | {"metric": name} | row for name, row in counts]
-        rows += [system | row for row in _tested_rows(lines_at(contrast.lines, indices), heads)]
+        rows += [system | row for row in _tested_rows(select_lines(contrast.lines, indices), heads)]
         if contrast.both_read is not None:
-            read = _tested_rows(lines_at(contrast.both_read.lines, indices), heads)
+            read = _tested_rows(select_lines(contrast.both_read.lines, indices), heads)
             rows += [system | row | {"metric": f"both_read.{row['metric']}"} for row in read]
     return rows
 
@@ -141,7 +142,7 @@ def cause_rows(
     for code, counts in cause_counts(comparison).items():
         row: dict[str, Any] = {"cause": code, **dict(zip(names, counts, strict=True))}
         if read is not None:
-            row |= _read_beside(names, read, [causes.get(code, 0) for causes in read.causes])
+            row |= _both_read_column(names, read, [causes.get(code, 0) for causes in read.causes])
         rows.append(row)
     return rows
 
@@ -154,12 +155,14 @@ def breakdown_rows(comparison: Comparison, key: str, names: Sequence[str]) -> li
         for lines in zip(*(group[:3] for group in groups), strict=True):
             counts = [lines[0].first.n, *(line.second.n for line in lines)]
             row: dict[str, Any] = {
-                _free(key, names): value,
+                _free_key(key, names): value,
                 "metric": lines[0].name,
                 "n": _sample_count(counts),
             }
-            row[names[0]] = _short(lines[0].first.value)
-            row |= {name: _short(line.second.value) for name, line in zip(names[1:], lines, strict=True)}
+            row[names[0]] = _round_value(lines[0].first.value)
+            row |= {
+                name: _round_value(line.second.value) for name, line in zip(names[1:], lines, strict=True)
+            }
             if len(lines) == 1:
                 gap, p = lines[0].difference, lines[0].p
                 row["difference"] = None if gap.value is None else gap_text(gap.value)
@@ -174,7 +177,7 @@ def _sample_count(counts: list[int]) -> int | str:
     return counts[0] if len({*counts}) == 1 else " / ".join(map(str, counts))
 
 
-def _free(key: str, names: Sequence[str]) -> str:
+def _free_key(key: str, names: Sequence[str]) -> str:
     """A key as the head of a column that is no other's."""
     return f"{key} (key)" if key in names or key in HEADS else key
 
@@ -191,13 +194,13 @@ def _probability(p: float) -> str:
     return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
 
 
-def _short(value: float | None) -> float | None:
-    return None if value is None else rounded(value)
+def _round_value(value: float | None) -> float | None:
+    return None if value is None else round_ratio(value)
 
 
 # ----------------------------------------------------------------------
 # Systems compared, in writing: for people, as JSON, CSV, Markdown or JUnit.
-WIDE = 100
+TERMINAL_WIDTH = 100
 """A terminal's width: where names of systems make tables wider they are letters, with a legend."""
 
 
@@ -262,7 +265,9 @@ def write_comparison(
     if form == "junit":
         return junit([*limits, *compare_cases(comparison, limited=bool(limits))])
     selected = [
-        index for index, line in enumerate(comparison.contrasts[0].lines) if _exists(comparison, index, every)
+        index
+        for index, line in enumerate(comparison.contrasts[0].lines)
+        if _has_value(comparison, index, every)
     ]
     if form == "csv":
         return table(flat_rows(comparison, range(len(comparison.contrasts[0].lines)), comparison.names), form)
@@ -271,13 +276,13 @@ def write_comparison(
         more = [table(breakdown_rows(comparison, key, comparison.names), form) for key in keys]
         return "\n\n".join(
             [
-                *_head(comparison),
+                *_opening_lines(comparison),
                 table(flat_rows(comparison, selected, comparison.names), form),
                 *filter(None, more),
             ]
         )
     text = _text(comparison, selected, comparison.names, flips)
-    if max(map(len, text.tables.splitlines()), default=0) <= WIDE:
+    if max(map(len, text.tables.splitlines()), default=0) <= TERMINAL_WIDTH:
         return text.whole
     letters = [
         chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(len(comparison.names))
@@ -299,34 +304,39 @@ class _Text:
 def _text(comparison: Comparison, selected: Sequence[int], names: Sequence[str], flips: int) -> _Text:
     contrasts = comparison.contrasts
     tables = [
-        table(record_rows(names, comparison.records), width=WIDE),
-        table(cause_rows(comparison, names)[:20], width=WIDE),
+        table(record_rows(names, comparison.records), width=TERMINAL_WIDTH),
+        table(cause_rows(comparison, names)[:20], width=TERMINAL_WIDTH),
     ]
     if len(contrasts) == 1:
-        tables.append(table(pair_rows(lines_at(contrasts[0].lines, selected), names, contrasts[0].both_read)))
+        tables.append(
+            table(pair_rows(select_lines(contrasts[0].lines, selected), names, contrasts[0].both_read))
+        )
     else:
         tables.append(table(value_rows(comparison, selected, names)))
         for contrast, name in zip(contrasts, names[1:], strict=True):
-            rows = pair_rows(lines_at(contrast.lines, selected), (names[0], name), contrast.both_read)
+            rows = pair_rows(select_lines(contrast.lines, selected), (names[0], name), contrast.both_read)
             tables.append(f"{name} against {names[0]}\n\n{table(rows)}" if rows else "")
     tables += [table(breakdown_rows(comparison, key, names)) for key in contrasts[0].breakdown]
     tables.append(table(mistaken_rows(comparison, names)[:20]))
     tail = []
     for contrast, name in zip(contrasts, names[1:], strict=True):
         which = f" {names[0]} and {name}" if len(contrasts) > 1 else ""
-        tail += [_judged(contrast, (names[0], name), which), *_flipped(contrast, (names[0], name), flips)]
+        tail += [
+            _judged_text(contrast, (names[0], name), which),
+            *_flipped_lines(contrast, (names[0], name), flips),
+        ]
     lines = contrasts[0].lines
     missing = [line.name for index, line in enumerate(lines) if index not in selected]
     tail += left_out_lines(missing, contrasts[0].lacks)
-    return _Text(_head(comparison), tables, [*tail, *_made(comparison)])
+    return _Text(_opening_lines(comparison), tables, [*tail, *_method_lines(comparison)])
 
 
-def _head(comparison: Comparison) -> list[str]:
+def _opening_lines(comparison: Comparison) -> list[str]:
     """What stands before all tables: what could not be read, then the verdicts."""
     return [*filter(None, [comparison.unreadable]), *comparison.verdicts]
 
 
-def _made(comparison: Comparison) -> list[str]:
+def _method_lines(comparison: Comparison) -> list[str]:
     """How the figures and the probabilities were made."""
     family = comparison.contrasts[0].family
     if not family:
@@ -337,13 +347,13 @@ def _made(comparison: Comparison) -> list[str]:
     return [correction, comparison.contrasts[0].signature]
 
 
-def _exists(comparison: Comparison, index: int, always_shown: Collection[str]) -> bool:
+def _has_value(comparison: Comparison, index: int, always_shown: Collection[str]) -> bool:
     lines = [contrast.lines[index] for contrast in comparison.contrasts]
     values = (value for line in lines for value in (line.first.value, line.second.value))
     return lines[0].name in always_shown or any(value is not None for value in values)
 
 
-def _judged(contrast: Contrast, names: tuple[str, str], which: str) -> str:
+def _judged_text(contrast: Contrast, names: tuple[str, str], which: str) -> str:
     """How many samples were judged, and how many of them for want of an answer that can be read."""
     sentence = f"{contrast.n} sample{'s' * (contrast.n != 1)} judged under both{which}"
     if not contrast.n:
@@ -356,7 +366,7 @@ def _judged(contrast: Contrast, names: tuple[str, str], which: str) -> str:
     )
 
 
-def _flipped(contrast: Contrast, names: tuple[str, str], flips: int) -> list[str]:
+def _flipped_lines(contrast: Contrast, names: tuple[str, str], flips: int) -> list[str]:
     lines = []
     for ids, name in ((contrast.lost, names[0]), (contrast.won, names[1])):
         more = f", … {len(ids) - flips} more" if len(ids) > flips else ""
@@ -392,7 +402,10 @@ def contrast_data(contrast: Contrast) -> dict[str, Any]:
         "records": {"first": contrast.records[0]._asdict(), "second": contrast.records[1]._asdict()},
         "samples": contrast.n,
         "unanswered": {"first": contrast.unanswered[0], "second": contrast.unanswered[1]},
-        "unreadable": {"first": _unreadable(contrast.records[0]), "second": _unreadable(contrast.records[1])},
+        "unreadable": {
+            "first": _unreadable_data(contrast.records[0]),
+            "second": _unreadable_data(contrast.records[1]),
+        },
         "holm_over": contrast.family,
         "figures": {line.name: _line_data(line) for line in contrast.lines},
         "breakdown": {
@@ -403,15 +416,15 @@ def contrast_data(contrast: Contrast) -> dict[str, Any]:
         "only_second": list(contrast.won),
         "causes": {"first": dict(contrast.causes[0]), "second": dict(contrast.causes[1])},
         "mistaken": mistaken_rows(Comparison((contrast,)), contrast.names),
-        **({} if contrast.both_read is None else {"both_read": _both_read(contrast.both_read)}),
+        **({} if contrast.both_read is None else {"both_read": _both_read_data(contrast.both_read)}),
     }
 
 
-def _unreadable(records: Records) -> dict[str, int | None]:
+def _unreadable_data(records: Records) -> dict[str, int | None]:
     return {"as_written": records.unreadable_as_written, "once_repaired": records.unreadable_once_repaired}
 
 
-def _both_read(both_read: BothRead) -> dict[str, Any]:
+def _both_read_data(both_read: BothRead) -> dict[str, Any]:
     return {
         "samples": both_read.n,
         "figures": {line.name: _line_data(line) for line in both_read.lines},
@@ -425,7 +438,7 @@ def _line_data(line: Line) -> dict[str, Any]:
     return values | line.difference._asdict() | {"p_holm": line.p, "sure": line.sure}
 
 
-def _systems(comparison: Comparison) -> Mapping[str, Sequence[Scored]]:
+def _system_rows(comparison: Comparison) -> Mapping[str, Sequence[ScoredRow]]:
     rows = (comparison.contrasts[0].rows[0], *(contrast.rows[1] for contrast in comparison.contrasts))
     return dict(zip(comparison.names, rows, strict=True))
 
@@ -433,7 +446,7 @@ def _systems(comparison: Comparison) -> Mapping[str, Sequence[Scored]]:
 def _samples(comparison: Comparison) -> list[dict[str, Any]]:
     """What became of each sample under each system; of those that only some have as well."""
     samples: dict[tuple[str, int], dict[str, Any]] = {}
-    for name, rows in _systems(comparison).items():
+    for name, rows in _system_rows(comparison).items():
         met: Counter[str] = Counter()  # a record without an id may be called what another's id is
         for row in rows:
             met[row.id] += 1

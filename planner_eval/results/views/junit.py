@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 
-_NO_XML = "[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-NO_FILES = ("standard input", "predictions", "gold", "plans", "the text")
+_NON_XML_CHARACTER = "[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+NON_FILE_NAMES = ("standard input", "predictions", "gold", "plans", "the text")
 """What records are called that come from no file."""
 
 
@@ -52,7 +52,7 @@ class Case(NamedTuple):
 OUTCOMES = {"same": "passed", "different": "failure"}
 """What a pair's state is as a test; all others are errors."""
 
-NOTHING_SAID = ("gold_unreadable", "gold_absent")
+NEVER_ALLOWED_STATES = ("gold_unreadable", "gold_absent")
 """States of which no threshold says that they are allowed."""
 
 
@@ -67,7 +67,11 @@ def outcome(state: str, *, limited: bool) -> str:
     ('failure', 'skipped', 'skipped')
     """
     test_outcome = OUTCOMES.get(state, "error")
-    return "skipped" if limited and test_outcome != "passed" and state not in NOTHING_SAID else test_outcome
+    return (
+        "skipped"
+        if limited and test_outcome != "passed" and state not in NEVER_ALLOWED_STATES
+        else test_outcome
+    )
 
 
 def limit_case(name: str, *, met: bool, said: str, file: str | None = None) -> Case:
@@ -140,24 +144,24 @@ def _element(case: Case, suite: str) -> Element:
     from xml.etree.ElementTree import Element, SubElement
 
     group = f"{suite}.{case.group}" if case.group else suite
-    element = Element("testcase", name=_line(case.name), classname=_line(group))
-    if case.file is not None and case.file not in NO_FILES:
-        element.set("file", _line(case.file))
+    element = Element("testcase", name=_xml_line(case.name), classname=_xml_line(group))
+    if case.file is not None and case.file not in NON_FILE_NAMES:
+        element.set("file", _xml_line(case.file))
     if case.line is not None:
         element.set("line", str(case.line))
     if case.outcome != "passed":
-        message = _line(case.message)
-        child = SubElement(element, case.outcome, type=_line(case.code), message=message)
-        child.text = _xml(case.text) if case.text not in ("", case.message) else None
+        message = _xml_line(case.message)
+        child = SubElement(element, case.outcome, type=_xml_line(case.code), message=message)
+        child.text = _escape_xml(case.text) if case.text not in ("", case.message) else None
     elif case.text:
-        SubElement(element, "system-out").text = _xml(case.text)
+        SubElement(element, "system-out").text = _escape_xml(case.text)
     return element
 
 
-def _line(text: str) -> str:
-    return _xml(one_line(text, 500))
+def _xml_line(text: str) -> str:
+    return _escape_xml(one_line(text, 500))
 
 
-def _xml(text: str) -> str:
+def _escape_xml(text: str) -> str:
     """Text with an escape for each character that XML cannot hold, or that a reader would not see."""
-    return re.sub(_NO_XML, lambda match: ascii(match[0])[1:-1], printable(text))
+    return re.sub(_NON_XML_CHARACTER, lambda match: ascii(match[0])[1:-1], printable(text))

@@ -8,25 +8,25 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from planner_eval.base.ratios import rounded
+from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.counts import Counts
 from planner_eval.plan.glossary import plain_scope
 from planner_eval.results.report import Estimate, Report
-from planner_eval.results.scored import Scored, row_data, tally_data
+from planner_eval.results.scored import ScoredRow, row_data, tally_data
 from planner_eval.results.views.junit import Case, junit_pieces, outcome
 
 # ----------------------------------------------------------------------
 # Which figures are shown to people: those that the data can have, and why others are left out.
-_SAID = {
+_ABSENCE_REASONS = {
     "calls": "no gold plan has calls",
     "app": "no gold plan names an app",
     "arguments": "no gold plan has arguments",
     "references": "no gold plan has references",
 }
-_OF = {
+_FEATURE_METRICS = {
     "app": ("apps",),
     "arguments": ("argument_names", "argument_values", "independent_arguments", "independent_errors"),
     "references": (
@@ -34,10 +34,10 @@ _OF = {
         "component_pairs", "transitive_dependencies", "taskbench_links",
     ),
 }  # fmt: skip
-_NEEDS = {name: what for what, names in _OF.items() for name in names}
+_REQUIRED_FEATURES = {name: what for what, names in _FEATURE_METRICS.items() for name in names}
 
 
-def shown(estimates: Sequence[Estimate], always_shown: Collection[str] = ()) -> list[Estimate]:
+def existing_figures(estimates: Sequence[Estimate], always_shown: Collection[str] = ()) -> list[Estimate]:
     """The figures that exist, and those of `always_shown` that do not."""
     return [figure for figure in estimates if figure.value is not None or figure.name in always_shown]
 
@@ -50,8 +50,8 @@ def left_out_lines(names: Iterable[str], lacks: Collection[str]) -> list[str]:
     """
     reasons: dict[str, list[str]] = {}
     for name in names:
-        need = "calls" if "calls" in lacks else _NEEDS.get(name, "calls")
-        reasons.setdefault(_SAID[need] if need in lacks else "nothing to count", []).append(name)
+        need = "calls" if "calls" in lacks else _REQUIRED_FEATURES.get(name, "calls")
+        reasons.setdefault(_ABSENCE_REASONS[need] if need in lacks else "nothing to count", []).append(name)
     message = "; ".join(f"{reason}: {', '.join(left)}" for reason, left in reasons.items())
     return [f"{message}; left out, --all shows them"] if message else []
 
@@ -67,11 +67,11 @@ def figure_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
         rows.append(
             {
                 "metric": figure.name,
-                "value": _short(figure.value),
+                "value": _round_value(figure.value),
                 "95 %": f"{span.low:.3f}–{span.high:.3f}" if span is not None else None,
-                "precision": _short(counts.precision if counts else None),
-                "recall": _short(counts.recall if counts else None),
-                "macro": _short(figure.macro),
+                "precision": _round_value(counts.precision if counts else None),
+                "recall": _round_value(counts.recall if counts else None),
+                "macro": _round_value(figure.macro),
                 "n": figure.n,
                 "": "↓" if METRICS[figure.name].lower else "",
             }
@@ -79,8 +79,8 @@ def figure_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
     return rows
 
 
-def _short(value: float | None) -> float | None:
-    return None if value is None else rounded(value)
+def _round_value(value: float | None) -> float | None:
+    return None if value is None else round_ratio(value)
 
 
 def write_report(
@@ -110,9 +110,9 @@ def write_report(
     """
     rows = (row for row in report.rows if not failures or row.state != "same")
     if form == "json":
-        return _json(report, rows)
+        return _json_pieces(report, rows)
     if form == "jsonl":
-        return joined("\n", (json.dumps(row_data(row), ensure_ascii=False) for row in rows))
+        return join_pieces("\n", (json.dumps(row_data(row), ensure_ascii=False) for row in rows))
     if form == "junit":
         limited = bool(limits)
         cases = report_cases(report, failures=failures, limits=limits, beside=beside)
@@ -127,13 +127,13 @@ def write_report(
         from planner_eval.results.views.causes import cause_rows
 
         return iter([table(cause_rows(causes.rows), form)])
-    selected = shown(report.figures, every)
+    selected = existing_figures(report.figures, every)
     listed = failures and report.totals.pairs > report.totals.states["same"]
     if form == "md":
         blocks = [
             table(figure_rows(selected), form),
             *_breakdowns(report, selected, form),
-            *_costs(report, form),
+            *_cause_blocks(report, form),
         ]
         return _blocks(_table_lines(rows) if listed else None, blocks)
     return _blocks(_lines(rows, report.totals.width) if listed else None, _text(report, selected))
@@ -147,10 +147,10 @@ def report_cases(
     return chain(limits, (_case(row, limited=bool(limits)) for row in rows), beside)
 
 
-def joined(between: str, pieces: Iterable[str]) -> Iterator[str]:
+def join_pieces(between: str, pieces: Iterable[str]) -> Iterator[str]:
     """Pieces of a text with something between them, as they come.
 
-    >>> "".join(joined(", ", ["a", "b"]))
+    >>> "".join(join_pieces(", ", ["a", "b"]))
     'a, b'
     """
     lead = ""
@@ -159,7 +159,7 @@ def joined(between: str, pieces: Iterable[str]) -> Iterator[str]:
         lead = between
 
 
-def _json(report: Report, rows: Iterable[Scored]) -> Iterator[str]:
+def _json_pieces(report: Report, rows: Iterable[ScoredRow]) -> Iterator[str]:
     """The whole as ``json.dumps`` writes it, whose last key is the rows."""
     head = json.dumps(report_data(report, ()), ensure_ascii=False, indent=1)
     yield head.removesuffix("[]\n}")
@@ -174,17 +174,17 @@ def _json(report: Report, rows: Iterable[Scored]) -> Iterator[str]:
 def _blocks(listed: Iterator[str] | None, blocks: Iterable[str]) -> Iterator[str]:
     """The lines of pairs, where there are some, then what else there is, an empty line between."""
     if listed is not None:
-        yield from joined("\n", listed)
+        yield from join_pieces("\n", listed)
     text = "\n\n".join(block for block in blocks if block)
     yield text if listed is None or not text else f"\n\n{text}"
 
 
-def _lines(rows: Iterable[Scored], width: int) -> Iterator[str]:
+def _lines(rows: Iterable[ScoredRow], width: int) -> Iterator[str]:
     for row in rows:
         yield one_line(f"{row.id.ljust(width)}  {row.state.replace('_', ' ')}: {row.reason}", 200)
 
 
-def _table_lines(rows: Iterable[Scored]) -> Iterator[str]:
+def _table_lines(rows: Iterable[ScoredRow]) -> Iterator[str]:
     """A Markdown table of pairs, line by line."""
     head = True
     for row in rows:
@@ -194,7 +194,7 @@ def _table_lines(rows: Iterable[Scored]) -> Iterator[str]:
         head = False
 
 
-def _case(row: Scored, *, limited: bool) -> Case:
+def _case(row: ScoredRow, *, limited: bool) -> Case:
     test_case = Case(row.id, outcome(row.state, limited=limited), file=row.file, line=row.line, group="score")
     if test_case.outcome == "passed":
         return test_case
@@ -228,12 +228,16 @@ def _text(report: Report, selected: Sequence[Estimate]) -> list[str]:
     )
     if report.codes():
         lines.append("causes: " + ", ".join(f"{code} {count}" for code, count in report.codes().items()))
-    lines += left_out(report, [figure.name for figure in selected])
-    tables = [table(figure_rows(selected)), *_breakdowns(report, selected, "text"), *_costs(report, "text")]
+    lines += left_out_figures(report, [figure.name for figure in selected])
+    tables = [
+        table(figure_rows(selected)),
+        *_breakdowns(report, selected, "text"),
+        *_cause_blocks(report, "text"),
+    ]
     return [*tables, "\n".join([*lines, report.signature])]
 
 
-def _costs(report: Report, form: str) -> list[str]:
+def _cause_blocks(report: Report, form: str) -> list[str]:
     """What root causes cost, where that was asked for."""
     if report.causes is None:
         return []
@@ -250,9 +254,9 @@ def _attribution(report: Report) -> dict[str, Any]:
     return {"attribution": causes_data(report.causes)}
 
 
-def left_out(report: Report, always_shown: Collection[str] = ()) -> list[str]:
+def left_out_figures(report: Report, always_shown: Collection[str] = ()) -> list[str]:
     """Which figures text and ``md`` leave out, and why, as one line; none where nothing is left out."""
-    selected = shown(report.figures, always_shown)
+    selected = existing_figures(report.figures, always_shown)
     return left_out_lines([figure.name for figure in report.figures if figure not in selected], report.lacks)
 
 
@@ -269,7 +273,7 @@ def _breakdowns(report: Report, selected: Sequence[Estimate], form: str) -> list
     return tables
 
 
-def _without(report: Report) -> dict[str, int]:
+def _count_ungrouped(report: Report) -> dict[str, int]:
     """How many judged pairs are in no group, by key."""
     counts = {key: report.totals.without(key) for key in report.breakdown}
     return {key: count for key, count in counts.items() if count}
@@ -282,7 +286,9 @@ def _breakdown_rows(
     head = f"{key} (key)" if key == "n" or key in names else key
     for value, estimates in groups.items():
         row: dict[str, Any] = {head: value, "n": max((figure.n for figure in estimates), default=0)}
-        rows.append(row | {figure.name: _short(figure.value) for figure in estimates if figure.name in names})
+        rows.append(
+            row | {figure.name: _round_value(figure.value) for figure in estimates if figure.name in names}
+        )
     return rows
 
 
@@ -298,7 +304,7 @@ def _figure_data(figure: Estimate) -> dict[str, Any]:
     return data
 
 
-def report_data(report: Report, rows: Iterable[Scored]) -> dict[str, Any]:
+def report_data(report: Report, rows: Iterable[ScoredRow]) -> dict[str, Any]:
     """A report as JSON data, with some of its rows."""
     return {
         "schema": "planeval.report/1",
@@ -313,7 +319,7 @@ def report_data(report: Report, rows: Iterable[Scored]) -> dict[str, Any]:
             key: {value: {f.name: _figure_data(f) for f in estimates} for value, estimates in groups.items()}
             for key, groups in report.breakdown.items()
         },
-        **({"without": without} if (without := _without(report)) else {}),
+        **({"without": without} if (without := _count_ungrouped(report)) else {}),
         "causes": report.codes(),
         **_attribution(report),
         "rows": [row_data(row) for row in rows],

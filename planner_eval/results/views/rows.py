@@ -8,30 +8,36 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import Any
 
-from planner_eval.base.formats import CI
+from planner_eval.base.formats import CI_FORMATS
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import encodable, one_line, printable
 from planner_eval.comparison.diff import Diff, diff
-from planner_eval.comparison.explanation.causes import places_in_pred
+from planner_eval.comparison.explanation.causes import find_positions_in_pred
+from planner_eval.comparison.explanation.edit_groups import EditLine, make_edit_lines
 from planner_eval.comparison.explanation.edits import Edit, Place
-from planner_eval.comparison.explanation.repeats import Line, told_lines
-from planner_eval.comparison.explanation.sentences import WIDTH, Names, call_name, calls_name, calls_numbers
+from planner_eval.comparison.explanation.sentences import (
+    MAX_VALUE_LENGTH,
+    CallNames,
+    call_name,
+    calls_name,
+    calls_numbers,
+)
 from planner_eval.comparison.rows import STATES, Row, Spans, row_data, structure_lines
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.record import Record
-from planner_eval.results.pair_sums import DiffSums, differs
+from planner_eval.results.pair_sums import DiffSums, has_different_effects
 from planner_eval.results.views.junit import Case, junit_pieces, outcome
 
 # ----------------------------------------------------------------------
 # What a prediction that was cut off had got right before the cut, and whether it went round in a circle.
-LONGEST = 8
+MAX_LOOP_LENGTH = 8
 """Calls of the longest circle that is looked for."""
 
-ROUNDS = 3
+MIN_LOOP_ROUNDS = 3
 """So often a circle is gone round before it is called one."""
 
 
-def before_cut(plan: Plan, gold: Plan | None) -> str:
+def describe_before_cut(plan: Plan, gold: Plan | None) -> str:
     """The whole calls before a cut, how many of them agree with gold, and where a circle begins.
 
     Args:
@@ -40,17 +46,18 @@ def before_cut(plan: Plan, gold: Plan | None) -> str:
 
     >>> from planner_eval.plan.model import Call
     >>> found = Call("a", "find", (("x", 1),))
-    >>> before_cut(Plan((found, Call("b", "wait"), Call("c", "wait"))), Plan((found, Call("d", "book"))))
+    >>> describe_before_cut(Plan((found, Call("b", "wait"), Call("c", "wait"))),
+    ...     Plan((found, Call("d", "book"))))
     "find(x=1); wait() ×2; the first agrees with gold's first"
     """
     runs = [(name, len([*same])) for name, same in groupby(map(call_name, plan.calls))]
-    text = "; ".join(f"{name} ×{times}" if times > 1 else name for name, times in runs[:WIDTH])
-    clauses = [one_line(text, 2 * WIDTH) or "no call"]
-    more = _right(plan, gold) if gold is not None else "", _circle(plan)
+    text = "; ".join(f"{name} ×{times}" if times > 1 else name for name, times in runs[:MAX_VALUE_LENGTH])
+    clauses = [one_line(text, 2 * MAX_VALUE_LENGTH) or "no call"]
+    more = _right_calls_text(plan, gold) if gold is not None else "", _loop_text(plan)
     return "; ".join([*clauses, *filter(None, more)])
 
 
-def _right(plan: Plan, gold: Plan) -> str:
+def _right_calls_text(plan: Plan, gold: Plan) -> str:
     """How many of the first calls agree with gold; empty for none."""
     comparison = diff(plan, gold)
     wrong = {pred.call for edit in comparison.edits for pred, _ in edit.places if pred is not None}
@@ -72,15 +79,15 @@ def _right(plan: Plan, gold: Plan) -> str:
     return f"{subject} {verb} with {gold_calls}"
 
 
-def _circle(plan: Plan) -> str:
+def _loop_text(plan: Plan) -> str:
     """From where on the same calls are made again and again, up to the cut; empty where they are not."""
     names = [call_name(call) for call in plan.calls]
-    for length in range(1, LONGEST + 1):
+    for length in range(1, MAX_LOOP_LENGTH + 1):
         start = len(names)
         while start > length and names[start - 1] == names[start - 1 - length]:
             start -= 1
         first = start - length
-        if len(names) - first >= ROUNDS * length and start < len(names):
+        if len(names) - first >= MIN_LOOP_ROUNDS * length and start < len(names):
             what = "the same call is" if length == 1 else f"the same {length} calls are"
             return f"from call {first + 1} on {what} made again and again"
     return ""
@@ -88,16 +95,16 @@ def _circle(plan: Plan) -> str:
 
 # ----------------------------------------------------------------------
 # A compared pair in writing: in full and in short for people, as a row of a table, as a test case.
-MOST = 10
+MAX_LINES = 10
 """Lines of edits that are told of one pair unless all are asked for."""
 
-PLAN = 4
+MIN_GOLD_CALLS = 4
 """Fewer calls of gold are no plan that another one is told from."""
 
-MISTAKES = 5
+MIN_MISTAKES = 5
 """Fewer causes are so many mistakes of one plan."""
 
-HARDLY = 4
+CALLS_PER_RIGHT_CALL = 4
 """Of another plan at most one call of so many is right, and there are as many causes as calls, or more."""
 
 
@@ -110,11 +117,11 @@ def explanation(row: Row, *, places: bool = False, structure: bool = False, each
         row: The pair.
         places: Tell line and column of each edit in either text, where they are known.
         structure: Tell how the structure differs, call by call, also where it is the same.
-        each: Tell all edits, each on a line; else at most :data:`MOST` lines, of what is done again and
+        each: Tell all edits, each on a line; else at most :data:`MAX_LINES` lines, of what is done again and
             again one.
     """
     if row.diff is None:
-        mended = f"\n{_readable(row)}" if row.mended is not None else ""
+        mended = f"\n{_readable_calls_text(row)}" if row.mended is not None else ""
         text = f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}{mended}"
     else:
         text = diff_text(row.diff, places=places, structure=structure, each=each)
@@ -126,11 +133,11 @@ def diff_text(diff: Diff, *, places: bool = False, structure: bool = False, each
     """A comparison in full, as :func:`explanation` tells it."""
     lines = [_headline(diff)]
     spans = {"pred": Spans(diff.pred), "gold": Spans(diff.gold)}
-    edit_lines = told_lines(diff, each=each)
-    selected_lines = edit_lines if each else _few(edit_lines)
+    edit_lines = make_edit_lines(diff, each=each)
+    selected_lines = edit_lines if each else _select_lines(edit_lines)
     for line in selected_lines:
         lead = "  " * line.depth + ("↳ " if line.depth else "")
-        where = ", ".join(_places(diff.edits[line.edits[0]], spans)) if places else ""
+        where = ", ".join(_locations(diff.edits[line.edits[0]], spans)) if places else ""
         text = f"  {lead}{line.head}: {line.said}" + (f" [{where}]" if where else "")
         lines.append(printable(text).replace("\n", "\\n"))
     left = len(diff.edits) - sum(len(line.edits) for line in selected_lines)
@@ -140,9 +147,9 @@ def diff_text(diff: Diff, *, places: bool = False, structure: bool = False, each
     return "\n".join([*lines, compared] if compared else lines)
 
 
-def _few(lines: list[Line]) -> list[Line]:
+def _select_lines(lines: list[EditLine]) -> list[EditLine]:
     """The lines that are told where not all are: the first, but of each kind of root cause one."""
-    selected, remaining = [*range(min(MOST, len(lines)))], range(MOST, len(lines))
+    selected, remaining = [*range(min(MAX_LINES, len(lines)))], range(MAX_LINES, len(lines))
     for index in remaining:
         names = [lines[other].name for other in selected]
         if lines[index].depth or lines[index].name in names:
@@ -157,7 +164,7 @@ def _few(lines: list[Line]) -> list[Line]:
     return [lines[index] for index in selected]
 
 
-def _places(edit: Edit, spans: Mapping[str, Spans]) -> list[str]:
+def _locations(edit: Edit, spans: Mapping[str, Spans]) -> list[str]:
     """Line and column of an edit in either text, where they are known."""
     positions = []
     for role, location in (("pred", edit.pred), ("gold", edit.gold)):
@@ -171,60 +178,64 @@ def _headline(diff: Diff) -> str:
     bounded = "" if diff.proved else " (the pairing of calls is not proved optimal: the search was bounded)"
     if diff.same:
         return "same" + bounded
-    roots = [line for line in told_lines(diff) if line.depth == 0]
+    roots = [line for line in make_edit_lines(diff) if line.depth == 0]
     edits, causes = len(diff.edits), len(roots)
     text = f"different: {edits} edit{'s' * (edits != 1)}"
     if causes < edits:
         text = f"different: {causes} cause{'s' * (causes != 1)} ({edits:,} edits)"
-    text += _another(diff, sum(line.mistakes for line in roots))
-    first = _first(diff)
+    text += _other_plan_note(diff, sum(line.mistakes for line in roots))
+    first = _first_divergent_call(diff)
     if first:
         text += f"; first at {printable(first)}".replace("\n", "\\n")
     return text + bounded
 
 
-def _another(diff: Diff, causes: int) -> str:
+def _other_plan_note(diff: Diff, causes: int) -> str:
     """Words for a prediction of which hardly a call is right, for many causes; none for any other."""
     calls = len(diff.gold.calls)
     if (
         not diff.pred.calls
-        or calls < PLAN
-        or causes < max(calls, MISTAKES)
-        or 2 * sum(edit.code in _OTHERS for edit in diff.edits) < calls
+        or calls < MIN_GOLD_CALLS
+        or causes < max(calls, MIN_MISTAKES)
+        or 2 * sum(edit.code in _WHOLE_CALL_CODES for edit in diff.edits) < calls
     ):
         return ""
     right = sum(call.role == "kept" for call in diff.calls())
     are = "is" if right == 1 else "are"
-    return "" if right * HARDLY > calls else f", another plan ({right} of gold's {calls} calls {are} right)"
+    return (
+        ""
+        if right * CALLS_PER_RIGHT_CALL > calls
+        else f", another plan ({right} of gold's {calls} calls {are} right)"
+    )
 
 
-_OTHERS = ("call.missing", "call.extra", "call.duplicated", "call.replaced")
+_WHOLE_CALL_CODES = ("call.missing", "call.extra", "call.duplicated", "call.replaced")
 
 
-def _first(diff: Diff) -> str:
+def _first_divergent_call(diff: Diff) -> str:
     """The first divergent call; of one that is missing, where the prediction would have it."""
     first = diff.first
     if first is None:
         return ""
     plan, index = first
     pairs = diff.alignment.pairs
-    names = Names.of(diff.pred, diff.gold, pairs)
+    names = CallNames.of(diff.pred, diff.gold, pairs)
     if plan is diff.pred:
         is_repeat = any(edit.code == "call.duplicated" and edit.pred == Place(index) for edit in diff.roots)
         return f"{names.ours(index)}, which {'repeats another' if is_repeat else 'is not in gold'}"
     if names.to_pred[index] >= 0:
         return names.ours(names.to_pred[index])
-    pred, direction = places_in_pred(plan, pairs)[index]
+    pred, direction = find_positions_in_pred(plan, pairs)[index]
     where = f" {'after' if direction > 0 else 'before'} {names.ours(pred)}" if pairs else ""
     return f"gold's {names.theirs(index)}, missing{where}"
 
 
-def in_short(row: Row) -> str:
+def summary_line(row: Row) -> str:
     """One pair on one line: the verdict, what the plans come to, the causes, the first of them in words."""
     if row.diff is None:
-        mended = f"; {_readable(row)}" if row.mended is not None else ""
+        mended = f"; {_readable_calls_text(row)}" if row.mended is not None else ""
         return f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).splitlines()[0]}{mended}"
-    ran = _effect_in_short(row)
+    ran = _effect_summary(row)
     if row.diff.same:
         return "same" + ("" if row.diff.proved else " (not proved)") + ran
     codes = Counter(edit.code for edit in row.diff.roots)
@@ -232,7 +243,7 @@ def in_short(row: Row) -> str:
     return f"different{ran}: {named}: {row.diff.roots[0].message}"
 
 
-def _effect_in_short(row: Row) -> str:
+def _effect_summary(row: Row) -> str:
     """What the plans come to, in a few words; why it is not known."""
     if row.effects is None:
         return ""
@@ -243,14 +254,14 @@ def _effect_in_short(row: Row) -> str:
     return f", in effect {verdict}{reached}"
 
 
-def _readable(row: Row) -> str:
+def _readable_calls_text(row: Row) -> str:
     plan = row.mended or Plan()
     if row.state == "cut":
-        return f"whole calls before the cut: {before_cut(plan, row.gold)}"
+        return f"whole calls before the cut: {describe_before_cut(plan, row.gold)}"
     return f"readable with --repair: {calls_name(plan)}"
 
 
-def flat(row: Row) -> dict[str, Any]:
+def flat_row(row: Row) -> dict[str, Any]:
     """One pair as a row of a table, by its columns."""
     diff = row.diff
     return {
@@ -267,7 +278,7 @@ def flat(row: Row) -> dict[str, Any]:
     }
 
 
-def case(row: Row, record: Record | None) -> Case:
+def row_case(row: Row, record: Record | None) -> Case:
     """One pair as a test case, about a record."""
     test_case = Case(row.id, outcome(row.state, limited=False), row.state, group="diff").at(record)
     if row.diff is None:
@@ -275,14 +286,14 @@ def case(row: Row, record: Record | None) -> Case:
         return test_case._replace(
             message=f"{row.state.replace('_', ' ')}: {message.splitlines()[0]}", text=message
         )
-    if differs(row):
+    if has_different_effects(row):
         return test_case._replace(
             outcome="failure", code="effect", message=row.in_effect, text=explanation(row)
         )
     if row.diff.same:
         return test_case._replace(text=row.in_effect)
     return test_case._replace(
-        code=row.diff.roots[0].code, message=in_short(row), text=explanation(row, each=True)
+        code=row.diff.roots[0].code, message=summary_line(row), text=explanation(row, each=True)
     )
 
 
@@ -291,22 +302,22 @@ def case(row: Row, record: Record | None) -> Case:
 PATCH = "patch"
 """The form of repairs: what ``planeval apply`` takes."""
 
-COLUMNS = tuple(flat(Row("", "absent")))
+COLUMNS = tuple(flat_row(Row("", "absent")))
 """The columns of a table of pairs."""
 
-EFFECTS = ("effects", "reached")
+EFFECT_COLUMNS = ("effects", "reached")
 """Those of pairs that were run."""
 
-_WIDTH = 200
+_MAX_LINE_LENGTH = 200
 """The longest line that is told of one of many pairs."""
 
 
-class Told(NamedTuple):
+class RowSettings(NamedTuple):
     """How compared pairs are told.
 
     Args:
-        form: One of :data:`~planner_eval.base.formats.WRITTEN` or :data:`~planner_eval.base.formats.CI`, or
-            :data:`PATCH`; "" tells nothing.
+        form: One of :data:`~planner_eval.base.formats.RESULT_FORMATS` or
+            :data:`~planner_eval.base.formats.CI_FORMATS`, or :data:`PATCH`; "" tells nothing.
         many: False for one pair, which is told in full instead of on one line.
         places: Tell line and column of each edit of one pair as well.
         structure: Tell, as text of one pair or as JSON, how the structure differs, call by call.
@@ -325,8 +336,8 @@ class Told(NamedTuple):
         return self.form == "jsonl" or (self.form == PATCH and self.many)
 
 
-def told_row(row: Row, record: Record | None, settings: Told) -> str:
-    """What is told of one pair, as a line of JSON; :func:`told_rows` puts them together.
+def format_row(row: Row, record: Record | None, settings: RowSettings) -> str:
+    """What is told of one pair, as a line of JSON; :func:`format_rows` puts them together.
 
     Args:
         row: What became of the pair.
@@ -336,44 +347,46 @@ def told_row(row: Row, record: Record | None, settings: Told) -> str:
     if not settings.form:
         return ""
     if settings.by_line:
-        return _json(_data(row, settings))
+        return _encode_json(_data(row, settings))
     if settings.form == "text" and settings.many:  # no more of either is shown
-        return _json([row.id[: _WIDTH + 1], printable(in_short(row)[: _WIDTH + 1])])
+        return _encode_json(
+            [row.id[: _MAX_LINE_LENGTH + 1], printable(summary_line(row)[: _MAX_LINE_LENGTH + 1])]
+        )
     if settings.form == "junit":
-        return _json(case(row, record))
-    if settings.form in CI:
+        return _encode_json(row_case(row, record))
+    if settings.form in CI_FORMATS:
         from planner_eval.results.findings import findings_of
 
-        return _json(findings_of(row, record, many=settings.many))
-    return _json(encodable(_piece(row, settings)))
+        return _encode_json(findings_of(row, record, many=settings.many))
+    return _encode_json(encodable(_format_pair(row, settings)))
 
 
-def _piece(row: Row, settings: Told) -> str:
+def _format_pair(row: Row, settings: RowSettings) -> str:
     """What stands of one pair in the result."""
     if settings.form == "text":
         return explanation(row, places=settings.places, structure=settings.structure, each=settings.each)
     if settings.form in ("csv", "md"):
         from planner_eval.base.tables import table_line
 
-        return table_line(list(flat(row).values()), settings.form)
+        return table_line(list(flat_row(row).values()), settings.form)
     return json.dumps(_data(row, settings), ensure_ascii=False, indent=1)
 
 
-def told_rows(lines: Iterable[str], settings: Told, sums: DiffSums) -> Iterator[str]:
+def format_rows(lines: Iterable[str], settings: RowSettings, sums: DiffSums) -> Iterator[str]:
     """All pairs in one form, in pieces, without a last line end.
 
     Args:
-        lines: What :func:`told_row` gave of each pair; "" of one that is left out.
+        lines: What :func:`format_row` gave of each pair; "" of one that is left out.
         settings: How they are told.
         sums: The sums over all of them.
     """
     lines = filter(None, lines)
     if settings.by_line:
-        return _joined(lines, "\n")
+        return _join_pieces(lines, "\n")
     rows: Iterator[Any] = map(json.loads, lines)
     if settings.form == "text" and settings.many:
-        width = min(sums.width, _WIDTH + 1)
-        short_lines = (one_line(f"{id.ljust(width)}  {short}", _WIDTH) + "\n" for id, short in rows)
+        width = min(sums.width, _MAX_LINE_LENGTH + 1)
+        short_lines = (one_line(f"{id.ljust(width)}  {short}", _MAX_LINE_LENGTH) + "\n" for id, short in rows)
         return chain(short_lines, [sums.said])
     if settings.form == "json" and (settings.many or sums.pairs != 1):
         from planner_eval.base.tables import json_array
@@ -384,12 +397,12 @@ def told_rows(lines: Iterable[str], settings: Told, sums: DiffSums) -> Iterator[
     if settings.form in ("csv", "md") and sums.shown:
         from planner_eval.base.tables import table_head
 
-        ran = EFFECTS if sums.effects else ()
+        ran = EFFECT_COLUMNS if sums.effects else ()
         rows = chain(table_head((*COLUMNS, *ran), settings.form), rows)
-    return _joined(rows, "\n")
+    return _join_pieces(rows, "\n")
 
 
-def _data(row: Row, settings: Told) -> dict[str, Any]:
+def _data(row: Row, settings: RowSettings) -> dict[str, Any]:
     if settings.form != PATCH:
         return row_data(row, structure=settings.structure)
     from planner_eval.comparison.patch import make_patch
@@ -400,11 +413,11 @@ def _data(row: Row, settings: Told) -> dict[str, Any]:
     return head | make_patch(row.diff)
 
 
-def _json(data: Any) -> str:
+def _encode_json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False)
 
 
-def _joined(pieces: Iterable[str], between: str) -> Iterator[str]:
+def _join_pieces(pieces: Iterable[str], between: str) -> Iterator[str]:
     lead = ""
     for piece in pieces:
         yield lead + piece

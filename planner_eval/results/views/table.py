@@ -12,17 +12,17 @@ from xml.sax.saxutils import escape
 
 from planner_eval.base.tables import table as plain_table
 from planner_eval.base.tables import table_head, table_line
-from planner_eval.base.text import one_line, shortened
-from planner_eval.results.drawing.labels import visible, width
-from planner_eval.results.table import Cell, Head, Row, Table, number
+from planner_eval.base.text import one_line, shorten
+from planner_eval.results.drawing.labels import text_width, visible_text
+from planner_eval.results.table import Cell, ColumnHead, Row, Table, number_text
 from planner_eval.results.views.compare import free_names
 
 # ----------------------------------------------------------------------
 # Tables of systems drawn: in each cell the figure, and below it where it and its interval lie.
-ROW, PAD, SIZE = 42, 14, 13
+ROW_HEIGHT, PADDING, FONT_SIZE = 42, 14, 13
 """The height of a row, the room beside what stands in it, the size of letters; in points."""
-_NAME, _NOTE = 48, 160
-_INK, _FAINT, _MARK = "#222222", "#c8c8c8", "#0072b2"
+_MAX_NAME_LENGTH, _MAX_NOTE_LENGTH = 48, 160
+_TEXT_COLOR, _LINE_COLOR, _MARK_COLOR = "#222222", "#c8c8c8", "#0072b2"
 
 
 def draw_table(table: Table) -> str:
@@ -33,98 +33,115 @@ def draw_table(table: Table) -> str:
     Args:
         table: The table.
 
-    >>> from planner_eval.results.table import Measured, make_table
-    >>> table = make_table("", [Head("", "exact", "exact")], ["a<b"], [[Measured(0.5)]])
+    >>> from planner_eval.results.table import MeasuredFigure, make_table
+    >>> table = make_table("", [ColumnHead("", "exact", "exact")], ["a<b"], [[MeasuredFigure(0.5)]])
     >>> "a&lt;b" in draw_table(table)
     True
     """
-    names = [shortened(visible(row.name), _NAME) for row in table.rows]
-    heads = [visible(head.name) + " ↓" * head.lower for head in table.heads]
-    lefts = [max(map(width_of, ["system", *names])) + 2 * PAD]
+    names = [shorten(visible_text(row.name), _MAX_NAME_LENGTH) for row in table.rows]
+    heads = [visible_text(head.name) + " ↓" * head.lower for head in table.heads]
+    lefts = [max(map(measure_text, ["system", *names])) + 2 * PADDING]
     for head in heads:
-        lefts.append(lefts[-1] + max(96, width_of(head) + 2 * PAD))
-    notes = [shortened(visible(note), _NOTE) for note in table.notes]
-    across = max([lefts[-1], *(width(note, 10) + PAD for note in notes), width_of(table.title) + PAD]) + PAD
-    elements, y = [], PAD
+        lefts.append(lefts[-1] + max(96, measure_text(head) + 2 * PADDING))
+    notes = [shorten(visible_text(note), _MAX_NOTE_LENGTH) for note in table.notes]
+    across = (
+        max(
+            [
+                lefts[-1],
+                *(text_width(note, 10) + PADDING for note in notes),
+                measure_text(table.title) + PADDING,
+            ]
+        )
+        + PADDING
+    )
+    elements, y = [], PADDING
     if table.title:
         y += 20
-        elements.append(_svg_text(PAD, y, visible(table.title), weight="bold"))
+        elements.append(_svg_text(PADDING, y, visible_text(table.title), weight="bold"))
     if any(head.group for head in table.heads):
         y += 20
-        elements += _groups(table, lefts, y)
+        elements += _group_heads(table, lefts, y)
     y += 20
-    elements += [_svg_text(PAD, y, "system")]
-    elements += [_svg_text(lefts[index + 1] - PAD, y, head, anchor="end") for index, head in enumerate(heads)]
+    elements += [_svg_text(PADDING, y, "system")]
+    elements += [
+        _svg_text(lefts[index + 1] - PADDING, y, head, anchor="end") for index, head in enumerate(heads)
+    ]
     y += 8
-    elements.append(_line(PAD, lefts[-1], y, _INK))
+    elements.append(_svg_line(PADDING, lefts[-1], y, _TEXT_COLOR))
     for name, row in zip(names, table.rows, strict=True):
-        elements.append(_svg_text(PAD, y + 20, name))
+        elements.append(_svg_text(PADDING, y + 20, name))
         for index, (cell, column_head) in enumerate(zip(row.cells, table.heads, strict=True)):
-            most = _most([other_row.cells[index] for other_row in table.rows])
-            elements += _cell(cell, column_head, lefts[index] + PAD, lefts[index + 1] - PAD, y, most)
-        y += ROW
-    elements.append(_line(PAD, lefts[-1], y, _INK))
+            most = _scale_end([other_row.cells[index] for other_row in table.rows])
+            elements += _draw_cell(
+                cell, column_head, lefts[index] + PADDING, lefts[index + 1] - PADDING, y, most
+            )
+        y += ROW_HEIGHT
+    elements.append(_svg_line(PADDING, lefts[-1], y, _TEXT_COLOR))
     for note in notes:
         y += 15
-        elements.append(_svg_text(PAD, y, note, size=10))
-    return _framed(elements, across, y + PAD)
+        elements.append(_svg_text(PADDING, y, note, size=10))
+    return _svg_document(elements, across, y + PADDING)
 
 
-def width_of(text: str) -> int:
+def measure_text(text: str) -> int:
     """The room that a text needs."""
-    return width(text, SIZE, bold=True)
+    return text_width(text, FONT_SIZE, bold=True)
 
 
-def _most(cells: list[Cell]) -> float:
+def _scale_end(cells: list[Cell]) -> float:
     """Where a column's scale ends."""
     ends = [end for cell in cells for end in (cell.value, cell.high) if end is not None]
     return max([cell.scale for cell in cells] + ends)
 
 
-def _groups(table: Table, lefts: list[int], y: int) -> list[str]:
+def _group_heads(table: Table, lefts: list[int], y: int) -> list[str]:
     elements, start = [], 0
     for name, members in groupby(head.group for head in table.heads):
         count = len(list(members))
         middle = (lefts[start] + lefts[start + count]) // 2
         if name:
-            elements += [_svg_text(middle, y, visible(name), anchor="middle", weight="bold")]
-            elements += [_line(lefts[start] + PAD // 2, lefts[start + count] - PAD // 2, y + 5, _FAINT)]
+            elements += [_svg_text(middle, y, visible_text(name), anchor="middle", weight="bold")]
+            elements += [
+                _svg_line(
+                    lefts[start] + PADDING // 2, lefts[start + count] - PADDING // 2, y + 5, _LINE_COLOR
+                )
+            ]
         start += count
     return elements
 
 
-def _cell(cell: Cell, head: Head, left: int, right: int, y: int, most: float) -> list[str]:
+def _draw_cell(cell: Cell, head: ColumnHead, left: int, right: int, y: int, most: float) -> list[str]:
     """The figure, and below it a dot with its interval on the column's scale."""
     if cell.value is None:
         return [_svg_text(right, y + 20, "–", anchor="end")]
-    label = number(cell.value, head) + "*" * cell.worse
+    label = number_text(cell.value, head) + "*" * cell.worse
     elements = [_svg_text(right, y + 20, label, anchor="end", weight="bold" if cell.best else "normal")]
 
     def position_of(value: float) -> float:
         return left + (right - left) * min(1.0, max(0.0, value / most))
 
     track = y + 31
-    elements.append(_line(left, right, track, _FAINT))
+    elements.append(_svg_line(left, right, track, _LINE_COLOR))
     if cell.low is not None and cell.high is not None:
-        elements.append(_line(position_of(cell.low), position_of(cell.high), track, _MARK, 3))
-    look = f'r="4" fill="{_MARK if cell.best else "white"}" stroke="{_MARK}" stroke-width="2"'
+        elements.append(_svg_line(position_of(cell.low), position_of(cell.high), track, _MARK_COLOR, 3))
+    look = f'r="4" fill="{_MARK_COLOR if cell.best else "white"}" stroke="{_MARK_COLOR}" stroke-width="2"'
     return [*elements, f'<circle cx="{position_of(cell.value):.1f}" cy="{track}" {look}/>']
 
 
-def _line(left: float, right: float, y: float, color: str, wide: int = 1) -> str:
+def _svg_line(left: float, right: float, y: float, color: str, wide: int = 1) -> str:
     return f'<path d="M{left:.1f} {y:.1f}H{right:.1f}" stroke="{color}" stroke-width="{wide}"/>'
 
 
 def _svg_text(
-    x: float, y: float, text: str, *, anchor: str = "start", weight: str = "normal", size: int = SIZE
+    x: float, y: float, text: str, *, anchor: str = "start", weight: str = "normal", size: int = FONT_SIZE
 ) -> str:
     look = f'font-size="{size}" font-weight="{weight}" text-anchor="{anchor}"'
     return f'<text x="{x}" y="{y}" {look}>{escape(text)}</text>'
 
 
-def _framed(elements: list[str], across: float, down: float) -> str:
+def _svg_document(elements: list[str], across: float, down: float) -> str:
     size = f'width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
-    font = f'font-family="Helvetica, Arial, sans-serif" fill="{_INK}"'
+    font = f'font-family="Helvetica, Arial, sans-serif" fill="{_TEXT_COLOR}"'
     ground = f'<rect width="{across}" height="{down}" fill="white"/>'
     body = "\n".join([ground, *elements])
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>\n{body}\n</svg>'
@@ -132,17 +149,17 @@ def _framed(elements: list[str], across: float, down: float) -> str:
 
 # ----------------------------------------------------------------------
 # Tables of systems in writing: for people, as Markdown, LaTeX, CSV or a drawing.
-WIDE = 100
+TERMINAL_WIDTH = 100
 """A terminal's width: where names of systems make the table wider they are letters, with a legend."""
 
-_MARKED = re.compile(r"([\\`*_\[\]<>|$~&#])")
-_LATEX = {
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>|$~&#])")
+_LATEX_ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
     "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
     "–": "--", "…": r"\dots{}", "\0": "-{}", "[": "{[}", "*": "{*}",
 }  # fmt: skip
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_table(table: Table, form: str = "text", *, intervals: bool = True) -> str:
@@ -153,8 +170,8 @@ def write_table(table: Table, form: str = "text", *, intervals: bool = True) -> 
         form: The format; text has a row a figure, the others a row a system, and ``csv`` one a cell.
         intervals: Whether figures have their intervals beside them.
 
-    >>> from planner_eval.results.table import Measured, make_table
-    >>> table = make_table("", [Head("", "exact", "exact")], ["a|b"], [[Measured(0.5)]])
+    >>> from planner_eval.results.table import MeasuredFigure, make_table
+    >>> table = make_table("", [ColumnHead("", "exact", "exact")], ["a|b"], [[MeasuredFigure(0.5)]])
     >>> print(write_table(table, "md").splitlines()[2])
     | a\|b | 0.500 |
     """
@@ -169,29 +186,31 @@ def write_table(table: Table, form: str = "text", *, intervals: bool = True) -> 
     return _text(table, intervals)
 
 
-def span(cell: Cell, head: Head, between: str = "–") -> str:
+def interval_text(cell: Cell, head: ColumnHead, between: str = "–") -> str:
     """The interval of a figure; "" without one."""
     if cell.low is None or cell.high is None:
         return ""
-    return f"[{number(cell.low, head)}{between}{number(cell.high, head)}]"
+    return f"[{number_text(cell.low, head)}{between}{number_text(cell.high, head)}]"
 
 
-def plain_cell(cell: Cell, head: Head, intervals: bool, mark: Callable[[str], str] = "{}^".format) -> str:
+def plain_cell(
+    cell: Cell, head: ColumnHead, intervals: bool, mark: Callable[[str], str] = "{}^".format
+) -> str:
     """A cell as text; `mark` says how the best of a column stands out."""
     if cell.value is None:
         return "–"
-    value = number(cell.value, head)
+    value = number_text(cell.value, head)
     value = mark(value) if cell.best else f"{value}*" if cell.worse else value
-    return " ".join(filter(None, (value, span(cell, head) if intervals else "")))
+    return " ".join(filter(None, (value, interval_text(cell, head) if intervals else "")))
 
 
 # ---------------------------------------------------------------- for people
 def _text(table: Table, intervals: bool) -> str:
-    names = _unlike([one_line(row.name, 40) for row in table.rows])
+    names = _unique_names([one_line(row.name, 40) for row in table.rows])
     letters = [chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(len(names))]
     body = _columns(table, names, intervals)
     legend = ""
-    if max(map(len, body.splitlines()), default=0) > WIDE and len(names) > 1:
+    if max(map(len, body.splitlines()), default=0) > TERMINAL_WIDTH and len(names) > 1:
         legend = "\n".join(
             f"{a}: {one_line(row.name, 90)}" for a, row in zip(letters, table.rows, strict=True)
         )
@@ -214,7 +233,7 @@ def _columns(table: Table, names: Sequence[str], intervals: bool) -> str:
     return plain_table(rows)
 
 
-def _unlike(names: Sequence[str]) -> list[str]:
+def _unique_names(names: Sequence[str]) -> list[str]:
     """Names that are the heads of columns: no two alike, none that of another column."""
     return list(free_names(names, heads=("", "figure")))
 
@@ -228,13 +247,13 @@ def _notes(table: Table, best: str) -> list[str]:
 # ---------------------------------------------------------------- documents
 def _markdown(table: Table, intervals: bool) -> str:
     def escaped(text: str) -> str:
-        return _MARKED.sub(r"\\\1", one_line(text, 400))
+        return _MARKDOWN_SPECIAL.sub(r"\\\1", one_line(text, 400))
 
     heads = ["system", *(escaped(head.title + " ↓" * head.lower) for head in table.heads)]
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * len(table.heads)}"]
     for row in table.rows:
         cells = [
-            _starred(plain_cell(cell, head, intervals, "**{}**".format))
+            _escape_star(plain_cell(cell, head, intervals, "**{}**".format))
             for cell, head in zip(row.cells, table.heads, strict=True)
         ]
         lines.append(f"| {' | '.join([escaped(row.name), *cells])} |")
@@ -243,7 +262,7 @@ def _markdown(table: Table, intervals: bool) -> str:
     return "\n\n".join(filter(None, (title, "\n".join(lines), notes)))
 
 
-def _starred(cell: str) -> str:
+def _escape_star(cell: str) -> str:
     """A cell of Markdown: the star of one that is worse is no emphasis."""
     return cell if cell.startswith("**") else cell.replace("*", r"\*")
 
@@ -255,18 +274,18 @@ def latex_text(text: str) -> str:
     50\% of a\_b\textbackslash{}c
     """
     line = one_line(text, 400).replace("--", "\0-")  # two hyphens would be set as a dash
-    return "".join(_LATEX.get(char, char) for char in line)
+    return "".join(_LATEX_ESCAPES.get(char, char) for char in line)
 
 
 def _latex(table: Table, intervals: bool) -> str:
-    def cell(table_cell: Cell, head: Head) -> str:
+    def cell(table_cell: Cell, head: ColumnHead) -> str:
         if table_cell.value is None:
             return "--"
-        value = number(table_cell.value, head)
+        value = number_text(table_cell.value, head)
         value = (
             rf"\textbf{{{value}}}" if table_cell.best else f"{value}$^{{*}}$" if table_cell.worse else value
         )
-        ends = span(table_cell, head, ", ") if intervals else ""
+        ends = interval_text(table_cell, head, ", ") if intervals else ""
         return rf"{value} {{\scriptsize {ends}}}" if ends else value
 
     arrows = [latex_text(head.name) + r" $\downarrow$" * head.lower for head in table.heads]
@@ -286,7 +305,7 @@ def _latex(table: Table, intervals: bool) -> str:
     return "\n".join([*lines, r"\end{table}"])
 
 
-def _latex_groups(heads: Sequence[Head]) -> list[str]:
+def _latex_groups(heads: Sequence[ColumnHead]) -> list[str]:
     if not any(head.group for head in heads):
         return []
     spans = [(name, len(list(members))) for name, members in groupby(head.group for head in heads)]
@@ -295,7 +314,7 @@ def _latex_groups(heads: Sequence[Head]) -> list[str]:
 
 
 # ---------------------------------------------------------------- programs
-CELLS = (
+CSV_COLUMNS = (
     "system", "group", "column", "figure", "unit", "value", "low", "high", "samples", "best", "p", "worse",
     "run",
 )  # fmt: skip
@@ -303,20 +322,30 @@ CELLS = (
 
 
 def _csv(table: Table) -> str:
-    lines = [*table_head(CELLS, "csv"), *(line for row in table.rows for line in _csv_rows(row, table.heads))]
+    lines = [
+        *table_head(CSV_COLUMNS, "csv"),
+        *(line for row in table.rows for line in _csv_rows(row, table.heads)),
+    ]
     return "\n".join(lines)
 
 
-def _csv_rows(row: Row, heads: Sequence[Head]) -> Iterator[str]:
+def _csv_rows(row: Row, heads: Sequence[ColumnHead]) -> Iterator[str]:
     for cell, head in zip(row.cells, heads, strict=True):
         texts = [row.name, head.group, head.name, head.figure, head.unit]
         flags = ["yes" if flag else "" for flag in (cell.best, cell.worse)]
         numbers = [cell.value, cell.low, cell.high, cell.n]
-        values = [*map(_no_formula, texts), *numbers, flags[0], cell.p, flags[1], _no_formula(cell.run)]
+        values = [
+            *map(_escape_formula, texts),
+            *numbers,
+            flags[0],
+            cell.p,
+            flags[1],
+            _escape_formula(cell.run),
+        ]
         yield table_line(values, "csv")
 
 
-def _no_formula(text: str) -> str:
+def _escape_formula(text: str) -> str:
     """A text that no spreadsheet takes for a formula, on one line."""
     text = one_line(text, 400)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if text.startswith(_FORMULA_PREFIXES) else text

@@ -10,17 +10,17 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.json_text import Repeated, nests_past, whole
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.json_text import RepeatedKeyDict, decode_whole, is_nested_too_deep
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import shortened
+from planner_eval.base.text import shorten
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 from planner_eval.plan.values import fold
 
 # ----------------------------------------------------------------------
 # Calls in JSON: which object is one, where they stand in messages, and what the tools answered.
-STARTS = ("[", "{", '"')
+JSON_STARTS = ("[", "{", '"')
 """With what a text that is JSON data, and may hold calls, begins."""
 
 NAME_KEYS = (
@@ -30,41 +30,49 @@ ARGUMENT_KEYS = (
     "arguments", "parameters", "args", "input", "params", "param", "rawInput", "input_parameters",
     "inputParameters", "action_input", "kwargs", "tool_input",
 )  # fmt: skip
-_FINAL = ("", "Final Answer", "final_answer")
+_FINAL_ACTIONS = ("", "Final Answer", "final_answer")
 """Actions of ReAct's JSON form that call nothing."""
 ID_KEYS = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "id", "label")
-WRAPPERS = ("function", "function_call", "functionCall", "toolUse", "custom", "toolInvocation")
-SIDE_KEYS = frozenset({
+WRAPPER_KEYS = ("function", "function_call", "functionCall", "toolUse", "custom", "toolInvocation")
+CALL_METADATA_KEYS = frozenset({
     *ID_KEYS, "type", "index", "app", "returns", "result", "status", "thought_signature", "step", "role",
     "caller", "responses", "thought", "namespace", "cache_control", "output",
 })  # fmt: skip
 
-NODES = ("task_nodes", "tool_nodes", "nodes")
+NODE_KEYS = ("task_nodes", "tool_nodes", "nodes")
 """Keys of a graph's nodes, each a call, as TaskBench names them."""
-CALLS = ("tool_calls", "calls", "function_call", "toolCalls", "toolRequests", "tool_uses", "tools_call")
+CALL_LIST_KEYS = (
+    "tool_calls",
+    "calls",
+    "function_call",
+    "toolCalls",
+    "toolRequests",
+    "tool_uses",
+    "tools_call",
+)
 """Keys under which a message lists its calls."""
-INSIDE = (
+CONTAINER_KEYS = (
     "choices", "candidates", "messages", "conversations", "turns", "message", "content", "parts", "output",
     "outputs", "response",
 )  # fmt: skip
 """Keys under which an answer of an API, a conversation or a message holds further parts."""
-_PARTED = tuple(key for key in INSIDE if key not in ("output", "outputs", "response"))
+_MESSAGE_CONTAINER_KEYS = tuple(key for key in CONTAINER_KEYS if key not in ("output", "outputs", "response"))
 """Of them those of a part that has a type: what stands under the others there is what a tool answered."""
 _NO_CALL_TYPES = frozenset({
     "text", "thinking", "redacted_thinking", "reasoning", "message", "tool_result", "tool-result",
     "function_call_output", "input_text", "output_text", "refusal", "step-start", "image", "image_url",
     "document", "custom_tool_call_output", "tool_call_response", "search_result", "input_audio", "compaction",
 })  # fmt: skip
-OTHERS = frozenset({"tool", "function", "observation", "user", "system", "developer"})
-_ANSWER_IDS = ("tool_call_id", "tool_use_id", "toolCallId", "toolUseId", "call_id", "id")
+NON_ASSISTANT_ROLES = frozenset({"tool", "function", "observation", "user", "system", "developer"})
+_ANSWER_ID_KEYS = ("tool_call_id", "tool_use_id", "toolCallId", "toolUseId", "call_id", "id")
 _ANSWER_TYPES = frozenset({
     "tool_result", "tool-result", "tool_response", "function_call_output", "custom_tool_call_output",
     "tool_call_response",
 })  # fmt: skip
-_ANSWERED = ("functionResponse", "function_response", "toolResult")
-_ANSWERS = ("content", "output", "result", "response")
-SCHEMAS = ("parameters", "input_schema", "inputSchema", "input_parameters", "inputParameters")
-PARTS = frozenset({
+_ANSWER_WRAPPER_KEYS = ("functionResponse", "function_response", "toolResult")
+_ANSWER_CONTENT_KEYS = ("content", "output", "result", "response")
+SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "input_parameters", "inputParameters")
+PART_KEYS = frozenset({
     "text", "thought", "thoughtSignature", "thought_signature", "reasoningContent", "executableCode",
     "executable_code", "codeExecutionResult", "code_execution_result", "inlineData", "inline_data",
     "fileData", "file_data", "image", "document", "cachePoint", "guardContent", "citationsContent",
@@ -102,31 +110,32 @@ def call_items(data: Any, text: str = "") -> Iterator[dict[str, Any]]:
     [{'name': 'f'}]
     """
     if isinstance(data, dict):
-        if _is_heard(data):
+        if _is_tool_or_user_message(data):
             return
         if "name" in data and data["name"] != "" and is_call(data):
             yield data
             return
-        yield from _inside(data, text)
+        yield from _find_inner_calls(data, text)
     elif isinstance(data, list):
         for item in data:
             if not isinstance(item, (dict, list)):
                 raise ParseError(
-                    f"found {shown(item)} where a call was expected: an object with a name and arguments",
+                    f"found {format_value(item)} where a call was expected: an object with a name "
+                    "and arguments",
                     text=text,
-                    offset=max(text.find(shown(item)), 0),
+                    offset=max(text.find(format_value(item)), 0),
                     code="parse.shape",
                 )
             yield from call_items(item, text)
     else:
         raise ParseError(
-            f"found {shown(data)}, expected a call or a list of calls", text=text, code="parse.shape"
+            f"found {format_value(data)}, expected a call or a list of calls", text=text, code="parse.shape"
         )
 
 
-def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
-    if not _CALLS.isdisjoint(data):
-        lists = [data[key] for key in CALLS if isinstance(data.get(key), list)]
+def _find_inner_calls(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
+    if not _CALL_LIST_KEY_SET.isdisjoint(data):
+        lists = [data[key] for key in CALL_LIST_KEYS if isinstance(data.get(key), list)]
         for items in lists:
             yield from call_items(items, text)
         if lists:
@@ -136,48 +145,49 @@ def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
     if is_call(data):
         yield data
         return
-    if _is_other(data.get("type")) and "role" not in data:
+    if _is_no_call_type(data.get("type")) and "role" not in data:
         return
-    keys = INSIDE if "type" not in data and "toolCallId" not in data else _PARTED
+    keys = CONTAINER_KEYS if "type" not in data and "toolCallId" not in data else _MESSAGE_CONTAINER_KEYS
     structures = [data[key] for key in keys if key in data and _is_structure(data[key])]
     for structure in structures:
         yield from call_items(
             [p for p in structure if not isinstance(p, str)] if isinstance(structure, list) else structure,
             text,
         )
-    if not structures and not _is_side(data):
+    if not structures and not _is_non_call(data):
         yield data
 
 
-_CALLS = frozenset(CALLS)
+_CALL_LIST_KEY_SET = frozenset(CALL_LIST_KEYS)
 
 
-def _is_heard(data: dict[str, Any]) -> bool:
+def _is_tool_or_user_message(data: dict[str, Any]) -> bool:
     """Whether an object is what a tool or a person says: whatever stands in it, it calls nothing."""
-    if "role" in data and _one_of(data["role"], OTHERS):
+    if "role" in data and _is_name_in(data["role"], NON_ASSISTANT_ROLES):
         return True
-    return "type" in data and "role" not in data and _tells(data["type"])
+    return "type" in data and "role" not in data and _is_tool_result_type(data["type"])
 
 
-def _tells(kind: Any) -> bool:
+def _is_tool_result_type(kind: Any) -> bool:
     """Whether the type of a part says that it is what a tool answered."""
     return isinstance(kind, str) and (kind in _ANSWER_TYPES or kind.endswith("_tool_result"))
 
 
-def tool_of(item: dict[str, Any]) -> str | None:
+def tool_of_ui_part(item: dict[str, Any]) -> str | None:
     """The tool that a part of a message of Vercel's UI calls, whose type names it; None for anything else.
 
-    >>> tool_of({"type": "tool-find_room", "toolCallId": "c1", "state": "input-available", "input": {}})
+    >>> tool_of_ui_part(
+    ...     {"type": "tool-find_room", "toolCallId": "c1", "state": "input-available", "input": {}})
     'find_room'
     """
     kind = item.get("type")
     if not isinstance(kind, str) or not kind.startswith("tool-") or "toolCallId" not in item:
         return None
-    named = kind in _NO_CALL_TYPES or key_of_name(item) is not None
+    named = kind in _NO_CALL_TYPES or find_name_key(item) is not None
     return None if named or ("state" not in item and "input" not in item) else kind[5:] or None
 
 
-def _is_other(kind: Any) -> bool:
+def _is_no_call_type(kind: Any) -> bool:
     """Whether the type of a part says that it is no call."""
     return isinstance(kind, str) and (kind in _NO_CALL_TYPES or kind.endswith("_tool_result"))
 
@@ -193,15 +203,15 @@ def calls_no_tool(data: dict[str, Any]) -> bool:
     if "step" not in data:
         return False
     if "tool" in data:
-        return data["tool"] in ("", None) or _is_flag(data["tool"]) or _says_none(data["tool"])
-    return key_of_name(data) is None and data.keys().isdisjoint(_CALLING)
+        return data["tool"] in ("", None) or _is_flag(data["tool"]) or _is_no_tool_text(data["tool"])
+    return find_name_key(data) is None and data.keys().isdisjoint(_CALL_KEYS)
 
 
-_CALLING = frozenset({*ARGUMENT_KEYS, *WRAPPERS, *CALLS, *INSIDE})
-_FLAG = later(r"\s*+(?:\d{1,9}+|true|false|yes|no)\s*+", re.I)
+_CALL_KEYS = frozenset({*ARGUMENT_KEYS, *WRAPPER_KEYS, *CALL_LIST_KEYS, *CONTAINER_KEYS})
+_FLAG = lazy_pattern(r"\s*+(?:\d{1,9}+|true|false|yes|no)\s*+", re.I)
 
 
-_NONE = later(
+_NO_TOOL_TEXT = lazy_pattern(
     r"\s*+(?:(?:null|none|n/?a|no[ _]tools?(?:[ _](?:is |are )?(?:required|needed|used))?)\.?"
     r"|(?:\u4e0d\u9700\u8981|\u65e0\u9700)\u5de5\u5177)\s*+",
     re.I,
@@ -209,9 +219,9 @@ _NONE = later(
 """What stands for a tool in steps that need none; UltraTool's, of both its languages, are among them."""
 
 
-def _says_none(tool: Any) -> bool:
+def _is_no_tool_text(tool: Any) -> bool:
     """Whether what stands for a tool's name says that there is none."""
-    return isinstance(tool, str) and _NONE.fullmatch(tool) is not None
+    return isinstance(tool, str) and _NO_TOOL_TEXT.fullmatch(tool) is not None
 
 
 def _is_flag(tool: Any) -> bool:
@@ -219,48 +229,52 @@ def _is_flag(tool: Any) -> bool:
     return isinstance(tool, int) or (isinstance(tool, str) and _FLAG.fullmatch(tool) is not None)
 
 
-class Among(NamedTuple):
+class CallCandidates(NamedTuple):
     """What of some data may be calls, and notes on what is not."""
 
     data: Any
     notes: list[Diagnostic]
 
 
-def calls_among(data: Any) -> Among:
+def find_call_candidates(data: Any) -> CallCandidates:
     """What of a list may be calls, without words between them and steps that name no tool.
 
-    >>> calls_among(["Let me see.", {"name": "f"}]).data
+    >>> find_call_candidates(["Let me see.", {"name": "f"}]).data
     [{'name': 'f'}]
     """
     if not isinstance(data, list) or not any(isinstance(item, dict) for item in data):
-        return Among(data, [])
-    words = [item for item in data if isinstance(item, str) and not _OPENS.search(item)]
+        return CallCandidates(data, [])
+    words = [item for item in data if isinstance(item, str) and not _CALL_START.search(item)]
     steps = [item for item in data if isinstance(item, dict) and "step" in item and calls_no_tool(item)]
     flags = [step["tool"] for step in steps if _is_flag(step.get("tool"))]
-    bare = [step["step"] for step in steps if "tool" not in step or _says_none(step["tool"])]
+    bare = [step["step"] for step in steps if "tool" not in step or _is_no_tool_text(step["tool"])]
     notes = [
-        Diagnostic("shape.ignored", f"{kind}, not read: {_first(ignored)}", "info")
+        Diagnostic("shape.ignored", f"{kind}, not read: {_format_first_values(ignored)}", "info")
         for kind, ignored in (("words between the calls of a list", words), ("steps without a tool", bare))
         if ignored
     ]
     if flags:
-        message = f"for a tool's name stands a flag that says whether there is one: {_first(flags)}"
+        message = (
+            f"for a tool's name stands a flag that says whether there is one: {_format_first_values(flags)}"
+        )
         notes.append(Diagnostic("shape.flag", message))
     if not (words or bare or flags):
-        return Among(data, [])
+        return CallCandidates(data, [])
     passed = {id(item) for item in (*words, *steps)}
-    return Among([item for item in data if id(item) not in passed], notes)
+    return CallCandidates([item for item in data if id(item) not in passed], notes)
 
 
-_OPENS = later(r"(?m)^\s*+[\[(]?+[^\W\d][\w.]*+\(\s*+\w++\s*+=")
+_CALL_START = lazy_pattern(r"(?m)^\s*+[\[(]?+[^\W\d][\w.]*+\(\s*+\w++\s*+=")
 """A line of a text that is a call: it is not passed over."""
 
 
-def _first(values: list[Any]) -> str:
-    return ", ".join(map(shown, values[:3])) + (f" and {len(values) - 3:,} more" if len(values) > 3 else "")
+def _format_first_values(values: list[Any]) -> str:
+    return ", ".join(map(format_value, values[:3])) + (
+        f" and {len(values) - 3:,} more" if len(values) > 3 else ""
+    )
 
 
-def _one_of(value: Any, names: frozenset[str]) -> bool:
+def _is_name_in(value: Any, names: frozenset[str]) -> bool:
     return isinstance(value, str) and value in names
 
 
@@ -268,40 +282,40 @@ def _is_structure(value: Any) -> bool:
     return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, dict) for v in value))
 
 
-def _is_side(data: dict[str, Any]) -> bool:
+def _is_non_call(data: dict[str, Any]) -> bool:
     """Whether an object of a conversation is something other than a call."""
     return (
         not data
         or "role" in data
         or "from" in data
-        or {key for key, value in data.items() if value is not None} <= PARTS
+        or {key for key, value in data.items() if value is not None} <= PART_KEYS
         or any(data.get(key) is not None for key in ("functionResponse", "function_response", "toolResult"))
         or any(key in data for key in ("finish_reason", "finishReason"))
-        or any(data.get(key) == [] for key in CALLS)
-        or ("action_input" in data and data.get("action") in _FINAL)
+        or any(data.get(key) == [] for key in CALL_LIST_KEYS)
+        or ("action_input" in data and data.get("action") in _FINAL_ACTIONS)
     )
 
 
-def with_results(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
+def assign_recorded_answers(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
     """The calls with the answers that a conversation records: by id, else in order.
 
     An id may be used again: an answer belongs to the nearest call before it that has the id and no answer,
     of several such calls in one message to the first.
 
     >>> conversation = [{"role": "tool", "tool_call_id": "c1", "content": "ok"}]
-    >>> with_results((RawCall("f", label="c1"),), conversation)[0].result
+    >>> assign_recorded_answers((RawCall("f", label="c1"),), conversation)[0].result
     'ok'
     >>> call = {"role": "assistant", "tool_calls": [{"id": "c1", "name": "f"}]}
     >>> answers = [{"role": "tool", "tool_call_id": "c1", "content": text} for text in ("first", "second")]
     >>> twice = [call, answers[0], call, answers[1]]
-    >>> [call.result for call in with_results((RawCall("f", label="c1"),) * 2, twice)]
+    >>> [call.result for call in assign_recorded_answers((RawCall("f", label="c1"),) * 2, twice)]
     ['first', 'second']
     """
     if not isinstance(data, (list, dict)) or not calls:
         return calls
-    conversation = _Conversation([], {})
+    conversation = _ConversationAnswers([], {})
     if isinstance(data, dict) or any("name" not in item for item in data if isinstance(item, dict)):
-        _collect(data, conversation)
+        _collect_answers(data, conversation)
     answers = conversation.answers
     if not any(conversation.calls.values()):  # they stand in words, before all that was answered
         answers = [answer._replace(messages=[0] * len(calls), seen=len(calls)) for answer in answers]
@@ -344,7 +358,7 @@ class Answer(NamedTuple):
     failed: bool = False
 
 
-class _Conversation:
+class _ConversationAnswers:
     """What is gathered of a conversation: the answers of tools, and by id the messages of calls so far."""
 
     __slots__ = ("answers", "calls", "message")
@@ -355,7 +369,7 @@ class _Conversation:
         self.message = 0
 
 
-class _Unanswered:
+class _UnansweredCalls:
     """The calls with one id that wait for an answer, by message."""
 
     __slots__ = ("messages", "places", "seen")
@@ -380,22 +394,22 @@ class _Unanswered:
 
 
 def assign_answers(calls: tuple[RawCall, ...], answers: list[Answer]) -> tuple[RawCall, ...]:
-    """The calls with what tools answered: by id, see :func:`with_results`, else in order."""
+    """The calls with what tools answered: by id, see :func:`assign_recorded_answers`, else in order."""
     if not answers:
         return calls
     answered = list(calls)
-    for position, answer in _by_call(calls, answers).items():
+    for position, answer in _answers_by_call(calls, answers).items():
         answered[position] = replace(answered[position], result=answer.value, has_result=True)
     return tuple(answered)
 
 
-def _by_call(calls: Sequence[RawCall], answers: list[Answer]) -> dict[int, Answer]:
+def _answers_by_call(calls: Sequence[RawCall], answers: list[Answer]) -> dict[int, Answer]:
     """The answers by the positions of their calls; a call that has a result of its own takes none."""
     by_call: dict[int, Answer] = {}
-    unanswered: dict[str | None, _Unanswered] = {}
+    unanswered: dict[str | None, _UnansweredCalls] = {}
     for position, call in enumerate(calls):
         if call.label is not None:
-            unanswered.setdefault(call.label, _Unanswered()).places.append(position)
+            unanswered.setdefault(call.label, _UnansweredCalls()).places.append(position)
     in_order: list[Answer] = []
     for answer in answers:
         if answer.label is None or not unanswered:  # calls in words have no ids
@@ -426,30 +440,32 @@ def failed_calls(data: Any) -> frozenset[int]:
     frozenset({0})
     """
     answers: list[Answer] = []
-    _collect(data, _Conversation(answers, {}))
+    _collect_answers(data, _ConversationAnswers(answers, {}))
     if not any(answer.failed for answer in answers):
         return frozenset()
     calls = [RawCall(_name_of(item), label=_label_of(item)) for item in call_items(data)]
-    return frozenset(position for position, answer in _by_call(calls, answers).items() if answer.failed)
+    return frozenset(
+        position for position, answer in _answers_by_call(calls, answers).items() if answer.failed
+    )
 
 
 def _name_of(item: dict[str, Any]) -> str:
-    inner = next((item[key] for key in WRAPPERS if isinstance(item.get(key), dict)), item)
-    key = key_of_name(inner)
+    inner = next((item[key] for key in WRAPPER_KEYS if isinstance(item.get(key), dict)), item)
+    key = find_name_key(inner)
     return str(inner[key]) if key is not None else ""
 
 
 def _label_of(item: dict[str, Any]) -> str | None:
-    inner = next((item[key] for key in WRAPPERS if isinstance(item.get(key), dict)), item)
+    inner = next((item[key] for key in WRAPPER_KEYS if isinstance(item.get(key), dict)), item)
     ids = (source.get(key) for source in (item, inner) for key in ID_KEYS)
     return next((str(value) for value in ids if isinstance(value, (str, int))), None)
 
 
-def _collect(data: Any, conversation: _Conversation) -> None:
+def _collect_answers(data: Any, conversation: _ConversationAnswers) -> None:
     """Gather the answers of a conversation in their order, and the messages of its calls."""
     if isinstance(data, list):
         for item in data:
-            _collect(item, conversation)
+            _collect_answers(item, conversation)
         return
     if not isinstance(data, dict):
         return
@@ -461,24 +477,26 @@ def _collect(data: Any, conversation: _Conversation) -> None:
         ]
         return
     answer = data
-    for key in _ANSWERED:
+    for key in _ANSWER_WRAPPER_KEYS:
         if key in data and isinstance(data[key], dict):
             answer = data[key]
             break
-    if _is_answer(data, answer):
-        value = next((answer[key] for key in _ANSWERS if key in answer), None)
+    if _is_tool_answer(data, answer):
+        value = next((answer[key] for key in _ANSWER_CONTENT_KEYS if key in answer), None)
         label = next(
-            (str(answer[key]) for key in _ANSWER_IDS if isinstance(answer.get(key), (str, int))), None
+            (str(answer[key]) for key in _ANSWER_ID_KEYS if isinstance(answer.get(key), (str, int))), None
         )
         tool = answer.get("name") if label is None else None
         tool_name = tool if isinstance(tool, str) else None
         messages = conversation.calls.setdefault(label, []) if label is not None else []
         failed = _says_failed(data) or _says_failed(answer)
-        conversation.answers.append(Answer(plain(value), label, messages, len(messages), tool_name, failed))
+        conversation.answers.append(
+            Answer(decode_answer(value), label, messages, len(messages), tool_name, failed)
+        )
         return
-    for key in (*CALLS, *INSIDE):
+    for key in (*CALL_LIST_KEYS, *CONTAINER_KEYS):
         if key in data and _is_structure(data[key]):
-            _collect(data[key], conversation)
+            _collect_answers(data[key], conversation)
     if is_call(data):
         for label in {str(data[key]) for key in ID_KEYS[:-1] if isinstance(data.get(key), (str, int))}:
             conversation.calls.setdefault(label, []).append(conversation.message)
@@ -489,43 +507,43 @@ def _says_failed(answer: dict[str, Any]) -> bool:
     return answer.get("is_error") is True or answer.get("isError") is True or answer.get("status") == "error"
 
 
-def _is_answer(data: dict[str, Any], answer: dict[str, Any]) -> bool:
+def _is_tool_answer(data: dict[str, Any], answer: dict[str, Any]) -> bool:
     if answer is not data:
         return True
     if data.get("role") in ("tool", "function"):
         return "tool_call_id" in data or not any(_is_structure(data.get(key)) for key in ("content", "parts"))
-    return _tells(data.get("type"))
+    return _is_tool_result_type(data.get("type"))
 
 
-def plain(value: Any) -> Any:
+def decode_answer(value: Any) -> Any:
     """An answer as data: text that holds JSON is read, a list of one text part is that text.
 
-    >>> plain([{"type": "text", "text": '{"a": 1}'}])
+    >>> decode_answer([{"type": "text", "text": '{"a": 1}'}])
     {'a': 1}
     """
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
         item = value[0]
         if isinstance(item.get("text"), str):
-            return plain(item["text"])
+            return decode_answer(item["text"])
         if "json" in item:
             return item["json"]
     if isinstance(value, dict) and value.keys() == {"type", "value"}:
         return value["value"]
     if isinstance(value, str) and value[:1] in ("{", "[") and len(value) < 1_000_000:
         try:
-            decoded = whole(value)
+            decoded = decode_whole(value)
         except (ValueError, RecursionError):
             return value
-        return value if nests_past(value, DEFAULT_LIMITS) else decoded
+        return value if is_nested_too_deep(value, DEFAULT_LIMITS) else decoded
     return value
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as JSON, shortened for a message."""
-    return shortened(_encoded(value), 40)
+    return shorten(_encode_json(value), 40)
 
 
-_encoded = json.JSONEncoder(ensure_ascii=False, default=str).encode
+_encode_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 def is_call(item: Any) -> bool:
@@ -534,48 +552,55 @@ def is_call(item: Any) -> bool:
     >>> is_call({"name": "f", "arguments": {}}), is_call({"name": "Ann", "age": 3})
     (True, False)
     """
-    if not isinstance(item, dict) or (not _own_forms and item.keys().isdisjoint(_OF_CALLS)):
+    if not isinstance(item, dict) or (not _user_forms and item.keys().isdisjoint(_CALL_MARKER_KEYS)):
         return False
     few = len(item) == 2 or (len(item) == 3 and "label" in item)
     if few and type(item.get("name")) is str and type(item.get("arguments")) is dict:
         return True  # as most are
-    for key in WRAPPERS:  # loops, not generators: this is asked of every object of every file
-        if key in item and isinstance(item[key], dict) and key_of_name(item[key]):
+    for key in WRAPPER_KEYS:  # loops, not generators: this is asked of every object of every file
+        if key in item and isinstance(item[key], dict) and find_name_key(item[key]):
             return True
-    name = key_of_name(item)
+    name = find_name_key(item)
     for key in ARGUMENT_KEYS if name is not None else ():
         if key in item and key != name and _holds_arguments(item[key]):
-            return not is_definition(item)
-    if _own_forms and _is_own(item):
+            return not is_tool_definition(item)
+    if _user_forms and _is_user_form(item):
         return True
     if name is None:
-        return "toolCallId" in item and tool_of(item) is not None
+        return "toolCallId" in item and tool_of_ui_part(item) is not None
     if name == "task":  # beside arguments a tool's name, alone what an agent was asked
         return False
-    return item.keys() <= {name, *SIDE_KEYS} and "content" not in item and item.get("type") != "function"
+    return (
+        item.keys() <= {name, *CALL_METADATA_KEYS}
+        and "content" not in item
+        and item.get("type") != "function"
+    )
 
 
-_OF_CALLS = frozenset({*WRAPPERS, *NAME_KEYS, "action_input", "toolCallId"})
+_CALL_MARKER_KEYS = frozenset({*WRAPPER_KEYS, *NAME_KEYS, "action_input", "toolCallId"})
 """Keys of which all calls have one, but for those of a user's own form."""
 
-_PLAIN = frozenset({"name", "arguments", "label", "id"})
-_OBJECTS = frozenset({dict, Repeated})
+_PLAIN_CALL_KEYS = frozenset({"name", "arguments", "label", "id"})
+_OBJECT_TYPES = frozenset({dict, RepeatedKeyDict})
 
 
-def is_plain(item: Any) -> bool:
+def is_plain_call(item: Any) -> bool:
     """Whether an object is a call and no more: a name, an object of arguments and perhaps a label.
 
-    >>> is_plain({"name": "f", "arguments": {}, "label": "v1"}), is_plain({"name": "f", "arguments": "{}"})
+    >>> (
+    ...     is_plain_call({"name": "f", "arguments": {}, "label": "v1"}),
+    ...     is_plain_call({"name": "f", "arguments": "{}"})
+    ... )
     (True, False)
     """
-    if type(item) is not dict or not _PLAIN.issuperset(item):
+    if type(item) is not dict or not _PLAIN_CALL_KEYS.issuperset(item):
         return False
     name = item.get("name")
-    return type(name) is str and name != "" and type(item.get("arguments")) in _OBJECTS
+    return type(name) is str and name != "" and type(item.get("arguments")) in _OBJECT_TYPES
 
 
-def plain_label(item: dict[str, Any]) -> str | None:
-    """The label of a call that :func:`is_plain`."""
+def plain_call_label(item: dict[str, Any]) -> str | None:
+    """The label of a call that :func:`is_plain_call`."""
     if len(item) > 2:
         for key in ("id", "label"):
             value = item.get(key)
@@ -586,27 +611,27 @@ def plain_label(item: dict[str, Any]) -> str | None:
     return None
 
 
-_own_forms: dict[str, Callable[[dict[str, Any]], bool]] = {}
+_user_forms: dict[str, Callable[[dict[str, Any]], bool]] = {}
 
 
-def add_form(name: str, fits: Callable[[dict[str, Any]], bool]) -> None:
+def add_call_form(name: str, fits: Callable[[dict[str, Any]], bool]) -> None:
     """Let objects of another form be calls for the rest of this process: those of a user's own row."""
-    _own_forms[name] = fits
+    _user_forms[name] = fits
 
 
-def _is_own(item: dict[str, Any]) -> bool:
-    return any(fits(item) for fits in _own_forms.values())
+def _is_user_form(item: dict[str, Any]) -> bool:
+    return any(fits(item) for fits in _user_forms.values())
 
 
-def is_definition(item: dict[str, Any]) -> bool:
+def is_tool_definition(item: dict[str, Any]) -> bool:
     """Whether an object describes a tool, and calls none.
 
-    >>> is_definition({"name": "f", "parameters": {"type": "object", "properties": {}}})
+    >>> is_tool_definition({"name": "f", "parameters": {"type": "object", "properties": {}}})
     True
     """
     wrapped = item.get("function")
     inner: dict[str, Any] = wrapped if isinstance(wrapped, dict) else item
-    for key in SCHEMAS:
+    for key in SCHEMA_KEYS:
         if key in inner:
             if isinstance(inner[key], dict) and isinstance(inner[key].get("properties"), dict):
                 return True
@@ -616,13 +641,13 @@ def is_definition(item: dict[str, Any]) -> bool:
     )
 
 
-def is_keyed(data: Any) -> bool:
+def is_keyed_call_list(data: Any) -> bool:
     """Whether data is a list of one-key objects, each a name and its arguments.
 
-    >>> is_keyed([{"f": {"a": 1}}, {"g": '{"b": 2}'}]), is_keyed([{"f": 1}])
+    >>> is_keyed_call_list([{"f": {"a": 1}}, {"g": '{"b": 2}'}]), is_keyed_call_list([{"f": 1}])
     (True, False)
     """
-    if not isinstance(data, list) or not data or not all(map(may_be_keyed, data)):
+    if not isinstance(data, list) or not data or not all(map(may_be_keyed_call, data)):
         return False
     for item in data:
         (value,) = item.values()
@@ -634,36 +659,36 @@ def is_keyed(data: Any) -> bool:
     return True
 
 
-def may_be_keyed(item: Any) -> bool:
+def may_be_keyed_call(item: Any) -> bool:
     """Whether an object has one key, which may be a tool's name."""
-    return isinstance(item, dict) and len(item) == 1 and "" not in item and _TAKEN.isdisjoint(item)
+    return isinstance(item, dict) and len(item) == 1 and "" not in item and _RESERVED_KEYS.isdisjoint(item)
 
 
-_TAKEN = frozenset({
+_RESERVED_KEYS = frozenset({
     "function", "function_call", "functionCall", "toolUse", "tool_calls", "calls", "error", "schema",
     "message", "messages", "response", "result", "arguments", "parameters", "functionResponse", "toolResult",
     "promptFeedback", "prompt_feedback", "modelOutput", "raw_item",
 })  # fmt: skip
 
 
-def key_of_name(item: dict[str, Any]) -> str | None:
+def find_name_key(item: dict[str, Any]) -> str | None:
     """The key under which an object has its tool's name; None where it has none."""
     for key in NAME_KEYS:
         if key in item and isinstance(item[key], str):
             return key
     if "action_input" in item and isinstance(item.get("action"), str):  # the JSON form of ReAct
-        return "action" if item["action"] not in _FINAL else None
+        return "action" if item["action"] not in _FINAL_ACTIONS else None
     return None
 
 
 def _holds_arguments(value: Any) -> bool:
     kind = type(value)
-    return kind is dict or kind is str or kind is Repeated or kind is list or value is None
+    return kind is dict or kind is str or kind is RepeatedKeyDict or kind is list or value is None
 
 
 # ----------------------------------------------------------------------
 # What tools answered, as conversations and traces record it: bounded as arguments are, repeats noted.
-def checked(raw: RawPlan, limits: Limits) -> RawPlan:
+def resolve_repeated_keys(raw: RawPlan, limits: Limits) -> RawPlan:
     """A plan whose answers hold no repeated key any more: the last value counts, and a note says so.
 
     Args:
@@ -674,33 +699,33 @@ def checked(raw: RawPlan, limits: Limits) -> RawPlan:
         LimitError: an answer nests too deeply.
 
     >>> from planner_eval.plan.model import RawCall
-    >>> answer = Repeated([("a", 1), ("a", 2)])
-    >>> done = checked(RawPlan((RawCall("f", result=answer, has_result=True),)), Limits())
+    >>> answer = RepeatedKeyDict([("a", 1), ("a", 2)])
+    >>> done = resolve_repeated_keys(RawPlan((RawCall("f", result=answer, has_result=True),)), Limits())
     >>> type(done.calls[0].result), done.notes[0].message
     (<class 'dict'>, 'an object in the result of call 1 gives a key twice; the last value counts')
     """
     calls = list(raw.calls)
     notes = []
     for i, call in enumerate(raw.calls):
-        if call.has_result and _repeats(call.result, i, limits):
+        if call.has_result and _has_repeated_key(call.result, i, limits):
             message = f"an object in the result of call {i + 1} gives a key twice; the last value counts"
             notes.append(Diagnostic("value.duplicate", message, "error", i))
             calls[i] = replace(call, result=fold(call.result, lambda leaf: leaf))
     return raw._replace(calls=tuple(calls), notes=(*raw.notes, *notes)) if notes else raw
 
 
-_HOLD = frozenset({list, dict, Repeated})
+_CONTAINER_TYPES = frozenset({list, dict, RepeatedKeyDict})
 
 
-def _repeats(answer: Any, call: int, limits: Limits) -> bool:
+def _has_repeated_key(answer: Any, call: int, limits: Limits) -> bool:
     """Whether an object in an answer repeats a key; level by level, for answers are large and hostile."""
     repeats = False
-    level, depth = [answer] if type(answer) in _HOLD else [], 0
+    level, depth = [answer] if type(answer) in _CONTAINER_TYPES else [], 0
     while level:
         if depth > limits.depth:
             raise LimitError(f"the result of call {call + 1} nests deeper than {limits.depth} levels")
-        repeats = repeats or Repeated in map(type, level)
+        repeats = repeats or RepeatedKeyDict in map(type, level)
         inside = [item if type(item) is list else item.values() for item in level]
-        level = [value for values in inside for value in values if type(value) in _HOLD]
+        level = [value for values in inside for value in values if type(value) in _CONTAINER_TYPES]
         depth += 1
     return repeats

@@ -8,8 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.plan.model import Diagnostic, Plan, RawCall
-from planner_eval.reading.dialects.conversations.spans import attributes_of, call_of_span, spans_in, unquoted
-from planner_eval.reading.dialects.references import Written
+from planner_eval.reading.dialects.conversations.spans import (
+    attributes_of,
+    call_of_span,
+    decode_attribute,
+    spans_in,
+)
+from planner_eval.reading.dialects.references import WrittenPlan
 
 
 def tool_spans(data: Any) -> Iterator[dict[str, Any]]:
@@ -19,7 +24,7 @@ def tool_spans(data: Any) -> Iterator[dict[str, Any]]:
     ['f']
     """
     for item in spans_in(data):
-        if unquoted(attributes_of(item).get("mlflow.spanType")) == "TOOL":
+        if decode_attribute(attributes_of(item).get("mlflow.spanType")) == "TOOL":
             yield item
 
 
@@ -40,9 +45,9 @@ def tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> R
         position,
         notes,
         name=str(item.get("name", "")),
-        arguments=unquoted(attributes.get("mlflow.spanInputs")),
-        result=unquoted(output),
-        label=unquoted(attributes.get("tool_call_id")),
+        arguments=decode_attribute(attributes.get("mlflow.spanInputs")),
+        result=decode_attribute(output),
+        label=decode_attribute(attributes.get("tool_call_id")),
     )
     return replace(call, has_result=output is not None)  # null is an answer: it is written as text
 
@@ -50,7 +55,7 @@ def tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> R
 def write_tools(plan: Plan) -> str:
     """A trace of a span a call."""
     spans = []
-    for i, call in enumerate(Written(plan).calls):
+    for i, call in enumerate(WrittenPlan(plan).calls):
         attributes = {
             "mlflow.spanType": '"TOOL"',
             "mlflow.spanInputs": json.dumps(call.arguments, ensure_ascii=False),

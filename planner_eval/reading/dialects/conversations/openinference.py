@@ -7,8 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from planner_eval.plan.model import Diagnostic, Plan, RawCall
-from planner_eval.reading.dialects.conversations.spans import call_of_span, inside, spans_in, tree
-from planner_eval.reading.dialects.references import Written
+from planner_eval.reading.dialects.conversations.spans import (
+    call_of_span,
+    nest_attributes,
+    spans_in,
+    value_at_path,
+)
+from planner_eval.reading.dialects.references import WrittenPlan
 
 
 def tool_spans(data: Any) -> Iterator[dict[str, Any]]:
@@ -19,11 +24,14 @@ def tool_spans(data: Any) -> Iterator[dict[str, Any]]:
     ['f']
     """
     for item in spans_in(data):
-        if "attributes" in item and inside(tree(item), "openinference", "span", "kind") == "TOOL":
+        if (
+            "attributes" in item
+            and value_at_path(nest_attributes(item), "openinference", "span", "kind") == "TOOL"
+        ):
             yield item
 
 
-_HIDDEN = "__REDACTED__"
+_REDACTED = "__REDACTED__"
 """What OpenInference writes in place of what users hide (OPENINFERENCE_HIDE_INPUTS and its like)."""
 
 
@@ -38,25 +46,28 @@ def tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> R
     Raises:
         ParseError: its arguments are no object.
     """
-    attributes = tree(item)
+    attributes = nest_attributes(item)
     arguments, result = (
-        None if value == _HIDDEN else value
-        for value in (inside(attributes, "input", "value"), inside(attributes, "output", "value"))
+        None if value == _REDACTED else value
+        for value in (
+            value_at_path(attributes, "input", "value"),
+            value_at_path(attributes, "output", "value"),
+        )
     )
     label = next(
         (
-            inside(attributes, *keys)
+            value_at_path(attributes, *keys)
             for keys in (("tool", "id"), ("tool_call", "id"))
-            if inside(attributes, *keys)
+            if value_at_path(attributes, *keys)
         ),
         None,
     )
     # LangChain's instrumentation writes no arguments where a tool takes none, and the answer beside them.
-    hidden = result is None or inside(attributes, "input", "value") == _HIDDEN
+    hidden = result is None or value_at_path(attributes, "input", "value") == _REDACTED
     return call_of_span(
         position,
         notes,
-        name=str(inside(attributes, "tool", "name") or item.get("name") or ""),
+        name=str(value_at_path(attributes, "tool", "name") or item.get("name") or ""),
         arguments=arguments,
         result=result,
         label=label,
@@ -67,7 +78,7 @@ def tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> R
 def write_tools(plan: Plan) -> str:
     """A span a call, as JSON lines."""
     lines = []
-    for i, call in enumerate(Written(plan).calls):
+    for i, call in enumerate(WrittenPlan(plan).calls):
         attributes = {
             "openinference.span.kind": "TOOL",
             "tool.name": call.name,

@@ -8,33 +8,34 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import loads
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Limits
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall
-from planner_eval.reading.dialects.conversations.messages import plain
+from planner_eval.reading.dialects.conversations.messages import decode_answer
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
 
 # ----------------------------------------------------------------------
 # Spans of traces: the objects among them, their attributes, and what a model said in them.
-DEPTH = 12
+MAX_TRACE_DEPTH = 12
 """How deep a trace nests its spans: resource, scope, span, attribute and some to spare."""
 
 
-def objects(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+def trace_objects(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     """The objects of a trace at any depth, outermost first."""
-    if depth > DEPTH:
+    if depth > MAX_TRACE_DEPTH:
         return
     if isinstance(data, list):
         for item in data:
-            yield from objects(item, depth + 1)
+            yield from trace_objects(item, depth + 1)
     elif isinstance(data, dict):
         yield data
-        for key in _HELD:
+        for key in _SPAN_HOLDER_KEYS:
             if isinstance(data.get(key), (list, dict)):
-                yield from objects(data[key], depth + 1)
+                yield from trace_objects(data[key], depth + 1)
 
 
-_HELD = ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "data", "children", "items",
+_SPAN_HOLDER_KEYS = ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "data",
+    "children", "items",
     "traces")  # fmt: skip
 """Keys under which spans stand, in the files of exporters and in what is built of them."""
 
@@ -47,10 +48,10 @@ def spans_in(data: Any) -> list[dict[str, Any]]:
     """
     met: set[tuple[str | None, str]] = set()
     spans = []
-    for item in spans_written(data):
-        name = plain_id(id_of(item))
+    for item in exported_spans(data):
+        name = normalize_id(id_of(item))
         if name is not None:
-            key = plain_id(trace_of(item)), name
+            key = normalize_id(trace_id_of(item)), name
             if key in met:
                 continue
             met.add(key)
@@ -58,24 +59,24 @@ def spans_in(data: Any) -> list[dict[str, Any]]:
     return spans
 
 
-def spans_written(data: Any) -> Iterator[dict[str, Any]]:
+def exported_spans(data: Any) -> Iterator[dict[str, Any]]:
     """The spans of a trace as they were exported, each as often as that was."""
-    for item in objects(data):
-        if "span_data" in item or ("attributes" in item and item.keys().isdisjoint(_HELD)):
+    for item in trace_objects(data):
+        if "span_data" in item or ("attributes" in item and item.keys().isdisjoint(_SPAN_HOLDER_KEYS)):
             yield item
 
 
-def plain_id(name: str | None) -> str | None:
+def normalize_id(name: str | None) -> str | None:
     """What the id of a trace or a span is compared as: exporters write one with 0x or without, in any case.
 
-    >>> plain_id("0x00F067AA0BA902B7"), plain_id("Trip-7")
+    >>> normalize_id("0x00F067AA0BA902B7"), normalize_id("Trip-7")
     ('00f067aa0ba902b7', 'Trip-7')
     """
-    match = None if name is None else _NUMBER.fullmatch(name)
+    match = None if name is None else _HEX_ID.fullmatch(name)
     return name if match is None else match[1].lower()
 
 
-_NUMBER = later(r"(?:0[xX])?((?:[0-9a-fA-F]{16}){1,2})")
+_HEX_ID = lazy_pattern(r"(?:0[xX])?((?:[0-9a-fA-F]{16}){1,2})")
 """An id of 8 or 16 bytes."""
 
 
@@ -95,73 +96,73 @@ def parent_of(item: dict[str, Any]) -> str | None:
     >>> parent_of({"parentSpanId": "a1"}), parent_of({"parentSpanId": ""})
     ('a1', None)
     """
-    parent = next((item[key] for key in _PARENTS if item.get(key)), None)
+    parent = next((item[key] for key in _PARENT_KEYS if item.get(key)), None)
     return parent if isinstance(parent, str) and parent.strip("0") else None
 
 
-_PARENTS = ("parentSpanId", "parent_span_id", "parent_id", "parentId")
+_PARENT_KEYS = ("parentSpanId", "parent_span_id", "parent_id", "parentId")
 
 
-def linked(spans: list[dict[str, Any]]) -> bool:
+def are_linked(spans: list[dict[str, Any]]) -> bool:
     """Whether a span among some ran inside another of them: they are runs, and no list of models' answers."""
-    span_ids = {plain_id(id_of(span)) for span in spans} - {None}
-    return any(plain_id(parent_of(span)) in span_ids for span in spans)
+    span_ids = {normalize_id(id_of(span)) for span in spans} - {None}
+    return any(normalize_id(parent_of(span)) in span_ids for span in spans)
 
 
-def asks_nothing(spans: list[dict[str, Any]]) -> bool:
+def have_no_call_requests(spans: list[dict[str, Any]]) -> bool:
     """Whether spans certainly say nothing of a call: no model's answer in them may ask for one.
 
-    >>> asks_nothing([{"attributes": {"gen_ai.operation.name": "chat"}}])
+    >>> have_no_call_requests([{"attributes": {"gen_ai.operation.name": "chat"}}])
     True
-    >>> asks_nothing([{"attributes": {"mlflow.spanOutputs": '{"tool_calls": []}'}}])
+    >>> have_no_call_requests([{"attributes": {"mlflow.spanOutputs": '{"tool_calls": []}'}}])
     False
     """
-    return all(_ASKED.search(text) is None for span in spans for text in texts(span))
+    return all(_CALL_REQUEST.search(text) is None for span in spans for text in span_texts(span))
 
 
-_ASKED = later(r"tool[_.]?calls?|function_?calls?|tool_?use", re.I)
+_CALL_REQUEST = lazy_pattern(r"tool[_.]?calls?|function_?calls?|tool_?use", re.I)
 """What stands in the answers of all models' APIs that ask for a tool."""
 
 
-def texts(data: Any, depth: int = 0) -> Iterator[str]:
+def span_texts(data: Any, depth: int = 0) -> Iterator[str]:
     """The keys and texts of a span, at any depth."""
-    if depth > DEPTH:
+    if depth > MAX_TRACE_DEPTH:
         return
     if isinstance(data, str):
         yield data
     elif isinstance(data, list):
         for item in data:
-            yield from texts(item, depth + 1)
+            yield from span_texts(item, depth + 1)
     elif isinstance(data, dict):
         for key, value in data.items():
             yield key
-            yield from texts(value, depth + 1)
+            yield from span_texts(value, depth + 1)
 
 
-def agents_run(items: list[dict[str, Any]]) -> bool:
+def has_agent_run(items: list[dict[str, Any]]) -> bool:
     """Whether an agent's run is among the spans of traces, or what the Agents SDK exports before them.
 
-    >>> agents_run([{"name": "a", "attributes": {"gen_ai.operation.name": "invoke_agent"}}])
+    >>> has_agent_run([{"name": "a", "attributes": {"gen_ai.operation.name": "invoke_agent"}}])
     True
     """
-    return any(_is_agent(item) or item.get("object") == "trace" for item in objects(items))
+    return any(_is_agent(item) or item.get("object") == "trace" for item in trace_objects(items))
 
 
 def _is_agent(span: dict[str, Any]) -> bool:
     data = span.get("span_data")
     if isinstance(data, dict):
         return data.get("type") == "agent"
-    attributes = tree(span) if "attributes" in span else None
+    attributes = nest_attributes(span) if "attributes" in span else None
     return bool(
-        inside(attributes, "gen_ai", "operation", "name") == "invoke_agent"
-        or inside(attributes, "openinference", "span", "kind") == "AGENT"
-        or unquoted(inside(attributes, "mlflow", "spanType")) == "AGENT"
+        value_at_path(attributes, "gen_ai", "operation", "name") == "invoke_agent"
+        or value_at_path(attributes, "openinference", "span", "kind") == "AGENT"
+        or decode_attribute(value_at_path(attributes, "mlflow", "spanType")) == "AGENT"
     )
 
 
-def in_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def sort_by_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The spans by their start where all say it alike; exporters write spans when they end."""
-    for key in STARTS:
+    for key in START_TIME_KEYS:
         starts = [item.get(key) for item in items]
         if items and all(isinstance(s, str) for s in starts):
             return sorted(items, key=lambda item: (len(item[key]) if item[key].isdigit() else 0, item[key]))
@@ -170,7 +171,7 @@ def in_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return items
 
 
-STARTS = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "started_at", "startTime")
+START_TIME_KEYS = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "started_at", "startTime")
 """Keys under which exporters write when a span began."""
 
 
@@ -225,15 +226,15 @@ def call_of_span(
         name,
         read_arguments(arguments or {}, position),
         label=str(label) if label is not None else None,
-        result=plain(told(result)),
+        result=decode_answer(unwrap_tool_output(result)),
         has_result=result is not None,
     )
 
 
-def told(result: Any) -> Any:
+def unwrap_tool_output(result: Any) -> Any:
     """What a tool answered, out of LangChain's message around it.
 
-    >>> told({"type": "tool", "data": {"content": "1.09", "tool_call_id": "c1"}})
+    >>> unwrap_tool_output({"type": "tool", "data": {"content": "1.09", "tool_call_id": "c1"}})
     '1.09'
     """
     return message["content"] if (message := tool_message(result)) is not None else result
@@ -244,7 +245,7 @@ def tool_message(result: Any) -> dict[str, Any] | None:
     if isinstance(result, str):
         if '"tool_call_id"' not in result or result.lstrip()[:1] != "{":
             return None
-        result = unquoted(result.lstrip())
+        result = decode_attribute(result.lstrip())
     inner = result.get("data", result.get("kwargs")) if isinstance(result, dict) else None
     message = inner if isinstance(inner, dict) else result
     return (
@@ -252,16 +253,16 @@ def tool_message(result: Any) -> dict[str, Any] | None:
     )
 
 
-def tree(item: dict[str, Any]) -> dict[str, Any]:
+def nest_attributes(item: dict[str, Any]) -> dict[str, Any]:
     """A span's attributes as objects in objects; some exporters write ``{"a.b": 1}`` for ``{"a": {"b": 1}}``.
 
-    >>> tree({"attributes": {"llm.output_messages.0.message.role": "assistant"}})
+    >>> nest_attributes({"attributes": {"llm.output_messages.0.message.role": "assistant"}})
     {'llm': {'output_messages': {'0': {'message': {'role': 'assistant'}}}}}
     """
     nested: dict[str, Any] = {}
     for key, value in attributes_of(item).items():
         node = nested
-        *parents, last = key.split(".")[:DEPTH]
+        *parents, last = key.split(".")[:MAX_TRACE_DEPTH]
         for step in parents:
             inner = node.setdefault(step, {})
             if not isinstance(inner, dict):
@@ -272,13 +273,13 @@ def tree(item: dict[str, Any]) -> dict[str, Any]:
     return nested
 
 
-def unquoted(value: Any) -> Any:
+def decode_attribute(value: Any) -> Any:
     """An attribute that MLflow wrote as JSON: what the text says, or the text itself.
 
-    >>> unquoted('"TOOL"'), unquoted("TOOL"), unquoted('{"a": 1}')
+    >>> decode_attribute('"TOOL"'), decode_attribute("TOOL"), decode_attribute('{"a": 1}')
     ('TOOL', 'TOOL', {'a': 1})
     """
-    if not isinstance(value, str) or (value[:1] not in ('"', "{", "[") and value not in _CONSTANTS):
+    if not isinstance(value, str) or (value[:1] not in ('"', "{", "[") and value not in _JSON_CONSTANTS):
         return value
     try:
         values = loads(value, Limits())
@@ -287,23 +288,23 @@ def unquoted(value: Any) -> Any:
     return values[0] if len(values) == 1 else value
 
 
-_CONSTANTS = ("null", "true", "false")
+_JSON_CONSTANTS = ("null", "true", "false")
 
 
-def inside(data: Any, *keys: str) -> Any:
+def value_at_path(data: Any, *keys: str) -> Any:
     """What stands at the end of a way of keys; None where nothing does."""
     for step in keys:
         data = data.get(step) if isinstance(data, dict) else None
     return data
 
 
-def tools_run(items: list[dict[str, Any]]) -> bool:
+def has_tool_run(items: list[dict[str, Any]]) -> bool:
     """Whether spans of the tools' runs are among the spans of a trace.
 
-    >>> tools_run([{"name": "execute_tool f", "attributes": {}}, {"name": "chat", "attributes": {}}])
+    >>> has_tool_run([{"name": "execute_tool f", "attributes": {}}, {"name": "chat", "attributes": {}}])
     True
     """
-    return any(_is_tool(span) for span in objects(items))
+    return any(_is_tool(span) for span in trace_objects(items))
 
 
 def _is_tool(span: dict[str, Any]) -> bool:
@@ -312,11 +313,11 @@ def _is_tool(span: dict[str, Any]) -> bool:
         return data.get("type") == "function"
     if "attributes" not in span:
         return False
-    attributes = tree(span)
+    attributes = nest_attributes(span)
     return (
-        inside(attributes, "gen_ai", "operation", "name") == "execute_tool"
-        or inside(attributes, "openinference", "span", "kind") == "TOOL"
-        or unquoted(inside(attributes, "mlflow", "spanType")) == "TOOL"
+        value_at_path(attributes, "gen_ai", "operation", "name") == "execute_tool"
+        or value_at_path(attributes, "openinference", "span", "kind") == "TOOL"
+        or decode_attribute(value_at_path(attributes, "mlflow", "spanType")) == "TOOL"
         or str(span.get("name")).startswith("execute_tool ")
     )
 
@@ -327,24 +328,24 @@ def is_span(item: dict[str, Any]) -> bool:
     >>> is_span({"name": "execute_tool f", "attributes": {}}), is_span({"name": "f", "args": {}})
     (True, False)
     """
-    if _SPANS.isdisjoint(item):
+    if _SPAN_KEYS.isdisjoint(item):
         data = item.get("data")
         return item.get("object") == "trace" or (
             isinstance(data, dict) and "info" in item and isinstance(data.get("spans"), list)
         )
-    return any(isinstance(item.get(key), (dict, list)) for key in _SPANS) and "calls" not in item
+    return any(isinstance(item.get(key), (dict, list)) for key in _SPAN_KEYS) and "calls" not in item
 
 
-_SPANS = frozenset(
+_SPAN_KEYS = frozenset(
     {"attributes", "span_data", "resourceSpans", "resource_spans", "scopeSpans", "scope_spans"}
 )
 
 
-SIGNED = ('"attributes"', '"span_data"', '"resourceSpans"', '"resource_spans"')
+QUOTED_SPAN_KEYS = ('"attributes"', '"span_data"', '"resourceSpans"', '"resource_spans"')
 """What stands in the text of each trace: most texts are none, and are not decoded to know that."""
 
 
-def trace_of(item: dict[str, Any]) -> str | None:
+def trace_id_of(item: dict[str, Any]) -> str | None:
     """The trace that a span belongs to; None where it does not say."""
     context = item.get("context")
     inner = context.get("trace_id") if isinstance(context, dict) else None
@@ -356,7 +357,7 @@ def trace_of(item: dict[str, Any]) -> str | None:
 
 # ----------------------------------------------------------------------
 # Spans taken apart by the traces that they belong to.
-def by_trace(items: Iterable[dict[str, Any]]) -> dict[str | None, list[dict[str, Any]]]:
+def group_by_trace(items: Iterable[dict[str, Any]]) -> dict[str | None, list[dict[str, Any]]]:
     """Spans by the trace that they belong to, in the order in which the traces are met.
 
     Args:
@@ -365,36 +366,36 @@ def by_trace(items: Iterable[dict[str, Any]]) -> dict[str | None, list[dict[str,
     Returns:
         The spans of each trace by its id as it is first written.
 
-    >>> list(by_trace([{"traceId": "a", "attributes": {}}, {"traceId": "b", "attributes": {}}]))
+    >>> list(group_by_trace([{"traceId": "a", "attributes": {}}, {"traceId": "b", "attributes": {}}]))
     ['a', 'b']
     """
     traces: dict[str | None, list[dict[str, Any]]] = {}
     names: dict[str | None, str | None] = {}
     for item in items:
-        own = _own_name(item)
+        own = _mlflow_trace_id(item)
         for span in spans_in(item) or [item]:
-            name = trace_of(span) if own is None else own
-            traces.setdefault(names.setdefault(plain_id(name), name), []).append(span)
+            name = trace_id_of(span) if own is None else own
+            traces.setdefault(names.setdefault(normalize_id(name), name), []).append(span)
     return traces
 
 
-def _objects_in(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+def _flatten_objects(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     """The objects of lists in lists."""
     if isinstance(data, dict):
         yield data
-    elif isinstance(data, list) and depth <= DEPTH:
+    elif isinstance(data, list) and depth <= MAX_TRACE_DEPTH:
         for item in data:
-            yield from _objects_in(item, depth + 1)
+            yield from _flatten_objects(item, depth + 1)
 
 
-def _own_name(item: dict[str, Any]) -> str | None:
+def _mlflow_trace_id(item: dict[str, Any]) -> str | None:
     """The id under which MLflow shows a trace, which is not that of its spans."""
     info = item.get("info")
     named = info.get("trace_id") if isinstance(info, dict) else None
     return named if isinstance(named, str) and named else None
 
 
-def refuse_several(data: Any) -> None:
+def refuse_several_runs(data: Any) -> None:
     """Calls of different runs are no plan together, and say nothing of each other.
 
     Args:
@@ -404,12 +405,12 @@ def refuse_several(data: Any) -> None:
         ParseError: its spans are of several traces.
 
     >>> span = {"name": "execute_tool f", "attributes": {}}
-    >>> refuse_several([span | {"traceId": "a"}, span | {"traceId": "b"}])
+    >>> refuse_several_runs([span | {"traceId": "a"}, span | {"traceId": "b"}])
     Traceback (most recent call last):
     planner_eval.base.errors.ParseError: found spans of 2 traces, expected those of one: runs are no plan \
 together; in a file of spans alone each trace is a record
     """
-    traces = by_trace(item for item in _objects_in(data) if spans_in(item))
+    traces = group_by_trace(item for item in _flatten_objects(data) if spans_in(item))
     count = len(traces.keys() - {None})  # one that does not say its own may be of any
     if count > 1:
         raise ParseError(
@@ -431,21 +432,27 @@ def messages_of(items: list[dict[str, Any]]) -> list[Any] | None:
     [{'role': 'assistant', 'parts': []}]
     """
     for item in items:
-        if not item.keys().isdisjoint(SIGNS):
+        if not item.keys().isdisjoint(TRACE_KEYS):
             break
     else:
         return None
-    spans = in_time([span for span in objects(items) if "attributes" in span])
-    trees = [tree(span) for span in spans]
-    if tools_run(items):
+    spans = sort_by_time([span for span in trace_objects(items) if "attributes" in span])
+    trees = [nest_attributes(span) for span in spans]
+    if has_tool_run(items):
         return None
     messages: list[Any] = []
     heard: list[Any] = []
     for span, attributes in zip(spans, trees, strict=True):
-        output, before = _said(attributes), _listed(inside(attributes, "gen_ai", "input", "messages"))
+        output, before = (
+            _opentelemetry_messages(attributes),
+            _read_list(value_at_path(attributes, "gen_ai", "input", "messages")),
+        )
         if output is None:
-            output, before = _inferred(attributes, "output_messages"), _inferred(attributes, "input_messages")
-        if output is None and inside(attributes, "openinference", "span", "kind") == "LLM":
+            output, before = (
+                _openinference_messages(attributes, "output_messages"),
+                _openinference_messages(attributes, "input_messages"),
+            )
+        if output is None and value_at_path(attributes, "openinference", "span", "kind") == "LLM":
             status = span.get("status")
             if isinstance(status, dict) and "ERROR" in str(status.get("status_code", status.get("code"))):
                 output = [{"error": status.get("description") or status.get("message") or "status ERROR"}]
@@ -457,57 +464,64 @@ def messages_of(items: list[dict[str, Any]]) -> list[Any] | None:
     return [*messages, *heard] if messages else None
 
 
-SIGNS = frozenset({"attributes", "resourceSpans", "scopeSpans", "spans", "data"})
+TRACE_KEYS = frozenset({"attributes", "resourceSpans", "scopeSpans", "spans", "data"})
 """Keys of which the objects of all traces have one."""
 
 
-def _said(attributes: dict[str, Any]) -> list[Any] | None:
+def _opentelemetry_messages(attributes: dict[str, Any]) -> list[Any] | None:
     """The messages of OpenTelemetry's span of a model, in today's attribute or in the older numbered ones."""
-    messages = _listed(inside(attributes, "gen_ai", "output", "messages"))
-    older = inside(attributes, "gen_ai", "completion")
+    messages = _read_list(value_at_path(attributes, "gen_ai", "output", "messages"))
+    older = value_at_path(attributes, "gen_ai", "completion")
     if messages is None and isinstance(older, dict):
         messages = [
-            {**message, "tool_calls": _listed(message.get("tool_calls")) or []}
+            {**message, "tool_calls": _read_list(message.get("tool_calls")) or []}
             for message in older.values()
             if isinstance(message, dict)
         ]
     return messages
 
 
-def _inferred(attributes: dict[str, Any], key: str) -> list[Any] | None:
+def _openinference_messages(attributes: dict[str, Any], key: str) -> list[Any] | None:
     """The messages of OpenInference's span of a model."""
-    entries = _listed(inside(attributes, "llm", key))
+    entries = _read_list(value_at_path(attributes, "llm", key))
     if entries is None:
         return None
-    return [_message(inside(entry, "message") or entry) for entry in entries if isinstance(entry, dict)]
+    return [
+        _message(value_at_path(entry, "message") or entry) for entry in entries if isinstance(entry, dict)
+    ]
 
 
 def _message(entry: Any) -> dict[str, Any]:
-    message = _nested(entry) if isinstance(entry, dict) else {}
-    calls = [inside(entry, "tool_call") or entry for entry in _listed(message.get("tool_calls")) or ()]
-    contents = [inside(entry, "message_content") or entry for entry in _listed(message.get("contents")) or ()]
+    message = _nest_keys(entry) if isinstance(entry, dict) else {}
+    calls = [
+        value_at_path(entry, "tool_call") or entry for entry in _read_list(message.get("tool_calls")) or ()
+    ]
+    contents = [
+        value_at_path(entry, "message_content") or entry
+        for entry in _read_list(message.get("contents")) or ()
+    ]
     plain_message: dict[str, Any] = {
         key: message[key] for key in ("role", "content", "tool_call_id", "name") if key in message
     }
     if contents and "content" not in plain_message:
         plain_message["content"] = contents
     if calls:
-        plain_message["tool_calls"] = [_nested(call) if isinstance(call, dict) else call for call in calls]
+        plain_message["tool_calls"] = [_nest_keys(call) if isinstance(call, dict) else call for call in calls]
     if isinstance(message.get("function_call_name"), str):
         arguments = message.get("function_call_arguments_json", "")
         plain_message["function_call"] = {"name": message["function_call_name"], "arguments": arguments}
     return plain_message
 
 
-def _nested(flat: dict[str, Any]) -> dict[str, Any]:
+def _nest_keys(flat: dict[str, Any]) -> dict[str, Any]:
     """An object whose keys may be ways: ``{"function.name": "f"}``, and may begin with what it is."""
-    nested = tree({"attributes": flat})
+    nested = nest_attributes({"attributes": flat})
     return next(
         (nested[key] for key in ("message", "tool_call") if isinstance(nested.get(key), dict)), nested
     )
 
 
-def _listed(value: Any) -> list[Any] | None:
+def _read_list(value: Any) -> list[Any] | None:
     """A list, written as one, as an object of numbers or as JSON text; None where it is none of them."""
     if isinstance(value, str):
         try:

@@ -8,28 +8,28 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.json_text import Places
+from planner_eval.base.json_text import ObjectSpans
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
 from planner_eval.reading.dialects.conversations import mlflow
-from planner_eval.reading.dialects.conversations.messages import Answer, assign_answers, plain
+from planner_eval.reading.dialects.conversations.messages import Answer, assign_answers, decode_answer
 from planner_eval.reading.dialects.conversations.openinference import tool_call, tool_spans, write_tools
 from planner_eval.reading.dialects.conversations.spans import (
-    asks_nothing,
+    are_linked,
     attributes_of,
     call_of_span,
-    in_time,
-    inside,
-    linked,
+    has_tool_run,
+    have_no_call_requests,
+    nest_attributes,
     read_arguments,
-    refuse_several,
+    refuse_several_runs,
+    sort_by_time,
     spans_in,
-    tools_run,
-    tree,
+    value_at_path,
 )
 from planner_eval.reading.dialects.dialect import Data, Dialect
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
-from planner_eval.reading.dialects.references import Written, refuse_references
+from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
 from planner_eval.reading.dialects.table import Wrapper, json_dialect
 
 
@@ -37,17 +37,17 @@ def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row whose shape is one of the kinds of traces."""
     find, call_of, write = _KINDS[row.shape]
 
-    def read_data(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
+    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None) -> RawPlan:
         notes: list[Diagnostic] = []
-        if row.shape in _SIGNS:
-            refuse_several(data)
-        items = in_time(list(find(data)))
+        if row.shape in _FRAMEWORK_SPAN_CHECKS:
+            refuse_several_runs(data)
+        items = sort_by_time(list(find(data)))
         check_calls(len(items), limits)
         calls = tuple(call_of(item, i, notes) for i, item in enumerate(items))
-        if not calls and not _known(row.shape, data):
+        if not calls and not _is_run_without_calls(row.shape, data):
             raise ParseError(f"found no {row.title.split(':')[0]}", code="parse.shape", dialect=row.name)
         if row.shape == "mcp":
-            calls = _answered(calls, data)
+            calls = _assign_answers(calls, data)
         return RawPlan(calls, None, tuple(notes))
 
     def write_plan(plan: Plan) -> str:
@@ -56,7 +56,9 @@ def dialect(row: Wrapper) -> Dialect:
 
     def fits(data: Data) -> str | None:
         return (
-            "a trace's spans" if next(find(data.value), None) is not None else _empty(row.shape, data.value)
+            "a trace's spans"
+            if next(find(data.value), None) is not None
+            else _find_no_tool_reason(row.shape, data.value)
         )
 
     return json_dialect(row, read_data, write_plan, placed=False, fits=fits)
@@ -72,30 +74,34 @@ def spans_of(dialect: str | None, data: Any) -> list[dict[str, Any]]:
     >>> [span["name"] for span in spans_of("opentelemetry", [{"name": "execute_tool f", "attributes": {}}])]
     ['execute_tool f']
     """
-    return in_time(list(_KINDS[dialect][0](data))) if dialect in _SIGNS else []
+    return sort_by_time(list(_KINDS[dialect][0](data))) if dialect in _FRAMEWORK_SPAN_CHECKS else []
 
 
-def _known(shape: str, data: Any) -> bool:
+def _is_run_without_calls(shape: str, data: Any) -> bool:
     """Whether data without a call is a run all the same, in which no tool was called."""
-    if shape in _SIGNS:
-        return _empty(shape, data) is not None
+    if shape in _FRAMEWORK_SPAN_CHECKS:
+        return _find_no_tool_reason(shape, data) is not None
     items = data if isinstance(data, list) else [data]
     return shape == "langgraph" and any(isinstance(item, dict) and "steps" in item for item in items)
 
 
-def _empty(shape: str, data: Any) -> str | None:
+def _find_no_tool_reason(shape: str, data: Any) -> str | None:
     """Why data is a trace in which no tool ran; None where it is none, or has tools."""
-    sign = _SIGNS.get(shape)
+    sign = _FRAMEWORK_SPAN_CHECKS.get(shape)
     spans = spans_in(data) if sign is not None else []
-    if sign is None or tools_run(spans) or not (linked(spans) or asks_nothing(spans)):
+    if sign is None or has_tool_run(spans) or not (are_linked(spans) or have_no_call_requests(spans)):
         return None
     return "a trace in which no tool ran" if any(map(sign, spans)) else None
 
 
-_SIGNS: dict[str, Callable[[dict[str, Any]], bool]] = {
+_FRAMEWORK_SPAN_CHECKS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "openai-agents": lambda span: "span_data" in span,
-    "opentelemetry": lambda span: isinstance(inside(tree(span), "gen_ai", "operation", "name"), str),
-    "openinference": lambda span: inside(tree(span), "openinference", "span", "kind") is not None,
+    "opentelemetry": lambda span: isinstance(
+        value_at_path(nest_attributes(span), "gen_ai", "operation", "name"), str
+    ),
+    "openinference": lambda span: (
+        value_at_path(nest_attributes(span), "openinference", "span", "kind") is not None
+    ),
     "mlflow": lambda span: "mlflow.spanType" in attributes_of(span),
 }
 """What shows of a span that a framework wrote it, be it no tool's."""
@@ -117,7 +123,7 @@ def _agent_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) ->
         span["name"],
         read_arguments(span.get("input") or {}, position),
         label=str(label) if label is not None else None,
-        result=plain(output),
+        result=decode_answer(output),
         has_result=output is not None,
     )
 
@@ -135,14 +141,14 @@ def _write_agents(plan: Plan) -> str:
                     "output": plan.calls[i].result if plan.calls[i].has_result else None,
                 },
             }
-            for i, call in enumerate(Written(plan).calls)
+            for i, call in enumerate(WrittenPlan(plan).calls)
         ],
         ensure_ascii=False,
     )
 
 
 # ---------------------------------------------------------------- OpenTelemetry
-_PREFIX = "gen_ai.tool."
+_TOOL_ATTRIBUTE_PREFIX = "gen_ai.tool."
 
 
 def _tool_spans(data: Any) -> Iterator[dict[str, Any]]:
@@ -155,21 +161,23 @@ def _tool_spans(data: Any) -> Iterator[dict[str, Any]]:
 
 def _tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
     attributes = attributes_of(item)
-    name = attributes.get(_PREFIX + "name") or str(item.get("name", "")).removeprefix("execute_tool ")
+    name = attributes.get(_TOOL_ATTRIBUTE_PREFIX + "name") or str(item.get("name", "")).removeprefix(
+        "execute_tool "
+    )
     # Pydantic AI's older names stand behind today's.
     return call_of_span(
         position,
         notes,
         name=str(name),
-        arguments=attributes.get(_PREFIX + "call.arguments", attributes.get("tool_arguments")),
-        result=attributes.get(_PREFIX + "call.result", attributes.get("tool_response")),
-        label=attributes.get(_PREFIX + "call.id"),
+        arguments=attributes.get(_TOOL_ATTRIBUTE_PREFIX + "call.arguments", attributes.get("tool_arguments")),
+        result=attributes.get(_TOOL_ATTRIBUTE_PREFIX + "call.result", attributes.get("tool_response")),
+        label=attributes.get(_TOOL_ATTRIBUTE_PREFIX + "call.id"),
     )
 
 
 def _write_spans(plan: Plan) -> str:
     lines = []
-    for i, call in enumerate(Written(plan).calls):
+    for i, call in enumerate(WrittenPlan(plan).calls):
         attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": call.name,
@@ -185,7 +193,7 @@ def _write_spans(plan: Plan) -> str:
 
 
 # ---------------------------------------------------------------- MCP
-def _requests(data: Any) -> Iterator[dict[str, Any]]:
+def _request_messages(data: Any) -> Iterator[dict[str, Any]]:
     for item in data if isinstance(data, list) else [data]:
         if (
             isinstance(item, dict)
@@ -195,7 +203,7 @@ def _requests(data: Any) -> Iterator[dict[str, Any]]:
             yield item
 
 
-def _request(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+def _request_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
     params = item["params"]
     if not isinstance(params.get("name"), str):
         raise ParseError(f"request {position + 1} names no tool", code="parse.shape", dialect="mcp")
@@ -207,7 +215,7 @@ def _request(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> Ra
     )
 
 
-def _answered(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
+def _assign_answers(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
     answers: list[Answer] = []
     seen: Counter[str] = Counter()
     for item in data if isinstance(data, list) else [data]:
@@ -221,13 +229,13 @@ def _answered(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
                 else result
             )
             label = str(item["id"])
-            answers.append(Answer(plain(content), label, range(seen[label]), seen[label]))
+            answers.append(Answer(decode_answer(content), label, range(seen[label]), seen[label]))
     return assign_answers(calls, answers)
 
 
 def _write_requests(plan: Plan) -> str:
     lines = []
-    for i, call in enumerate(Written(plan).calls):
+    for i, call in enumerate(WrittenPlan(plan).calls):
         params = {"name": call.name, "arguments": call.arguments}
         lines.append(
             json.dumps(
@@ -238,7 +246,7 @@ def _write_requests(plan: Plan) -> str:
 
 
 # ---------------------------------------------------------------- LangGraph
-def _steps(data: Any) -> Iterator[dict[str, Any]]:
+def _step_calls(data: Any) -> Iterator[dict[str, Any]]:
     for item in data if isinstance(data, list) else [data]:
         if isinstance(item, dict) and isinstance(item.get("steps"), list):
             for turn in item["steps"]:
@@ -247,7 +255,7 @@ def _steps(data: Any) -> Iterator[dict[str, Any]]:
                         yield {"name": name}
 
 
-def _step(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+def _step_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
     return RawCall(item["name"])
 
 
@@ -257,20 +265,20 @@ def _write_steps(plan: Plan) -> str:
             raise WriteError(
                 f"call {call.id} ({call.name}) has arguments; LangGraph's trajectories hold names only"
             )
-    names = [call.name for call in Written(plan).calls]
+    names = [call.name for call in WrittenPlan(plan).calls]
     return json.dumps({"inputs": [], "results": [], "steps": [["__start__", *names]]}, ensure_ascii=False)
 
 
-_Kind = tuple[
+_TraceKind = tuple[
     Callable[[Any], Iterator[dict[str, Any]]],
     Callable[[dict[str, Any], int, list[Diagnostic]], RawCall],
     Callable[[Plan], str],
 ]
-_KINDS: dict[str, _Kind] = {
+_KINDS: dict[str, _TraceKind] = {
     "openai-agents": (_agent_spans, _agent_call, _write_agents),
     "opentelemetry": (_tool_spans, _tool_call, _write_spans),
     "openinference": (tool_spans, tool_call, write_tools),
     "mlflow": (mlflow.tool_spans, mlflow.tool_call, mlflow.write_tools),
-    "mcp": (_requests, _request, _write_requests),
-    "langgraph": (_steps, _step, _write_steps),
+    "mcp": (_request_messages, _request_call, _write_requests),
+    "langgraph": (_step_calls, _step_call, _write_steps),
 }

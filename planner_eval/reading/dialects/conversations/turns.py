@@ -8,30 +8,34 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import AnswerError, LimitError, ParseError
-from planner_eval.base.json_text import LARK_CHARS, Places, loads_if_json
+from planner_eval.base.json_text import LARK_CHARS, ObjectSpans, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.conversations.messages import call_items, join_messages, with_results
-from planner_eval.reading.dialects.conversations.wrappers import Talk, Turn, talk_of
+from planner_eval.reading.dialects.conversations.messages import (
+    assign_recorded_answers,
+    call_items,
+    join_messages,
+)
+from planner_eval.reading.dialects.conversations.wrappers import Conversation, Turn, read_conversation
 from planner_eval.reading.dialects.detect import detect_data
-from planner_eval.reading.dialects.dialect import Recognised
-from planner_eval.reading.dialects.finding.edited_text import unplaced
+from planner_eval.reading.dialects.dialect import RecognisedPlan
+from planner_eval.reading.dialects.finding.edited_text import remove_call_spans
 from planner_eval.reading.dialects.programs.program import shift_names
 
 if TYPE_CHECKING:
-    from planner_eval.reading.dialects.sources import Which
+    from planner_eval.reading.dialects.sources import TurnChoice
 
 
 # ----------------------------------------------------------------------
 # The calls of a conversation or of an API's answer: of all turns of the assistant in order, or of one.
-Words: TypeAlias = Callable[[str], Recognised]
+ProseReader: TypeAlias = Callable[[str], RecognisedPlan]
 """Reads the words of a turn: the dialect that they are in, and the calls."""
 
 
-class Source(NamedTuple):
+class ConversationSource(NamedTuple):
     """A conversation and what it was read from.
 
     Args:
@@ -40,14 +44,14 @@ class Source(NamedTuple):
         places: Where its objects stand, when that was asked for.
     """
 
-    talk: Talk
+    talk: Conversation
     text: str = ""
-    places: Places | None = None
+    places: ObjectSpans | None = None
 
 
-def in_text(
+def find_conversation(
     text: str, limits: Limits, values: list[Any] | None = None, *, located: bool = False
-) -> Source | None:
+) -> ConversationSource | None:
     """The conversation or answer that a text is as a whole; None where it is none.
 
     Args:
@@ -60,7 +64,7 @@ def in_text(
         AnswerError: there is no turn of the assistant.
         ParseError: a part of it is of another shape than its kind has.
 
-    >>> in_text('{"role": "assistant", "content": "f(a=1)"}', Limits()).talk.turns[0].words
+    >>> find_conversation('{"role": "assistant", "content": "f(a=1)"}', Limits()).talk.turns[0].words
     'f(a=1)'
     """
     if values is None:
@@ -69,15 +73,17 @@ def in_text(
             return None
     located_values = None
     if located and len(text) <= LARK_CHARS:
-        from planner_eval.base.json_places import with_places
+        from planner_eval.base.json_places import locate_values
 
-        located_values = Places(with_places(text))
+        located_values = ObjectSpans(locate_values(text))
         values = located_values.values
-    talk = talk_of(values[0] if len(values) == 1 else values)
-    return None if talk is None else Source(talk, text, located_values)
+    talk = read_conversation(values[0] if len(values) == 1 else values)
+    return None if talk is None else ConversationSource(talk, text, located_values)
 
 
-def read(source: Source, which: Which, dialect: str | None, limits: Limits, words: Words) -> Recognised:
+def read(
+    source: ConversationSource, which: TurnChoice, dialect: str | None, limits: Limits, words: ProseReader
+) -> RecognisedPlan:
     """The dialect and the calls of a conversation, or of one turn of it.
 
     Args:
@@ -91,11 +97,11 @@ def read(source: Source, which: Which, dialect: str | None, limits: Limits, word
         AnswerError: there is no turn of that number.
         ParseError: something in it is no call.
     """
-    turns = _chosen(source.talk.turns, which)
-    name, raw, sizes = _listed(source, turns, dialect, limits)
+    turns = _select_turns(source.talk.turns, which)
+    name, raw, sizes = _read_listed_calls(source, turns, dialect, limits)
     spoken = [bool(turn.words) and (turn.spoken or not any(sizes)) for turn in turns]
     if any(spoken):
-        spoken_dialect, raw = _with_words(turns, spoken, (raw, sizes), words)
+        spoken_dialect, raw = _read_turns_with_prose(turns, spoken, (raw, sizes), words)
         name = spoken_dialect if spoken_dialect is not None and not any(sizes) else name
     notes = [*source.talk.notes, *raw.notes]
     if not raw.calls and not any(note.code == "plan.no_call" for note in notes):
@@ -107,19 +113,19 @@ def read(source: Source, which: Which, dialect: str | None, limits: Limits, word
             "all were read (--turn takes one)"
         )
         notes.append(Diagnostic("find.turns", message, "info"))
-    return Recognised(name, raw._replace(notes=tuple(notes)))
+    return RecognisedPlan(name, raw._replace(notes=tuple(notes)))
 
 
-def read_checked(
-    source: Source, which: Which, dialect: str | None, limits: Limits, words: Words
-) -> Recognised:
+def read_whole_answer(
+    source: ConversationSource, which: TurnChoice, dialect: str | None, limits: Limits, words: ProseReader
+) -> RecognisedPlan:
     """As :func:`read`; what is read must be a whole answer.
 
     Raises:
         AnswerError: it was cut off, refused or failed (with the plan of what there is), or there is none.
         ParseError: something in it is no call.
     """
-    state = _state_of(source, which)
+    state = _find_answer_error(source, which)
     try:
         recognised = read(source, which, dialect, limits, words)
         if state is None:
@@ -137,27 +143,29 @@ def read_checked(
     raise state
 
 
-def reason_of(source: Any) -> str | None:
+def find_dialect_reason(source: Any) -> str | None:
     """Why the notation of a conversation's calls was taken; None where a text or data is no conversation."""
-    conversation = in_text(source, DEFAULT_LIMITS) if isinstance(source, str) else talk_of(source)
+    conversation = (
+        find_conversation(source, DEFAULT_LIMITS) if isinstance(source, str) else read_conversation(source)
+    )
     if conversation is None:
         return None
-    talk = conversation.talk if isinstance(conversation, Source) else conversation
+    talk = conversation.talk if isinstance(conversation, ConversationSource) else conversation
     items = [item for turn in talk.turns for item in turn.items]
     if not list(call_items(items)):
         return "the words of the assistant"
     return f"{detect_data(items).reason}, made by the assistant"
 
 
-def _state_of(source: Source, which: Which) -> AnswerError | None:
+def _find_answer_error(source: ConversationSource, which: TurnChoice) -> AnswerError | None:
     """Why what is read is no whole answer; None where it is one."""
-    for turn in _chosen(source.talk.turns, which):
+    for turn in _select_turns(source.talk.turns, which):
         if turn.state is not None:
             return AnswerError(turn.state.reason, code=turn.state.code)
     return None
 
 
-def _chosen(turns: tuple[Turn, ...], which: Which) -> tuple[Turn, ...]:
+def _select_turns(turns: tuple[Turn, ...], which: TurnChoice) -> tuple[Turn, ...]:
     if which is None:
         return turns
     index = {"first": 0, "last": len(turns) - 1}[which] if isinstance(which, str) else which - 1
@@ -167,8 +175,8 @@ def _chosen(turns: tuple[Turn, ...], which: Which) -> tuple[Turn, ...]:
     return turns[index : index + 1]
 
 
-def _listed(
-    source: Source, turns: tuple[Turn, ...], dialect: str | None, limits: Limits
+def _read_listed_calls(
+    source: ConversationSource, turns: tuple[Turn, ...], dialect: str | None, limits: Limits
 ) -> tuple[str, RawPlan, list[int]]:
     """The dialect of the calls that the turns list, the calls, and how many each turn has."""
     single = len(turns) == 1  # whose calls need not be counted
@@ -180,7 +188,7 @@ def _listed(
         return dialect or "json", RawPlan(()), sizes
     data: Any = [item for turn in turns for item in (*turn.items, *turn.answers)]
     data = data[0] if len(data) == 1 else data
-    name = dialect or detect_data(data, _seen(source, turns)).dialect
+    name = dialect or detect_data(data, _detection_text(source, turns)).dialect
     reader = dialects.get(name).read_data
     if reader is None:
         reason = f"the dialect {name!r} is text, found calls listed as JSON: leave the dialect out"
@@ -195,33 +203,37 @@ def _listed(
     return name, raw, sizes
 
 
-_SMALL, _BRIEF = 10_000, 200
+_SMALL_TEXT_LENGTH, _BRIEF_TEXT_LENGTH = 10_000, 200
 
 
-def _seen(source: Source, turns: tuple[Turn, ...]) -> str:
+def _detection_text(source: ConversationSource, turns: tuple[Turn, ...]) -> str:
     """What a dialect is looked for in: of large answers of tools only how they begin, which are no calls."""
-    if 0 < len(source.text) <= _SMALL:
+    if 0 < len(source.text) <= _SMALL_TEXT_LENGTH:
         return source.text
-    seen = [item for turn in turns for item in (*turn.items, *(_brief(answer, 3) for answer in turn.answers))]
+    seen = [
+        item
+        for turn in turns
+        for item in (*turn.items, *(_shorten_texts(answer, 3) for answer in turn.answers))
+    ]
     try:
         return repr(seen)
     except ValueError:  # an integer that Python does not write
         return source.text
 
 
-def _brief(value: Any, depth: int) -> Any:
+def _shorten_texts(value: Any, depth: int) -> Any:
     """A tool's answer with its long texts cut."""
     if isinstance(value, str):
-        return value[:_BRIEF]
+        return value[:_BRIEF_TEXT_LENGTH]
     if depth and isinstance(value, list):
-        return [_brief(item, depth - 1) for item in value]
+        return [_shorten_texts(item, depth - 1) for item in value]
     if depth and isinstance(value, dict):
-        return {key: _brief(item, depth - 1) for key, item in value.items()}
+        return {key: _shorten_texts(item, depth - 1) for key, item in value.items()}
     return value
 
 
-def _with_words(
-    turns: tuple[Turn, ...], spoken: list[bool], listed: tuple[RawPlan, list[int]], words: Words
+def _read_turns_with_prose(
+    turns: tuple[Turn, ...], spoken: list[bool], listed: tuple[RawPlan, list[int]], words: ProseReader
 ) -> tuple[str | None, RawPlan]:
     """The calls of turns of which some say theirs in words, and the dialect of the first that does."""
     (raw, sizes), calls, notes = listed, list[RawCall](), list[Diagnostic](listed[0].notes)
@@ -235,41 +247,43 @@ def _with_words(
         dialect, spoken_raw = words(turn.words)
         if spoken_raw.calls:
             name, spoken_turns, answer = name or dialect, spoken_turns + 1, answer or spoken_raw.answer
-        spoken_raw = unplaced(spoken_raw)  # places are those of the words, not of the text around them
+        spoken_raw = remove_call_spans(
+            spoken_raw
+        )  # places are those of the words, not of the text around them
         spoken_calls = shift_names(spoken_raw.calls, len(calls)) if calls else spoken_raw.calls
         spoken_calls = tuple(
             replace(call, turn=number + 1) if len(turns) > 1 else call for call in spoken_calls
         )
         notes += [
-            _moved(note, len(calls)) for note in spoken_raw.notes if spoken_raw.calls or len(turns) == 1
+            _shift_note(note, len(calls)) for note in spoken_raw.notes if spoken_raw.calls or len(turns) == 1
         ]
-        calls += with_results(spoken_calls, list(turn.answers))
+        calls += assign_recorded_answers(spoken_calls, list(turn.answers))
     if spoken_turns:
         notes = [note for note in notes if note.code != "plan.no_call"]
         notes.append(Diagnostic("find.said", "the calls stand in the text of the assistant's answer", "info"))
     return name, RawPlan(tuple(calls), answer, tuple(notes))
 
 
-def _moved(note: Diagnostic, by: int) -> Diagnostic:
+def _shift_note(note: Diagnostic, by: int) -> Diagnostic:
     return note._replace(call=note.call + by if note.call is not None else None)
 
 
 # ----------------------------------------------------------------------
 # What the user said in a conversation: values in it come from no tool.
-_HOLDERS = ("conversations", "messages", "input", "question")
+_CONVERSATION_KEYS = ("conversations", "messages", "input", "question")
 
 
-def asked(data: Any) -> str | None:
+def read_user_text(data: Any) -> str | None:
     """The words of the user's turns; None where data is no conversation.
 
     Args:
         data: Messages, an object that holds them, or anything else.
 
-    >>> asked([{"role": "user", "content": "To Rome."}, {"role": "assistant", "content": "Yes."}])
+    >>> read_user_text([{"role": "user", "content": "To Rome."}, {"role": "assistant", "content": "Yes."}])
     'To Rome.'
     """
     if isinstance(data, dict):
-        data = next((data[key] for key in _HOLDERS if isinstance(data.get(key), list)), ())
+        data = next((data[key] for key in _CONVERSATION_KEYS if isinstance(data.get(key), list)), ())
     data = join_messages(data)
     listed = data if isinstance(data, list) else ()
     messages = [
@@ -278,10 +292,10 @@ def asked(data: Any) -> str | None:
     if not messages:
         return None
     contents = (message.get("content") for message in messages if message["role"] == "user")
-    return "\n".join(text for content in contents for text in _texts(content))
+    return "\n".join(text for content in contents for text in _turn_texts(content))
 
 
-def _texts(content: Any) -> Iterator[str]:
+def _turn_texts(content: Any) -> Iterator[str]:
     """A turn's text, or those of its parts; a tool's result among them is none."""
     for item in content if isinstance(content, list) else [content]:
         text = item.get("text") if isinstance(item, dict) else item

@@ -17,72 +17,76 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.conversations import api_answers, spans
 from planner_eval.reading.dialects.conversations.api_answers import (
-    CUT,
-    REASONS,
-    SAYING,
-    State,
-    ended,
-    failed,
-    refused,
-    stopped,
+    CUT_REASONS,
+    REASON_KEYS,
+    STATE_KEYS,
+    AnswerState,
+    answer_state,
+    failure_state,
+    refusal_state,
+    stop_reason_state,
 )
-from planner_eval.reading.dialects.conversations.messages import CALLS, is_call, shown
-from planner_eval.reading.dialects.conversations.spans import messages_of, refuse_several
+from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, format_value, is_call
+from planner_eval.reading.dialects.conversations.spans import messages_of, refuse_several_runs
 
 # ----------------------------------------------------------------------
 # How what vendors and frameworks put around a message is undone, a function for each kind of object.
-ASSISTANT = frozenset(
+ASSISTANT_ROLES = frozenset(
     {"assistant", "model", "gpt", "ai", "chatgpt", "AIMessageChunk", "function_call", "tool_call"}
 )
 """Who speaks where the assistant does, in all notations."""
-TOOLS = frozenset({
+TOOL_ROLES = frozenset({
     "tool", "function", "observation", "function_response", "tool_response", "ipython", "environment",
     "ToolMessageChunk", "FunctionMessageChunk",
 })  # fmt: skip
-OTHERS = frozenset({"user", "human", "system", "developer", "HumanMessageChunk", "SystemMessageChunk"})
-TEXTS = ("generated_text", "output_text", "text", "completion", "response", "content")
+OTHER_ROLES = frozenset({"user", "human", "system", "developer", "HumanMessageChunk", "SystemMessageChunk"})
+TEXT_KEYS = ("generated_text", "output_text", "text", "completion", "response", "content")
 """Keys under which a server of texts gives one."""
-FRAMEWORK = ASSISTANT | TOOLS | OTHERS
-_HOSTED = "_call"
+FRAMEWORK_ROLES = ASSISTANT_ROLES | TOOL_ROLES | OTHER_ROLES
+_HOSTED_CALL_SUFFIX = "_call"
 """How the types end of the calls of an API's own tools, which name no tool of the user's."""
 
-JOIN = "join the pieces into one message first, as the vendor's package does, or ask without streaming"
-STREAMED = f"this is a piece of a stream, no whole answer: {JOIN}"
+JOIN_ADVICE = "join the pieces into one message first, as the vendor's package does, or ask without streaming"
+STREAM_PIECE_MESSAGE = f"this is a piece of a stream, no whole answer: {JOIN_ADVICE}"
 """What is said of an event of a stream."""
 
-Opener = Callable[["Walk", dict[str, Any], int], None]
+TakeFunction = Callable[["TurnCollector", dict[str, Any], int], None]
 
 
-def take_message(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_message(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """A message with a role, whose content and calls are in the form of any vendor."""
     who = item["role"]
-    if who in ASSISTANT or (who not in TOOLS and who not in OTHERS and any(item.get(key) for key in CALLS)):
+    if who in ASSISTANT_ROLES or (
+        who not in TOOL_ROLES and who not in OTHER_ROLES and any(item.get(key) for key in CALL_LIST_KEYS)
+    ):
         walk.said(item, None)
     else:
         walk.heard(item, who)
 
 
-def take_shared(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_shared(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """A message of ShareGPT's: ``from`` and ``value``."""
     who, value = item["from"].replace("-", "_"), item["value"]
     if who in ("function_call", "tool_call"):
         turn = walk.turn()
-        calls = decoded(value) if isinstance(value, str) else value
+        calls = decode_json(value) if isinstance(value, str) else value
         if not isinstance(value, (str, list, dict)):
-            raise wrong(value, "the value of a message: a call, or its text")
+            raise wrong_shape_error(value, "the value of a message: a call, or its text")
         if calls is None:
             turn.words, turn.spoken = [str(value)], True
         else:
             turn.items.append(
                 {"role": "assistant", "tool_calls": calls if isinstance(calls, list) else [calls]}
             )
-    elif who in ASSISTANT:
-        walk.said({"role": "assistant", "content": value, **{k: item[k] for k in CALLS if k in item}}, None)
+    elif who in ASSISTANT_ROLES:
+        walk.said(
+            {"role": "assistant", "content": value, **{k: item[k] for k in CALL_LIST_KEYS if k in item}}, None
+        )
     else:
-        walk.heard({"role": "tool" if who in TOOLS else "user", "content": value}, who)
+        walk.heard({"role": "tool" if who in TOOL_ROLES else "user", "content": value}, who)
 
 
-def decoded(text: str) -> Any:
+def decode_json(text: str) -> Any:
     """The value of a JSON text; None where it is none."""
     try:
         values = loads(text, Limits())
@@ -91,33 +95,33 @@ def decoded(text: str) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def take_framework(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_framework(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """A message of LangChain's, dumped: ``type`` says who speaks."""
     who, extra = item["type"], item.get("additional_kwargs")
-    if who in ASSISTANT:
+    if who in ASSISTANT_ROLES:
         message: dict[str, Any] = {key: item[key] for key in ("content", "tool_calls") if key in item}
         unread = item.get("invalid_tool_calls") or []
         if unread:
             lists = [message.get("tool_calls") or [], unread]
             if not all(isinstance(calls, list) for calls in lists):
-                raise wrong(lists, "lists of calls")
+                raise wrong_shape_error(lists, "lists of calls")
             message["tool_calls"] = [call for calls in lists for call in calls]
         if not message.get("tool_calls") and isinstance(extra, dict):
             message |= {key: extra[key] for key in ("tool_calls", "function_call") if extra.get(key)}
-        walk.said({"role": "assistant", **message}, ended(item))
+        walk.said({"role": "assistant", **message}, answer_state(item))
     else:
-        walk.heard({**item, "role": "tool" if who in TOOLS else "user"}, who)
+        walk.heard({**item, "role": "tool" if who in TOOL_ROLES else "user"}, who)
 
 
-def take_wrapped(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_wrapped(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """A message of LangChain's in an object that says who speaks."""
     take_framework(walk, {**item["data"], "type": item["type"]}, depth)
 
 
-def take_inside(key: str) -> Opener:
+def take_inside(key: str) -> TakeFunction:
     """What an object holds under one key, and nothing else of it."""
 
-    def opener(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    def opener(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
         inner = item[key]
         if isinstance(inner, list):
             walk.joins = False
@@ -128,43 +132,43 @@ def take_inside(key: str) -> Opener:
     return opener
 
 
-def take_event(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_event(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """An event of a stream, which holds a piece of an answer."""
-    raise ParseError(STREAMED, code="parse.shape")
+    raise ParseError(STREAM_PIECE_MESSAGE, code="parse.shape")
 
 
-def take_error(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_error(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """An API's error in place of an answer."""
-    walk.turn(failed(item["error"]))
+    walk.turn(failure_state(item["error"]))
 
 
-def take_batch(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_batch(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """A line of an API's batch: the answer's body, with its status."""
     body, status = item.get("body", item), item.get("status_code")
     if isinstance(status, int) and status >= 400:
-        walk.turn(failed(body if isinstance(body, dict) and body else f"status {status}"))
+        walk.turn(failure_state(body if isinstance(body, dict) and body else f"status {status}"))
     elif isinstance(body, dict) and body is not item:
         walk.take(body, depth + 1)
     else:
-        raise wrong(body, "the body of a response: an object")
+        raise wrong_shape_error(body, "the body of a response: an object")
 
 
-def take_result(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_result(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """A result of Anthropic's message batches."""
     result = item["result"]
     if isinstance(result.get("message"), dict):
         walk.take(result["message"], depth + 1)
     else:
-        walk.turn(failed(result.get("error") or result["type"]))
+        walk.turn(failure_state(result.get("error") or result["type"]))
 
 
-def take_choices(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_choices(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """OpenAI's ChatCompletion: the first choice, and why it stops."""
-    choice = _first(walk, item["choices"], "choices")
-    state = ended(choice) or ended(item)
+    choice = _first_choice(walk, item["choices"], "choices")
+    state = answer_state(choice) or answer_state(item)
     message = choice.get("message")
     if message is None and "delta" in choice:
-        raise ParseError(STREAMED, code="parse.shape")
+        raise ParseError(STREAM_PIECE_MESSAGE, code="parse.shape")
     if isinstance(message, dict):
         walk.said({"role": "assistant", **message} if "role" not in message else message, state)
     elif isinstance(choice.get("text"), str):
@@ -172,18 +176,18 @@ def take_choices(walk: Walk, item: dict[str, Any], depth: int) -> None:
     elif state is not None:
         walk.turn(state)
     else:
-        raise wrong(message, "the message of a choice: an object")
+        raise wrong_shape_error(message, "the message of a choice: an object")
 
 
-def take_candidates(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_candidates(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """Gemini's answer: the first candidate, and why it stops; or the prompt that was blocked."""
     feedback = item.get("promptFeedback", item.get("prompt_feedback"))
     reason = feedback.get("blockReason", feedback.get("block_reason")) if isinstance(feedback, dict) else None
     if reason and not item.get("candidates"):
-        walk.turn(refused(f"the prompt was blocked: {reason}"))
+        walk.turn(refusal_state(f"the prompt was blocked: {reason}"))
         return
-    candidate = _first(walk, item.get("candidates"), "candidates")
-    content, state = candidate.get("content"), ended(candidate) or ended(item)
+    candidate = _first_choice(walk, item.get("candidates"), "candidates")
+    content, state = candidate.get("content"), answer_state(candidate) or answer_state(item)
     if isinstance(content, dict):
         walk.said({**content, "role": "model"} if content.get("role") != "model" else content, state)
     elif state is not None:
@@ -191,16 +195,16 @@ def take_candidates(walk: Walk, item: dict[str, Any], depth: int) -> None:
     elif content is None:
         walk.turn()  # nothing was said
     else:
-        raise wrong(content, "the content of a candidate: an object")
+        raise wrong_shape_error(content, "the content of a candidate: an object")
 
 
-def _first(walk: Walk, options: Any, key: str) -> dict[str, Any]:
+def _first_choice(walk: TurnCollector, options: Any, key: str) -> dict[str, Any]:
     """The answer of the lowest `index` to one question, else the first; the others are alternatives."""
     if not isinstance(options, list) or not options:
-        raise AnswerError(f"there is no answer: {key!r} is {'empty' if options == [] else shown(options)}",
-                          code="answer.absent")  # fmt: skip
+        found = "empty" if options == [] else format_value(options)
+        raise AnswerError(f"there is no answer: {key!r} is {found}", code="answer.absent")
     if not isinstance(options[0], dict):
-        raise wrong(options[0], f"one of {key!r}: an object")
+        raise wrong_shape_error(options[0], f"one of {key!r}: an object")
     if len(options) == 1:
         return options[0]
     message = f"the answer has {len(options)} {key}; the first was read"
@@ -209,89 +213,94 @@ def _first(walk: Walk, options: Any, key: str) -> dict[str, Any]:
     return min(options, key=lambda option: option["index"]) if numbered else options[0]
 
 
-def take_response(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_response(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """OpenAI's Responses: items, and the state of the whole."""
     about = item.get("incomplete_details")
     reason = about.get("reason") if isinstance(about, dict) else None
-    state = stopped(reason, "incomplete_details.reason") or stopped(item.get("status"), "status")
+    state = stop_reason_state(reason, "incomplete_details.reason") or stop_reason_state(
+        item.get("status"), "status"
+    )
     if item.get("error"):
-        state = failed(item["error"])
+        state = failure_state(item["error"])
     walk.turn(state)
     walk.joins = True
     walk.all(item["output"], depth)
 
 
-def take_converse(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_converse(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """Bedrock's Converse."""
     message = item["output"].get("message")
     if not isinstance(message, dict):
-        raise wrong(message, "the message of an answer: an object")
-    walk.said(message if "role" in message else {"role": "assistant", **message}, ended(item))
+        raise wrong_shape_error(message, "the message of an answer: an object")
+    walk.said(message if "role" in message else {"role": "assistant", **message}, answer_state(item))
 
 
-def take_alone(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_alone(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """An answer that holds one message (Ollama), or that is one without a role."""
     message = item["message"] if isinstance(item.get("message"), dict) else item
-    walk.said(message if "role" in message else {"role": "assistant", **message}, ended(item))
+    walk.said(message if "role" in message else {"role": "assistant", **message}, answer_state(item))
 
 
-def take_text(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_text(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """A text that a server gave, and why it stops."""
-    text = next(item[key] for key in TEXTS if isinstance(item.get(key), str))
-    walk.said({"role": "assistant", "content": text}, ended(item))
+    text = next(item[key] for key in TEXT_KEYS if isinstance(item.get(key), str))
+    walk.said({"role": "assistant", "content": text}, answer_state(item))
 
 
-def take_item(walk: Walk, item: dict[str, Any], depth: int) -> None:
+def take_item(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """An item of the Responses API that is no call."""
     kind = item["type"]
     if kind.endswith("_output"):
         walk.heard(item, "a tool")
         return
     walk.part({"type": "reasoning"})
-    if kind.endswith(_HOSTED):
+    if kind.endswith(_HOSTED_CALL_SUFFIX):
         message = f"an item {kind!r} calls a tool of the API's own, without a name; it was not read"
         walk.notes.append(Diagnostic("shape.ignored", message, "info"))
 
 
-def wrong(value: Any, expected: str) -> ParseError:
+def wrong_shape_error(value: Any, expected: str) -> ParseError:
     """The error of a part that is of another shape than its kind has."""
-    return ParseError(f"found {shown(value)}, expected {expected}", code="parse.shape")
+    return ParseError(f"found {format_value(value)}, expected {expected}", code="parse.shape")
 
 
 # ----------------------------------------------------------------------
 # The kinds of objects in which answers of APIs and conversations come, and how each is told.
-def _is(kind: type, key: str) -> Callable[[dict[str, Any]], bool]:
+def _has_type_at(kind: type, key: str) -> Callable[[dict[str, Any]], bool]:
     return lambda item: isinstance(item.get(key), kind)
 
 
-def _holds(key: str) -> Callable[[dict[str, Any]], bool]:
+def _holds_message(key: str) -> Callable[[dict[str, Any]], bool]:
     """Whether an object holds a message or an answer under a key."""
-    return lambda item: isinstance(item[key], dict) and opens(item[key]) is not None
+    return lambda item: isinstance(item[key], dict) and find_take_function(item[key]) is not None
 
 
-def opens(item: dict[str, Any]) -> Opener | None:
+def find_take_function(item: dict[str, Any]) -> TakeFunction | None:
     """How an object is taken that is a message, an item or an answer; None where it is a call, or unknown."""
-    kind = _kind(item)
+    kind = _find_kind(item)
     return None if kind is None else kind[1]
 
 
-def sign_of(item: dict[str, Any]) -> str | None:
+def find_marker_key(item: dict[str, Any]) -> str | None:
     """The key by which an object is known as a message, an item or an answer; None where it is none of them.
 
-    >>> sign_of({"id": "r1", "choices": []}), sign_of({"role": "user"}), sign_of({"name": "f"})
+    >>> (
+    ...     find_marker_key({"id": "r1", "choices": []}), find_marker_key({"role": "user"}),
+    ...     find_marker_key({"name": "f"})
+    ... )
     ('choices', 'role', None)
     """
-    kind = _kind(item)
+    kind = _find_kind(item)
     return None if kind is None else kind[0]
 
 
-def _kind(item: dict[str, Any]) -> tuple[str, Opener] | None:
-    if item.keys().isdisjoint(SIGNS):
+def _find_kind(item: dict[str, Any]) -> tuple[str, TakeFunction] | None:
+    if item.keys().isdisjoint(MARKER_KEYS):
         return None
     if isinstance(item.get("role"), str):
         return "role", take_message
-    signs = item.keys() & SIGNS
-    for kind in KINDS if len(signs) > 1 else _BY_SIGN[signs.pop()]:  # most have one sign
+    signs = item.keys() & MARKER_KEYS
+    for kind in KINDS if len(signs) > 1 else _KINDS_BY_MARKER_KEY[signs.pop()]:  # most have one sign
         if kind.key in item and kind.fits(item):
             return None if is_call(item) else (kind.key, kind.opener)
     return None
@@ -310,7 +319,7 @@ def _is_error(item: dict[str, Any]) -> bool:
     return is_plain_object and bool(item["error"]) and isinstance(item["error"], (str, dict))
 
 
-_ITEMS = frozenset({
+_NON_CALL_ITEMS = frozenset({
     "reasoning", "function_call_output", "custom_tool_call_output", "computer_call_output",
     "local_shell_call_output", "shell_call_output", "apply_patch_call_output", "web_search_call",
     "file_search_call", "computer_call", "code_interpreter_call", "image_generation_call",
@@ -319,7 +328,7 @@ _ITEMS = frozenset({
 
 
 def _is_item(item: dict[str, Any]) -> bool:
-    return isinstance(item["type"], str) and item["type"] in _ITEMS
+    return isinstance(item["type"], str) and item["type"] in _NON_CALL_ITEMS
 
 
 _EVENTS = frozenset({
@@ -352,11 +361,15 @@ def is_streamed(item: Any) -> bool:
 
 
 def _is_framework(item: dict[str, Any]) -> bool:
-    return isinstance(item["type"], str) and item["type"] in FRAMEWORK and "content" in item
+    return isinstance(item["type"], str) and item["type"] in FRAMEWORK_ROLES and "content" in item
 
 
 def _is_wrapped(item: dict[str, Any]) -> bool:
-    return isinstance(item["data"], dict) and isinstance(item.get("type"), str) and item["type"] in FRAMEWORK
+    return (
+        isinstance(item["data"], dict)
+        and isinstance(item.get("type"), str)
+        and item["type"] in FRAMEWORK_ROLES
+    )
 
 
 def _is_shared(item: dict[str, Any]) -> bool:
@@ -368,7 +381,8 @@ def _is_response(item: dict[str, Any]) -> bool:
     if not isinstance(output, list) or is_call(item):
         return False
     return item.get("object") == "response" or any(
-        isinstance(item, dict) and (item.get("type") == "function_call" or opens(item) is not None)
+        isinstance(item, dict)
+        and (item.get("type") == "function_call" or find_take_function(item) is not None)
         for item in output
     )
 
@@ -384,22 +398,24 @@ def _is_result(item: dict[str, Any]) -> bool:
 
 def _is_message(item: dict[str, Any]) -> bool:
     message = item["message"]
-    return isinstance(message, dict) and not message.keys().isdisjoint(("role", "content", *CALLS))
+    return isinstance(message, dict) and not message.keys().isdisjoint(("role", "content", *CALL_LIST_KEYS))
 
 
-def _is_bare(item: dict[str, Any]) -> bool:
+def _is_answer_without_role(item: dict[str, Any]) -> bool:
     """Whether a message without a role lists no call, or says why it stops."""
     return "schema" not in item and (
-        not any(item.get(key) for key in CALLS) or not item.keys().isdisjoint(SAYING)
+        not any(item.get(key) for key in CALL_LIST_KEYS) or not item.keys().isdisjoint(STATE_KEYS)
     )
 
 
-def _is_text(item: dict[str, Any]) -> bool:
+def _is_text_answer(item: dict[str, Any]) -> bool:
     """Whether an object without calls is a text and why it stops."""
-    return any(isinstance(item.get(key), str) for key in TEXTS) and not any(item.get(key) for key in CALLS)
+    return any(isinstance(item.get(key), str) for key in TEXT_KEYS) and not any(
+        item.get(key) for key in CALL_LIST_KEYS
+    )
 
 
-class Kind(NamedTuple):
+class WrapperKind(NamedTuple):
     """A kind of object that holds an answer, a conversation or a part of one.
 
     Args:
@@ -412,65 +428,121 @@ class Kind(NamedTuple):
     key: str
     what: str
     fits: Callable[[dict[str, Any]], bool]
-    opener: Opener
+    opener: TakeFunction
 
 
 KINDS = (
-    Kind("from", "ShareGPT: a message of `from` and `value`", _is_shared, take_shared),
-    Kind(
+    WrapperKind("from", "ShareGPT: a message of `from` and `value`", _is_shared, take_shared),
+    WrapperKind(
         "data",
         "LangChain's `messages_to_dict`: `type` and `data`",
         _is_wrapped,
         take_wrapped,
     ),
-    Kind("kwargs", "LangChain's `dumpd`: a message's constructor", _is_constructor, take_inside("kwargs")),
-    Kind("raw_item", "OpenAI Agents SDK: an item of a run", _is(dict, "raw_item"), take_inside("raw_item")),
-    Kind("type", "an event of a stream, which is no whole answer", _is_event, take_event),
-    Kind("type", "LangChain: a message, by `model_dump()`", _is_framework, take_framework),
-    Kind("type", "OpenAI Responses, Agents SDK's `to_input_list()`: an item", _is_item, take_item),
-    Kind("choices", "OpenAI ChatCompletion, and what answers like it", _is(list, "choices"), take_choices),
-    Kind("candidates", "Gemini, in both spellings of its keys", _is(list, "candidates"), take_candidates),
-    Kind("candidates", "Gemini: a prompt that was blocked", _is_blocked, take_candidates),
-    Kind("promptFeedback", "Gemini: a prompt that was blocked", _is(dict, "promptFeedback"), take_candidates),
-    Kind("output", "OpenAI Responses", _is_response, take_response),
-    Kind("output", "Bedrock Converse", _is_converse, take_converse),
-    Kind("error", "an API's error, alone or in a line of a batch", _is_error, take_error),
-    Kind(
+    WrapperKind(
+        "kwargs", "LangChain's `dumpd`: a message's constructor", _is_constructor, take_inside("kwargs")
+    ),
+    WrapperKind(
+        "raw_item",
+        "OpenAI Agents SDK: an item of a run",
+        _has_type_at(dict, "raw_item"),
+        take_inside("raw_item"),
+    ),
+    WrapperKind("type", "an event of a stream, which is no whole answer", _is_event, take_event),
+    WrapperKind("type", "LangChain: a message, by `model_dump()`", _is_framework, take_framework),
+    WrapperKind("type", "OpenAI Responses, Agents SDK's `to_input_list()`: an item", _is_item, take_item),
+    WrapperKind(
+        "choices",
+        "OpenAI ChatCompletion, and what answers like it",
+        _has_type_at(list, "choices"),
+        take_choices,
+    ),
+    WrapperKind(
+        "candidates",
+        "Gemini, in both spellings of its keys",
+        _has_type_at(list, "candidates"),
+        take_candidates,
+    ),
+    WrapperKind("candidates", "Gemini: a prompt that was blocked", _is_blocked, take_candidates),
+    WrapperKind(
+        "promptFeedback",
+        "Gemini: a prompt that was blocked",
+        _has_type_at(dict, "promptFeedback"),
+        take_candidates,
+    ),
+    WrapperKind("output", "OpenAI Responses", _is_response, take_response),
+    WrapperKind("output", "Bedrock Converse", _is_converse, take_converse),
+    WrapperKind("error", "an API's error, alone or in a line of a batch", _is_error, take_error),
+    WrapperKind(
         "status_code",
         "OpenAI Batch: `status_code` and `body`",
-        _is(int, "status_code"),
+        _has_type_at(int, "status_code"),
         take_batch,
     ),
-    Kind("response", "a line of OpenAI's or Gemini's batches", _holds("response"), take_inside("response")),
-    Kind("modelOutput", "a line of a batch of Bedrock's", _holds("modelOutput"), take_inside("modelOutput")),
-    Kind("result", "Anthropic message batches: a result", _is_result, take_result),
-    Kind("messages", "a conversation; LangGraph's state", _is(list, "messages"), take_inside("messages")),
-    Kind(
-        "conversations", "ShareGPT: a conversation", _is(list, "conversations"), take_inside("conversations")
+    WrapperKind(
+        "response",
+        "a line of OpenAI's or Gemini's batches",
+        _holds_message("response"),
+        take_inside("response"),
     ),
-    Kind("conversation", "a conversation", _is(list, "conversation"), take_inside("conversation")),
-    Kind("contents", "Gemini: a conversation", _is(list, "contents"), take_inside("contents")),
-    Kind("message", "Ollama: an answer of one message", _is_message, take_alone),
-    *(Kind(key, "a message without a role that calls nothing", _is_bare, take_alone) for key in CALLS),
-    *(Kind(key, "a text that a server gave, and why it stops", _is_text, take_text) for key in REASONS),
+    WrapperKind(
+        "modelOutput",
+        "a line of a batch of Bedrock's",
+        _holds_message("modelOutput"),
+        take_inside("modelOutput"),
+    ),
+    WrapperKind("result", "Anthropic message batches: a result", _is_result, take_result),
+    WrapperKind(
+        "messages",
+        "a conversation; LangGraph's state",
+        _has_type_at(list, "messages"),
+        take_inside("messages"),
+    ),
+    WrapperKind(
+        "conversations",
+        "ShareGPT: a conversation",
+        _has_type_at(list, "conversations"),
+        take_inside("conversations"),
+    ),
+    WrapperKind(
+        "conversation", "a conversation", _has_type_at(list, "conversation"), take_inside("conversation")
+    ),
+    WrapperKind(
+        "contents", "Gemini: a conversation", _has_type_at(list, "contents"), take_inside("contents")
+    ),
+    WrapperKind("message", "Ollama: an answer of one message", _is_message, take_alone),
+    *(
+        WrapperKind(key, "a message without a role that calls nothing", _is_answer_without_role, take_alone)
+        for key in CALL_LIST_KEYS
+    ),
+    *(
+        WrapperKind(key, "a text that a server gave, and why it stops", _is_text_answer, take_text)
+        for key in REASON_KEYS
+    ),
 )
 """The kinds of objects, in the order in which they are asked; an object with a `role` is a message."""
 
-SIGNS = frozenset({"role", *(kind.key for kind in KINDS)})
+MARKER_KEYS = frozenset({"role", *(kind.key for kind in KINDS)})
 """Keys of which all messages, items and answers have one."""
 
-_BY_SIGN = {sign: tuple([kind for kind in KINDS if kind.key == sign]) for sign in SIGNS}
+_KINDS_BY_MARKER_KEY = {sign: tuple([kind for kind in KINDS if kind.key == sign]) for sign in MARKER_KEYS}
 
-_VAGUE = frozenset({"type", "data", "output", "result"})
+_AMBIGUOUS_KEYS = frozenset({"type", "data", "output", "result"})
 """Keys that calls have, too; beside them another sign stands in every conversation and answer."""
 
-_WORDS = sorted(SIGNS - _VAGUE | _ITEMS | {"ai", "human", "content", "custom_id", "output_messages", "llm"})
-_HINT = rf"\"(?:{'|'.join(_WORDS)})\"|gen_ai\.(?:output|completion)|llm\.output"
+_CONVERSATION_WORDS = sorted(
+    MARKER_KEYS - _AMBIGUOUS_KEYS
+    | _NON_CALL_ITEMS
+    | {"ai", "human", "content", "custom_id", "output_messages", "llm"}
+)
+_CONVERSATION_HINT = rf"\"(?:{'|'.join(_CONVERSATION_WORDS)})\"|gen_ai\.(?:output|completion)|llm\.output"
 
 
-def may_be_told(text: str) -> bool:
+def may_hold_conversation(text: str) -> bool:
     """Whether a text holds what stands in the text of every conversation and answer."""
-    return re.search(_HINT, text) is not None  # compiled where it is first asked: every command imports this
+    return (
+        re.search(_CONVERSATION_HINT, text) is not None
+    )  # compiled where it is first asked: every command imports this
 
 
 # ----------------------------------------------------------------------
@@ -478,7 +550,7 @@ def may_be_told(text: str) -> bool:
 #
 # What vendors and frameworks put around the calls is undone here: choices, candidates, batches, messages in
 # the form of each framework. The objects that hold the calls stay as they are, and the dialects read them.
-_DEPTH = 8
+_MAX_DEPTH = 8
 """How deep the wrappings of one answer may nest."""
 
 
@@ -497,34 +569,34 @@ class Turn(NamedTuple):
     words: str = ""
     spoken: bool = False
     answers: tuple[Any, ...] = ()
-    state: State | None = None
+    state: AnswerState | None = None
 
 
-class Talk(NamedTuple):
+class Conversation(NamedTuple):
     """A conversation, or an answer: its turns, and what is worth saying of what stood around them."""
 
     turns: tuple[Turn, ...]
     notes: tuple[Diagnostic, ...] = ()
 
 
-def may_talk(data: Any) -> bool:
+def may_be_conversation(data: Any) -> bool:
     """Whether data may be a conversation or an answer: a cheap look at the keys of its objects.
 
-    >>> may_talk([{"name": "f", "arguments": {}}]), may_talk({"role": "user"})
+    >>> may_be_conversation([{"name": "f", "arguments": {}}]), may_be_conversation({"role": "user"})
     (False, True)
     """
     signed = False
     for item in data if isinstance(data, list) else (data,):
         if not isinstance(item, dict):
             return False
-        signed = signed or not _SIGNS.isdisjoint(item)
+        signed = signed or not _CONVERSATION_KEYS.isdisjoint(item)
     return signed
 
 
-_SIGNS = SIGNS | spans.SIGNS
+_CONVERSATION_KEYS = MARKER_KEYS | spans.TRACE_KEYS
 
 
-def talk_of(data: Any) -> Talk | None:
+def read_conversation(data: Any) -> Conversation | None:
     """The turns of a conversation or of an API's answer; None where data is neither.
 
     Args:
@@ -534,31 +606,32 @@ def talk_of(data: Any) -> Talk | None:
         AnswerError: there is no turn of the assistant.
         ParseError: a part of it is of another shape than its kind has; or its spans are of several traces.
 
-    >>> talk_of({"choices": [{"finish_reason": "stop", "message": {"content": "No."}}]}).turns[0].words
+    >>> read_conversation({"choices": [{"finish_reason": "stop", "message": {"content": "No."}}]}).turns[
+    ...     0].words
     'No.'
-    >>> talk_of([{"name": "f", "arguments": {}}])
+    >>> read_conversation([{"name": "f", "arguments": {}}])
     """
-    if not may_talk(data):
+    if not may_be_conversation(data):
         return None
-    items = api_answers.whole(data) if isinstance(data, list) else [data]
-    if not any(opens(item) is not None or _halted(item) is not None for item in items):
+    items = api_answers.join_answer_pieces(data) if isinstance(data, list) else [data]
+    if not any(find_take_function(item) is not None or _item_state(item) is not None for item in items):
         messages = messages_of(items)
         if messages is None:
             return None
-        refuse_several(items)
+        refuse_several_runs(items)
         items = messages
-    walk = Walk()
+    walk = TurnCollector()
     walk.all(items, 0)
     if not walk.turns:
         who = ", ".join(map(repr, dict.fromkeys(walk.others))) or "nobody"
         raise AnswerError(f"no turn is the assistant's: {who} spoke", code="answer.absent")
-    return Talk(tuple(turn.made() for turn in walk.turns), tuple(walk.notes))
+    return Conversation(tuple(turn.made() for turn in walk.turns), tuple(walk.notes))
 
 
-class _Open:
+class _OpenTurn:
     """A turn that is being read."""
 
-    def __init__(self, state: State | None = None) -> None:
+    def __init__(self, state: AnswerState | None = None) -> None:
         self.items: list[Any] = []
         self.words: list[str] = []
         self.spoken = False
@@ -570,11 +643,11 @@ class _Open:
         return Turn(tuple(self.items), words, self.spoken, tuple(self.answers), self.state)
 
 
-class Walk:
+class TurnCollector:
     """The turns met so far, in order."""
 
     def __init__(self) -> None:
-        self.turns: list[_Open] = []
+        self.turns: list[_OpenTurn] = []
         self.joins = False
         self.notes: list[Diagnostic] = []
         self.others: list[str] = []
@@ -583,20 +656,20 @@ class Walk:
         """Take the messages, items or answers of a list."""
         for item in items:
             if not isinstance(item, dict):
-                raise wrong(item, "a message: an object with a role and content")
+                raise wrong_shape_error(item, "a message: an object with a role and content")
             self.take(item, depth + 1)
 
     def take(self, item: dict[str, Any], depth: int) -> None:
         """Take one message, item or answer."""
-        opened = opens(item) if depth <= _DEPTH else None
+        opened = find_take_function(item) if depth <= _MAX_DEPTH else None
         if opened is not None:
             opened(self, item, depth)
         else:
             self.part(item)
 
-    def turn(self, state: State | None = None) -> _Open:
+    def turn(self, state: AnswerState | None = None) -> _OpenTurn:
         """A new turn of the assistant."""
-        self.turns.append(_Open(state))
+        self.turns.append(_OpenTurn(state))
         self.joins = False
         return self.turns[-1]
 
@@ -607,7 +680,7 @@ class Walk:
         self.joins = True
         turn = self.turns[-1]
         turn.items.append(item)
-        turn.state = turn.state or _halted(item)
+        turn.state = turn.state or _item_state(item)
 
     def heard(self, message: dict[str, Any], who: str) -> None:
         """Take what a tool or a person says."""
@@ -616,61 +689,61 @@ class Walk:
         if self.turns:
             self.turns[-1].answers.append(message)
 
-    def said(self, message: dict[str, Any], state: State | None) -> None:
+    def said(self, message: dict[str, Any], state: AnswerState | None) -> None:
         """Take a message of the assistant."""
         if message.get("content") is None and isinstance(message.get("items"), list):  # Semantic Kernel's
             message = {**message, "content": message["items"]}
         content = next((message[key] for key in ("content", "parts") if message.get(key) is not None), None)
         if not isinstance(content, (str, list, type(None))):
-            raise wrong(content, "the content of a message: a text, or parts")
-        state = state or ended(message) or _halted(message) or _part_state(content)
+            raise wrong_shape_error(content, "the content of a message: a text, or parts")
+        state = state or answer_state(message) or _item_state(message) or _part_state(content)
         if not (self.joins and message.get("type") == "message"):
             self.turn()
         turn = self.turns[-1]
         turn.state = turn.state or state
-        turn.items.append(_listed(message))
+        turn.items.append(_normalize_call_lists(message))
         turn.words += texts_of(content)
 
 
 # ---------------------------------------------------------------- what a message holds
-def _listed(message: dict[str, Any]) -> dict[str, Any]:
+def _normalize_call_lists(message: dict[str, Any]) -> dict[str, Any]:
     """The message with its calls in lists; some write one call, or the list's JSON text."""
-    present = [key for key in CALLS if key in message]
+    present = [key for key in CALL_LIST_KEYS if key in message]
     texts = [key for key in present if isinstance(message[key], str) and message[key].strip()]
-    read: dict[str, Any] = {key: decoded(message[key]) for key in texts}
+    read: dict[str, Any] = {key: decode_json(message[key]) for key in texts}
     for key, value in read.items():
         if not isinstance(value, (list, dict)):
-            raise wrong(message[key], f"the {key!r} of a message: a list of calls")
+            raise wrong_shape_error(message[key], f"the {key!r} of a message: a list of calls")
     for key in present:
         value = read.get(key, message[key])
         if isinstance(value, (bool, int, float)):
-            raise wrong(value, f"the {key!r} of a message: a list of calls")
+            raise wrong_shape_error(value, f"the {key!r} of a message: a list of calls")
         if isinstance(value, dict) and key != "function_call":
             read[key] = [value]
     return {**message, **read} if read else message
 
 
-def _halted(item: dict[str, Any]) -> State | None:
+def _item_state(item: dict[str, Any]) -> AnswerState | None:
     """The state that an item of the Responses API says of itself; one that failed is the tool's affair."""
     status = item.get("status")
-    halted = isinstance(status, str) and status in CUT and item.get("type") in _STATED
-    return stopped(status, "status") if halted else None
+    halted = isinstance(status, str) and status in CUT_REASONS and item.get("type") in _TYPES_WITH_STATUS
+    return stop_reason_state(status, "status") if halted else None
 
 
-_STATED = ("function_call", "custom_tool_call", "mcp_call", "message")
+_TYPES_WITH_STATUS = ("function_call", "custom_tool_call", "mcp_call", "message")
 
 
-def _part_state(content: Any) -> State | None:
+def _part_state(content: Any) -> AnswerState | None:
     """The state that a part of a message's content says."""
     for item in content if isinstance(content, list) else ():
         if not isinstance(item, dict):
             continue
         if item.get("type") == "refusal":
-            return refused(str(item.get("refusal", "")))
+            return refusal_state(str(item.get("refusal", "")))
         inner = item.get("toolInvocation")
         state = (inner if isinstance(inner, dict) else item).get("state")
         if state in ("input-streaming", "partial-call"):
-            return State(
+            return AnswerState(
                 "answer.cut", f"the answer was cut off before its end: the state of a call is {state!r}"
             )
     return None

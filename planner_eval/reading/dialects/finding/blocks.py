@@ -10,64 +10,72 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from planner_eval.base.errors import LimitError, ParseError, bare
+from planner_eval.base.errors import LimitError, ParseError, strip_traceback
 from planner_eval.base.json_text import (
-    BLANK,
+    JSON_WHITESPACE,
     LARK_CHARS,
-    Places,
+    ObjectSpans,
     check_depth,
-    data_nests_past,
     decode,
+    is_data_nested_too_deep,
+    is_nested_too_deep,
     loads,
     loads_if_json,
-    nests_past,
 )
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Limits
-from planner_eval.base.text import TEXT, Branch, matches, shortened
+from planner_eval.base.text import JSON_STRING, Branch, find_matches, shorten
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, Value
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, NAME_KEYS, calls_among
-from planner_eval.reading.dialects.conversations.turns import Source, Words, read_checked
-from planner_eval.reading.dialects.conversations.wrappers import Talk, talk_of
-from planner_eval.reading.dialects.detect import detect_data, is_schema, undecided
-from planner_eval.reading.dialects.finding.edited_text import View, unescaped
-from planner_eval.reading.dialects.finding.segments import (
-    CALLISH,
-    Block,
-    Loose,
-    Nothing,
-    Read,
-    calls_tool,
-    dedented,
-    joined,
-    pieces_of,
-    placed,
-    plan_like,
-    refuse_loose,
-    refuse_pairs,
-    span_of,
-    split,
+from planner_eval.reading.dialects.conversations.messages import (
+    ARGUMENT_KEYS,
+    NAME_KEYS,
+    find_call_candidates,
 )
-from planner_eval.reading.dialects.finding.truncation import Cut, cut_at
+from planner_eval.reading.dialects.conversations.turns import (
+    ConversationSource,
+    ProseReader,
+    read_whole_answer,
+)
+from planner_eval.reading.dialects.conversations.wrappers import Conversation, read_conversation
+from planner_eval.reading.dialects.detect import ambiguity_error, detect_data, is_schema
+from planner_eval.reading.dialects.finding.edited_text import TextView, unescape_view
+from planner_eval.reading.dialects.finding.segments import (
+    CALL_LIKE,
+    Block,
+    LooseCallError,
+    NoCalls,
+    ReadCalls,
+    calls_tool,
+    dedent_view,
+    is_plan_like,
+    join_calls,
+    locate_error_in_source,
+    refuse_loose_json_calls,
+    refuse_loose_python_calls,
+    segment_starts,
+    span_of,
+    split_blocks,
+)
+from planner_eval.reading.dialects.finding.truncation import CutError, find_cut_call
 from planner_eval.reading.dialects.notations import appbench_prose
-from planner_eval.reading.dialects.notations.framed import pattern
+from planner_eval.reading.dialects.notations.framed import token_pattern
 from planner_eval.reading.dialects.programs import python_calls
-from planner_eval.reading.dialects.programs.program import Bound, shift_names
-from planner_eval.reading.dialects.programs.python_ast import follow, syntax
+from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
+from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
 from planner_eval.reading.dialects.programs.python_long import are_expressions, walk
 from planner_eval.reading.dialects.programs.values import Unknown
 from planner_eval.reading.dialects.repairs import QUOTED_CALL, repairs
 from planner_eval.reading.dialects.table import Wrapper
 
-SCRIPT_START = later(r"\s*+(?:(?:const|let|var)\s|await\s++[\w.]++\(|//)")
+SCRIPT_START = lazy_pattern(r"\s*+(?:(?:const|let|var)\s|await\s++[\w.]++\(|//)")
 
 
-class Untold(ParseError):
+class LazyJSONError(ParseError):
     """Broken JSON; what is wrong with it is looked for when it is said, for the grammar takes time."""
 
 
-class Late(ParseError):
+class LazyParseError(ParseError):
     """An error that is placed when it is asked for: most are dropped, for another piece is read."""
 
     def __init__(self, tell: Callable[[], ParseError]) -> None:
@@ -86,7 +94,7 @@ class Late(ParseError):
         return getattr(self.told, name)
 
 
-class PieceReader:
+class SegmentReader:
     """Reads the pieces of one source.
 
     Args:
@@ -102,7 +110,9 @@ class PieceReader:
     no piece was read after yet.
     """
 
-    def __init__(self, source: str, limits: Limits, words: Words, *, repair: bool, located: bool) -> None:
+    def __init__(
+        self, source: str, limits: Limits, words: ProseReader, *, repair: bool, located: bool
+    ) -> None:
         self.source = source
         self.limits = limits
         self.words = words
@@ -117,16 +127,16 @@ class PieceReader:
         self.budget = 8 * len(source) + 1_000_000
         self.broken = ""
         self.held: dict[str, Value | Unknown] = {}
-        self.bound: list[Bound] = []
+        self.bound: list[PieceVariables] = []
         self.pieces = 0
         self._tree: tuple[str, ast.Module | SyntaxError | None] = ("", None)
 
-    def block(self, block: Block) -> list[Read]:
+    def block(self, block: Block) -> list[ReadCalls]:
         """The calls of a fence, or of the text between fences."""
         raise NotImplementedError
 
     # ------------------------------------------------------------ JSON
-    def json(self, view: View, *, required: bool = False) -> Read | None:
+    def json(self, view: TextView, *, required: bool = False) -> ReadCalls | None:
         """A view that is JSON as a whole; None where it is no JSON, or holds no call.
 
         Raises:
@@ -136,64 +146,64 @@ class PieceReader:
         try:
             values = self._values(view.text) if _may_be_json(view.text) else None
         except LimitError as error:
-            raise placed(error, view, self.source) from None
+            raise locate_error_in_source(error, view, self.source) from None
         if values is None:
             return None
         read = self.data(values, view)
-        if isinstance(read, Nothing):
-            self._refuse_deep(view, deep=nests_past(view.text, self.limits))
+        if isinstance(read, NoCalls):
+            self._refuse_deep(view, deep=is_nested_too_deep(view.text, self.limits))
             self.why = read.why
-            return Read("json", RawPlan(()), read.why, span_of(view)) if required else None
+            return ReadCalls("json", RawPlan(()), read.why, span_of(view)) if required else None
         return read
 
-    def _refuse_deep(self, view: View, *, deep: bool) -> None:
+    def _refuse_deep(self, view: TextView, *, deep: bool) -> None:
         """Refuse what nests too deeply to be looked through for calls."""
         if not deep:
             return
         try:
             check_depth(view.text, self.limits)
         except LimitError as error:
-            raise placed(error, view, self.source) from None
+            raise locate_error_in_source(error, view, self.source) from None
         raise LimitError(f"the text nests deeper than {self.limits.depth} levels")  # it is no JSON itself
 
     def _values(self, text: str) -> list[Any] | None:
-        if text.strip(BLANK) == self.broken:
+        if text.strip(JSON_WHITESPACE) == self.broken:
             return None
         values = loads_if_json(text, self.limits)
         if values is None:
-            self.broken = text.strip(BLANK)
+            self.broken = text.strip(JSON_WHITESPACE)
         return values
 
-    def data(self, values: list[Any], view: View, *, located: bool = True) -> Read | Nothing:
+    def data(self, values: list[Any], view: TextView, *, located: bool = True) -> ReadCalls | NoCalls:
         """The calls of JSON values; `located` where the view is their text, in JSON.
 
         Raises:
             ParseError: something is not the call that it should be.
         """
         value = values[0] if len(values) == 1 else values
-        self._refuse_deep(view, deep=data_nests_past(value, self.limits, lists=True))
-        empty = _is_empty(value)
+        self._refuse_deep(view, deep=is_data_nested_too_deep(value, self.limits, lists=True))
+        empty = _find_no_call_reason(value)
         if empty is not None:
-            unclear = undecided(value) if empty is _SCHEMA else None
+            unclear = ambiguity_error(value) if empty is _SCHEMA_SEGMENT else None
             if unclear is not None:  # where nothing else is a call, it is why nothing was read
-                self.error = self.error or placed(unclear, view, self.source)
+                self.error = self.error or locate_error_in_source(unclear, view, self.source)
             return empty
         if isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value)):
             return self.texts([value] if isinstance(value, str) else value, view)
-        talk = talk_of(value)
+        talk = read_conversation(value)
         if talk is not None:
             return self.talk(talk, view)
-        refuse_pairs(value, view.text)
+        refuse_loose_json_calls(value, view.text)
         located_values = None
         if self.located and located and len(view.text) <= LARK_CHARS:
-            from planner_eval.base.json_places import with_places
+            from planner_eval.base.json_places import locate_values
 
-            located_values = Places(with_places(view.text))
+            located_values = ObjectSpans(locate_values(view.text))
             value = located_values.values[0] if len(located_values.values) == 1 else located_values.values
-        value, notes = calls_among(value)
+        value, notes = find_call_candidates(value)
         if value == []:
             self.notes += notes
-            return Nothing("a list without calls")
+            return NoCalls("a list without calls")
         candidate = detect_data(value, view.text)
         reader = dialects.get(candidate.dialect).read_data
         assert reader is not None
@@ -202,84 +212,93 @@ class PieceReader:
         except ParseError as error:
             if not error.text:
                 error = ParseError(
-                    error.reason, text=view.text, offset=_named_at(view.text, error), code=error.code
+                    error.reason,
+                    text=view.text,
+                    offset=_find_quoted_offset(view.text, error),
+                    code=error.code,
                 )
             raise error from None
         except RecursionError:
             raise LimitError(f"the text nests deeper than {self.limits.depth} levels") from None
         if not raw.calls and raw.answer is None:
-            return Nothing("a message without calls")
+            return NoCalls("a message without calls")
         if notes:
             raw = raw._replace(notes=(*raw.notes, *notes))
-        return Read(candidate.dialect, view.place(raw), candidate.reason, span_of(view))
+        return ReadCalls(candidate.dialect, view.place(raw), candidate.reason, span_of(view))
 
-    def talk(self, talk: Talk, view: View) -> Read | Nothing:
+    def talk(self, talk: Conversation, view: TextView) -> ReadCalls | NoCalls:
         """The calls of a conversation or an API's answer that stands in a text, or was mended.
 
         Raises:
             ParseError: it is no whole answer, or something in it is not the call that it should be.
         """
         self.parts = True
-        name, raw = read_checked(Source(talk, view.text), None, None, self.limits, self.words)
+        name, raw = read_whole_answer(
+            ConversationSource(talk, view.text), None, None, self.limits, self.words
+        )
         if not raw.calls:
-            return Nothing("a message without calls")
-        return Read(name, raw, "a conversation", span_of(view))
+            return NoCalls("a message without calls")
+        return ReadCalls(name, raw, "a conversation", span_of(view))
 
-    def texts(self, texts: list[str], view: View) -> Read | Nothing:
+    def texts(self, texts: list[str], view: TextView) -> ReadCalls | NoCalls:
         """The calls of quoted texts: calls themselves, or a model's prose with calls in it."""
         raw = python_calls.read_texts(texts, self.limits)
         if raw is not None:
-            return Read("call-texts", raw, "a list of texts that are calls", span_of(view))
-        refuse_pairs(texts, view.text)
-        read: list[Read] = []
+            return ReadCalls("call-texts", raw, "a list of texts that are calls", span_of(view))
+        refuse_loose_json_calls(texts, view.text)
+        read: list[ReadCalls] = []
         silent: list[str] = []
-        for match in matches(_QUOTED, view.text):
+        for match in find_matches(_QUOTED, view.text):
             before = len(read)
-            inner = unescaped(view.cut(match.start() + 1, match.end() - 1))
+            inner = unescape_view(view.cut(match.start() + 1, match.end() - 1))
             try:
                 lines = appbench_prose.find(inner, self.limits)
             except ParseError as error:
-                raise placed(error, inner, self.source) from None
+                raise locate_error_in_source(error, inner, self.source) from None
             if lines is not None:
                 read += lines.runs
                 inner = lines.rest
 
-            for block in split(inner):
+            for block in split_blocks(inner):
                 read += self.block(block)
             if len(read) == before and inner.text.strip():
                 silent.append(inner.text)
         if not read:
-            return Nothing("a text that calls no tool")
-        raw = joined(read)
+            return NoCalls("a text that calls no tool")
+        raw = join_calls(read)
         if silent:
-            raw = raw._replace(notes=(*raw.notes, _silent(silent)))
-        return Read(
-            read[0].dialect, raw, f"{read[0].reason} in a quoted text", span_of(view), pieces=pieces_of(read)
+            raw = raw._replace(notes=(*raw.notes, _note_texts_without_calls(silent)))
+        return ReadCalls(
+            read[0].dialect,
+            raw,
+            f"{read[0].reason} in a quoted text",
+            span_of(view),
+            pieces=segment_starts(read),
         )
 
     # ------------------------------------------------------------ code
     def syntax(self, text: str) -> ast.Module | SyntaxError | None:
         """What :func:`python_ast.syntax` makes of a text; the last one is asked for again and again."""
         if text != self._tree[0]:
-            self._tree = text, syntax(text)
+            self._tree = text, parse_syntax(text)
         return self._tree[1]
 
-    def as_python(self, view: View) -> ast.Module | None:
+    def as_python(self, view: TextView) -> ast.Module | None:
         """The tree of a text that is Python as a whole; None where it is not."""
-        words = _WORDS.match(view.text)
+        words = _TWO_WORDS.match(view.text)
         if words and words[1] not in _KEYWORDS and words[2] not in _KEYWORDS:
             return None  # two names side by side: most prose begins so, and is told without a parser
-        tree = self.syntax(dedented(view).text)
+        tree = self.syntax(dedent_view(view).text)
         return tree if isinstance(tree, ast.Module) else None
 
-    def code(self, view: View) -> Read | Nothing:
+    def code(self, view: TextView) -> ReadCalls | NoCalls:
         """A piece that should be calls, in JSON or in Python.
 
         Raises:
             ParseError: it cannot be read.
         """
         if not view.text.strip():
-            return Nothing("an empty section")
+            return NoCalls("an empty section")
         try:
             mended = self.mended(view, strictly=True)
             self.keep(mended)
@@ -287,27 +306,33 @@ class PieceReader:
         except LimitError:
             raise
         except ParseError as error:
-            first = bare(error)
+            first = strip_traceback(error)
         read = self.block(Block(view, False, "", 0))
         if not read:
             raise first
-        return Read(read[0].dialect, joined(read), read[0].reason, span_of(view), pieces=pieces_of(read))
+        return ReadCalls(
+            read[0].dialect, join_calls(read), read[0].reason, span_of(view), pieces=segment_starts(read)
+        )
 
-    def python(self, view: View, *, listed: bool = False) -> Read | Nothing:
+    def python(self, view: TextView, *, listed: bool = False) -> ReadCalls | NoCalls:
         """A piece of Python.
 
         Raises:
             ParseError: it cannot be read, or an argument of a call cannot be known.
         """
-        view = dedented(view)
+        view = dedent_view(view)
         variables: dict[str, Value | Unknown] = {}
         tree = self.syntax(view.text)
         if isinstance(tree, ast.Module):
             texts = python_calls.string_list(tree)
             if texts is not None:
                 return self.texts(texts, view)
-            refuse_loose(tree, view.text)
-            script = self._as_script(view) if _OBJECT.search(view.text) and _is_script(tree) else None
+            refuse_loose_python_calls(tree, view.text)
+            script = (
+                self._as_script(view)
+                if _SCRIPT_OBJECT_ARGUMENT.search(view.text) and _is_script(tree)
+                else None
+            )
             if script is not None:
                 return script
             raw = follow(tree, view.text, self.defined, self.limits, self.taken, self.before(), variables)
@@ -324,10 +349,10 @@ class PieceReader:
         bound = self.numbered(variables)
         if not raw.calls:
             messages = (f"; {note.message}" for note in raw.notes if note.code == "code.function")
-            return Nothing(f"code that calls no tool{next(messages, '')}", bound)
+            return NoCalls(f"code that calls no tool{next(messages, '')}", bound)
         reason = "Python calls" if kind == "pythonic" else "a Python program"
         pieces = ((bound.piece, 0),) if bound else ()
-        return Read(kind, view.place(raw), reason, span_of(view), bound, pieces)
+        return ReadCalls(kind, view.place(raw), reason, span_of(view), bound, pieces)
 
     def before(self) -> dict[str, Value | Unknown]:
         """What the variables hold of the pieces that were kept so far."""
@@ -336,19 +361,19 @@ class PieceReader:
         self.bound.clear()
         return self.held
 
-    def numbered(self, variables: dict[str, Value | Unknown]) -> Bound | None:
+    def numbered(self, variables: dict[str, Value | Unknown]) -> PieceVariables | None:
         """What a piece's own variables hold, under a number of its own; None where it has none."""
         if not variables:
             return None
         self.pieces += 1
-        return Bound(self.pieces, variables)
+        return PieceVariables(self.pieces, variables)
 
-    def keep(self, read: Read | Nothing) -> None:
+    def keep(self, read: ReadCalls | NoCalls) -> None:
         """Let later pieces see what the variables of a piece hold that counts."""
         if read.bound is not None:
             self.bound.append(read.bound)
 
-    def script(self, view: View) -> Read | Nothing:
+    def script(self, view: TextView) -> ReadCalls | NoCalls:
         """A piece of JavaScript or Java.
 
         Raises:
@@ -364,17 +389,17 @@ class PieceReader:
         except ParseError:
             if calls_tool(view.text, self.defined):
                 raise
-            return Nothing("code that calls no tool")
+            return NoCalls("code that calls no tool")
         bound = self.numbered(variables)
         if not raw.calls:
-            return Nothing("code that calls no tool", bound)
+            return NoCalls("code that calls no tool", bound)
         pieces = ((bound.piece, 0),) if bound else ()
-        return Read(
+        return ReadCalls(
             "openai-programmatic", view.place(raw), "a program of calls", span_of(view), bound, pieces
         )
 
     # ------------------------------------------------------------ one piece, strictly and mended
-    def strict(self, view: View) -> Read | Nothing:
+    def strict(self, view: TextView) -> ReadCalls | NoCalls:
         """One piece: JSON, else Python.
 
         Raises:
@@ -385,32 +410,32 @@ class PieceReader:
         if _may_be_json(text):
             values = self._values(text)
             if values is None:
-                values = _between_semicolons(text)
+                values = _read_semicolon_values(text)
             if values is not None:
                 return self.data(values, view)
-            if _OBJECTS.match(text):
-                tree = None if _CALLS_NOTHING.fullmatch(text) else self.syntax(text)
+            if _OBJECT_START.match(text):
+                tree = None if _CALL_FREE_TEXT.fullmatch(text) else self.syntax(text)
                 if not isinstance(tree, ast.Module) or _is_data(tree):
-                    raise Untold("the text is no JSON", text=text)
+                    raise LazyJSONError("the text is no JSON", text=text)
         try:
             return self.python(view)
         except ParseError as error:
-            if SCRIPT_START.match(text) or _OBJECT.search(text):
+            if SCRIPT_START.match(text) or _SCRIPT_OBJECT_ARGUMENT.search(text):
                 read = self._as_script(view)
                 if read is not None:
                     return read
             raise error from None
 
-    def _as_script(self, view: View) -> Read | None:
+    def _as_script(self, view: TextView) -> ReadCalls | None:
         try:
             read = self.script(view)
         except ParseError:
             return None
-        return read if isinstance(read, Read) else None
+        return read if isinstance(read, ReadCalls) else None
 
     def mended(
-        self, view: View, *, strictly: bool = False, refused: ParseError | None = None
-    ) -> Read | Nothing:
+        self, view: TextView, *, strictly: bool = False, refused: ParseError | None = None
+    ) -> ReadCalls | NoCalls:
         """One piece, with repairs where those are wanted and strict reading fails.
 
         A broken piece that, mended, calls nothing is no plan in either mode.
@@ -428,9 +453,9 @@ class PieceReader:
                 return self.strict(view)
             first = refused
         except LimitError as error:
-            raise placed(error, view, self.source) from None
+            raise locate_error_in_source(error, view, self.source) from None
         except ParseError as error:
-            first = bare(error)
+            first = strip_traceback(error)
         failed = [(first, view)]
         tried = self.repair or len(view.text) <= LARK_CHARS
         self.parts |= not tried
@@ -439,49 +464,49 @@ class PieceReader:
                 read = self.strict(repaired)
             except ParseError as error:
                 if self.repair:
-                    failed.append((bare(error), repaired))
+                    failed.append((strip_traceback(error), repaired))
                 continue
-            if isinstance(read, Nothing):
+            if isinstance(read, NoCalls):
                 return read
             if not self.repair:
                 self.parts = True
                 raise self.cut(view, self._late(failed)) from None
             raw = RawPlan(read.raw.calls, read.raw.answer, (*read.raw.notes, *notes))
             return replace(read, raw=raw)
-        if not (strictly or isinstance(first, Loose) or plan_like(view.text, self.defined)):
-            return Nothing("a text that calls no tool")
+        if not (strictly or isinstance(first, LooseCallError) or is_plan_like(view.text, self.defined)):
+            return NoCalls("a text that calls no tool")
         late = self._late(failed)
         raise (late if refused is not None else self.cut(view, late)) from None
 
-    def _late(self, failed: list[tuple[ParseError, View]]) -> ParseError:
+    def _late(self, failed: list[tuple[ParseError, TextView]]) -> ParseError:
         """The error of a piece, now where it may be that of a limit, which ends the search."""
         late = not any(isinstance(error, LimitError) for error, _ in failed)
-        return Late(lambda: self._told(failed)) if late else self._told(failed)
+        return LazyParseError(lambda: self._told(failed)) if late else self._told(failed)
 
-    def _told(self, failed: list[tuple[ParseError, View]]) -> ParseError:
+    def _told(self, failed: list[tuple[ParseError, TextView]]) -> ParseError:
         """What the furthest reading of a piece stops at, which could not be mended, placed in the source."""
         errors = []
         for error, view in failed:
             deepest = error
-            if isinstance(error, Untold):
+            if isinstance(error, LazyJSONError):
                 try:
                     loads(view.text, self.limits)
                 except ParseError as json_error:
-                    deepest = bare(json_error)
-            errors.append(placed(deepest, view, self.source))
+                    deepest = strip_traceback(json_error)
+            errors.append(locate_error_in_source(deepest, view, self.source))
         return max(errors, key=lambda e: e.offset)
 
-    def cut(self, view: View, error: ParseError) -> ParseError:
+    def cut(self, view: TextView, error: ParseError) -> ParseError:
         """The error of a piece, said of its end where the piece ends, with the source, inside a call."""
-        if isinstance(error, Cut):
+        if isinstance(error, CutError):
             return error
-        start = cut_at(view.text) if span_of(view)[1] >= len(self.source.rstrip()) else None
+        start = find_cut_call(view.text) if span_of(view)[1] >= len(self.source.rstrip()) else None
         self.parts |= start is not None  # a mended reading may stop further on
         if start is None or error.offset < view.origin(start):
             return error
-        return Cut("inside a call", text=self.source, start=view.origin(start))
+        return CutError("inside a call", text=self.source, start=view.origin(start))
 
-    def repaired_rows(self, text: str, rows: list[Wrapper]) -> Read | None:
+    def repaired_rows(self, text: str, rows: list[Wrapper]) -> ReadCalls | None:
         """A text of a notation with tokens, mended; None without leave to repair, or in vain."""
         if not self.repair:
             self.parts = True
@@ -491,30 +516,32 @@ class PieceReader:
                 continue
             calls: list[RawCall] = []
             notes: list[Diagnostic] = []
-            opening = pattern(row.open)
+            opening = token_pattern(row.open)
             matches = list(opening.finditer(text))
             for i, match in enumerate(matches):
                 end = matches[i + 1].start() if i + 1 < len(matches) else len(text)
-                close = pattern(row.close).search(text, match.end(), end) if row.close else None
-                view = View(text).cut(match.end(), close.start() if close else end).strip()
-                if not view.text or (view.text[:1] not in "[{" and not CALLISH.match(view.text)):
+                close = token_pattern(row.close).search(text, match.end(), end) if row.close else None
+                view = TextView(text).cut(match.end(), close.start() if close else end).strip()
+                if not view.text or (view.text[:1] not in "[{" and not CALL_LIKE.match(view.text)):
                     continue
                 try:
                     read = self.mended(view, strictly=True)
                 except ParseError:
                     return None
-                if isinstance(read, Read):
+                if isinstance(read, ReadCalls):
                     calls += shift_names(read.raw.calls, len(calls)) if calls else read.raw.calls
                     notes += read.raw.notes
             if calls:
-                return Read(row.name, RawPlan(tuple(calls), None, tuple(notes)), "its tokens", (0, len(text)))
+                return ReadCalls(
+                    row.name, RawPlan(tuple(calls), None, tuple(notes)), "its tokens", (0, len(text))
+                )
         return None
 
     # ------------------------------------------------------------ fences
 
-    def _kept(self, read: Read | Nothing) -> list[Read]:
+    def _kept(self, read: ReadCalls | NoCalls) -> list[ReadCalls]:
         self.keep(read)
-        if isinstance(read, Nothing):
+        if isinstance(read, NoCalls):
             self.why = self.why or read.why
             return []
         return [read]
@@ -523,19 +550,19 @@ class PieceReader:
 
 
 # ---------------------------------------------------------------- helpers
-_WORDS = re.compile(r"\s*+([A-Za-z]++) ([A-Za-z]++)")
+_TWO_WORDS = re.compile(r"\s*+([A-Za-z]++) ([A-Za-z]++)")
 _KEYWORDS = frozenset({*keyword.kwlist, *keyword.softkwlist})
-_QUOTED = (TEXT, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"))
-_OBJECTS = re.compile(r"[\[\s]*+\{")
-_CALLS_NOTHING = re.compile(
+_QUOTED = (JSON_STRING, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"))
+_OBJECT_START = re.compile(r"[\[\s]*+\{")
+_CALL_FREE_TEXT = re.compile(
     r"[^(]*+|(?:[^\"'(#fFtT]++|(?:[Ff]alse|[Tt]rue)\b|\"(?:[^\"\\]++|\\.)*+(?:\"|\Z))*+", re.S
 )
 """A text without a bracket of a call, but for those in quotes that hold no code, be it Python or not."""
-_OBJECT = later(r"\(\s*\{\s*\w+\s*[:,}]")
+_SCRIPT_OBJECT_ARGUMENT = lazy_pattern(r"\(\s*\{\s*\w+\s*[:,}]")
 _SEMICOLON = re.compile(r"[\s;]*+")
 
 
-def _between_semicolons(text: str) -> list[Any] | None:
+def _read_semicolon_values(text: str) -> list[Any] | None:
     """The JSON values of a text with semicolons between them; None where it is no such text."""
     if ";" not in text:
         return None
@@ -582,25 +609,25 @@ def _has_arguments(node: ast.stmt) -> bool:
     return any(names & {*NAME_KEYS} and names & {*ARGUMENT_KEYS} for names in keys)
 
 
-def _is_empty(value: Any) -> Nothing | None:
+def _find_no_call_reason(value: Any) -> NoCalls | None:
     """Why a value holds no call that could be looked for; None where it may hold one."""
     if isinstance(value, (str, list)) and not value:
-        return Nothing("an empty list or text")
+        return NoCalls("an empty list or text")
     if value == {}:
-        return Nothing("an empty object")
+        return NoCalls("an empty object")
     if isinstance(value, list) and value.count({}) == len(value):  # of which a look at each takes seconds
-        return Nothing("a message without calls")
-    return _SCHEMA if is_schema(value) else None
+        return NoCalls("a message without calls")
+    return _SCHEMA_SEGMENT if is_schema(value) else None
 
 
-_SCHEMA = Nothing("a schema of tools or parameters")
+_SCHEMA_SEGMENT = NoCalls("a schema of tools or parameters")
 
 
 def _may_be_json(text: str) -> bool:
     return text.lstrip()[:1] in ("[", "{", '"')
 
 
-def _named_at(text: str, error: ParseError) -> int:
+def _find_quoted_offset(text: str, error: ParseError) -> int:
     """Where what an error quotes stands in a text: as a text of its own, else inside one."""
     for quoted in re.findall(r"'([^']+)'", error.reason):
         for quotation in (f'"{quoted}"', quoted.removesuffix("…")):
@@ -610,9 +637,9 @@ def _named_at(text: str, error: ParseError) -> int:
     return 0
 
 
-def _silent(texts: list[str]) -> Diagnostic:
+def _note_texts_without_calls(texts: list[str]) -> Diagnostic:
     """That texts of a list call nothing, beside others that do: each may be a plan of its own, or words."""
     count = len(texts)
     start = "a text of the list calls" if count == 1 else f"{count:,} texts of the list call"
-    samples = ", ".join(repr(shortened(text, 40)) for text in texts[:3])
+    samples = ", ".join(repr(shorten(text, 40)) for text in texts[:3])
     return Diagnostic("find.text", f"{start} no tool, beside others that do: {samples}")

@@ -6,40 +6,44 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import TEXT
+from planner_eval.base.text import JSON_STRING
 
-PAIRS = {"[": "]", "{": "}", "(": ")"}
+BRACKET_PAIRS = {"[": "]", "{": "}", "(": ")"}
 
-_SINGLE = r"'(?:[^'\\\n]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z|\n)))*+"
+_SINGLE_QUOTED = r"'(?:[^'\\\n]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z|\n)))*+"
 """An apostrophe ends a text only where something that may follow a text follows."""
-_BEGUN = later(_SINGLE, re.S)
+_UNCLOSED_SINGLE_QUOTED = lazy_pattern(_SINGLE_QUOTED, re.S)
 
 
-_SHORT = r'"[^"\\]{0,2000}+(?:\\.[^"\\]{0,200}+){0,50}+"'
+_SHORT_QUOTED = r'"[^"\\]{0,2000}+(?:\\.[^"\\]{0,200}+){0,50}+"'
 """A text in quotes, up to a length: a quote that nothing closes is not gone after at each bracket."""
-_HELD = rf"[^\[\]{{}}()\"'\\]++|{_SHORT}"
+_FLAT_CONTENT = rf"[^\[\]{{}}()\"'\\]++|{_SHORT_QUOTED}"
 
 
-def _around(content: str) -> str:
+def _bracket_pattern(content: str) -> str:
     """A bracket, what it holds, and its partner."""
-    return "|".join(rf"\{mark}(?:{content})*+\{PAIRS[mark]}" for mark in PAIRS)
+    return "|".join(rf"\{mark}(?:{content})*+\{BRACKET_PAIRS[mark]}" for mark in BRACKET_PAIRS)
 
 
-_WHOLE = ("(?!)", _around(_HELD), _around(f"{_HELD}|{_around(_HELD)}"))
+_BALANCED_PATTERNS = (
+    "(?!)",
+    _bracket_pattern(_FLAT_CONTENT),
+    _bracket_pattern(f"{_FLAT_CONTENT}|{_bracket_pattern(_FLAT_CONTENT)}"),
+)
 """A piece that is whole, without apostrophes, of up to so many levels of brackets."""
-DEEP = 10_000
+MAX_BRACKET_DEPTH = 10_000
 """Brackets that are open at once, past which nothing is looked for: no notation reads the tenth part."""
 
 
 @cache
-def _pattern(
+def _token_pattern(
     *, double: bool = True, single: bool = True, line: bool = False, levels: int = 0
 ) -> re.Pattern[str]:
     """Brackets, texts in the quotes that are tried, other quotes; line ends where no apostrophe counts."""
-    texts = [TEXT.regex] * double + [f"{_SINGLE}'"] * single
-    alternatives = f"(?P<whole>{_WHOLE[levels if double and not line else 0]})|"
+    texts = [JSON_STRING.regex] * double + [f"{_SINGLE_QUOTED}'"] * single
+    alternatives = f"(?P<whole>{_BALANCED_PATTERNS[levels if double and not line else 0]})|"
     alternatives += rf"(?P<open>[\[{{(])|(?P<close>[\]}})])|(?P<text>{'|'.join(texts) or '(?!)'})"
     return re.compile(
         alternatives + (r'|(?P<quote>")|(?P<line>\n)' if line else r"""|(?P<quote>["'])"""), re.S
@@ -66,11 +70,11 @@ def tokens(text: str, start: int, stop: int, *, levels: int = 0) -> Iterator[re.
 
     A piece of up to `levels` levels of brackets that ends well is one token, which saves those inside of it.
     A quote that nothing closes is yielded, an apostrophe is not: in the rest of its line none closes a text.
-    What is known to be closed by nothing is not tried again, see :func:`planner_eval.base.text.matches`.
+    What is known to be closed by nothing is not tried again, see :func:`planner_eval.base.text.find_matches`.
     """
     double = single = resumed = True
     vain = position = start
-    pattern = _pattern(levels=levels)
+    pattern = _token_pattern(levels=levels)
     while resumed:
         resumed = False
         for match in pattern.finditer(text, position, stop):
@@ -81,18 +85,18 @@ def tokens(text: str, start: int, stop: int, *, levels: int = 0) -> Iterator[re.
             position, resumed = match.end(), True
             if kind == "line":
                 single = position >= vain
-                pattern = _pattern(double=double, single=single, levels=levels)
+                pattern = _token_pattern(double=double, single=single, levels=levels)
             elif match.group() == "'":
                 if not single and match.start() >= vain:
                     position, single = match.start(), True
-                    pattern = _pattern(double=double, levels=levels)
+                    pattern = _token_pattern(double=double, levels=levels)
                     break
                 if single:
-                    vain = _BEGUN.match(text, match.start(), stop).end()  # type: ignore[union-attr]
-                pattern = _pattern(double=double, single=False, line=True)
+                    vain = _UNCLOSED_SINGLE_QUOTED.match(text, match.start(), stop).end()  # type: ignore[union-attr]
+                pattern = _token_pattern(double=double, single=False, line=True)
             else:
                 double, line = False, "line" in pattern.groupindex
-                pattern = _pattern(double=False, single=single and not line, line=line)
+                pattern = _token_pattern(double=False, single=single and not line, line=line)
                 yield match
             break
 
@@ -119,10 +123,10 @@ def extent(text: str, start: int, stop: int | None = None) -> Extent:
                 return Extent(match.end(), True)
         elif kind == "open":
             waiting.append((match.start(), match.group()))
-            if len(waiting) > DEEP:
+            if len(waiting) > MAX_BRACKET_DEPTH:
                 break
         elif kind == "close":
-            if not waiting or PAIRS[waiting[-1][1]] != match.group():
+            if not waiting or BRACKET_PAIRS[waiting[-1][1]] != match.group():
                 return Extent(match.start(), False, tuple(waiting))
             waiting.pop()
             if not waiting:

@@ -11,14 +11,14 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
 
-from planner_eval.base.frozen import quick
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """Characters [start, end) of a text become `new`."""
 
     start: int
@@ -26,8 +26,8 @@ class Edit(NamedTuple):
     new: str
 
 
-@quick
-class View:
+@fast_frozen
+class TextView:
     """A text and where it stands in the original.
 
     Args:
@@ -35,7 +35,7 @@ class View:
         marks: Places in `text` from which on it runs parallel to the original, ascending, each with
             the original's place; the first is at 0.
 
-    >>> view = View("say f(1)").cut(4, 8)
+    >>> view = TextView("say f(1)").cut(4, 8)
     >>> view.text, view.origin(2)
     ('f(1)', 6)
     """
@@ -53,22 +53,22 @@ class View:
         # what an edit put in may be longer than what it took out
         return original if position == len(self.marks) else min(original, self.marks[position][1])
 
-    def cut(self, start: int, end: int) -> View:
+    def cut(self, start: int, end: int) -> TextView:
         """Characters [start, end) of this view."""
         if len(self.marks) == 1:
-            return View(self.text[start:end], ((0, self.origin(start)),))
+            return TextView(self.text[start:end], ((0, self.origin(start)),))
         inside = [(m[0] - start, m[1]) for m in self.marks if start < m[0] < end]
-        return View(self.text[start:end], ((0, self.origin(start)), *inside))
+        return TextView(self.text[start:end], ((0, self.origin(start)), *inside))
 
-    def strip(self) -> View:
+    def strip(self) -> TextView:
         """The view without white space around it."""
         start = len(self.text) - len(self.text.lstrip())
         return self.cut(start, max(start, len(self.text.rstrip())))
 
-    def edit(self, edits: Iterable[Edit]) -> View:
+    def edit(self, edits: Iterable[TextEdit]) -> TextView:
         r"""The text after the edits, which must not overlap.
 
-        >>> view = View("a\\_b").edit([Edit(1, 2, "")])
+        >>> view = TextView("a\\_b").edit([TextEdit(1, 2, "")])
         >>> view.text, view.origin(1)
         ('a_b', 2)
         """
@@ -91,7 +91,7 @@ class View:
                 position += 1
         marks += [(size + text_mark - offset, original_mark) for text_mark, original_mark in inner[position:]]
         pieces.append(self.text[offset:])
-        return View("".join(pieces), tuple(marks))
+        return TextView("".join(pieces), tuple(marks))
 
     def span(self, span: Span) -> Span:
         """The original's place of [start, end) of this text."""
@@ -125,24 +125,24 @@ class View:
         return note if note.span is None else note._replace(span=self.span(note.span))
 
 
-def unplaced(raw: RawPlan) -> RawPlan:
+def remove_call_spans(raw: RawPlan) -> RawPlan:
     """The calls without places: those they have are of another text."""
     calls = tuple(replace(call, span=None, spans=()) for call in raw.calls)
     return RawPlan(calls, raw.answer, tuple(note._replace(span=None) for note in raw.notes))
 
 
-_ESCAPE = later(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.S)
-_CONTROL = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_ESCAPE = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.S)
+_CONTROL_CHARACTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
-def unescaped(view: View) -> View:
+def unescape_view(view: TextView) -> TextView:
     r"""A quoted text's inside with its escapes undone; surrogate pairs stay two characters.
 
-    >>> unescaped(View(r"a\nf(\"x\")")).text
+    >>> unescape_view(TextView(r"a\nf(\"x\")")).text
     'a\nf("x")'
     """
     edits = []
     for match in _ESCAPE.finditer(view.text):
-        new = chr(int(match[1], 16)) if match[1] else _CONTROL.get(match[2], match[2])
-        edits.append(Edit(match.start(), match.end(), new))
+        new = chr(int(match[1], 16)) if match[1] else _CONTROL_CHARACTERS.get(match[2], match[2])
+        edits.append(TextEdit(match.start(), match.end(), new))
     return view.edit(edits) if edits else view

@@ -13,42 +13,42 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE
 from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value
 from planner_eval.plan.values import map_leaves
-from planner_eval.reading.dialects.detect import tokens_at
-from planner_eval.reading.dialects.table import Wrapper, own, table
+from planner_eval.reading.dialects.detect import find_opening_tokens
+from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
 # Which tags and tokens of a text may stand inside values of its calls: a guess that reading has to prove.
-_ASIDE = later(
+_THOUGHT_OR_CHAT_TOKEN = lazy_pattern(
     r"</?(?i:think|thinking|thought|reasoning|scratchpad)>|<\|thought_(?:start|end)\|>|\[/?(?i:THINK)\]"
     r"|<\|channel\|>analysis<\|message\|>|<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|"
     r"end_of_text|start_header_id|end_header_id|end)\|>|</?s>|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>"
     r"|\[/?INST\]|\x1b\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>"
 )
 """A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values."""
-_AROUND = later(r"</?(?!node-\w|GENERATED>)[A-Za-z][\w:.\-]*+|```++|~~~++")
+_TAG_OR_FENCE_START = lazy_pattern(r"</?(?!node-\w|GENERATED>)[A-Za-z][\w:.\-]*+|```++|~~~++")
 """What stands around calls: the begin of a tag, which is blanked, too, and a fence; references are none."""
-_LINE = later(
+_TURN_HEADER = lazy_pattern(
     r"(?m:^)[ \t]*+(?:###[ \t]*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b"
     rf"|(?:System|User|USER|Human|Assistant|ASSISTANT|AI|Tool)(?=\s*+:\s)|[{INVISIBLE}])"
 )
 """What begins another turn at a line's start, or is not seen there; values may have several lines."""
-_THOUGHT = later(
+_THOUGHT_OPENING = lazy_pattern(
     r"<(?i:(think|thinking|thought|reasoning|scratchpad))>|(<\|)thought_start|(\[)(?i:THINK)|<\|channel"
 )
-_ESCAPED = later(r"\\.")
-_APOSTROPHE = later(r"(?:\w\w|\bI)'(?=\w)")
-_WORD = later(r"\S++")
-_PLAIN = later(r"[ \t]{2,}+|[ \t\-]*+[\"']?\w[\w ]{0,40}+[\"']?[ \t]*+:[ \t]")
+_ESCAPED_CHARACTER = lazy_pattern(r"\\.")
+_APOSTROPHE = lazy_pattern(r"(?:\w\w|\bI)'(?=\w)")
+_WORD = lazy_pattern(r"\S++")
+_UNQUOTED_VALUE_LINE = lazy_pattern(r"[ \t]{2,}+|[ \t\-]*+[\"']?\w[\w ]{0,40}+[\"']?[ \t]*+:[ \t]")
 """How a line begins on which a value without quotes may stand."""
-_PLAIN_KEYS = ("Action Input", "arguments:", "parameters:", "args:")
-_TRIPLE = ('"""', "'''")
-_BEGINS = ("<", "[", "\x1b", "```", "~~~", "Call:", "functools", "to=functions.", ">>>", "✿", "‹")
+_UNQUOTED_VALUE_KEYS = ("Action Input", "arguments:", "parameters:", "args:")
+_TRIPLE_QUOTES = ('"""', "'''")
+_TOKEN_STARTS = ("<", "[", "\x1b", "```", "~~~", "Call:", "functools", "to=functions.", ">>>", "✿", "‹")
 """What all begin with that are looked for."""
 
 
@@ -66,7 +66,7 @@ class Tag(NamedTuple):
     framed: bool
 
 
-class _Frames(NamedTuple):
+class _UnquotedValueFrames(NamedTuple):
     """What stands around values that have no quotes.
 
     Args:
@@ -81,7 +81,7 @@ class _Frames(NamedTuple):
 
 
 @cache
-def _frames(_own: tuple[Wrapper, ...]) -> _Frames:
+def _frames(_own: tuple[Wrapper, ...]) -> _UnquotedValueFrames:
     between: dict[str, tuple[str, ...]] = {}
     for row in table().values():
         if row.parameter:
@@ -90,7 +90,9 @@ def _frames(_own: tuple[Wrapper, ...]) -> _Frames:
                 opening, closing = row.call[0].split()[-1], row.call[1].split()[0]
             between[opening] = (*between.get(opening, ()), closing)
     quotes = tuple([(row.quote, row.open[0]) for row in table().values() if row.quote and row.open])
-    return _Frames(between, quotes, (*between, *(quote for quote, _ in quotes), *_TRIPLE, "(#"))
+    return _UnquotedValueFrames(
+        between, quotes, (*between, *(quote for quote, _ in quotes), *_TRIPLE_QUOTES, "(#")
+    )
 
 
 def tags(text: str) -> list[list[Tag]]:
@@ -101,32 +103,32 @@ def tags(text: str) -> list[list[Tag]]:
     >>> [[tag.spans[0] for tag in group] for group in tags('f(a="<think>1</think>", b="</s>")')]
     [[(5, 12), (13, 21)], [(27, 31)]]
     """
-    if not _may_hold(text):
+    if not _may_hold_tags(text):
         return []
-    all_tags = _found(text)
-    return list(_grouped(text, all_tags)) if all_tags else []
+    all_tags = _find_tags(text)
+    return list(_group_tags(text, all_tags)) if all_tags else []
 
 
-def _may_hold(text: str) -> bool:
+def _may_hold_tags(text: str) -> bool:
     """Whether anything may be found: a look at the lines is much cheaper than one at all tokens."""
-    if any(map(text.__contains__, _frames(own()).signs)):
+    if any(map(text.__contains__, _frames(custom_rows()).signs)):
         return True
-    begins = [begin for begin in _BEGINS if begin in text]
+    begins = [begin for begin in _TOKEN_STARTS if begin in text]
     if not begins:
         return False
     if "`" in text and begins != ["```"] and text.count("`") != 3 * text.count("```"):
         return True
-    plain = any(map(text.__contains__, _PLAIN_KEYS))
-    return any(_line_may_hold(line, begins, plain=plain) for line in text.split("\n"))
+    plain = any(map(text.__contains__, _UNQUOTED_VALUE_KEYS))
+    return any(_line_may_hold_tags(line, begins, plain=plain) for line in text.split("\n"))
 
 
-def _line_may_hold(line: str, begins: list[str], *, plain: bool) -> bool:
+def _line_may_hold_tags(line: str, begins: list[str], *, plain: bool) -> bool:
     start = max(map(line.rfind, begins))
     if start <= 0:
         return False
-    line = _plain(line)
+    line = _remove_escapes(line)
     start = max(map(line.rfind, begins))
-    if _single(line[:start]) or (plain and (":" in line[:start] or line[0] in " \t")):
+    if _count_single_quotes(line[:start]) or (plain and (":" in line[:start] or line[0] in " \t")):
         return True
     if '"' not in line[:start]:
         return False
@@ -137,24 +139,33 @@ def _line_may_hold(line: str, begins: list[str], *, plain: bool) -> bool:
     return any(map(quoted.__contains__, begins))
 
 
-def _plain(text: str) -> str:
+def _remove_escapes(text: str) -> str:
     """A text without what is escaped in it."""
-    return _ESCAPED.sub("", text) if "\\" in text else text
+    return _ESCAPED_CHARACTER.sub("", text) if "\\" in text else text
 
 
-def _single(text: str) -> int:
+def _count_single_quotes(text: str) -> int:
     """How many single quotes stand in a text, without the apostrophes in words."""
     return text.count("'") - len(_APOSTROPHE.findall(text)) if "'" in text else 0
 
 
-def _found(text: str) -> list[Tag]:
+def _find_tags(text: str) -> list[Tag]:
     """All tags and tokens of a text, in order; of those that overlap the first."""
-    asides = [Tag((match.span(),), aside=True, framed=True) for match in _ASIDE.finditer(text)]
-    candidates = asides + [Tag(_words(text, match), aside=False, framed=True) for match in tokens_at(text)]
-    if len(candidates) > len(asides) or any(map(text.__contains__, _TRIPLE)):
-        candidates += [Tag(_words(text, match), aside=False, framed=True) for match in _LINE.finditer(text)]
+    asides = [
+        Tag((match.span(),), aside=True, framed=True) for match in _THOUGHT_OR_CHAT_TOKEN.finditer(text)
+    ]
+    candidates = asides + [
+        Tag(_find_word_spans(text, match), aside=False, framed=True) for match in find_opening_tokens(text)
+    ]
+    if len(candidates) > len(asides) or any(map(text.__contains__, _TRIPLE_QUOTES)):
+        candidates += [
+            Tag(_find_word_spans(text, match), aside=False, framed=True)
+            for match in _TURN_HEADER.finditer(text)
+        ]
     if ("</" in text or "```" in text or "~~~" in text) and not _is_framed(text):
-        candidates += [Tag((match.span(),), aside=False, framed=False) for match in _AROUND.finditer(text)]
+        candidates += [
+            Tag((match.span(),), aside=False, framed=False) for match in _TAG_OR_FENCE_START.finditer(text)
+        ]
     if len(candidates) == len(asides):
         return candidates
     selected: list[Tag] = []
@@ -166,20 +177,20 @@ def _found(text: str) -> list[Tag]:
 
 def _is_framed(text: str) -> bool:
     """Whether values may stand between tags in a text, which are read from tag to tag."""
-    frames = _frames(own())
+    frames = _frames(custom_rows())
     return any(map(text.__contains__, frames.between)) or any(
         quote in text and token in text for quote, token in frames.quotes
     )
 
 
-def _words(text: str, match: re.Match[str]) -> tuple[Span, ...]:
+def _find_word_spans(text: str, match: re.Match[str]) -> tuple[Span, ...]:
     """Where the words of a token stand."""
     return tuple([word.span() for word in _WORD.finditer(text, *match.span())])
 
 
-def _grouped(text: str, candidates: list[Tag]) -> Iterator[list[Tag]]:
+def _group_tags(text: str, candidates: list[Tag]) -> Iterator[list[Tag]]:
     """The tags that may stand inside values, those of a thought together; none of a thought outside."""
-    around = _Around(text)
+    around = _TagContext(text)
     folded = ""
     ends = -1
     opened: dict[int, Tag] = {}
@@ -188,7 +199,7 @@ def _grouped(text: str, candidates: list[Tag]) -> Iterator[list[Tag]]:
         start, end = tag.spans[0][0], tag.spans[-1][1]
         if start < ends:
             continue
-        closing = _closing(text, tag) if tag.aside else None
+        closing = _closing_tag(text, tag) if tag.aside else None
         close = -1
         if closing is not None and closing not in nowhere:
             folded = folded or text.lower()
@@ -206,9 +217,9 @@ def _grouped(text: str, candidates: list[Tag]) -> Iterator[list[Tag]]:
         yield [tag]
 
 
-def _closing(text: str, tag: Tag) -> str | None:
+def _closing_tag(text: str, tag: Tag) -> str | None:
     """What closes a thought that a tag opens; None where it opens none."""
-    match = _THOUGHT.match(text, *tag.spans[0])
+    match = _THOUGHT_OPENING.match(text, *tag.spans[0])
     if match is None:
         return None
     if match[1]:
@@ -216,24 +227,24 @@ def _closing(text: str, tag: Tag) -> str | None:
     return "<|thought_end|>" if match[2] else "[/think]" if match[3] else "<|end|>"
 
 
-class _Around:
+class _TagContext:
     """What stands around the places of a text, which are asked for in order."""
 
     def __init__(self, text: str) -> None:
-        frames = _frames(own())
+        frames = _frames(custom_rows())
         self.text = text
         self.at = self.line = self.double = self.single = 0
         self.stop = self.last = -1
         self.end = len(text.rstrip())
         self.marks = [quote for quote, token in frames.quotes if token in text]
-        marks = [mark for mark in (*_TRIPLE, "`") if mark in text]
+        marks = [mark for mark in (*_TRIPLE_QUOTES, "`") if mark in text]
         self.counts = dict.fromkeys([*marks, *self.marks], 0)
         self.between = {
             opening: next((closing for closing in closings if closing in text), closings[0])
             for opening, closings in frames.between.items()
             if opening in text
         }
-        self.plain = not self.between and any(map(text.__contains__, _PLAIN_KEYS))
+        self.plain = not self.between and any(map(text.__contains__, _UNQUOTED_VALUE_KEYS))
         if "(#" in text:
             self.between["='"] = "')"
         self.framed = dict.fromkeys(self.between, False)
@@ -250,7 +261,7 @@ class _Around:
             return True
         if not tag.framed:
             return False
-        if self.plain and end < self.end and _PLAIN.match(self.text, self.line, start):
+        if self.plain and end < self.end and _UNQUOTED_VALUE_LINE.match(self.text, self.line, start):
             return True
         return any(self.framed.values())
 
@@ -269,9 +280,9 @@ class _Around:
             self.line = position - len(passed) + line_start
             self.double = self.single = 0
             passed = passed[line_start:]
-        passed = _plain(passed)
+        passed = _remove_escapes(passed)
         self.double += passed.count('"')
-        self.single += _single(passed)
+        self.single += _count_single_quotes(passed)
         for mark in self.marks:
             self.double -= passed.count(mark) * mark.count('"')
 
@@ -281,8 +292,8 @@ class _Around:
             stop = self.text.find("\n", position)
             self.stop = len(self.text) if stop < 0 else stop
             line = self.text[self.line : self.stop]
-            plain = _plain(line)
-            odd = plain.count('"') % 2 or _single(plain) % 2
+            plain = _remove_escapes(line)
+            odd = plain.count('"') % 2 or _count_single_quotes(plain) % 2
             self.last = self.line + max(line.rfind('"'), line.rfind("'")) if odd else -1
         return position <= self.last
 
@@ -294,22 +305,22 @@ class _Around:
 # wherever it stands. Where one may stand inside a value, the text is read with an opaque sign in its
 # place, which opens nothing and ends nothing. One that is then found inside a value was the value's own
 # text and is put back there; one that is not found there is what it is elsewhere.
-_FIRST = 0xF0000
+_FIRST_PLACEHOLDER = 0xF0000
 """The first of the signs, of those that Unicode leaves to private use."""
-_MOST = 0xFFF0
+_MAX_PLACEHOLDERS = 0xFFF0
 """How many signs there are."""
-_SIGN = later("([\U000f0000-\U000fffff])\\1*+")
-_TRIES = 12
+_PLACEHOLDER = lazy_pattern("([\U000f0000-\U000fffff])\\1*+")
+_MAX_ATTEMPTS = 12
 """How often a text is read, at most, to find out what stands inside values."""
-_LONG = 100_000
+_LONG_TEXT_LENGTH = 100_000
 """Characters of a text that is read twice at most."""
 
 
-Read: TypeAlias = Callable[[str], "tuple[RawPlan, Any]"]
+TextReader: TypeAlias = Callable[[str], "tuple[RawPlan, Any]"]
 """Reads a text: its calls, and what its reader wants to know beside them."""
 
 
-class Settled(NamedTuple):
+class EmbeddedTagReading(NamedTuple):
     """What a text says whose values hold tags.
 
     Args:
@@ -320,10 +331,10 @@ class Settled(NamedTuple):
 
     raw: RawPlan
     beside: Any
-    signs: Signs
+    signs: TagPlaceholders
 
 
-def settled(text: str, groups: list[list[Tag]], read: Read) -> Settled | None:
+def read_embedded_tags(text: str, groups: list[list[Tag]], read: TextReader) -> EmbeddedTagReading | None:
     """What a text says where values of its calls hold tags; None where none does.
 
     Args:
@@ -332,56 +343,56 @@ def settled(text: str, groups: list[list[Tag]], read: Read) -> Settled | None:
             :func:`planner_eval.reading.dialects.finding.embedded_tokens.tags`.
         read: Reads a text; what it refuses with a ParseError is read otherwise.
     """
-    if not groups or sum(map(len, groups)) > _MOST or max(text) >= chr(_FIRST):
+    if not groups or sum(map(len, groups)) > _MAX_PLACEHOLDERS or max(text) >= chr(_FIRST_PLACEHOLDER):
         return None
     proven: list[list[Tag]] = []
-    best: Settled | None = None
+    best: EmbeddedTagReading | None = None
     waiting = [groups]
-    for _ in range(_TRIES if len(text) <= _LONG else 2):
+    for _ in range(_MAX_ATTEMPTS if len(text) <= _LONG_TEXT_LENGTH else 2):
         if not waiting:
             break
         candidates = waiting.pop(0)
         tried = [*proven, *candidates]
-        signs = Signs(text, tried)
+        signs = TagPlaceholders(text, tried)
         try:
             raw, extra = read(signs.text)
         except ParseError:
-            waiting[:0] = _split(candidates)
+            waiting[:0] = _split_groups(candidates)
             continue
         put = signs.put_back(raw)
         read_groups = [group for group in tried if all(signs.seen.issuperset(tag.spans) for tag in group)]
         if put is None:
-            waiting[:0] = _split(candidates)
+            waiting[:0] = _split_groups(candidates)
         elif len(read_groups) == len(tried):
-            proven, best = tried, Settled(put, extra, signs)
+            proven, best = tried, EmbeddedTagReading(put, extra, signs)
         elif len(read_groups) > len(proven):
             unread_groups = [group for group in candidates if group not in read_groups]
             waiting[:0] = [
                 [group for group in read_groups if group not in proven],
-                *(_split(unread_groups) or [unread_groups]),
+                *(_split_groups(unread_groups) or [unread_groups]),
             ]
-        elif len(_kinds(candidates)) > 1:
-            waiting[:0] = _kinds(candidates)
+        elif len(_split_by_kind(candidates)) > 1:
+            waiting[:0] = _split_by_kind(candidates)
     return best
 
 
-def _split(groups: list[list[Tag]]) -> list[list[list[Tag]]]:
+def _split_groups(groups: list[list[Tag]]) -> list[list[list[Tag]]]:
     """Groups that do not stand inside values together, apart: by kind, else in halves."""
-    kinds = _kinds(groups)
+    kinds = _split_by_kind(groups)
     half = len(groups) // 2
     return kinds if len(kinds) > 1 else [groups[:half], groups[half:]] if half else []
 
 
-def _kinds(groups: list[list[Tag]]) -> list[list[list[Tag]]]:
+def _split_by_kind(groups: list[list[Tag]]) -> list[list[list[Tag]]]:
     """Thoughts and chat tokens, and what else there is."""
     asides = [group for group in groups if group[0].aside]
     return [kind for kind in (asides, [group for group in groups if not group[0].aside]) if kind]
 
 
-class Signs:
+class TagPlaceholders:
     """A text with opaque signs in the place of tags, and what they stand for.
 
-    >>> signs = Signs("f(a='</s>')", [[Tag(((5, 9),), aside=True, framed=True)]])
+    >>> signs = TagPlaceholders("f(a='</s>')", [[Tag(((5, 9),), aside=True, framed=True)]])
     >>> signs.text.isascii(), signs.whole(signs.text)
     (False, "f(a='</s>')")
     """
@@ -395,7 +406,7 @@ class Signs:
         for i, (start, end) in enumerate(
             sorted(span for group in groups for tag in group for span in tag.spans)
         ):
-            sign = chr(_FIRST + i)
+            sign = chr(_FIRST_PLACEHOLDER + i)
             self.spans[sign] = (start, end)
             pieces += [text[position:start], sign * (end - start)]
             position = end
@@ -403,7 +414,7 @@ class Signs:
 
     def put_back(self, raw: RawPlan) -> RawPlan | None:
         """The calls with the tags in their values; None where one is broken, or stands in a tool's name."""
-        if any(_SIGN.search(call.name) for call in raw.calls):
+        if any(_PLACEHOLDER.search(call.name) for call in raw.calls):
             return None
         calls = tuple(map(self._call, raw.calls))
         answer = raw.answer and tuple((key, self._value(value)) for key, value in raw.answer)
@@ -439,7 +450,7 @@ class Signs:
 
     def whole(self, text: str) -> str:
         """A text with the tags in the place of their signs."""
-        return text if text.isascii() else _SIGN.sub(self._tag, text)
+        return text if text.isascii() else _PLACEHOLDER.sub(self._tag, text)
 
     def _tag(self, match: re.Match[str]) -> str:
         start, end = self.spans.get(match[1], (0, 0))

@@ -7,43 +7,43 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from planner_eval.base.lazy_regex import later
-from planner_eval.reading.dialects.conversations.messages import STARTS
+from planner_eval.base.lazy_regex import lazy_pattern
+from planner_eval.reading.dialects.conversations.messages import JSON_STARTS
 
 _TEXT = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_TEXTS = later(rf"\s*+(?:\{{\s*+\}}|\[\s*+(?:{_TEXT}\s*+,?+\s*+)++\]|{_TEXT})\s*+")
+_TEXT_ONLY_JSON = lazy_pattern(rf"\s*+(?:\{{\s*+\}}|\[\s*+(?:{_TEXT}\s*+,?+\s*+)++\]|{_TEXT})\s*+")
 """JSON that holds nothing, or nothing but texts."""
 
 
 @cache
-def _may_call() -> Callable[[str], bool]:
+def _call_predicate() -> Callable[[str], bool]:
     """What is asked of each record: an import inside a function takes a microsecond at each call."""
-    from planner_eval.reading.dialects.detect import may_call
+    from planner_eval.reading.dialects.detect import may_hold_call
 
-    return may_call
+    return may_hold_call
 
 
-def is_words(source: Any) -> bool:
+def is_prose(source: Any) -> bool:
     """Whether what stands in a plan's place is words in which nothing could be a call, or nothing at all.
 
     Texts alone, in a list or as JSON, are words; an empty object says nothing. An empty list is a plan.
 
-    >>> [is_words(source) for source in ("It is sunny.", '["sunny"]', ["sunny"], "{}", "[]", "f(a=1)")]
+    >>> [is_prose(source) for source in ("It is sunny.", '["sunny"]', ["sunny"], "{}", "[]", "f(a=1)")]
     [True, True, True, True, False, False]
-    >>> is_words(["sunny", ""]), is_words([""])
+    >>> is_prose(["sunny", ""]), is_prose([""])
     (True, False)
     """
     if isinstance(source, list):
         texts = [text for text in source if not (isinstance(text, str) and not text.strip())]
-        return bool(texts) and all(isinstance(text, str) and is_words(text) for text in texts)
+        return bool(texts) and all(isinstance(text, str) and is_prose(text) for text in texts)
     if not isinstance(source, str):
         return False
-    if source.lstrip()[:1] not in STARTS:
-        return bool(source.strip()) and not _may_call()(source)
-    if _TEXTS.fullmatch(source) is None:  # as most plans, from the second sign on
+    if source.lstrip()[:1] not in JSON_STARTS:
+        return bool(source.strip()) and not _call_predicate()(source)
+    if _TEXT_ONLY_JSON.fullmatch(source) is None:  # as most plans, from the second sign on
         return False
     try:
         value = json.loads(source)
     except ValueError:
         return False
-    return value == {} or is_words(value)
+    return value == {} or is_prose(value)

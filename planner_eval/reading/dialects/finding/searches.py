@@ -10,44 +10,44 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from planner_eval.base.errors import LimitError, ParseError, bare
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.errors import LimitError, ParseError, strip_traceback
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Span, check_calls
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Diagnostic, RawPlan
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.conversations.prompts import unobserved
-from planner_eval.reading.dialects.detect import may_call, signs_in, tokens_in
+from planner_eval.reading.dialects.conversations.prompts import blank_observations
+from planner_eval.reading.dialects.detect import find_rows_by_sign, find_rows_by_token, may_hold_call
 from planner_eval.reading.dialects.finding import prose as beside
 from planner_eval.reading.dialects.finding import segments
-from planner_eval.reading.dialects.finding.edited_text import View
-from planner_eval.reading.dialects.finding.fences import Reader
+from planner_eval.reading.dialects.finding.edited_text import TextView
+from planner_eval.reading.dialects.finding.fences_and_lines import BlockReader
 from planner_eval.reading.dialects.finding.segments import (
     Block,
-    Nothing,
-    Read,
+    NoCalls,
+    ReadCalls,
+    locate_error_in_source,
     own_names,
-    placed,
     span_of,
-    split,
+    split_blocks,
 )
-from planner_eval.reading.dialects.finding.truncation import Cut, section
+from planner_eval.reading.dialects.finding.truncation import CutError, find_cut_token_call
 from planner_eval.reading.dialects.notations import appbench_prose
 from planner_eval.reading.dialects.notations.appbench_terms import is_start
-from planner_eval.reading.dialects.notations.framed import pattern
-from planner_eval.reading.dialects.repairs import requoted
+from planner_eval.reading.dialects.notations.framed import token_pattern
+from planner_eval.reading.dialects.repairs import repair_appbench_quotes
 from planner_eval.reading.dialects.table import Wrapper
 
 # ----------------------------------------------------------------------
 # Code of the model's own after its calls: definitions, tests, a main program. It is no part of the plan.
-_OWN = re.compile(
+_OWN_CODE_START = re.compile(
     r"(?m)^[ \t]*+(?:(?:async\s++)?def\s++\w++\s*+\(|class\s++\w++|assert\s|self\.\w|@\w++\.?|if __name__"
     r"|#include\b|(?:export\s++|public\s++|private\s++)++(?:static\s++|default\s++)*+(?:class|function|void|int)\b)"
 )
-_IMPORT = later(r"(?m)^[ \t]*+(?:import\s++\w|from\s++[\w.]++\s++import\s)")
+_IMPORT = lazy_pattern(r"(?m)^[ \t]*+(?:import\s++\w|from\s++[\w.]++\s++import\s)")
 
 
-def read_before_own_code(block: Block, reader: Reader, *, after: bool) -> list[Read]:
+def read_before_own_code(block: Block, reader: BlockReader, *, after: bool) -> list[ReadCalls]:
     """The calls of a block; none where it is the model's own code after its calls.
 
     Args:
@@ -59,7 +59,7 @@ def read_before_own_code(block: Block, reader: Reader, *, after: bool) -> list[R
         ParseError: it begins like a plan and cannot be read.
     """
     text = block.view.text
-    own = _OWN.search(text)
+    own = _OWN_CODE_START.search(text)
     if own is None:
         try:
             return reader.block(block)
@@ -67,12 +67,12 @@ def read_before_own_code(block: Block, reader: Reader, *, after: bool) -> list[R
             if not (after and _IMPORT.match(text.lstrip())):
                 raise
     if not after:
-        return _before(block, own.start() if own else 0, reader)
-    _pass_over(block.view, reader)
+        return _read_before_own_code(block, own.start() if own else 0, reader)
+    _note_ignored_code(block.view, reader)
     return []
 
 
-def _before(block: Block, own: int, reader: Reader) -> list[Read]:
+def _read_before_own_code(block: Block, own: int, reader: BlockReader) -> list[ReadCalls]:
     """The calls before the code of a block, where there are any and the whole is no Python."""
     text = block.view.text
     imported = _IMPORT.search(text, 0, own)
@@ -82,13 +82,13 @@ def _before(block: Block, own: int, reader: Reader) -> list[Read]:
         with suppress(ParseError):
             read = reader.block(replace(block, view=block.view.cut(0, start)))
             if read:
-                _pass_over(block.view.cut(start, len(text)), reader)
+                _note_ignored_code(block.view.cut(start, len(text)), reader)
                 return read
         reader.taken, reader.held, reader.bound = calls_before, variables, bound
     return reader.block(block)
 
 
-def _pass_over(view: View, reader: Reader) -> None:
+def _note_ignored_code(view: TextView, reader: BlockReader) -> None:
     """Say that code was ignored; what it defines is no tool afterwards."""
     reader.defined |= own_names(view.text)
     message = f"{len(view.text):,} characters of the model's own code after the calls were ignored"
@@ -97,12 +97,12 @@ def _pass_over(view: View, reader: Reader) -> None:
 
 # ----------------------------------------------------------------------
 # Searching a text for the plan in it: tokens, sections and forms of notations, then fences and lines.
-_MARK = later(
+_SECTION_MARK = lazy_pattern(
     r"(?:(?<!['\"])<{2,3}|(?m:^)[ \t]*+<?+)(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?"
     r"|(?m:^)[ \t]*+(#{1,4})\s"
 )
 """Where a section of Gorilla's notation begins; a single bracket is HTML, but for a line's start."""
-_NO_ITEMS = later(r"\s*+\[\s*+\]\s*+\Z")
+_EMPTY_LIST_AT_END = lazy_pattern(r"\s*+\[\s*+\]\s*+\Z")
 
 
 @dataclass(slots=True)
@@ -115,37 +115,37 @@ class Search:
     block, where it has no number.
     """
 
-    reader: Reader
+    reader: BlockReader
     notes: list[Diagnostic] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
-    unsigned: Read | None = None
-    unnumbered: Read | None = None
+    unsigned: ReadCalls | None = None
+    unnumbered: ReadCalls | None = None
     signed: dict[str, str] = field(default_factory=dict)
     first: dict[str, str] = field(default_factory=dict)
     again: dict[str, str] = field(default_factory=dict)
     unclosed: int | None = None
 
 
-def searched(text: str, search: Search) -> list[Read]:
+def search_text(text: str, search: Search) -> list[ReadCalls]:
     """The plan in a text, by the first search that finds its notation; fences and lines at last.
 
     Raises:
         ParseError: something begins like a plan and cannot be read.
     """
-    for look in (_tokens, _sections, _appbench, _shaped):
+    for look in (_search_tokens, _search_sections, _search_appbench, _search_by_form):
         read = look(text, search)
         if read:
             return read
-    return _blocks(View(unobserved(text)), search)
+    return _read_blocks(TextView(blank_observations(text)), search)
 
 
 # ---------------------------------------------------------------- notations with tokens of their own
-def _tokens(text: str, search: Search) -> list[Read] | None:
+def _search_tokens(text: str, search: Search) -> list[ReadCalls] | None:
     """Read by the rows whose tokens stand in the text: the first that reads calls."""
-    rows = tokens_in(text)
+    rows = find_rows_by_token(text)
     if not rows:
         return None
-    good: list[_Framed] = []
+    good: list[_RowReading] = []
     errors: list[ParseError] = []
     for row, token in rows:
         dialect, limits = dialects.get(row.name), search.reader.limits
@@ -159,55 +159,61 @@ def _tokens(text: str, search: Search) -> list[Read] | None:
             raise
         except ParseError as error:
             error.dialect = row.name
-            if row.shape != "xml" or _told_by(row) in text:
-                errors.append(bare(error))
+            if row.shape != "xml" or _row_token(row) in text:
+                errors.append(strip_traceback(error))
             elif error.code == "parse.name":  # unless what stands there calls a tool in another notation
-                search.reader.error = search.reader.error or placed(error, View(text), search.reader.source)
+                search.reader.error = search.reader.error or locate_error_in_source(
+                    error, TextView(text), search.reader.source
+                )
             continue
         if raw.calls:
-            read = Read(row.name, raw, f"the token {token.strip()!r}", (0, len(text)))
-            good.append(_Framed(row, read, extents))
+            read = ReadCalls(row.name, raw, f"the token {token.strip()!r}", (0, len(text)))
+            good.append(_RowReading(row, read, extents))
     if good:
-        return _with_rest(text, good, search)
-    if not errors or any(_lists_none(row, text) for row, _ in rows):
+        return _read_with_remainder(text, good, search)
+    if not errors or any(_ends_in_empty_list(row, text) for row, _ in rows):
         return None
-    return _mended_tokens(text, [row for row, _ in rows], errors, search)
+    return _repair_tokens(text, [row for row, _ in rows], errors, search)
 
 
-def _lists_none(row: Wrapper, text: str) -> bool:
+def _ends_in_empty_list(row: Wrapper, text: str) -> bool:
     """Whether a text ends in a row's only token and a list of no calls: it is an answer without calls."""
-    list_starts = [match.end() for match in pattern(row.open).finditer(text)] if row.inner == "json" else []
-    return len(list_starts) == 1 and _NO_ITEMS.match(text, list_starts[0]) is not None
+    list_starts = (
+        [match.end() for match in token_pattern(row.open).finditer(text)] if row.inner == "json" else []
+    )
+    return len(list_starts) == 1 and _EMPTY_LIST_AT_END.match(text, list_starts[0]) is not None
 
 
-def _told_by(row: Wrapper) -> str:
+def _row_token(row: Wrapper) -> str:
     """What stands in a text of tags that is meant for a row: a parameter's tag, else the name's."""
     parameter = row.parameter[0].split("$")[0]
     return parameter if len(parameter) > 1 else row.call[0].split("$")[0].split("\n")[-1]
 
 
-class _Framed(NamedTuple):
+class _RowReading(NamedTuple):
     """What a row read, and where its tokens stand; None where that was not seen as it read."""
 
     row: Wrapper
-    read: Read
+    read: ReadCalls
     places: list[Span] | None
 
     def extents(self, text: str) -> list[Span]:
         """Where the calls stand, in order; none where that is not known."""
-        return beside.extents(self.row, text, self.read.raw) if self.places is None else self.places
+        return beside.call_spans(self.row, text, self.read.raw) if self.places is None else self.places
 
 
-def _with_rest(text: str, good: list[_Framed], search: Search) -> list[Read]:
+def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> list[ReadCalls]:
     """What the first row read, and what else the text calls beside it.
 
     Raises:
         ParseError: something beside it begins like a plan and cannot be read.
     """
     first, extents = good[0].read, good[0].extents(text)
-    own = set(segments.signature(first.raw)) if len(good) > 1 else None
+    own = set(segments.call_signatures(first.raw)) if len(good) > 1 else None
     for other in good[1:]:
-        if set(segments.signature(other.read.raw)) != own and _meet(extents, other.extents(text)):
+        if set(segments.call_signatures(other.read.raw)) != own and _may_overlap(
+            extents, other.extents(text)
+        ):
             chosen = first.dialect
             message = f"the text also reads as {other.read.dialect!r}, with other calls; {chosen!r} was taken"
             search.notes.append(Diagnostic("dialect.ambiguous", message))
@@ -215,26 +221,30 @@ def _with_rest(text: str, good: list[_Framed], search: Search) -> list[Read]:
     if not extents:
         return [first]
     first = replace(first, span=(extents[0][0], extents[-1][1]))
-    left = beside.rest(text, extents)
-    if not may_call(left):
+    left = beside.blank_spans(text, extents)
+    if not may_hold_call(left):
         return [first]
-    first = _numbered(first, search)
-    own = set(_signed(first, search))
+    first = _number_block(first, search)
+    own = set(_block_signatures(first, search))
     search.seen |= own
     other_reads = [
-        item for item in searched(left, search) if not set(segments.signature(item.raw, search.signed)) <= own
+        item
+        for item in search_text(left, search)
+        if not set(segments.call_signatures(item.raw, search.signed)) <= own
     ]
     return sorted([first, *other_reads], key=lambda item: item.span)
 
 
-def _meet(left_spans: list[Span], right_spans: list[Span]) -> bool:
+def _may_overlap(left_spans: list[Span], right_spans: list[Span]) -> bool:
     """Whether two rows read the same places of a text; where that is not known, they may."""
     if not left_spans or not right_spans:
         return True
     return any(start < end and begin < stop for begin, end in left_spans for start, stop in right_spans)
 
 
-def _mended_tokens(text: str, rows: list[Wrapper], errors: list[ParseError], search: Search) -> list[Read]:
+def _repair_tokens(
+    text: str, rows: list[Wrapper], errors: list[ParseError], search: Search
+) -> list[ReadCalls]:
     """The calls between tokens, mended where that is wanted.
 
     Raises:
@@ -244,9 +254,9 @@ def _mended_tokens(text: str, rows: list[Wrapper], errors: list[ParseError], sea
     if repaired is not None:
         return [repaired]
     furthest = max(errors, key=lambda e: e.offset)
-    cut = section(text, rows) if _is_end(text, search) else None
+    cut = find_cut_token_call(text, rows) if _is_end(text, search) else None
     if cut is not None:
-        raise Cut(cut[1], text=search.reader.source, start=cut[0], dialect=furthest.dialect)
+        raise CutError(cut[1], text=search.reader.source, start=cut[0], dialect=furthest.dialect)
     furthest.text = search.reader.source
     raise furthest
 
@@ -257,9 +267,9 @@ def _is_end(text: str, search: Search) -> bool:
 
 
 # ---------------------------------------------------------------- <<<code>>> sections
-def _sections(text: str, search: Search) -> list[Read] | None:
+def _search_sections(text: str, search: Search) -> list[ReadCalls] | None:
     """Read the code sections of Gorilla's notation: the final one, or else all drafts."""
-    marks = list(_MARK.finditer(text)) if "code>" in text or "api_call>" in text else []
+    marks = list(_SECTION_MARK.finditer(text)) if "code>" in text or "api_call>" in text else []
     named = [m for m in marks if m[1] in ("code", "api_call")]
     if not named:
         return None
@@ -270,23 +280,23 @@ def _sections(text: str, search: Search) -> list[Read] | None:
     drafts = [m for m in named if m[1] == "code" and not m.group().startswith("<<<")]
     lines = [m for m in named if m[1] == "api_call"]
     for chosen in (final[-1:], drafts if not final else [], lines):
-        read: list[Read] = []
+        read: list[ReadCalls] = []
         for mark in chosen:
-            section = search.reader.code(View(text).cut(mark.end(), ends[mark.start()]).strip())
-            if not isinstance(section, Nothing):
+            section = search.reader.code(TextView(text).cut(mark.end(), ends[mark.start()]).strip())
+            if not isinstance(section, NoCalls):
                 read.append(
                     replace(
                         section, dialect=section.dialect, reason=f"the section {mark.group().strip(' :')!r}"
                     )
                 )
-        retained = _once(read, search, exactly=True)
+        retained = _drop_repeated_blocks(read, search, exactly=True)
         if retained:
             return retained
     return None
 
 
 # ---------------------------------------------------------------- AppBench's lines
-def _appbench(text: str, search: Search) -> list[Read] | None:
+def _search_appbench(text: str, search: Search) -> list[ReadCalls] | None:
     """Read a text of AppBench's lines, else the lines that stand in prose, with what else calls a tool."""
     first: ParseError | None = None
     if is_start(text):
@@ -295,22 +305,24 @@ def _appbench(text: str, search: Search) -> list[Read] | None:
         except LimitError:
             raise
         except ParseError as error:
-            requoted_read = requoted_lines(text, search) if search.reader.repair else None
+            requoted_read = repair_appbench_lines(text, search) if search.reader.repair else None
             if requoted_read is not None:
                 return [requoted_read]
-            search.reader.parts |= requoted(View(text)) is not None  # repair reads on
-            first = search.reader.cut(View(text).strip(), placed(error, View(text), search.reader.source))
+            search.reader.parts |= repair_appbench_quotes(TextView(text)) is not None  # repair reads on
+            first = search.reader.cut(
+                TextView(text).strip(), locate_error_in_source(error, TextView(text), search.reader.source)
+            )
         else:
             start = len(text) - len(text.lstrip())
-            return [Read("appbench", raw, "calls with #name= arguments", (start, len(text)))]
-    prose = in_prose(text, search)
+            return [ReadCalls("appbench", raw, "calls with #name= arguments", (start, len(text)))]
+    prose = find_appbench_runs(text, search)
     if prose is None:
         if first is not None and "```" not in text:
             raise first
         return None
     runs, remainder = prose
     try:
-        other_reads = _blocks(remainder, search)
+        other_reads = _read_blocks(remainder, search)
     except ParseError as error:
         raise first or error from None
     if other_reads and first is not None:
@@ -318,9 +330,9 @@ def _appbench(text: str, search: Search) -> list[Read] | None:
     return sorted([*runs, *other_reads], key=lambda item: item.span)
 
 
-def requoted_lines(text: str, search: Search) -> Read | None:
+def repair_appbench_lines(text: str, search: Search) -> ReadCalls | None:
     """A text of AppBench's lines with values in double quotes, mended; None in vain."""
-    repaired = requoted(View(text))
+    repaired = repair_appbench_quotes(TextView(text))
     if repaired is None:
         return None
     try:
@@ -329,33 +341,35 @@ def requoted_lines(text: str, search: Search) -> Read | None:
         return None
     start = len(text) - len(text.lstrip())
     mended = RawPlan(raw.calls, raw.answer, (*raw.notes, *repaired.notes))
-    return Read("appbench", mended, "calls with #name= arguments", (start, len(text)))
+    return ReadCalls("appbench", mended, "calls with #name= arguments", (start, len(text)))
 
 
-def in_prose(text: str, search: Search) -> tuple[list[Read], View] | None:
+def find_appbench_runs(text: str, search: Search) -> tuple[list[ReadCalls], TextView] | None:
     """The runs of AppBench's lines in a text, each said once, and the rest of the text."""
     try:
-        prose = appbench_prose.find(View(text), search.reader.limits)
+        prose = appbench_prose.find(TextView(text), search.reader.limits)
     except ParseError as error:
         error.dialect = "appbench"
-        line = View(text).cut(text.rfind("\n", 0, error.offset) + 1, len(text)).strip()
-        raise search.reader.cut(line, placed(error, View(text), search.reader.source)) from None
+        line = TextView(text).cut(text.rfind("\n", 0, error.offset) + 1, len(text)).strip()
+        raise search.reader.cut(
+            line, locate_error_in_source(error, TextView(text), search.reader.source)
+        ) from None
     if prose is None:
         return None
     retained = []
-    for run, repeats in zip(prose[0], segments.repeats([run.raw for run in prose[0]]), strict=True):
+    for run, repeats in zip(prose[0], segments.find_repeats([run.raw for run in prose[0]]), strict=True):
         if repeats:
-            search.notes.append(segments.note(len(run.raw.calls), run.span))
+            search.notes.append(segments.repeated_calls_note(len(run.raw.calls), run.span))
         else:
             retained.append(run)
     return retained, prose[1]
 
 
 # ---------------------------------------------------------------- notations known by their shape
-def _shaped(text: str, search: Search) -> list[Read] | None:
+def _search_by_form(text: str, search: Search) -> list[ReadCalls] | None:
     """Read a text that begins in a notation which its form gives away."""
     start = len(text) - len(text.lstrip())
-    for row in signs_in(text, start):
+    for row in find_rows_by_sign(text, start):
         try:
             raw = dialects.get(row.name).read(text, search.reader.limits)
         except LimitError:
@@ -363,33 +377,33 @@ def _shaped(text: str, search: Search) -> list[Read] | None:
         except ParseError as error:
             error.text = search.reader.source
             error.dialect = row.name
-            if row.weak and not isinstance(error, Cut):
+            if row.weak and not isinstance(error, CutError):
                 continue
-            if "```" in text and not isinstance(error, Cut):
+            if "```" in text and not isinstance(error, CutError):
                 search.reader.error = search.reader.error or error  # said where the fences hold no call
                 continue
-            raise search.reader.cut(View(text).strip(), error) from None
+            raise search.reader.cut(TextView(text).strip(), error) from None
         if raw.calls:
-            return [Read(row.name, raw, row.known, (start, len(text)))]
+            return [ReadCalls(row.name, raw, row.known, (start, len(text)))]
     return None
 
 
 # ---------------------------------------------------------------- fences and lines
-def _blocks(view: View, search: Search) -> list[Read]:
+def _read_blocks(view: TextView, search: Search) -> list[ReadCalls]:
     """Read fences and the text between them, in order."""
     reader, count = search.reader, 0
-    read: list[Read] = []
-    for block in split(view):
+    read: list[ReadCalls] = []
+    for block in split_blocks(view):
         reader.taken = count
         for item in read_before_own_code(block, reader, after=bool(read)):
             fenced = replace(item, reason=f"{item.reason}, in a fence") if block.fenced else item
-            read += _once([fenced], search)
+            read += _drop_repeated_blocks([fenced], search)
             count += len(fenced.raw.calls)
             check_calls(count, reader.limits)
     return read
 
 
-def _once(read: list[Read], search: Search, *, exactly: bool = False) -> list[Read]:
+def _drop_repeated_blocks(read: list[ReadCalls], search: Search, *, exactly: bool = False) -> list[ReadCalls]:
     """The blocks that do not only repeat calls already read; `exactly` requires all of them repeated."""
     retained = []
     for candidate in read:
@@ -399,39 +413,39 @@ def _once(read: list[Read], search: Search, *, exactly: bool = False) -> list[Re
             continue
         if search.unsigned is not None:
             search.unnumbered = None if search.unsigned.pieces else search.unsigned
-            search.seen.update(_signed(search.unsigned, search))
+            search.seen.update(_block_signatures(search.unsigned, search))
             search.unsigned = None
-        item = _numbered(candidate, search)
-        own = segments.signature(item.raw, search.signed)
+        item = _number_block(candidate, search)
+        own = segments.call_signatures(item.raw, search.signed)
         if own and (set(own) == search.seen if exactly else set(own) <= search.seen):
-            search.notes.append(segments.note(len(own), item.span))
-            for name, text in _names(item, own):
+            search.notes.append(segments.repeated_calls_note(len(own), item.span))
+            for name, text in _result_names(item, own):
                 search.signed[name] = f"{text}()"
                 search.again[name] = search.first[text]
             continue
-        search.seen.update(_signed(item, search, own))
+        search.seen.update(_block_signatures(item, search, own))
         retained.append(item)
     return retained
 
 
-def _numbered(item: Read, search: Search) -> Read:
+def _number_block(item: ReadCalls, search: Search) -> ReadCalls:
     """A block with a number, by which calls that it repeats are found."""
     if item.pieces:
         return item
     search.reader.pieces += 1
-    return Read(item.dialect, item.raw, item.reason, item.span, item.bound, ((search.reader.pieces, 0),))
+    return ReadCalls(item.dialect, item.raw, item.reason, item.span, item.bound, ((search.reader.pieces, 0),))
 
 
-def _signed(item: Read, search: Search, own: list[str] | None = None) -> list[str]:
+def _block_signatures(item: ReadCalls, search: Search, own: list[str] | None = None) -> list[str]:
     """The signatures of a block's calls, kept with the names that later blocks have for these calls."""
-    own = segments.signature(item.raw, search.signed) if own is None else own
-    for name, text in _names(item, own):
+    own = segments.call_signatures(item.raw, search.signed) if own is None else own
+    for name, text in _result_names(item, own):
         search.signed[name] = f"{text}()"  # as a signature says it of a result as a whole
         search.first.setdefault(text, name)
     return own
 
 
-def _names(item: Read, own: list[str]) -> Iterator[tuple[str, str]]:
+def _result_names(item: ReadCalls, own: list[str]) -> Iterator[tuple[str, str]]:
     """The names by which later pieces refer to a block's calls, with the calls' signatures."""
     pieces = item.pieces or ((0, 0),)
     ends = [start for _, start in pieces[1:]] + [len(own)]

@@ -10,25 +10,25 @@ from itertools import pairwise
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.frozen import quick
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Span
 from planner_eval.plan.model import Diagnostic, RawCall, RawComputed, RawPlan, RawRef
 from planner_eval.plan.values import fold
-from planner_eval.reading.dialects.conversations.messages import is_call, is_keyed
-from planner_eval.reading.dialects.finding.edited_text import Edit, View
-from planner_eval.reading.dialects.programs.program import Bound, shift_names
-from planner_eval.reading.dialects.programs.python_long import may_hold, walk
-from planner_eval.reading.dialects.programs.values import BUILTINS, SHOWING, is_library
+from planner_eval.reading.dialects.conversations.messages import is_call, is_keyed_call_list
+from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
+from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
+from planner_eval.reading.dialects.programs.python_long import may_hold_kinds, walk
+from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, is_library
 
 # ----------------------------------------------------------------------
 # What a piece of text may be: read calls or nothing, and how a plan is told from prose and own code.
-_LINES = r"\w*+[ \t]*+\n(?:(?!```|~~~)(?:[^\n`~]++|(?!(?:```|~~~)[ \t]*+\n)[`~])*+\n)*+"
+_FENCED_LINES = r"\w*+[ \t]*+\n(?:(?!```|~~~)(?:[^\n`~]++|(?!(?:```|~~~)[ \t]*+\n)[`~])*+\n)*+"
 """The lines after a fence's mark of which none begins or ends with one."""
 
-_FENCE = later(
+_FENCE = lazy_pattern(
     r"(?P<line>(?<![^\n]))?+(?P<mark>```+|~~~+)"
-    rf"(?P<body>(?(line){_LINES}(?=(?:```+|~~~+)[ \t]*+(?:\n|\Z))|(?!))|(?:[^`~]++|`(?!``)|~(?!~~))*+)"
+    rf"(?P<body>(?(line){_FENCED_LINES}(?=(?:```+|~~~+)[ \t]*+(?:\n|\Z))|(?!))|(?:[^`~]++|`(?!``)|~(?!~~))*+)"
     r"(?:```+|~~~+|\Z)"
 )
 
@@ -39,21 +39,21 @@ def fences(text: str) -> Iterator[re.Match[str]]:
     return _FENCE.finditer(text, min(marks)) if marks else iter(())
 
 
-_LABEL = later(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
+_FENCE_LABEL = lazy_pattern(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
 
 
-@quick
+@fast_frozen
 class Block:
     """A piece of a text: a fence's inside with its label, or what stands between fences."""
 
-    view: View
+    view: TextView
     fenced: bool
     label: str
     start: int
 
 
-@quick
-class Read:
+@fast_frozen
+class ReadCalls:
     """Calls that were read, placed in the source, and why in this dialect.
 
     Args:
@@ -69,23 +69,23 @@ class Read:
     raw: RawPlan
     reason: str
     span: Span
-    bound: Bound | None = None
+    bound: PieceVariables | None = None
     pieces: tuple[tuple[int, int], ...] = ()
 
 
-@quick
-class Nothing:
+@fast_frozen
+class NoCalls:
     """A piece that holds no call, and why."""
 
     why: str
-    bound: Bound | None = None
+    bound: PieceVariables | None = None
 
 
-PYTHON = frozenset({"code", "pythonic"})
+PYTHON_DIALECTS = frozenset({"code", "pythonic"})
 """The dialects of pieces of Python: with assignments, and of calls alone."""
 
 
-class Loose(ParseError):
+class LooseCallError(ParseError):
     """A tool's name and its arguments stand side by side in a list: a plan, in no known notation."""
 
 
@@ -95,45 +95,46 @@ TYPE = (
 )
 """A type as it is written after a variable; other words there are a label before the variable's name."""
 NAME = r"[^\W\d](?:[\w.\-]|\\[_.])*+"
-CALLISH = later(
+CALL_LIKE = lazy_pattern(
     rf"(?<![\w.\-\\])({NAME})['\"]?+\s*+\(\s*+(?:,\s*+)?+(?:[\w\\]++\s*+=(?!=)|[\"'\[{{]|-?\d|\$\{{?\d)"
 )
-_COLONS = later(rf"(?:\[\s*+)?+{NAME}\(\s*+\w++\s*+:\s*+(?:[\"'\[{{]|-?\d)")
+_COLON_ARGUMENT_CALL = lazy_pattern(rf"(?:\[\s*+)?+{NAME}\(\s*+\w++\s*+:\s*+(?:[\"'\[{{]|-?\d)")
 """A call whose arguments have colons; a signature has the name of a type there."""
-_SPREAD = later(rf"\[\s*+{NAME}\(\s*+\*")
-_LISTED = later(rf"\[\s*+({NAME})\s*+,\s*+\w++\s*+=")
-_CALLS_LISTED = later(r"\[\s*+([^\W\d][\w.]*+)\(")
-_ENCODED = later(r"[\[\s]*+\{\s*+\"[\w.\-]++\"\s*+:\s*+\"\s*+\{\s*+\\\"")
-_KEYED = later(
+_SPREAD_ARGUMENT_CALL = lazy_pattern(rf"\[\s*+{NAME}\(\s*+\*")
+_NAME_AND_ARGUMENT_LIST = lazy_pattern(rf"\[\s*+({NAME})\s*+,\s*+\w++\s*+=")
+_CALL_LIST_START = lazy_pattern(r"\[\s*+([^\W\d][\w.]*+)\(")
+_ENCODED_ARGUMENTS = lazy_pattern(r"[\[\s]*+\{\s*+\"[\w.\-]++\"\s*+:\s*+\"\s*+\{\s*+\\\"")
+_NAME_KEY = lazy_pattern(
     r"[\"'“](?:name|function|tool|api|api_name|tool_name|toolName|function_name|task|action_input)[\"'”]\s*+:"
 )
-_SCHEMA = later(r"[\"']properties[\"']\s*+:")
+_SCHEMA_KEY = lazy_pattern(r"[\"']properties[\"']\s*+:")
 
 
-def plan_like(text: str, defined: set[str]) -> bool:
+def is_plan_like(text: str, defined: set[str]) -> bool:
     """Whether a piece that cannot be read begins like a plan: then it is an error, not prose."""
     plain = text.replace("\\_", "_")
-    listed = _CALLS_LISTED.match(plain) if plain[:1] == "[" else None
+    listed = _CALL_LIST_START.match(plain) if plain[:1] == "[" else None
     if (
-        _LISTED.match(plain)
-        or _COLONS.match(plain)
-        or _SPREAD.match(plain)
-        or _ENCODED.match(text)
-        or (listed and _identifier(listed[1]))
+        _NAME_AND_ARGUMENT_LIST.match(plain)
+        or _COLON_ARGUMENT_CALL.match(plain)
+        or _SPREAD_ARGUMENT_CALL.match(plain)
+        or _ENCODED_ARGUMENTS.match(text)
+        or (listed and _is_compound_name(listed[1]))
     ):
         return True
-    if _KEYED.search(plain) and plain[:1] in "[{":
-        return not _SCHEMA.search(plain)
+    if _NAME_KEY.search(plain) and plain[:1] in "[{":
+        return not _SCHEMA_KEY.search(plain)
     return any(
-        match[1] not in defined and match[1].split(".")[0] not in defined for match in CALLISH.finditer(plain)
+        match[1] not in defined and match[1].split(".")[0] not in defined
+        for match in CALL_LIKE.finditer(plain)
     )
 
 
-_DEFINITION = later(
+_DEFINITION = lazy_pattern(
     r"(?m)^[ \t]*+(?:export\s++|public\s++|private\s++|static\s++|async\s++)*+"
     r"(?:def|function)\s++([^\W\d]\w*+)\s*+\("
 )
-_IMPORT = later(
+_IMPORT = lazy_pattern(
     r"(?m)^[ \t]*+(?:import[ \t]++([\w.]++)(?:[ \t]++as[ \t]++(\w++))?+(?P<end>[ \t]*+(?:[,#\r\n]|\Z))?+"
     r"|from[ \t]++([\w.]++)[ \t]++import[ \t]++([\w, ]++))"
 )
@@ -174,23 +175,28 @@ def is_signature(call: RawCall, text: str) -> bool:
     )
 
 
-def is_labelled(tree: ast.Module) -> bool:
+def is_labelled_prose(tree: ast.Module) -> bool:
     """Whether a text is Python only because a label before calls reads as a variable with its type.
 
-    >>> is_labelled(ast.parse("Answer: f(a=1)")), is_labelled(ast.parse("n: int = f(a=1)"))
+    >>> is_labelled_prose(ast.parse("Answer: f(a=1)")), is_labelled_prose(ast.parse("n: int = f(a=1)"))
     (True, False)
-    >>> is_labelled(ast.parse('Answer: [{"name": "f"}]'))
+    >>> is_labelled_prose(ast.parse('Answer: [{"name": "f"}]'))
     True
-    >>> is_labelled(ast.parse("Sure: t = f(a=1)")), is_labelled(ast.parse("t: response = f(); g(t)"))
+    >>> (
+    ...     is_labelled_prose(ast.parse("Sure: t = f(a=1)")),
+    ...     is_labelled_prose(ast.parse("t: response = f(); g(t)"))
+    ... )
     (True, False)
     """
-    if not may_hold(tree.body, frozenset({ast.AnnAssign})):
+    if not may_hold_kinds(tree.body, frozenset({ast.AnnAssign})):
         return False
     annotated = [node for node in tree.body if isinstance(node, ast.AnnAssign)]
-    return bool(annotated) and (_labels(annotated) or any(_is_named(node, tree) for node in annotated))
+    return bool(annotated) and (
+        _are_labels(annotated) or any(_is_labelled_assignment(node, tree) for node in annotated)
+    )
 
 
-def _labels(annotated: list[ast.AnnAssign]) -> bool:
+def _are_labels(annotated: list[ast.AnnAssign]) -> bool:
     return any(
         node.value is None
         and any(isinstance(inner, (ast.Call, ast.Dict)) for inner in ast.walk(node.annotation))
@@ -198,7 +204,7 @@ def _labels(annotated: list[ast.AnnAssign]) -> bool:
     )
 
 
-def _is_named(node: ast.AnnAssign, tree: ast.Module) -> bool:
+def _is_labelled_assignment(node: ast.AnnAssign, tree: ast.Module) -> bool:
     """Whether a label stands before a variable, which is no type: `Sure: t = f(a=1)`."""
     if not isinstance(node.annotation, ast.Name) or node.value is None:
         return False
@@ -208,30 +214,30 @@ def _is_named(node: ast.AnnAssign, tree: ast.Module) -> bool:
     return all(not isinstance(n, ast.Name) or n.id != label or n is node.target for n in walk(tree))
 
 
-@quick
-class _Called:
+@fast_frozen
+class _CalledFunction:
     """A function that is called, and whether by named arguments alone."""
 
     name: str
     keyed: bool
 
 
-def calls_in(tree: ast.Module, defined: set[str]) -> list[_Called]:
+def calls_in(tree: ast.Module, defined: set[str]) -> list[_CalledFunction]:
     """The calls of a program that are not of what it defines itself."""
     calls = []
     for node in walk(tree):
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else ""
             if name and name.split(".")[0] not in defined:
-                calls.append(_Called(name, bool(node.keywords)))
+                calls.append(_CalledFunction(name, bool(node.keywords)))
     return calls
 
 
-_TOOL_CALL = later(r"(?<![\w.$])(?:(new|function)\s++)?([^\W\d][\w$]*+(?:\.[^\W\d][\w$]*+)*+)\s*+\(")
-_KEYWORDS = frozenset(
+_TOOL_CALL = lazy_pattern(r"(?<![\w.$])(?:(new|function)\s++)?([^\W\d][\w$]*+(?:\.[^\W\d][\w$]*+)*+)\s*+\(")
+_SCRIPT_KEYWORDS = frozenset(
     {"if", "for", "while", "switch", "catch", "return", "function", "super", "this", "await", "main"}
 )
-_OWN = frozenset(
+_SCRIPT_GLOBALS = frozenset(
     {"Math", "JSON", "Object", "Array", "System", "document", "window", "String", "Promise", "this", "super"}
 )
 
@@ -253,14 +259,20 @@ def calls_tool(text: str, defined: set[str]) -> bool:
     )
     for match in _TOOL_CALL.finditer(code):
         name, root = match[2], match[2].split(".")[0]
-        is_known = name in SHOWING or name in BUILTINS or name in _KEYWORDS or root in _OWN or name in methods
+        is_known = (
+            name in DISPLAY_FUNCTIONS
+            or name in BUILTINS
+            or name in _SCRIPT_KEYWORDS
+            or root in _SCRIPT_GLOBALS
+            or name in methods
+        )
         if not (match[1] or is_known or root in own or root in defined or name in defined):
             return True
     return False
 
 
 # ---------------------------------------------------------------- a name and its arguments side by side
-def _identifier(value: Any) -> bool:
+def _is_compound_name(value: Any) -> bool:
     """Whether a text is a name of several words, as tools have: with dots or underscores, or camel case."""
     if not isinstance(value, str):
         return False
@@ -274,10 +286,10 @@ def _is_name(value: Any) -> bool:
 
 
 def _are_arguments(value: Any) -> bool:
-    return isinstance(value, dict) and not is_call(value) and not is_keyed([value])
+    return isinstance(value, dict) and not is_call(value) and not is_keyed_call_list([value])
 
 
-def refuse_pairs(value: Any, text: str) -> None:
+def refuse_loose_json_calls(value: Any, text: str) -> None:
     """Refuse a list in which a tool's name and its arguments are items of their own.
 
     Raises:
@@ -287,49 +299,49 @@ def refuse_pairs(value: Any, text: str) -> None:
         return
     for item in value:
         if isinstance(item, list):
-            refuse_pairs(item, text)
+            refuse_loose_json_calls(item, text)
     named = {name for name, arguments in pairwise(value) if _is_name(name) and _are_arguments(arguments)}
-    names = [item for item in value if _identifier(item) or (isinstance(item, str) and item in named)]
+    names = [item for item in value if _is_compound_name(item) or (isinstance(item, str) and item in named)]
     has_arguments = any(
         isinstance(item, dict) or (isinstance(item, str) and re.match(r"\w+=", item)) for item in value
     )
     if names and has_arguments:
         offset = max(text.find(names[0]) - 1, 0)
-        raise Loose(
+        raise LooseCallError(
             f"found {names[0]!r} and its arguments as items of one list, expected a call",
             text=text,
             offset=offset,
         )
 
 
-_NAMING = frozenset({ast.Constant, ast.List, ast.Tuple})
+_LOOSE_CALL_NODES = frozenset({ast.Constant, ast.List, ast.Tuple})
 """What names a tool in a list, or holds such a list."""
 
 
-def refuse_loose(tree: ast.Module, text: str) -> None:
+def refuse_loose_python_calls(tree: ast.Module, text: str) -> None:
     """The same for a Python list."""
-    for statement in tree.body if may_hold(tree.body, frozenset({ast.List, ast.Tuple})) else ():
+    for statement in tree.body if may_hold_kinds(tree.body, frozenset({ast.List, ast.Tuple})) else ():
         if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.List, ast.Tuple)):
-            refuse_pairs(_data(statement.value), text)
+            refuse_loose_json_calls(_literal_data(statement.value), text)
 
 
-def _data(node: ast.expr) -> Any:
+def _literal_data(node: ast.expr) -> Any:
     if isinstance(node, (ast.List, ast.Tuple)):
-        if not may_hold(node.elts, _NAMING):
+        if not may_hold_kinds(node.elts, _LOOSE_CALL_NODES):
             return []
-        return [_data(item) for item in node.elts]
+        return [_literal_data(item) for item in node.elts]
     if isinstance(node, ast.Dict):
         return {}
     return node.value if isinstance(node, ast.Constant) else None
 
 
 # ---------------------------------------------------------------- places
-def span_of(view: View) -> Span:
+def span_of(view: TextView) -> Span:
     """Where a view stands in the source."""
     return view.span((0, len(view.text)))
 
 
-def placed(error: ParseError, view: View, source: str) -> ParseError:
+def locate_error_in_source(error: ParseError, view: TextView, source: str) -> ParseError:
     """An error of a view's text as an error of the source."""
     offset = view.origin(error.offset)
     if isinstance(error, LimitError):
@@ -337,7 +349,7 @@ def placed(error: ParseError, view: View, source: str) -> ParseError:
     return ParseError(error.reason, text=source, offset=offset, code=error.code, dialect=error.dialect)
 
 
-def joined(read: list[Read]) -> RawPlan:
+def join_calls(read: list[ReadCalls]) -> RawPlan:
     """The calls of several pieces as one plan."""
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
@@ -347,7 +359,7 @@ def joined(read: list[Read]) -> RawPlan:
     return RawPlan(tuple(calls), None, tuple(notes))
 
 
-def pieces_of(read: list[Read], unnumbered: Read | None = None) -> tuple[tuple[int, int], ...]:
+def segment_starts(read: list[ReadCalls], unnumbered: ReadCalls | None = None) -> tuple[tuple[int, int], ...]:
     """Where the pieces begin of which the calls are joined; one without a number is 0."""
     starts: list[tuple[int, int]] = []
     count = 0
@@ -358,7 +370,7 @@ def pieces_of(read: list[Read], unnumbered: Read | None = None) -> tuple[tuple[i
     return tuple(starts)
 
 
-def dedented(view: View) -> View:
+def dedent_view(view: TextView) -> TextView:
     """The view without the white space that all of its lines begin with."""
     text = view.text
     if text[:1] not in (" ", "\t") and "\n " not in text and "\n\t" not in text:
@@ -371,21 +383,21 @@ def dedented(view: View) -> View:
         return view
     if lines and not first and common:  # only the first line was stripped
         return (
-            view.edit(Edit(m.start(), m.start() + common, "") for m in inner)
-            if _uniform(inner, common)
+            view.edit(TextEdit(m.start(), m.start() + common, "") for m in inner)
+            if _is_uniform_indent(inner, common)
             else view
         )
-    return view.edit(Edit(m.start(), m.start() + min(common, len(m[1])), "") for m in lines)
+    return view.edit(TextEdit(m.start(), m.start() + min(common, len(m[1])), "") for m in lines)
 
 
-def _uniform(lines: list[re.Match[str]], common: int) -> bool:
+def _is_uniform_indent(lines: list[re.Match[str]], common: int) -> bool:
     """Whether the lines after a stripped first one are indented for no reason of the language."""
     return all(len(m[1]) >= common for m in lines) and not lines[0].string[
         : lines[0].start()
     ].rstrip().endswith((":", ",", "(", "[", "{"))
 
 
-def split(view: View) -> Iterator[Block]:
+def split_blocks(view: TextView) -> Iterator[Block]:
     """The fences of a text and what stands between them."""
     position = 0
     for match in fences(view.text):
@@ -395,7 +407,7 @@ def split(view: View) -> Iterator[Block]:
         position = match.end()
         if not match["body"].strip():
             continue
-        label = _LABEL.match(view.text, start, end)
+        label = _FENCE_LABEL.match(view.text, start, end)
         inside = view.cut(label.end() if label else start, end)
         yield Block(inside, True, label[1].lower() if label else "", match.start())
     if position < len(view.text):
@@ -411,7 +423,7 @@ def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def signature(raw: RawPlan, before: Mapping[str, str] | None = None) -> list[str]:
+def call_signatures(raw: RawPlan, before: Mapping[str, str] | None = None) -> list[str]:
     """A text for each call that is equal for equal calls, nested ones included.
 
     Args:
@@ -421,7 +433,7 @@ def signature(raw: RawPlan, before: Mapping[str, str] | None = None) -> list[str
     texts_by_name: MutableMapping[str, str] = ChainMap({}, before) if before else {}  # type: ignore[arg-type]
     texts = []
     for call in raw.calls:
-        arguments = sorted(f"{key!r}={_shown(value, texts_by_name)}" for key, value in call.arguments)
+        arguments = sorted(f"{key!r}={_format_value(value, texts_by_name)}" for key, value in call.arguments)
         text = _digest(f"{call.app}.{call.name}({','.join(arguments)})")
         for name, path in call.binds:
             texts_by_name[name] = f"{text}{path}"
@@ -429,9 +441,9 @@ def signature(raw: RawPlan, before: Mapping[str, str] | None = None) -> list[str
     return texts
 
 
-def repeats(runs: Sequence[RawPlan]) -> list[bool]:
+def find_repeats(runs: Sequence[RawPlan]) -> list[bool]:
     """For each run of one plan's calls, whether each of its calls, under its names, was made before."""
-    names = iter(signature(RawPlan(tuple(call for run in runs for call in run.calls))))
+    names = iter(call_signatures(RawPlan(tuple(call for run in runs for call in run.calls))))
     seen: set[tuple[str, tuple[str, ...]]] = set()
     repeated = []
     for run in runs:
@@ -441,7 +453,7 @@ def repeats(runs: Sequence[RawPlan]) -> list[bool]:
     return repeated
 
 
-def note(count: int, span: Span) -> Diagnostic:
+def repeated_calls_note(count: int, span: Span) -> Diagnostic:
     """What is said of calls that count once."""
     message = (
         f"{count} calls were read before and count once"
@@ -451,7 +463,7 @@ def note(count: int, span: Span) -> Diagnostic:
     return Diagnostic("find.restated", message, "info", None, None, span)
 
 
-def _shown(value: Any, texts_by_name: Mapping[str, str]) -> str:
+def _format_value(value: Any, texts_by_name: Mapping[str, str]) -> str:
     def leaf(value: Any) -> str:
         if isinstance(value, RawRef):
             return f"<{texts_by_name.get(value.name, value.name)}{value.path}>"

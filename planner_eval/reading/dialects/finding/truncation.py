@@ -9,19 +9,19 @@ import re
 from collections.abc import Iterator, Sequence
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.plan.model import Diagnostic, RawPlan
-from planner_eval.reading.dialects.conversations.messages import CALLS, NODES
-from planner_eval.reading.dialects.detect import last_token
-from planner_eval.reading.dialects.finding.brackets import DEEP, PAIRS, tokens
+from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, NODE_KEYS
+from planner_eval.reading.dialects.detect import find_last_opening_token
+from planner_eval.reading.dialects.finding.brackets import BRACKET_PAIRS, MAX_BRACKET_DEPTH, tokens
 from planner_eval.reading.dialects.finding.segments import fences
-from planner_eval.reading.dialects.repairs import MEANINGS
+from planner_eval.reading.dialects.repairs import REPAIR_MEANINGS
 from planner_eval.reading.dialects.table import Wrapper
 
-CODE = "parse.cut"
+CUT_CODE = "parse.cut"
 
 
-class Cut(ParseError):
+class CutError(ParseError):
     """A text ends inside a call, or right after what opens one.
 
     Args:
@@ -32,17 +32,19 @@ class Cut(ParseError):
 
     def __init__(self, where: str, *, text: str, start: int, dialect: str | None = None) -> None:
         end = len(text.rstrip())
-        super().__init__(f"cut off at the end, {where}", text=text, offset=end, code=CODE, dialect=dialect)
+        super().__init__(
+            f"cut off at the end, {where}", text=text, offset=end, code=CUT_CODE, dialect=dialect
+        )
         self.start = start
 
 
-_CLOSING = re.compile(r"[\])}]")
+_CLOSING_BRACKET = re.compile(r"[\])}]")
 
 
-def left_open(text: str, start: int = 0) -> list[tuple[int, str]]:
+def open_brackets(text: str, start: int = 0) -> list[tuple[int, str]]:
     """The brackets that are open where a text ends, outermost first; none where it breaks before its end.
 
-    >>> left_open("[f(a=1), g(b='x"), left_open("[f(a=1)]"), left_open("[f(a=1}")
+    >>> open_brackets("[f(a=1), g(b='x"), open_brackets("[f(a=1)]"), open_brackets("[f(a=1}")
     ([(0, '['), (10, '(')], [], [])
     """
     waiting: list[tuple[int, str]] = []
@@ -50,10 +52,12 @@ def left_open(text: str, start: int = 0) -> list[tuple[int, str]]:
         kind = match.lastgroup
         if kind == "open":
             waiting.append((match.start(), match.group()))
-            if len(waiting) > DEEP:  # to its end it opens more, or it breaks: no notation closes so many
-                return [] if _CLOSING.search(text, match.end()) else waiting
+            if (
+                len(waiting) > MAX_BRACKET_DEPTH
+            ):  # to its end it opens more, or it breaks: no notation closes so many
+                return [] if _CLOSING_BRACKET.search(text, match.end()) else waiting
         elif kind == "close":
-            if not waiting or PAIRS[waiting[-1][1]] != match.group():
+            if not waiting or BRACKET_PAIRS[waiting[-1][1]] != match.group():
                 return []
             waiting.pop()
         elif kind == "quote":  # a text that is never closed, unless the closing quote alone was forgotten
@@ -61,46 +65,46 @@ def left_open(text: str, start: int = 0) -> list[tuple[int, str]]:
     return waiting
 
 
-_STATEMENT = later(r"(?:[^\W\d][\w, \t]*+=[ \t]*+)?(?:await\s++)?[\w.\-\\]*+\s*+\Z")
+_STATEMENT_START = lazy_pattern(r"(?:[^\W\d][\w, \t]*+=[ \t]*+)?(?:await\s++)?[\w.\-\\]*+\s*+\Z")
 
 
-_SECTION = later(r"\n[ \t]*+(?:[-*•]|\d++[.)])?[ \t]*+[\w ]++:[ \t]*+\[[^\n]*\)\]")
+_APPBENCH_LINE = lazy_pattern(r"\n[ \t]*+(?:[-*•]|\d++[.)])?[ \t]*+[\w ]++:[ \t]*+\[[^\n]*\)\]")
 
 
-def cut_at(text: str) -> int | None:
+def find_cut_call(text: str) -> int | None:
     r"""Where the call begins in which a text ends; None where it ends in none.
 
-    >>> cut_at("f(a=1)\ng(b="), cut_at("f(a=1)"), cut_at("A: [f(#a=1\nB: [g(#b=2)]")
+    >>> find_cut_call("f(a=1)\ng(b="), find_cut_call("f(a=1)"), find_cut_call("A: [f(#a=1\nB: [g(#b=2)]")
     (7, None, None)
     """
-    waiting = left_open(text)
+    waiting = open_brackets(text)
     if not waiting:
         return None
     opened = waiting[0][0]
-    if _SECTION.search(text, opened):  # a bracket is missing before a whole line of AppBench's
+    if _APPBENCH_LINE.search(text, opened):  # a bracket is missing before a whole line of AppBench's
         return None
     line = max(text.rfind("\n", 0, opened), text.rfind(";", 0, opened)) + 1
-    name = _name_before(text, line, opened) if waiting[0][1] == "(" else None
+    name = _find_name_before(text, line, opened) if waiting[0][1] == "(" else None
     return opened if name is None else name
 
 
-def _name_before(text: str, line: int, opened: int) -> int | None:
+def _find_name_before(text: str, line: int, opened: int) -> int | None:
     for start in range(max(line, opened - 200), opened):  # a longer statement is cut before its bracket
         if text[start] in " \t" or not (text[start].isalnum() or text[start] == "_"):
             continue
-        if _STATEMENT.fullmatch(text, start, opened):
+        if _STATEMENT_START.fullmatch(text, start, opened):
             return start
     return None
 
 
-def whole_calls(error: Cut) -> Iterator[str]:
+def texts_before_cut(error: CutError) -> Iterator[str]:
     """The texts that end before the call in which a text was cut: in its list, else before it and its tokens.
 
     >>> text = '[{"name": "f"}, {"name": "g", "ar'
-    >>> list(whole_calls(Cut("inside a call", text=text, start=0)))
+    >>> list(texts_before_cut(CutError("inside a call", text=text, start=0)))
     ['[{"name": "f"}]']
     """
-    listed = _whole_items(error.text, error.start)
+    listed = _close_after_last_item(error.text, error.start)
     if listed is not None:
         yield listed
     before = error.text[: error.start]
@@ -108,13 +112,13 @@ def whole_calls(error: Cut) -> Iterator[str]:
         if not before.strip():
             return
         yield before
-        opened = opening(before)
+        opened = find_call_opening(before)
         if opened is None:
             return
         before = before[: opened[0]]
 
 
-def _whole_items(text: str, start: int) -> str | None:
+def _close_after_last_item(text: str, start: int) -> str | None:
     """The text up to the last whole item of the outermost list that is open where it ends, closed again."""
     waiting: list[tuple[int, str]] = []
     ends: dict[int, int] = {}
@@ -123,7 +127,7 @@ def _whole_items(text: str, start: int) -> str | None:
         if kind == "open":
             waiting.append((match.start(), match.group()))
             ends.pop(len(waiting), None)
-            if len(waiting) > DEEP:
+            if len(waiting) > MAX_BRACKET_DEPTH:
                 break
         elif kind == "close" and waiting:
             waiting.pop()
@@ -135,13 +139,15 @@ def _whole_items(text: str, start: int) -> str | None:
     depth = next((i for i, (_, mark) in enumerate(waiting) if mark == "["), None)
     if depth is None or depth + 1 not in ends or not _lists_calls(text, waiting, depth):
         return None
-    return text[: ends[depth + 1]] + "".join(PAIRS[mark] for _, mark in reversed(waiting[: depth + 1]))
+    return text[: ends[depth + 1]] + "".join(
+        BRACKET_PAIRS[mark] for _, mark in reversed(waiting[: depth + 1])
+    )
 
 
-def kept(raw: RawPlan, text: str, before: int) -> RawPlan:
+def keep_calls_before_cut(raw: RawPlan, text: str, before: int) -> RawPlan:
     """The calls that were read before a cut, with a note on it."""
     end = max((call.span[1] for call in raw.calls if call.span), default=before)
-    message = f"repaired: {MEANINGS['cut_off']}"
+    message = f"repaired: {REPAIR_MEANINGS['cut_off']}"
     note = Diagnostic("repair.cut_off", message, "warning", None, None, (min(end, len(text)), len(text)))
     return raw._replace(notes=(*(n for n in raw.notes if n.code != "find.text"), note))
 
@@ -151,36 +157,36 @@ def _lists_calls(text: str, waiting: list[tuple[int, str]], depth: int) -> bool:
     if depth == 0:
         return True
     key = re.search(r"[\"'](\w++)[\"']\s*+:\s*+\Z", text[: waiting[depth][0]][-100:])
-    return depth == 1 and key is not None and key[1] in (*CALLS, *NODES)
+    return depth == 1 and key is not None and key[1] in (*CALL_LIST_KEYS, *NODE_KEYS)
 
 
-_BEGUN_FENCE = later(r"\w*+\s*+(?:[\[{(]\s*+(?:[\[{\"'].*)?)?", re.S)
-_BEGUN = later(r"\s*+[\[{(]\s*+(?:[\[{\"'].*)?", re.S)
+_OPENED_FENCE_BODY = lazy_pattern(r"\w*+\s*+(?:[\[{(]\s*+(?:[\[{\"'].*)?)?", re.S)
+_OPENED_BRACKET = lazy_pattern(r"\s*+[\[{(]\s*+(?:[\[{\"'].*)?", re.S)
 
 
-def opening(text: str) -> tuple[int, str] | None:
+def find_call_opening(text: str) -> tuple[int, str] | None:
     """Where a text that calls nothing ends right after what opens a call, and what it ends in.
 
-    >>> opening("<tool_call>"), opening("[{"), opening("[1] says so")
+    >>> find_call_opening("<tool_call>"), find_call_opening("[{"), find_call_opening("[1] says so")
     ((0, "right after '<tool_call>'"), (0, 'inside a list or an object'), None)
     """
-    token = last_token(text)
+    token = find_last_opening_token(text)
     if token is not None and not text[token.end() :].strip():
         return token.start(), f"right after {token.group().strip()!r}"
     fence = next(reversed(list(fences(text))), None)
     is_open = fence is not None and not fence.group().endswith(("```", "~~~"), len(fence["mark"]))
-    if fence is not None and is_open and _BEGUN_FENCE.fullmatch(fence["body"]):
+    if fence is not None and is_open and _OPENED_FENCE_BODY.fullmatch(fence["body"]):
         return fence.start(), "right after a fence was opened"
-    if _BEGUN.fullmatch(text) and left_open(text):
+    if _OPENED_BRACKET.fullmatch(text) and open_brackets(text):
         return 0, "inside a list or an object"
     return None
 
 
-def section(text: str, rows: Sequence[Wrapper]) -> tuple[int, str] | None:
+def find_cut_token_call(text: str, rows: Sequence[Wrapper]) -> tuple[int, str] | None:
     """Where the last call between tokens begins, if a text ends in it, and what it ends in."""
-    token = last_token(text)
+    token = find_last_opening_token(text)
     if token is None:  # the token is a word
-        start = cut_at(text)
+        start = find_cut_call(text)
         return None if start is None else (start, "inside a list or an object")
     remainder, opener = text[token.end() :], token.group().strip()
     if not remainder.strip():
@@ -190,14 +196,14 @@ def section(text: str, rows: Sequence[Wrapper]) -> tuple[int, str] | None:
     }
     if any(end in remainder for end in ends):
         return None
-    named = any(row.shape == "named" and _is_named(remainder.strip(), row) for row in rows)
-    tagged = any(row.shape == "xml" for row in rows) and not left_open(remainder) and bool(ends)
-    if named or tagged or cut_at(remainder) is not None:
+    named = any(row.shape == "named" and _ends_in_tool_name(remainder.strip(), row) for row in rows)
+    tagged = any(row.shape == "xml" for row in rows) and not open_brackets(remainder) and bool(ends)
+    if named or tagged or find_cut_call(remainder) is not None:
         return token.start(), f"inside the call after {opener!r}"
     return None
 
 
-def _is_named(remainder: str, row: Wrapper) -> bool:
+def _ends_in_tool_name(remainder: str, row: Wrapper) -> bool:
     """Whether a call in a row's tokens ends in its tool's name, or in what follows that before arguments."""
     name = re.match(r"[\w.\-]{1,100}+", remainder)
     return name is not None and any(

@@ -11,131 +11,148 @@ import re
 from collections.abc import Iterator, Set
 from functools import cache
 
-from planner_eval.base.json_text import whole
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.json_text import decode_whole
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Span
 from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, NAME_KEYS
-from planner_eval.reading.dialects.detect import last_token, signs
+from planner_eval.reading.dialects.detect import find_last_opening_token, opening_tokens
 from planner_eval.reading.dialects.finding.prose import blank, is_denied
 from planner_eval.reading.dialects.finding.segments import fences
-from planner_eval.reading.dialects.finding.truncation import left_open
-from planner_eval.reading.dialects.programs.values import BUILTINS, OWN, PACKAGES, SHOWING
-from planner_eval.reading.dialects.table import Wrapper, own, table
+from planner_eval.reading.dialects.finding.truncation import open_brackets
+from planner_eval.reading.dialects.programs.values import (
+    BUILTINS,
+    DISPLAY_FUNCTIONS,
+    KNOWN_PACKAGES,
+    SELF_NAMES,
+)
+from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
 # What looks like a call in a text of which none was read: in a notation that is not known, or not quite so.
-_LONGEST = 20_000
+_MAX_SEARCHED_LENGTH = 20_000
 """How much of a text is looked at."""
 
-_TOOL = r"[^\W\d][\w.\-]*+"
-_SPELT = rf"(?=[^\W\d]\w{{0,60}}?(?:[._][^\W_]|[a-z][A-Z])){_TOOL}"
+_TOOL_NAME = r"[^\W\d][\w.\-]*+"
+_COMPOUND_TOOL_NAME = rf"(?=[^\W\d]\w{{0,60}}?(?:[._][^\W_]|[a-z][A-Z])){_TOOL_NAME}"
 """A name as tools have it and words of a sentence have not: `get_weather`, `getWeather`, `weather.get`."""
-_QUOTE = "\u201c\u201d"
+_CURLY_QUOTES = "\u201c\u201d"
 _COLON = "[:\uff1a]"
 
-_WORD = r"(?i:tools?|func(?:tion)?s?|calls?|plugins?|actions?|python|invoke|invocation)"
-_TOKEN = (
-    rf"(?:<[|\uff5c](?:[^<>|\uff5c\n]{{0,40}}[^a-zA-Z<>|\uff5c\n])?{_WORD}(?![a-zA-Z])"
+_CALL_WORD = r"(?i:tools?|func(?:tion)?s?|calls?|plugins?|actions?|python|invoke|invocation)"
+_CALL_TOKEN = (
+    rf"(?:<[|\uff5c](?:[^<>|\uff5c\n]{{0,40}}[^a-zA-Z<>|\uff5c\n])?{_CALL_WORD}(?![a-zA-Z])"
     r"[^<>|\uff5c\n]{0,40}[|\uff5c]>"
     r"|\u273f\w{1,20}\u273f"
     r"|<(?:\w{1,20}[:_\-])?(?:tool_?calls?|function_?calls?|tool_?use|use_(?:\w{1,10}_)?tool|invoke|call_tool"
     r"|tool_name|tool_input|tool_code|function)\b[^<>\n]{0,100}>"
     r"|\[/?(?:\w{1,10}_)?(?:TOOL|FUNCTION)_?(?:CALLS?|REQUEST|USE)\])"
 )
-_NOTHING = r"(?!(?i:none|null|no|nothing|n/a|nil|empty|no_function|no_tool|finish)\b)"
-_MARKED = later(
-    rf"{_TOKEN}(?:[\s:\uff1a=,]*+{_TOKEN}){{0,8}}+[\s:\uff1a=\[`]*+(?:json\s*+)?{_NOTHING}"
+_NOT_NO_TOOL = r"(?!(?i:none|null|no|nothing|n/a|nil|empty|no_function|no_tool|finish)\b)"
+_TOKEN_FRAMED_CALL = lazy_pattern(
+    rf"{_CALL_TOKEN}(?:[\s:\uff1a=,]*+{_CALL_TOKEN}){{0,8}}+[\s:\uff1a=\[`]*+(?:json\s*+)?{_NOT_NO_TOOL}"
     r"(?:\{\s*+\\?[\"'\w]|<[a-zA-Z_]\w*+>\s*+[^<\s]"
-    rf"|{_TOOL}(?:[(\[]|</|<[|\uff5c]|\s*+(?:\u273f|[:,]?\s*+\{{)"
+    rf"|{_TOOL_NAME}(?:[(\[]|</|<[|\uff5c]|\s*+(?:\u273f|[:,]?\s*+\{{)"
     r"|[ \t]*+\n\s*+(?:[<{\[(\u273f]|```|\w++\s*+[=:])))"
     r"|<[^<>\n]{0,30}?(?:invoke|function|tool|action|call)(?:\s[^<>\n]{0,40}?\bname\s*+=\s*+[\"']?|=[\"']?)[^\W\d]"
-    rf"|\bcall:{_TOOL}\{{"
+    rf"|\bcall:{_TOOL_NAME}\{{"
 )
 """Tokens that frame calls in models' notations, and a name or data right after them."""
 
-_CALLED = later(
-    rf"(?<![\w.\-#@\\])({_TOOL})(?:\*\*|`)?\(\s*+[^\W\d]\w*+\s*+=(?!=)\s*+"
-    rf"(?:[\"'\[{{{_QUOTE}\d]|-\d|(?:True|False|None|true|false|null)\b)"
+_NAMED_ARGUMENT_CALL = lazy_pattern(
+    rf"(?<![\w.\-#@\\])({_TOOL_NAME})(?:\*\*|`)?\(\s*+[^\W\d]\w*+\s*+=(?!=)\s*+"
+    rf"(?:[\"'\[{{{_CURLY_QUOTES}\d]|-\d|(?:True|False|None|true|false|null)\b)"
 )
 """A call with a named argument that stands where no call is read: in a sentence, or before an arrow."""
-_TOLD = later(
+_MENTION_BEFORE_CALL = lazy_pattern(
     r"\b(?:used|called|ran|invoked|executed|examples?|e\.g\.|such as|like|syntax|usage|def|function|class)"
     r"\b[\s:*`]{0,6}(?:the\s)?[*`]{0,3}\Z",
     re.I,
 )
 """What stands before a call of which a sentence only tells."""
 
-_OVER = later(
-    rf"(?:(?<=[\s*`|(])|^)({_SPELT})(?:\*\*|__|`)?[ \t]*+"
+_NAME_BEFORE_OBJECT = lazy_pattern(
+    rf"(?:(?<=[\s*`|(])|^)({_COMPOUND_TOOL_NAME})(?:\*\*|__|`)?[ \t]*+"
     rf"(?:[-\u2013\u2014|\u2192]{{1,2}}>?|{_COLON}|=>|with(?: (?:the )?(?:arguments|input))?:?|\()?"
-    rf"[ \t]*+`?\{{\s*+\\?[\"'{_QUOTE}]\w"
+    rf"[ \t]*+`?\{{\s*+\\?[\"'{_CURLY_QUOTES}]\w"
 )
 """A tool's name and an object on one line."""
-_FENCED = later(
-    rf"(?m:^)[ \t>]*+(?:[\w #.\-]{{1,30}}[:.)][ \t]*+)?(?:\*\*|`)?({_SPELT})(?:\*\*|`)?[ \t]*+:?\s*+"
+_NAME_ABOVE_FENCE = lazy_pattern(
+    rf"(?m:^)[ \t>]*+(?:[\w #.\-]{{1,30}}[:.)][ \t]*+)?"
+    rf"(?:\*\*|`)?({_COMPOUND_TOOL_NAME})(?:\*\*|`)?[ \t]*+:?\s*+"
     r"```(?:json)?\s*+\{\s*+[\"'}]"
 )
 """A tool's name that ends a line, and an object in the fence below."""
 
-_KEYED = later(
-    rf"\{{\s*+(?:\\[\"']|[{_QUOTE}])?(?:{'|'.join(NAME_KEYS)})(?:\\[\"']|[{_QUOTE}])?\s*+[:=]\s*+"
-    rf"(?:\\?[\"'{_QUOTE}])?[^\W\d][^{{}}]{{0,200}}?[,;\s]\s*+"
-    rf"(?:\\[\"']|[{_QUOTE}])?(?:{'|'.join(ARGUMENT_KEYS)})(?:\\[\"']|[{_QUOTE}])?\s*+[:=]\s*+[{{\\\"'\[{_QUOTE}]"
+_UNQUOTED_KEY_CALL = lazy_pattern(
+    rf"\{{\s*+(?:\\[\"']|[{_CURLY_QUOTES}])?(?:{'|'.join(NAME_KEYS)})(?:\\[\"']|[{_CURLY_QUOTES}])?\s*+[:=]\s*+"
+    rf"(?:\\?[\"'{_CURLY_QUOTES}])?[^\W\d][^{{}}]{{0,200}}?[,;\s]\s*+"
+    rf"(?:\\[\"']|[{_CURLY_QUOTES}])?(?:{'|'.join(ARGUMENT_KEYS)})(?:\\[\"']|[{_CURLY_QUOTES}])?\s*+[:=]\s*+[{{\\\"'\[{_CURLY_QUOTES}]"
 )
 """An object of a call whose keys have no quotes, or quotes that are not JSON's."""
-_DESCRIBED = later(r"\bproperties\b|\bdescription\b|\btype\\?[\"']?\s*+:\s*+\\?[\"']?(?:object|string)\b")
+_TOOL_DEFINITION = lazy_pattern(
+    r"\bproperties\b|\bdescription\b|\btype\\?[\"']?\s*+:\s*+\\?[\"']?(?:object|string)\b"
+)
 """What the definition of a tool has."""
 
-_LINED = later(
+_NAME_AND_ARGUMENT_LINES = lazy_pattern(
     r"(?m:^)[ \t>*#\-]*+(?i:tool|function|action|api)(?i:[ _]?(?:name|call))?(?: \d{1,3})?"
-    rf"\**+\s*+{_COLON}\**+[ \t]*+`?{_NOTHING}{_TOOL}`?[ \t]*+\n\s*+[>*#\-]*+[ \t*]*+"
+    rf"\**+\s*+{_COLON}\**+[ \t]*+`?{_NOT_NO_TOOL}{_TOOL_NAME}`?[ \t]*+\n\s*+[>*#\-]*+[ \t*]*+"
     r"(?i:(?:(?:tool|function|action|api)[ _]?)?(?:inputs?|arguments?|args|parameters?|params))"
     rf"(?: \d{{1,3}})?\**+\s*+{_COLON}"
 )
 """A line that names a tool, and below it one of its arguments."""
-_LABELS = ("nput", "rgument", "rgs", "aram")
+_ARGUMENT_LABELS = ("nput", "rgument", "rgs", "aram")
 
-_TAGGED = later(
+_TAG_CALL = lazy_pattern(
     r"<(?!\w*(?:respon|result|output|observation|think|thought|answer|example|user|system))([a-z]\w*?_\w++)>"
     r"\s*+(?:<([a-zA-Z_]\w*+)>[^<>]*+</\2>\s*+)++</\1>"
 )
 """A tag named as a tool is, and nothing in it but a tag for each argument."""
 
 
-def unread(text: str, own_names: Set[str] = frozenset()) -> Span | None:
+def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | None:
     """Where in a text of which no call was read something looks like one; None where nothing does.
 
     Args:
         text: The text, without what is no part of the answer: thoughts, other turns.
         own_names: Names that are the text's own functions.
 
-    >>> unread("I will call `get_weather(city='Rome')`."), unread("It is sunny (in Rome).")
+    >>> (
+    ...     find_unread_call("I will call `get_weather(city='Rome')`."),
+    ...     find_unread_call("It is sunny (in Rome).")
+    ... )
     ((13, 39), None)
     """
-    match = next(_found(text[:_LONGEST], own_names), None)
+    match = next(_find_call_like(text[:_MAX_SEARCHED_LENGTH], own_names), None)
     if match is None:
         return None
     line = text.find("\n", match.end())
     return match.start(), len(text) if line < 0 else line
 
 
-def _found(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
+def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
     """What looks like a call; a sign that each kind needs is looked for first, for most texts have none."""
     if "<" in text or "\u273f" in text or "TOOL" in text or "FUNCTION" in text:
-        yield from _MARKED.finditer(text)
+        yield from _TOKEN_FRAMED_CALL.finditer(text)
     if "</" in text:
-        yield from _TAGGED.finditer(text)
-    if any(map(text.__contains__, _LABELS)):
-        yield from _LINED.finditer(text)
+        yield from _TAG_CALL.finditer(text)
+    if any(map(text.__contains__, _ARGUMENT_LABELS)):
+        yield from _NAME_AND_ARGUMENT_LINES.finditer(text)
     if "{" in text:
-        yield from (m for m in _KEYED.finditer(text) if not _DESCRIBED.search(text, m.start(), m.end() + 100))
-        yield from _FENCED.finditer(text) if "```" in text else ()
-        yield from _OVER.finditer(_unfenced(text))
+        yield from (
+            m
+            for m in _UNQUOTED_KEY_CALL.finditer(text)
+            if not _TOOL_DEFINITION.search(text, m.start(), m.end() + 100)
+        )
+        yield from _NAME_ABOVE_FENCE.finditer(text) if "```" in text else ()
+        yield from _NAME_BEFORE_OBJECT.finditer(_blank_fences(text))
     if "(" in text and "=" in text:
-        yield from (m for m in _CALLED.finditer(_unfenced(text)) if _is_made(text, m, own_names))
+        yield from (
+            m for m in _NAMED_ARGUMENT_CALL.finditer(_blank_fences(text)) if _is_tool_call(text, m, own_names)
+        )
 
 
-def _unfenced(text: str) -> str:
+def _blank_fences(text: str) -> str:
     """A text with its fences as white space: what they hold is read as a whole, or told."""
     pieces, position = [], 0
     for fence in fences(text):
@@ -144,15 +161,15 @@ def _unfenced(text: str) -> str:
     return "".join([*pieces, text[position:]]) if pieces else text
 
 
-def _is_made(text: str, match: re.Match[str], own_names: Set[str]) -> bool:
+def _is_tool_call(text: str, match: re.Match[str], own_names: Set[str]) -> bool:
     """Whether what looks like a call is of a tool, and no sentence says that it is not made, or of others."""
     root = match[1].partition(".")[0]
-    if root in own_names or match[1] in own_names or root in OWN or root in PACKAGES:
+    if root in own_names or match[1] in own_names or root in SELF_NAMES or root in KNOWN_PACKAGES:
         return False
     if (
         root in BUILTINS
-        or match[1] in SHOWING
-        or _TOLD.search(text[max(0, match.start() - 40) : match.start()])
+        or match[1] in DISPLAY_FUNCTIONS
+        or _MENTION_BEFORE_CALL.search(text[max(0, match.start() - 40) : match.start()])
     ):
         return False
     return not is_denied(text, *match.span())
@@ -160,11 +177,11 @@ def _is_made(text: str, match: re.Match[str], own_names: Set[str]) -> bool:
 
 # ----------------------------------------------------------------------
 # Calls that are begun after all that was read, and in which a text ends.
-_END = 600
+_TAIL_LENGTH = 600
 """How much of a text's end is looked at."""
 
 _NAME = r"[^\W\d][\w.\-\\]*+"
-_LINE = later(
+_UNFINISHED_CALL = lazy_pattern(
     rf"(?:^|\n)[ \t]*+(?:"
     rf"(?:const|let|var)\s[^\n=]*+=\s*+await(?:\s++(?:{_NAME})?+)?+"
     rf"|Action\s*+:[ \t]*+`?(?!(?:none|n/a|no|finish|final)\b)(?:{_NAME})?+`?[ \t]*+"
@@ -179,17 +196,19 @@ _LINE = later(
     r")\Z"
 )
 """The end of a text, from a line's start on, in which a call is begun."""
-_ASSIGNED = later(rf"(?:^|\n)[ \t]*+[^\W\d]\w*+(?:\s*+,\s*+\w++)*+\s*+=[ \t]*+({_NAME})?+\Z")
-_CLOSERS = later(r"[\s\])};,.`]*+")
-_ALONE = later(rf"[ \t]*+\n[ \t]*+{_NAME}")
-_SIMPLE = later(r"<\w++>\Z")
-_BEFORE = later(rf"{_NAME}\Z")
-_AFTER = later(rf"(?:[\s\[(]|```\w*+\n)*+(?:{_NAME})?+[\">\s]*+")
-_TAG = later(r"<(?:[\w｜:][^<>]*+(?:(?<!/)>\s*+)?+)?+\Z")
-_INSIDE = later(r"to=functions[.\w\-]*+\Z|<<function>>\s*+[\w.]*+\Z")
+_UNFINISHED_ASSIGNMENT = lazy_pattern(
+    rf"(?:^|\n)[ \t]*+[^\W\d]\w*+(?:\s*+,\s*+\w++)*+\s*+=[ \t]*+({_NAME})?+\Z"
+)
+_CLOSERS = lazy_pattern(r"[\s\])};,.`]*+")
+_NAME_ON_LAST_LINE = lazy_pattern(rf"[ \t]*+\n[ \t]*+{_NAME}")
+_BARE_TAG = lazy_pattern(r"<\w++>\Z")
+_NAME_AT_END = lazy_pattern(rf"{_NAME}\Z")
+_NAME_AFTER_TOKEN = lazy_pattern(rf"(?:[\s\[(]|```\w*+\n)*+(?:{_NAME})?+[\">\s]*+")
+_CUT_TAG = lazy_pattern(r"<(?:[\w｜:][^<>]*+(?:(?<!/)>\s*+)?+)?+\Z")
+_CUT_CALL_TOKEN = lazy_pattern(r"to=functions[.\w\-]*+\Z|<<function>>\s*+[\w.]*+\Z")
 
 
-def begun(text: str, start: int, *, called: bool) -> int | None:
+def find_unfinished_call(text: str, start: int, *, called: bool) -> int | None:
     r"""Where the call begins in which a text ends, of which nothing was read; None where it ends in none.
 
     Args:
@@ -197,38 +216,43 @@ def begun(text: str, start: int, *, called: bool) -> int | None:
         start: Where what was read ends.
         called: Whether calls were read.
 
-    >>> begun("f(a=1)\ng(", 6, called=True), begun("I (really", 0, called=False)
+    >>> find_unfinished_call("f(a=1)\ng(", 6, called=True), find_unfinished_call("I (really", 0, called=False)
     (7, None)
     """
-    if not called and text.lstrip()[:1] in ("[", "{") and _in_text(text):
+    if not called and text.lstrip()[:1] in ("[", "{") and _ends_in_quoted_json(text):
         return len(text) - len(text.lstrip())
     end = len(text.rstrip(" \t\r\n"))
-    tail_start = max(start, end - _END)
+    tail_start = max(start, end - _TAIL_LENGTH)
     if tail_start >= end:
         return None
     tail = text[tail_start:end]
     if _CLOSERS.fullmatch(tail):
         return None
-    for pattern in (_LINE, _INSIDE):
+    for pattern in (_UNFINISHED_CALL, _CUT_CALL_TOKEN):
         match = pattern.search(tail)
         if match is not None:
             return tail_start + len(tail) - len(tail[match.start() :].lstrip())
-    offset = _token(tail)
+    offset = _find_cut_token(tail)
     if offset is None:
-        offset = _bracket(tail)
+        offset = _find_open_call_name(tail)
     if offset is None and called:
-        offset = _assigned(tail, text[:tail_start])
-    if offset is None and called and _ALONE.fullmatch(tail) and _in_section(text[:tail_start]):
+        offset = _find_unfinished_assignment(tail, text[:tail_start])
+    if (
+        offset is None
+        and called
+        and _NAME_ON_LAST_LINE.fullmatch(tail)
+        and _ends_in_call_section(text[:tail_start])
+    ):
         offset = 0
     return None if offset is None else tail_start + offset
 
 
-def _in_text(text: str) -> bool:
+def _ends_in_quoted_json(text: str) -> bool:
     """Whether JSON ends inside a quoted text that holds quoted JSON itself."""
     if '\\"' not in text:
         return False
     try:
-        whole(text)
+        decode_whole(text)
     except json.JSONDecodeError as error:
         return error.msg.startswith("Unterminated") and '\\"' in text[error.pos :]
     except (ValueError, RecursionError):
@@ -236,48 +260,50 @@ def _in_text(text: str) -> bool:
     return False
 
 
-def _token(tail: str) -> int | None:
+def _find_cut_token(tail: str) -> int | None:
     """Where an opening token begins that the end cuts, or that only the begin of a call follows."""
     for match in re.finditer(r"[<\[]", tail[-120:]):
         start = max(0, len(tail) - 120) + match.start()
         squeezed = re.sub(r"\s+", "", tail[start:])
-        if len(squeezed) > 3 and any(token.startswith(squeezed) for token in _tokens(own())):
+        if len(squeezed) > 3 and any(token.startswith(squeezed) for token in _opening_tokens(custom_rows())):
             return start
-    token = last_token(tail)
-    if token is not None and (_AFTER.fullmatch(tail, token.end()) or _TAG.search(tail, token.end())):
+    token = find_last_opening_token(tail)
+    if token is not None and (
+        _NAME_AFTER_TOKEN.fullmatch(tail, token.end()) or _CUT_TAG.search(tail, token.end())
+    ):
         return token.start()
     return None
 
 
 @cache
-def _tokens(_own: tuple[Wrapper, ...]) -> tuple[str, ...]:
-    tokens = {re.sub(r"\s+", "", token) for row in table().values() for token in signs(row)}
+def _opening_tokens(_own: tuple[Wrapper, ...]) -> tuple[str, ...]:
+    tokens = {re.sub(r"\s+", "", token) for row in table().values() for token in opening_tokens(row)}
     return tuple(sorted(token for token in tokens if token[:1] in ("<", "[")))
 
 
-def _in_section(text: str) -> bool:
+def _ends_in_call_section(text: str) -> bool:
     """Whether a text ends between tags of calls."""
-    token = last_token(text)
+    token = find_last_opening_token(text)
     return (
-        token is not None and bool(_SIMPLE.match(token.group().strip())) and "</" not in text[token.end() :]
+        token is not None and bool(_BARE_TAG.match(token.group().strip())) and "</" not in text[token.end() :]
     )
 
 
-def _bracket(tail: str) -> int | None:
+def _find_open_call_name(tail: str) -> int | None:
     """Where a name begins whose bracket is still open: of a call, not of words."""
     if "(" not in tail:
         return None
     after = _CLOSERS.match(tail, max(tail.rfind("\n\n"), 0)).end()  # type: ignore[union-attr]
-    for offset, mark in left_open(tail, after):
-        name = _BEFORE.search(tail[max(0, offset - 100) : offset]) if mark == "(" else None
+    for offset, mark in open_brackets(tail, after):
+        name = _NAME_AT_END.search(tail[max(0, offset - 100) : offset]) if mark == "(" else None
         if name is not None:
             return offset - len(name.group())
     return None
 
 
-def _assigned(tail: str, before: str) -> int | None:
+def _find_unfinished_assignment(tail: str, before: str) -> int | None:
     """Where a statement begins that would name the result of a call: `x = f` after calls."""
-    match = _ASSIGNED.search(tail)
+    match = _UNFINISHED_ASSIGNMENT.search(tail)
     if match is None:
         return None
     if match[1] and re.search(rf"\b{re.escape(match[1].split('.')[0])}\b", before + tail[: match.start()]):

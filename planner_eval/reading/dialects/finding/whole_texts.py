@@ -16,13 +16,13 @@ from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import Limits
 from planner_eval.plan.model import RawPlan
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.conversations.messages import is_plain
-from planner_eval.reading.dialects.dialect import Data, Recognised
+from planner_eval.reading.dialects.conversations.messages import is_plain_call
+from planner_eval.reading.dialects.dialect import Data, RecognisedPlan
 
-_PLAIN = frozenset({"name", "arguments"})
+_PLAIN_CALL_KEYS = frozenset({"name", "arguments"})
 
 
-def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> Recognised | None:
+def read_whole_text(source: str, limits: Limits, values: list[Any] | None = None) -> RecognisedPlan | None:
     """The dialect and the calls of a text that is nothing but a plan; None where a search has to decide.
 
     Args:
@@ -33,36 +33,36 @@ def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> 
     Raises:
         LimitError: it nests too deeply, or holds too long a number.
 
-    >>> read_whole("a = f(#x='1')", Limits()).dialect
+    >>> read_whole_text("a = f(#x='1')", Limits()).dialect
     'appbench'
-    >>> read_whole('Sure: [{"name": "f", "arguments": {}}]', Limits())
+    >>> read_whole_text('Sure: [{"name": "f", "arguments": {}}]', Limits())
     """
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
     if start in ("[", "{"):
         values = loads_if_json(source, limits) if values is None else values
-        return None if values is None else _json(source, limits, values)
+        return None if values is None else _read_json(source, limits, values)
     if "#" in source and "<" not in source and "```" not in source:
-        raw = _lines()(source, limits)
+        raw = _appbench_reader()(source, limits)
         if raw is not None:
-            return Recognised("appbench", raw)
+            return RecognisedPlan("appbench", raw)
     return None
 
 
 @cache
-def _lines() -> Callable[[str, Limits], RawPlan | None]:
+def _appbench_reader() -> Callable[[str, Limits], RawPlan | None]:
     """The reader of AppBench's lines: an import inside a function takes a microsecond at each call."""
     from planner_eval.reading.dialects.notations.appbench_lines import read_fast
 
     return read_fast
 
 
-def _json(source: str, limits: Limits, values: list[Any]) -> Recognised | None:
+def _read_json(source: str, limits: Limits, values: list[Any]) -> RecognisedPlan | None:
     value = values[0] if len(values) == 1 else values
     has_schema = isinstance(value, dict) and "schema" in value
     items = value.get("calls", value) if isinstance(value, dict) and has_schema else value
     calls: list[Any] = items if isinstance(items, list) else [items]
-    plain = bool(calls) and all(map(is_plain, calls))
-    if not (has_schema or plain) or _is_foreign(source):
+    plain = bool(calls) and all(map(is_plain_call, calls))
+    if not (has_schema or plain) or _may_hold_references(source):
         return None
     data = Data(value, calls, calls if plain else [], source)
     dialect = "json"
@@ -70,7 +70,7 @@ def _json(source: str, limits: Limits, values: list[Any]) -> Recognised | None:
         if module.may_be(data) and (fits := dialects.get(name).fits) is not None and fits(data) is not None:
             dialect = name
             break
-    if dialect == "json" and not (plain and all(call.keys() <= _PLAIN for call in calls)):
+    if dialect == "json" and not (plain and all(call.keys() <= _PLAIN_CALL_KEYS for call in calls)):
         return None
     target = dialects.get(dialect)
     assert target.read_data is not None
@@ -81,10 +81,10 @@ def _json(source: str, limits: Limits, values: list[Any]) -> Recognised | None:
             raw = target.read_data(value, limits, None)
     except (ParseError, RecursionError):
         return None
-    return Recognised(dialect, raw) if raw.calls else None
+    return RecognisedPlan(dialect, raw) if raw.calls else None
 
 
-def _is_foreign(source: str) -> bool:
+def _may_hold_references(source: str) -> bool:
     """Whether a text may refer to results, or hold a program, in ways that plain calls do not show.
 
     The search decides then. It is asked too often rather than too seldom: a test reads every row's

@@ -8,8 +8,8 @@ from itertools import zip_longest
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.json_text import Places
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.json_text import ObjectSpans
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Limits
 from planner_eval.plan.model import Plan, RawCall, RawPlan, Ref, Unresolved, Value
 from planner_eval.plan.values import fold
@@ -17,11 +17,11 @@ from planner_eval.reading.dialects.dialect import Dialect
 from planner_eval.reading.dialects.notations.appbench_lines import read, read_reference
 from planner_eval.reading.dialects.notations.appbench_terms import LITERALS, NAME, SIGN, fits
 
-_PLACEHOLDER = later(r"^app[^:\[\n]{0,100}(?=:)", re.IGNORECASE | re.MULTILINE)
+_PLACEHOLDER = lazy_pattern(r"^app[^:\[\n]{0,100}(?=:)", re.IGNORECASE | re.MULTILINE)
 """An app's name at the beginning of a line that may stand for one of a first step."""
 
 
-def read_data(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
+def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None) -> RawPlan:
     """Read a gold record's ``output`` (``api_results`` with ``used_app``), or a list of lines.
 
     Raises:
@@ -67,7 +67,7 @@ def decided_text(data: dict[str, Any]) -> str:
     apps = decided if matched is None else matched
     for what, texts in (("decided_app", apps), ("decided_api", calls)):
         if not isinstance(texts, list) or not all(isinstance(text, str | None) for text in texts):
-            raise _refused(what, texts)
+            raise _text_list_error(what, texts)
     if len(apps or ()) > len(calls or ()):  # the scorer passes over names that are none
         apps = [app for app in apps or () if app]
     first = data.get("decided_app_first_step")
@@ -113,11 +113,11 @@ def first_step_text(text: str, first_step: Any) -> str:
     'Movies: [x = buy()]\\nTrams: [y = ride()]'
     """
     if not isinstance(first_step, list) or not all(isinstance(app, str) for app in first_step):
-        raise _refused("first_step_apps", first_step)
+        raise _text_list_error("first_step_apps", first_step)
     return _PLACEHOLDER.sub(lambda name: matched_apps([name[0].strip()], first_step)[0] or "", text)
 
 
-def _refused(what: str, value: Any) -> ParseError:
+def _text_list_error(what: str, value: Any) -> ParseError:
     return ParseError(
         f"{what} holds {value!r:.60}, expected a list of texts", code="parse.shape", dialect="appbench"
     )
@@ -146,10 +146,10 @@ def write(plan: Plan) -> str:
     """
     nearest: dict[str, int] = {}
     lines = []
-    returned = _returned(plan)
+    returned = _returned_names(plan)
     for i, call in enumerate(plan.calls):
         arguments = ", ".join(
-            f"#{name}={_written(value, i, nearest, returned)}" for name, value in call.arguments
+            f"#{name}={_format_value(value, i, nearest, returned)}" for name, value in call.arguments
         )
         names = f"{', '.join(returned[i])} = " if returned[i] else ""
         line = f"{names}{call.name}({arguments})"
@@ -158,7 +158,7 @@ def write(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _returned(plan: Plan) -> list[tuple[str, ...]]:
+def _returned_names(plan: Plan) -> list[tuple[str, ...]]:
     """The names each call returns: as declared, and every output that some reference uses."""
     names = [dict.fromkeys(call.returns) for call in plan.calls]
     for edge in plan.edges:
@@ -167,14 +167,14 @@ def _returned(plan: Plan) -> list[tuple[str, ...]]:
     return [tuple(n) for n in names]
 
 
-def _written(value: Value, i: int, nearest: dict[str, int], returned: list[tuple[str, ...]]) -> str:
+def _format_value(value: Value, i: int, nearest: dict[str, int], returned: list[tuple[str, ...]]) -> str:
     def leaf(value: Value) -> str:
         if isinstance(value, str):
-            return _quoted(value)
+            return _quote(value)
         if value is None or isinstance(value, (bool, int, float)):
             return repr(value)
         if isinstance(value, (Ref, Unresolved)):
-            return _name(value, i, nearest, returned)
+            return _format_reference(value, i, nearest, returned)
         raise WriteError(f"call {i + 1}: the dialect 'appbench' cannot say the value {value!r}")
 
     def fields(written: dict[str, str]) -> str:
@@ -186,18 +186,20 @@ def _written(value: Value, i: int, nearest: dict[str, int], returned: list[tuple
     return text
 
 
-def _name(ref: Ref | Unresolved, i: int, nearest: dict[str, int], returned: list[tuple[str, ...]]) -> str:
+def _format_reference(
+    ref: Ref | Unresolved, i: int, nearest: dict[str, int], returned: list[tuple[str, ...]]
+) -> str:
     path = ref.path if isinstance(ref, Ref) else (ref.name, *ref.path)
     text = ".".join(map(str, path))
     if not (NAME.fullmatch(text) and text not in LITERALS and all(isinstance(s, str) for s in path)):
         raise WriteError(f"call {i + 1}: the reference {list(path)!r} is no returned name")
-    if not _meant(ref, str(path[0]), i, nearest, returned):
+    if not _resolves_to(ref, str(path[0]), i, nearest, returned):
         where = f"the output {path[0]!r} of call {ref.call + 1}" if isinstance(ref, Ref) else text
         raise WriteError(f"call {i + 1}: {where} is hidden by another call's output of that name")
     return text
 
 
-def _meant(
+def _resolves_to(
     value: Ref | Unresolved, name: str, i: int, nearest: dict[str, int], returned: list[tuple[str, ...]]
 ) -> bool:
     """Whether reading `name` in call `i` gives the same reference back."""
@@ -206,7 +208,7 @@ def _meant(
     return producer == (value.call if isinstance(value, Ref) else None)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     text = text.replace("\\\\", "\\\\\\\\") if "\\" in text else text
     text = re.sub(r"\\(?=')|\\\Z", r"\\\\", text)
     return "'" + re.sub(r"'(?=\s*(?:[,)\]]|#\w+\s*=|\Z))", r"\\'", text) + "'"

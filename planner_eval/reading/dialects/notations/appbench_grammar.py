@@ -9,9 +9,9 @@ from lark import Token, Transformer
 
 from planner_eval.base.limits import Span
 from planner_eval.plan.model import RawRef
-from planner_eval.reading.dialects.notations.appbench_terms import HEAD, UNESCAPE, word_value
+from planner_eval.reading.dialects.notations.appbench_terms import CALL_HEAD, ESCAPED_CHARACTER, word_value
 
-_SPLIT = re.compile(r"#(\w++)\s*+=\s*+(.*)", re.S)
+_NAME_AND_VALUE = re.compile(r"#(\w++)\s*+=\s*+(.*)", re.S)
 
 
 class Argument(NamedTuple):
@@ -37,33 +37,33 @@ class AppBenchTransformer(Transformer[Token, Any]):
     def call(self, items: list[Any]) -> Any:
         """Split the head into returned names and the tool's name."""
         head, closing = items[0], items[-1]
-        match = HEAD.fullmatch(head)
+        match = CALL_HEAD.fullmatch(head)
         assert match is not None
         arguments = [item for item in items if isinstance(item, tuple)]
         return (None, match[2], match[1], arguments, (head.start_pos, closing.end_pos))
 
     def text_argument(self, items: list[Token]) -> Argument:
         """Read `#name='value'`."""
-        match = _SPLIT.fullmatch(items[0])
+        match = _NAME_AND_VALUE.fullmatch(items[0])
         assert match is not None
-        return Argument(match[1], _text(match[2]), _span(items[0]))
+        return Argument(match[1], _unquote(match[2]), _token_span(items[0]))
 
     def word_argument(self, items: list[Token]) -> Argument:
         """Read `#name=word`."""
-        match = _SPLIT.fullmatch(items[0])
+        match = _NAME_AND_VALUE.fullmatch(items[0])
         assert match is not None
         end = items[0].end_pos
         assert end is not None
-        value = _at(word_value(match[2]), (end - len(match[2]), end))
-        return Argument(match[1], value, _span(items[0]))
+        value = _place_reference(word_value(match[2]), (end - len(match[2]), end))
+        return Argument(match[1], value, _token_span(items[0]))
 
     def text_value(self, items: list[Token]) -> Any:
         """Read a quoted text in a list."""
-        return [_text(str(items[0]))]
+        return [_unquote(str(items[0]))]
 
     def word_value(self, items: list[Token]) -> Any:
         """Read an unquoted word in a list."""
-        return [_at(word_value(str(items[0])), _span(items[0]))]
+        return [_place_reference(word_value(str(items[0])), _token_span(items[0]))]
 
     def list_value(self, items: list[Any]) -> Any:
         """Read a list in a list."""
@@ -75,21 +75,21 @@ class AppBenchTransformer(Transformer[Token, Any]):
 
     def list_argument(self, items: list[Any]) -> Argument:
         """Read `#name=[...]`."""
-        match = _SPLIT.fullmatch(items[0])
+        match = _NAME_AND_VALUE.fullmatch(items[0])
         assert match is not None
         values, end = items[1]
         return Argument(match[1], values, (items[0].start_pos, end))
 
 
-def _at(value: Any, span: Span) -> Any:
+def _place_reference(value: Any, span: Span) -> Any:
     return RawRef(value.name, value.path, span) if isinstance(value, RawRef) else value
 
 
-def _text(quoted: str) -> str:
-    return UNESCAPE.sub(r"\1", quoted[1:-1])
+def _unquote(quoted: str) -> str:
+    return ESCAPED_CHARACTER.sub(r"\1", quoted[1:-1])
 
 
-def _span(token: Token) -> Span:
+def _token_span(token: Token) -> Span:
     assert token.start_pos is not None
     assert token.end_pos is not None
     return token.start_pos, token.end_pos

@@ -17,14 +17,14 @@ from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span, check_calls
 from planner_eval.plan.model import Diagnostic, Path, RawCall, RawPlan, RawRef, Value
 from planner_eval.plan.values import leaves
 from planner_eval.reading.dialects.notations.appbench_terms import (
-    HEAD,
+    CALL_HEAD,
+    ESCAPED_CHARACTER,
+    INVALID_WORD,
     LETTERS,
-    REFUSED,
-    UNESCAPE,
     word_value,
 )
 
-WORDS = {
+TERMINAL_DESCRIPTIONS = {
     "APP": "an app's name with ': ['",
     "HEAD": "a call such as 'a, b = name('",
     "ARG_TEXT": "an argument such as #name='value'",
@@ -61,7 +61,7 @@ def read(text: str, limits: Limits) -> RawPlan:
     raw = read_fast(text, limits)
     if raw is None:
         _refuse_deep(text, limits)
-        if not limits.explained and _BEYOND.search(text) is None:
+        if not limits.explained and _GRAMMAR_ONLY.search(text) is None:
             raise ParseError("these are no calls a line", text=text, dialect="appbench")
         raw = read_grammar(text)
     check_calls(len(raw.calls), limits)
@@ -104,9 +104,9 @@ def read_fast(text: str, limits: Limits = DEFAULT_LIMITS) -> RawPlan | None:
     while position < end:
         section = _APP.match(text, position) if bracketed else None
         if section:
-            position = fast_section(text, section.end(), section[1].strip(), calls, notes)
+            position = read_section_fast(text, section.end(), section[1].strip(), calls, notes)
         else:
-            position = fast_call(text, position, None, calls, notes)
+            position = read_call_fast(text, position, None, calls, notes)
         stop = _LINE_END.match(text, position) if position >= 0 else None
         if stop is None:
             return None
@@ -116,12 +116,12 @@ def read_fast(text: str, limits: Limits = DEFAULT_LIMITS) -> RawPlan | None:
     return RawPlan(tuple(calls), None, tuple(notes)) if calls else None
 
 
-def fast_section(
+def read_section_fast(
     text: str, position: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]
 ) -> int:
     """Append the calls of an app's brackets from the first on; gives the place after, or -1."""
     while True:
-        position = fast_call(text, position, app, calls, notes)
+        position = read_call_fast(text, position, app, calls, notes)
         more = _SEPARATOR.match(text, position) if position >= 0 else None
         if more is None:
             break
@@ -130,11 +130,11 @@ def fast_section(
     return closing.end() if closing else -1
 
 
-def fast_call(
+def read_call_fast(
     text: str, position: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]
 ) -> int:
     """Append the call that starts at `position`; gives the place after it, or -1 where none is read."""
-    head = HEAD.match(text, position)
+    head = CALL_HEAD.match(text, position)
     if head is None:
         return -1
     start, position = position, head.end()
@@ -142,7 +142,7 @@ def fast_call(
     arguments: list[tuple[str, Value]] = []
     spans: list[Span] = []
     end = text.find(")", position) + 1
-    if end == position + 1 or _plain_arguments(text, position, end, arguments, spans):
+    if end == position + 1 or _read_plain_arguments(text, position, end, arguments, spans):
         position = end
     else:
         arguments, spans = [], []
@@ -154,20 +154,20 @@ def fast_call(
             _, name, value, bare, closing = match.groups()
             if value is None:
                 value = word_value(bare)
-                if value is REFUSED:
+                if value is INVALID_WORD:
                     return -1
                 if type(value) is not RawRef:
                     _note_number(value, name, len(calls), match.span(1), notes)
             elif "\\" in value:
-                value = UNESCAPE.sub(r"\1", value)
+                value = ESCAPED_CHARACTER.sub(r"\1", value)
             arguments.append((name, value))
             spans.append(match.span(1))
             position = match.end()
-    calls.append(_call(app, returned, called, arguments, (start, position), spans))
+    calls.append(_make_call(app, returned, called, arguments, (start, position), spans))
     return position
 
 
-def _plain_arguments(
+def _read_plain_arguments(
     text: str, position: int, end: int, arguments: list[tuple[str, Value]], spans: list[Span]
 ) -> bool:
     """Append the arguments up to the first closing bracket where all are texts and names, as most are.
@@ -192,16 +192,16 @@ def _plain_arguments(
 _PLAIN_ARGUMENT = re.compile(
     rf"#([{LETTERS}]++)=(?:'([^'\\]*+)'|([{LETTERS}.+-]++))(, (?!\s)|\)|\s*+(?:,\s*+|\)))"
 )
-_BEYOND = re.compile(r"\[\s*+(?:\[|\])|=\s*+\[")
+_GRAMMAR_ONLY = re.compile(r"\[\s*+(?:\[|\])|=\s*+\[")
 """What the grammar reads and :func:`read_fast` does not: a list as a value, and brackets without a call."""
 _SEPARATOR = re.compile(r"\s*+,\s*+")
 _LINE_END = re.compile(r"[ \t]*+(?:(?:\r?\n[ \t]*+)++|\Z)")
 _CLOSING = re.compile(r"\s*+\]")
 
 
-def _refused(value: Any) -> bool:
+def _has_refused_word(value: Any) -> bool:
     """Whether a value is no word of the notation, or a list that holds one."""
-    return any(leaf is REFUSED for _, leaf in leaves(value))
+    return any(leaf is INVALID_WORD for _, leaf in leaves(value))
 
 
 def _note_number(value: Value, argument: str, call: int, span: Span, notes: list[Diagnostic]) -> None:
@@ -216,12 +216,14 @@ def _returned_names(written: str) -> tuple[tuple[str, ...], tuple[tuple[str, Pat
     return names, tuple((name, (name,)) for name in names)
 
 
-_known_names = lru_cache(maxsize=4096)(_returned_names)  # the same tools return the same names all the time
-_KEPT = 1_000
+_cached_returned_names = lru_cache(maxsize=4096)(
+    _returned_names
+)  # the same tools return the same names all the time
+_MAX_CACHED_CHARS = 1_000
 """Characters up to which it is remembered what they name: hostile text shall not fill the memory."""
 
 
-def _call(
+def _make_call(
     app: str | None,
     returned: str | None,
     name: str,
@@ -229,7 +231,9 @@ def _call(
     span: Span,
     spans: list[Span],
 ) -> RawCall:
-    names = _known_names if returned is None or len(returned) <= _KEPT else _returned_names
+    names = (
+        _cached_returned_names if returned is None or len(returned) <= _MAX_CACHED_CHARS else _returned_names
+    )
     returns, binds = names(returned) if returned else ((), ())
     return RawCall(name, tuple(arguments), app, None, binds, returns, span, tuple(spans))
 
@@ -248,14 +252,16 @@ def read_grammar(text: str) -> RawPlan:
             "the text is empty, expected a call", text=text, code="parse.empty", dialect="appbench"
         )
     try:
-        items = grammar.run(grammar.load("appbench", AppBenchTransformer), text, WORDS, "appbench")
+        items = grammar.run(
+            grammar.load("appbench", AppBenchTransformer), text, TERMINAL_DESCRIPTIONS, "appbench"
+        )
     except ParseError as error:
-        raise _explained(error) from None
+        raise _explain_error(error) from None
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
     for app, name, returned, arguments, span in items:
         for argument, value, bounds in arguments:
-            if _refused(value):
+            if _has_refused_word(value):
                 start = bounds[0] + re.match(r"#\w+\s*=\s*", text[bounds[0] : bounds[1]]).end()  # type: ignore[union-attr]
                 raise ParseError(
                     f"found {text[start : bounds[1]][:40]!r}, expected a quoted value, "
@@ -266,7 +272,7 @@ def read_grammar(text: str) -> RawPlan:
                 )
             _note_number(value, argument, len(calls), bounds, notes)
         pairs = [(argument, value) for argument, value, _ in arguments]
-        calls.append(_call(app, returned, name, pairs, span, [bounds for _, _, bounds in arguments]))
+        calls.append(_make_call(app, returned, name, pairs, span, [bounds for _, _, bounds in arguments]))
     return RawPlan(tuple(calls), None, tuple(notes))
 
 
@@ -277,7 +283,7 @@ def read_reference(text: str, limits: Limits) -> RawPlan:
     return raw
 
 
-def _explained(error: ParseError) -> ParseError:
+def _explain_error(error: ParseError) -> ParseError:
     """The grammar's error, said of the value where it is an argument's value that cannot be read."""
     match = re.compile(r"#(\w++)\s*+=\s*+").match(error.text, error.offset)
     if match is None or "#name" not in error.reason:
@@ -285,8 +291,8 @@ def _explained(error: ParseError) -> ParseError:
     if error.text.startswith("'", match.end()):
         reason = f"the quoted value of #{match[1]} is never closed"
     else:
-        from planner_eval.base.grammar import found_at
+        from planner_eval.base.grammar import describe_found
 
-        sign = found_at(error.text, match.end())
+        sign = describe_found(error.text, match.end())
         reason = f"found {sign}, expected a quoted value, a returned name or a number for #{match[1]}"
     return ParseError(reason, text=error.text, offset=match.end(), dialect="appbench")

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import RawCall, RawPlan
 from planner_eval.reading.dialects.finding.brackets import extent
-from planner_eval.reading.dialects.finding.edited_text import View
+from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.finding.prose import blank
-from planner_eval.reading.dialects.finding.segments import Read
-from planner_eval.reading.dialects.notations.appbench_lines import fast_call, fast_section, read
+from planner_eval.reading.dialects.finding.segments import ReadCalls
+from planner_eval.reading.dialects.notations.appbench_lines import read, read_call_fast, read_section_fast
 
 _RETURNS = r"\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+"
 _TOOL = r"[^\W\d][\w.\-]*+\s*+\(\s*+"
@@ -27,7 +27,7 @@ _SECTION = re.compile(
 """From the colon of `App: [ret = api(#a=`. `App: [api()]` counts only beside lines that are surely AppBench:
 alone it may as well be a label and a list of Python calls."""
 
-_LINE = later(
+_CALL_LINE = lazy_pattern(
     r"(?m:^)[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`))?+"
     r"(?P<label>[^\W\d][\w.\- ]{0,60}+[*`]*+:[ \t*`]*+)?+(?P<bracket>\[\s*+)?+"
     rf"(?P<call>(?P<returns>{_RETURNS})?+{_TOOL}(?:#\w++\s*+=|(?P<soft>\))))"
@@ -35,24 +35,24 @@ _LINE = later(
 """A line that begins with a bare call. Behind a label, or in brackets that no app stands before, it is a
 fault of the notation: such a line is left to the reader, which says so."""
 
-_REST = later(r"[ \t]*+[;,.`*]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\r?\n|\Z)")
-_ARGUMENTS = later(r"\(\s*+#\w++\s*+=")
-_APP_BACKWARDS = later(r"[\w.\- ]*+")
-_BEFORE_APP = later(r"(?:.*(?:\.\s|(?:\A|\s)-++\s))?[\W\d_]*+(?=[^\W\d_])", re.S)
-_PARAGRAPH = later(r"\n[ \t\r]*+(?=\n|```|~~~)")
-_WORD = later(r"[^\W\d_]|```|~~~")
-_LETTER = later(r"[^\W\d_]")
-_SMALL_WORDS = later(
+_LINE_REST = lazy_pattern(r"[ \t]*+[;,.`*]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\r?\n|\Z)")
+_ARGUMENTS = lazy_pattern(r"\(\s*+#\w++\s*+=")
+_REVERSED_APP_NAME = lazy_pattern(r"[\w.\- ]*+")
+_BEFORE_APP = lazy_pattern(r"(?:.*(?:\.\s|(?:\A|\s)-++\s))?[\W\d_]*+(?=[^\W\d_])", re.S)
+_PARAGRAPH_END = lazy_pattern(r"\n[ \t\r]*+(?=\n|```|~~~)")
+_WORD_OR_FENCE = lazy_pattern(r"[^\W\d_]|```|~~~")
+_LETTER = lazy_pattern(r"[^\W\d_]")
+_SMALL_WORDS = lazy_pattern(
     r"(?:(?:[a-z]++|First|Second|Third|Then|Next|Also|And|Now|After|Afterwards|Finally|Lastly) ++)*+"
 )
-_SPACE = later(r"\s*+")
-_APP_CHARS = 100
-_LINE_CHARS = 2_000
-_TRIES = 100
+_SPACE = lazy_pattern(r"\s*+")
+_MAX_APP_CHARS = 100
+_MAX_LINE_CHARS = 2_000
+_MAX_FAILURES = 100
 """How many pieces may fail to read fast: each failure may look at the whole text."""
 
 
-class Piece(NamedTuple):
+class CallSegment(NamedTuple):
     """A section or a bare call in a text.
 
     Args:
@@ -72,7 +72,7 @@ class Piece(NamedTuple):
     fast: bool = True
 
 
-class Lines(NamedTuple):
+class AppBenchLines(NamedTuple):
     """AppBench's lines in a text.
 
     Args:
@@ -80,11 +80,11 @@ class Lines(NamedTuple):
         rest: What is left of the text.
     """
 
-    runs: list[Read]
-    rest: View
+    runs: list[ReadCalls]
+    rest: TextView
 
 
-def find(view: View, limits: Limits) -> Lines | None:
+def find(view: TextView, limits: Limits) -> AppBenchLines | None:
     r"""The AppBench plan in a text, a Read for each run of lines, and what is left of the text.
 
     Calls that only repeat an earlier run, as a plan stated twice does, are not kept apart here.
@@ -97,27 +97,27 @@ def find(view: View, limits: Limits) -> Lines | None:
         ParseError: a line begins like AppBench and cannot be read; its place is in the view.
 
     >>> text = "The plan:\n- Hotels: [h = find(#city='Rome')]\n- Trips: [book(#hotel=h)]"
-    >>> runs, rest = find(View(text), Limits())
+    >>> runs, rest = find(TextView(text), Limits())
     >>> [call.name for run in runs for call in run.raw.calls], rest.text.split()
     (['find', 'book'], ['The', 'plan:', '-', '-'])
     """
     text = view.text
-    pieces = _pieces(text)
+    pieces = _find_segments(text)
     if not pieces:
         return None
-    raw = read(_kept(text, pieces), limits)
+    raw = read(_blank_prose(text, pieces), limits)
     runs = []
     first = 0
-    for run in _runs(text, pieces):
+    for run in _run_spans(text, pieces):
         last = first
-        while last < len(raw.calls) and _start(raw.calls[last]) < run[1]:
+        while last < len(raw.calls) and _call_start(raw.calls[last]) < run[1]:
             last += 1
-        runs.append(_run(view, raw, (first, last), run))
+        runs.append(_make_run(view, raw, (first, last), run))
         first = last
-    return Lines(runs, View(_rest(text, pieces), view.marks))
+    return AppBenchLines(runs, TextView(_blank_segments(text, pieces), view.marks))
 
 
-def _run(view: View, raw: RawPlan, calls: Span, span: Span) -> Read:
+def _make_run(view: TextView, raw: RawPlan, calls: Span, span: Span) -> ReadCalls:
     """The calls [first, last) of a plan as a Read of their own."""
     first, last = calls
     notes = [
@@ -126,26 +126,26 @@ def _run(view: View, raw: RawPlan, calls: Span, span: Span) -> Read:
         if note.call is not None and first <= note.call < last
     ]
     placed = view.place(RawPlan(raw.calls[first:last], None, tuple(notes)))
-    return Read("appbench", placed, "calls with #name= arguments", view.span(span))
+    return ReadCalls("appbench", placed, "calls with #name= arguments", view.span(span))
 
 
-def _start(call: RawCall) -> int:
+def _call_start(call: RawCall) -> int:
     return call.span[0] if call.span else 0
 
 
 # ---------------------------------------------------------------- where the lines are
-def _pieces(text: str) -> list[Piece]:
+def _find_segments(text: str) -> list[CallSegment]:
     """The sections and bare calls of a text; none where nothing is surely AppBench."""
     if "(" not in text or not ("#" in text or _SECTION.search(text)):
         return []
-    starts = sorted([*_SECTION.finditer(text), *_LINE.finditer(text)], key=re.Match.start)
-    pieces: list[Piece] = []
-    tries = _TRIES
+    starts = sorted([*_SECTION.finditer(text), *_CALL_LINE.finditer(text)], key=re.Match.start)
+    pieces: list[CallSegment] = []
+    tries = _MAX_FAILURES
     position = 0
     for match in starts:
         if match.start() < position:
             continue
-        piece = (_section if match.re is _SECTION else _call)(text, match, position, fast=tries > 0)
+        piece = (_find_section if match.re is _SECTION else _find_call)(text, match, position, fast=tries > 0)
         if piece is None:
             tries -= 1
             continue
@@ -154,15 +154,15 @@ def _pieces(text: str) -> list[Piece]:
         position = piece.end
         if not piece.closed:
             break
-    return _with_rests(text, pieces) if any(piece.firm for piece in pieces) else []
+    return _extend_to_line_ends(text, pieces) if any(piece.firm for piece in pieces) else []
 
 
-def _section(text: str, match: re.Match[str], position: int, *, fast: bool) -> Piece | None:
+def _find_section(text: str, match: re.Match[str], position: int, *, fast: bool) -> CallSegment | None:
     """The section whose colon begins the match; None where it stands in a quoted text."""
     colon, bracket = match.start(), text.index("[", match.start())
-    start, app_end = _app(text, position, colon)
-    line = text.rfind("\n", max(position, start - _LINE_CHARS), start) + 1
-    before = text[line or max(position, start - _LINE_CHARS) : start]
+    start, app_end = _find_app(text, position, colon)
+    line = text.rfind("\n", max(position, start - _MAX_LINE_CHARS), start) + 1
+    before = text[line or max(position, start - _MAX_LINE_CHARS) : start]
     if before.replace('\\"', "").count('"') % 2:
         return None
     if (position and not line) or _LETTER.search(before):  # words of the sentence: `and then Rents: [`
@@ -171,38 +171,38 @@ def _section(text: str, match: re.Match[str], position: int, *, fast: bool) -> P
     if start == app_end:  # no app stands there: the reader says so of the bracket
         start, marked = bracket, (bracket, bracket)
     inside = bracket + 1 + len(_SPACE.match(text, bracket + 1).group())  # type: ignore[union-attr]
-    end = fast_section(text, inside, None, [], []) if fast else -1
+    end = read_section_fast(text, inside, None, [], []) if fast else -1
     if end >= 0:
-        return Piece(start, end, marked, match["soft"] is None)
-    return _slowly(text, bracket, match.end(), start, marked) if match["soft"] is None else None
+        return CallSegment(start, end, marked, match["soft"] is None)
+    return _segment_by_brackets(text, bracket, match.end(), start, marked) if match["soft"] is None else None
 
 
-def _app(text: str, position: int, colon: int) -> Span:
+def _find_app(text: str, position: int, colon: int) -> Span:
     """Where the app's name stands before a colon; an empty place where none does.
 
     A name begins after the end of a sentence, a bullet or a number: `Sure. Movies`, `1. Movies`.
     """
-    before = text[max(position, colon - _APP_CHARS) : colon].rstrip("*` \t")
-    run = _APP_BACKWARDS.match(before[::-1]).end()  # type: ignore[union-attr]
+    before = text[max(position, colon - _MAX_APP_CHARS) : colon].rstrip("*` \t")
+    run = _REVERSED_APP_NAME.match(before[::-1]).end()  # type: ignore[union-attr]
     lead = _BEFORE_APP.match(before[len(before) - run :])
-    end = max(position, colon - _APP_CHARS) + len(before)
+    end = max(position, colon - _MAX_APP_CHARS) + len(before)
     return end - run + (len(lead.group()) if lead else run), end
 
 
-def _call(text: str, match: re.Match[str], position: int, *, fast: bool) -> Piece | None:
+def _find_call(text: str, match: re.Match[str], position: int, *, fast: bool) -> CallSegment | None:
     """The bare call that a line begins with; None where it is a word in a sentence."""
     if match["label"] and match["bracket"]:
         return None  # a section
     start, soft = match.start("call"), match["soft"] is not None
-    end = fast_call(text, start, None, [], []) if fast else -1
+    end = read_call_fast(text, start, None, [], []) if fast else -1
     piece = (
-        Piece(start, end, (start, start), not soft)
+        CallSegment(start, end, (start, start), not soft)
         if end >= 0
-        else _slowly(text, start, match.end(), start, (start, start))
+        else _segment_by_brackets(text, start, match.end(), start, (start, start))
     )
     if not piece.closed:
         return None if soft else piece
-    alone = _REST.match(text, piece.end) is not None
+    alone = _LINE_REST.match(text, piece.end) is not None
     if soft:
         return piece if alone and not match["label"] and not match["bracket"] else None
     line = text.find("\n", piece.end)
@@ -213,16 +213,18 @@ def _call(text: str, match: re.Match[str], position: int, *, fast: bool) -> Piec
     return piece._replace(start=fault, marked=(fault, fault))
 
 
-def _slowly(text: str, start: int, opened: int, first: int, marked: Span) -> Piece:
+def _segment_by_brackets(text: str, start: int, opened: int, first: int, marked: Span) -> CallSegment:
     """The piece from `first` on whose bracket is at or after `start`, by its brackets alone."""
     bracketed = extent(text, start)
     if bracketed.closed:
-        return Piece(first, bracketed.end, marked, firm=True, fast=False)
-    stop = _PARAGRAPH.search(text, opened)
-    return Piece(first, stop.start() if stop else len(text.rstrip()), marked, True, closed=False, fast=False)
+        return CallSegment(first, bracketed.end, marked, firm=True, fast=False)
+    stop = _PARAGRAPH_END.search(text, opened)
+    return CallSegment(
+        first, stop.start() if stop else len(text.rstrip()), marked, True, closed=False, fast=False
+    )
 
 
-def _with_rests(text: str, pieces: list[Piece]) -> list[Piece]:
+def _extend_to_line_ends(text: str, pieces: list[CallSegment]) -> list[CallSegment]:
     """The pieces, longer by what follows on their line where that holds a call: then it is no prose."""
     longer_pieces = []
     for i, piece in enumerate(pieces):
@@ -235,7 +237,7 @@ def _with_rests(text: str, pieces: list[Piece]) -> list[Piece]:
 
 
 # ---------------------------------------------------------------- the text with only them, and without
-def _kept(text: str, pieces: list[Piece]) -> str:
+def _blank_prose(text: str, pieces: list[CallSegment]) -> str:
     """The text with all but the pieces blanked, each piece on a line of its own."""
     texts: list[str] = []
     position = 0
@@ -249,7 +251,7 @@ def _kept(text: str, pieces: list[Piece]) -> str:
     return "".join(texts)
 
 
-def _rest(text: str, pieces: list[Piece]) -> str:
+def _blank_segments(text: str, pieces: list[CallSegment]) -> str:
     """The text with the pieces blanked."""
     texts: list[str] = []
     position = 0
@@ -259,12 +261,12 @@ def _rest(text: str, pieces: list[Piece]) -> str:
     return "".join((*texts, text[position:]))
 
 
-def _runs(text: str, pieces: list[Piece]) -> list[Span]:
+def _run_spans(text: str, pieces: list[CallSegment]) -> list[Span]:
     """The places of pieces with no word and no fence between them."""
     runs = [(pieces[0].start, pieces[0].end)]
     for piece in pieces[1:]:
         start, end = runs[-1]
-        if _WORD.search(text, end, piece.start):
+        if _WORD_OR_FENCE.search(text, end, piece.start):
             runs.append((piece.start, piece.end))
         else:
             runs[-1] = (start, piece.end)

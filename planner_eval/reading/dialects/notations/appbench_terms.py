@@ -12,14 +12,14 @@ from planner_eval.reading.dialects.dialect import Data
 LETTERS = r"a-zA-Z0-9_\w"
 """As ``\\w`` alone; of the letters that it names no table of Unicode is asked, which takes a third longer."""
 WORD = rf"[^\W\d][{LETTERS}]*+"
-HEAD = re.compile(
+CALL_HEAD = re.compile(
     rf"(?:({WORD}(?:\s*+,\s*+{WORD})*+)\s*+=\s*+)?+([^\W\d][{LETTERS}.\-]*+)\s*+\(\s*+"
 )  # fmt: skip
 NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
 NAME = re.compile(rf"{WORD}(?:\.{WORD})*+")
 LITERALS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
-UNESCAPE = re.compile(r"\\(['\\])")
-REFUSED = object()
+ESCAPED_CHARACTER = re.compile(r"\\(['\\])")
+INVALID_WORD = object()
 
 
 def word_value(word: str) -> Any:
@@ -33,7 +33,7 @@ def word_value(word: str) -> Any:
     if NAME.fullmatch(word):
         first, *fields = word.split(".")
         return RawRef(first, tuple(fields))
-    return REFUSED
+    return INVALID_WORD
 
 
 # ---------------------------------------------------------------- recognition
@@ -47,7 +47,7 @@ SIGN = (
 
 
 @cache
-def _sign() -> re.Pattern[str]:
+def _sign_pattern() -> re.Pattern[str]:
     return re.compile(SIGN)
 
 
@@ -57,7 +57,7 @@ def is_start(text: str) -> bool:
     >>> is_start("Hotels: [a = f(#x='1')]"), is_start("a = f(x=1)")
     (True, False)
     """
-    return _sign().match(text) is not None
+    return _sign_pattern().match(text) is not None
 
 
 def fits(data: Data) -> str | None:

@@ -12,16 +12,16 @@ import re
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.json_text import Places, as_object, check_depth, pairs_of
-from planner_eval.base.limits import Limits, check_calls, refuse_integer
+from planner_eval.base.json_text import ObjectSpans, build_object, check_depth, object_items
+from planner_eval.base.limits import Limits, check_calls, long_integer_error
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
-from planner_eval.reading.dialects.conversations.messages import shown
+from planner_eval.reading.dialects.conversations.messages import format_value
 from planner_eval.reading.dialects.dialect import Data, Dialect
-from planner_eval.reading.dialects.references import Written, refuse_references
+from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
 from planner_eval.reading.dialects.table import Wrapper, json_dialect
 
 HOLE = "$$$"
-YAML_CHARS = 1_000_000
+MAX_YAML_CHARS = 1_000_000
 """Longer YAML is refused: its reader takes many times the text's size."""
 
 
@@ -39,7 +39,7 @@ def fits(data: Data) -> str | None:
     return "API and parameters side by side" if has_form else None
 
 
-def read_data(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
+def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None) -> RawPlan:
     """Read names and parameters side by side, or names alone.
 
     Raises:
@@ -51,7 +51,7 @@ def read_data(data: Any, limits: Limits, locations: Places | None = None) -> Raw
     names = [names] if isinstance(names, str) else names
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ParseError(
-            f"found {shown(data)}, expected an object with the lists 'API' and 'parameters'",
+            f"found {format_value(data)}, expected an object with the lists 'API' and 'parameters'",
             code="parse.shape",
             dialect="callnavi",
         )
@@ -59,7 +59,7 @@ def read_data(data: Any, limits: Limits, locations: Places | None = None) -> Raw
     parameters = [parameters] if isinstance(parameters, dict) else parameters
     if not isinstance(parameters, list):
         raise ParseError(
-            f"'parameters' is {shown(parameters)}, expected a list of objects", code="parse.shape"
+            f"'parameters' is {format_value(parameters)}, expected a list of objects", code="parse.shape"
         )
     check_calls(len(names), limits)
     notes: list[Diagnostic] = []
@@ -88,10 +88,10 @@ def _arguments(entry: Any, position: int) -> Arguments:
         return ()
     if not isinstance(entry, dict):
         raise ParseError(
-            f"the parameters of call {position + 1} are {shown(entry)}, expected an object",
+            f"the parameters of call {position + 1} are {format_value(entry)}, expected an object",
             code="parse.shape",
         )
-    return pairs_of(entry)
+    return object_items(entry)
 
 
 def read_yaml(text: str, limits: Limits) -> RawPlan:
@@ -116,8 +116,10 @@ def yaml_data(text: str, limits: Limits) -> Any:
     import yaml
 
     check_depth(text, limits)
-    if len(text) > YAML_CHARS:
-        raise LimitError(f"the YAML text has {len(text):,} characters, more than the limit of {YAML_CHARS:,}")
+    if len(text) > MAX_YAML_CHARS:
+        raise LimitError(
+            f"the YAML text has {len(text):,} characters, more than the limit of {MAX_YAML_CHARS:,}"
+        )
     deep = re.search(rf"(?:- ){{{limits.depth + 1}}}|\n {{{limits.depth * 4}}}", text)
     if deep:
         raise LimitError(f"the text nests deeper than {limits.depth} levels", text=text, offset=deep.start())
@@ -140,22 +142,22 @@ def yaml_data(text: str, limits: Limits) -> Any:
         ) from None
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         if "integer string conversion" in str(error):
-            raise refuse_integer(text) from None
+            raise long_integer_error(text) from None
         raise ParseError(f"this is no YAML: {error}", text=text, dialect="callnavi-yaml") from None
     try:
-        return _plain(data)
+        return _to_json_data(data)
     except ValueError:  # an integer, as a key or as a value, that Python cannot write
-        raise refuse_integer(text) from None
+        raise long_integer_error(text) from None
 
 
-def _plain(value: Any) -> Any:
+def _to_json_data(value: Any) -> Any:
     """YAML's dates and times as texts, its keys as texts."""
     if isinstance(value, dict):
-        return as_object([(str(key), _plain(item)) for key, item in value.items()])
+        return build_object([(str(key), _to_json_data(item)) for key, item in value.items()])
     if isinstance(value, set):  # one value, one order
         value = sorted(value, key=lambda item: (type(item).__name__, str(item)))
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_to_json_data(item) for item in value]
     if isinstance(value, (datetime.date, datetime.datetime)):
         return value.isoformat()
     if type(value) is int:
@@ -165,10 +167,10 @@ def _plain(value: Any) -> Any:
 
 def write(plan: Plan) -> str:
     """Write names and parameters side by side."""
-    return json.dumps(_data(plan, "callnavi"), ensure_ascii=False)
+    return json.dumps(_plan_data(plan, "callnavi"), ensure_ascii=False)
 
 
-_WIDE = 1 << 30
+_LINE_WIDTH = 1 << 30
 """A line's width that no text has: where one is broken, the next could begin with what is a token there."""
 
 
@@ -179,21 +181,27 @@ def write_yaml(plan: Plan) -> str:
     """
     import yaml
 
-    from planner_eval.reading.dialects.detect import tokens_at
+    from planner_eval.reading.dialects.detect import find_opening_tokens
 
     class Dumper(yaml.SafeDumper):
         def represent_str(self, data: str) -> Any:
-            quoted = any(sign in data for sign in "<[#\x1b") or next(tokens_at(data), None) is not None
+            quoted = (
+                any(sign in data for sign in "<[#\x1b") or next(find_opening_tokens(data), None) is not None
+            )
             return self.represent_scalar("tag:yaml.org,2002:str", data, style='"' if quoted else None)
 
     Dumper.add_representer(str, Dumper.represent_str)
     text = yaml.dump(
-        _data(plan, "callnavi-yaml"), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_WIDE
+        _plan_data(plan, "callnavi-yaml"),
+        Dumper=Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=_LINE_WIDTH,
     )
     return str(text)
 
 
-def _data(plan: Plan, dialect: str) -> dict[str, Any]:
+def _plan_data(plan: Plan, dialect: str) -> dict[str, Any]:
     refuse_references(plan, dialect)
-    calls = Written(plan).calls
+    calls = WrittenPlan(plan).calls
     return {"API": [call.name for call in calls], "parameters": [call.arguments for call in calls]}

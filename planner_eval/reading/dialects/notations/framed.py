@@ -9,13 +9,13 @@ from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.json_faults import refused
-from planner_eval.base.json_text import LARK_CHARS, Piece, check_depth, decode
-from planner_eval.base.json_text import WORDS as JSON_WORDS
-from planner_eval.base.limits import Limits, refuse_integer
-from planner_eval.reading.dialects.table import Wrapper, literal
+from planner_eval.base.json_faults import find_json_error
+from planner_eval.base.json_text import LARK_CHARS, DecodedValue, check_depth, decode
+from planner_eval.base.json_text import TERMINAL_WORDS as JSON_WORDS
+from planner_eval.base.limits import Limits, long_integer_error
+from planner_eval.reading.dialects.table import Wrapper, token_regex
 
-WORDS = JSON_WORDS | {
+TERMINAL_DESCRIPTIONS = JSON_WORDS | {
     "OPEN": "the opening token",
     "CLOSE": "the closing token",
     "HEAD": "the opening token",
@@ -26,19 +26,19 @@ WORDS = JSON_WORDS | {
 
 
 @cache
-def pattern(texts: tuple[str, ...], suffix: str = "") -> re.Pattern[str]:
+def token_pattern(texts: tuple[str, ...], suffix: str = "") -> re.Pattern[str]:
     """The regular expression for any of some token texts, compiled once."""
-    return re.compile(literal(texts) + suffix if texts else suffix)
+    return re.compile(token_regex(texts) + suffix if texts else suffix)
 
 
-def prose(tokens: tuple[str, ...]) -> str:
+def prose_regex(tokens: tuple[str, ...]) -> str:
     """A regular expression for text up to the next of some opening tokens; linear."""
-    openers = literal(tokens)
+    openers = token_regex(tokens)
     first = "".join(sorted({re.escape(text.lstrip()[0]) for text in tokens if text.strip()}))
     return rf"(?:[^{first}]++|(?!{openers})[{first}])++"
 
 
-def value_at(text: str, offset: int, limits: Limits) -> Piece:
+def read_json_value(text: str, offset: int, limits: Limits) -> DecodedValue:
     """One JSON value and the place after it; see :func:`planner_eval.base.json_text.decode`.
 
     Raises:
@@ -73,15 +73,18 @@ def explain(
         value: Where the JSON value begins that is broken, where one is: what is wrong in it needs no grammar.
     """
     if not isinstance(error, json.JSONDecodeError):  # an integer of more digits than Python converts
-        return refuse_integer(text)
+        return long_integer_error(text)
     offset, message = error.pos, error.msg
     reason = f"{message[0].lower()}{message[1:]}".removesuffix(" at").removesuffix(" starting")
     try:
         check_depth(text, limits)
         if len(text) - start <= LARK_CHARS and not reason.startswith(("unterminated", "invalid")):
-            if value is not None and (refusal := refused(text, WORDS, row.name, value)) is not None:
+            if (
+                value is not None
+                and (refusal := find_json_error(text, TERMINAL_DESCRIPTIONS, row.name, value)) is not None
+            ):
                 return refusal
-            grammar_error(row, text[start:], terminals)
+            run_row_grammar(row, text[start:], terminals)
     except LimitError as limit:
         return limit
     except ParseError as located:
@@ -89,7 +92,7 @@ def explain(
     return ParseError(reason, text=text, offset=offset, dialect=row.name)
 
 
-def grammar_error(row: Wrapper, text: str, terminals: dict[str, str], *, placed: bool = False) -> Any:
+def run_row_grammar(row: Wrapper, text: str, terminals: dict[str, str], *, placed: bool = False) -> Any:
     """Read by the row's grammar: the reference for the fast path.
 
     Args:
@@ -105,4 +108,4 @@ def grammar_error(row: Wrapper, text: str, terminals: dict[str, str], *, placed:
 
     transformer = PlacedTransformer if placed else FramedTransformer
     parser = grammar.load(row.shape, transformer, tuple(terminals.items()))
-    return grammar.run(parser, text, WORDS, row.name)
+    return grammar.run(parser, text, TERMINAL_DESCRIPTIONS, row.name)

@@ -8,17 +8,17 @@ from lark import Token
 
 from planner_eval.base import json_text
 
-_Base: Any = json_text.transformer()
+_JsonTransformer: Any = json_text.transformer()
 
 
-class Entry(NamedTuple):
+class NamedCall(NamedTuple):
     """A named call's arguments."""
 
     name: str
     value: Any
 
 
-class FramedTransformer(_Base):  # type: ignore[misc]
+class FramedTransformer(_JsonTransformer):  # type: ignore[misc]
     """Gives a list of values (sections) or of (name, values) pairs (named)."""
 
     def start(self, items: list[Any]) -> list[Any]:
@@ -29,10 +29,10 @@ class FramedTransformer(_Base):  # type: ignore[misc]
         """Give the values between two tokens."""
         return [item for item in items if not isinstance(item, Token)]
 
-    def entry(self, items: list[Any]) -> Entry:
+    def entry(self, items: list[Any]) -> NamedCall:
         """Give a name and its arguments."""
         name = next(item for item in items if isinstance(item, Token) and item.type == "NAME")
-        return Entry(str(name), next(item for item in items if not isinstance(item, Token)))
+        return NamedCall(str(name), next(item for item in items if not isinstance(item, Token)))
 
 
 class PlacedTransformer(FramedTransformer):

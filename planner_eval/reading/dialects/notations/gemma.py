@@ -10,16 +10,16 @@ from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.json_text import check_depth, whole
+from planner_eval.base.json_text import check_depth, decode_whole
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.plan.model import Plan, RawCall, RawPlan
 from planner_eval.plan.values import fold
 from planner_eval.reading.dialects.dialect import Dialect
-from planner_eval.reading.dialects.finding.call_limit import refuse_opened
-from planner_eval.reading.dialects.references import Written, refuse_references
-from planner_eval.reading.dialects.table import Wrapper, literal
+from planner_eval.reading.dialects.finding.call_limit import refuse_too_many_openings
+from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
+from planner_eval.reading.dialects.table import Wrapper, token_regex
 
-WORDS = {
+TERMINAL_DESCRIPTIONS = {
     "OPEN": "the opening token",
     "CLOSE": "the closing token",
     "HEAD": "a call such as call:name{",
@@ -52,8 +52,10 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
         ParseError: there is none, or one cannot be read.
     """
     check_depth(text, limits)
-    refuse_opened(_opened(row), text, limits)
-    tree = grammar.run(grammar.load("gemma", _transformer(row.quote), _terminals(row)), text, WORDS, row.name)
+    refuse_too_many_openings(_opening_pattern(row), text, limits)
+    tree = grammar.run(
+        grammar.load("gemma", _transformer(row.quote), _terminals(row)), text, TERMINAL_DESCRIPTIONS, row.name
+    )
     check_calls(len(tree), limits)
     if not tree:
         raise ParseError(f"found no {row.open[0]!r}", text=text, dialect=row.name)
@@ -67,7 +69,7 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
 
 
 @cache
-def _opened(row: Wrapper) -> re.Pattern[str]:
+def _opening_pattern(row: Wrapper) -> re.Pattern[str]:
     """Where calls open, and texts in quotes, in which none does."""
     terminals = dict(_terminals(row))
     return re.compile(f"{terminals['QUOTED.5']}|(?P<open>{terminals['OPEN.5']})", re.S)
@@ -76,10 +78,10 @@ def _opened(row: Wrapper) -> re.Pattern[str]:
 def _terminals(row: Wrapper) -> tuple[tuple[str, str], ...]:
     quote = re.escape(row.quote)
     first = re.escape(row.quote[0])
-    opening = literal(row.open)
+    opening = token_regex(row.open)
     return (
         ("OPEN.5", opening),
-        ("CLOSE.5", literal(row.close)),
+        ("CLOSE.5", token_regex(row.close)),
         ("QUOTED.5", rf"{quote}(?:[^{first}]++|(?!{quote}){first})*+{quote}"),
         ("TEXT.-10", rf"(?:[^<]++|(?!{opening})<)++"),
     )
@@ -112,7 +114,7 @@ def _transformer(quote: str) -> Any:
         def bare(self, items: list[Token]) -> Any:
             text = items[0].rstrip()
             assert items[0].start_pos is not None
-            return [_bare(text), items[0].start_pos, items[0].start_pos + len(text)]
+            return [_read_bare_value(text), items[0].start_pos, items[0].start_pos + len(text)]
 
         def array(self, items: list[Any]) -> Any:
             values = [item[0] for item in items if isinstance(item, list)]
@@ -125,25 +127,25 @@ def _transformer(quote: str) -> Any:
     return GemmaTransformer
 
 
-def _bare(text: str) -> Any:
+def _read_bare_value(text: str) -> Any:
     if text in _LITERALS:
         return _LITERALS[text]
-    return whole(text) if _NUMBER.fullmatch(text) else text
+    return decode_whole(text) if _NUMBER.fullmatch(text) else text
 
 
 def _writer(row: Wrapper) -> Callable[[Plan], str]:
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
         calls = []
-        for call in Written(plan).calls:
-            inside = ",".join(f"{key}:{_written(row, value)}" for key, value in call.arguments.items())
+        for call in WrittenPlan(plan).calls:
+            inside = ",".join(f"{key}:{_format_value(row, value)}" for key, value in call.arguments.items())
             calls.append(f"{row.open[0]}call:{call.name}{{{inside}}}{row.close[0]}")
         return "".join(calls)
 
     return write
 
 
-def _written(row: Wrapper, value: Any) -> str:
+def _format_value(row: Wrapper, value: Any) -> str:
     def leaf(value: Any) -> str:
         if not isinstance(value, str):
             return json.dumps(value)

@@ -11,30 +11,30 @@ from collections.abc import Callable
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError, WriteError
-from planner_eval.base.json_text import Places, Repeated, loads, pairs_of
+from planner_eval.base.json_text import ObjectSpans, RepeatedKeyDict, loads, object_items
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls
-from planner_eval.base.text import shortened
+from planner_eval.base.text import shorten
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, Value, references
 from planner_eval.reading.dialects.conversations.messages import (
     ARGUMENT_KEYS,
+    CALL_METADATA_KEYS,
     ID_KEYS,
-    SIDE_KEYS,
-    WRAPPERS,
+    WRAPPER_KEYS,
+    assign_recorded_answers,
     call_items,
+    decode_answer,
+    find_name_key,
     is_call,
-    is_plain,
-    key_of_name,
-    plain,
-    plain_label,
-    tool_of,
-    with_results,
+    is_plain_call,
+    plain_call_label,
+    tool_of_ui_part,
 )
-from planner_eval.reading.dialects.dialect import Dialect, by_places
+from planner_eval.reading.dialects.dialect import Dialect, json_grammar_reader
 
-_FREE = ("custom", "custom_tool_call")
+_FREE_TEXT_TYPES = ("custom", "custom_tool_call")
 """Types of calls whose input is a text of any form."""
 
-Convert = Callable[[Value], Value]
+ValueConverter = Callable[[Value], Value]
 
 
 def read(text: str, limits: Limits) -> RawPlan:
@@ -49,29 +49,31 @@ def read(text: str, limits: Limits) -> RawPlan:
     return read_values(loads(text, limits), limits, text=text)
 
 
-def read_data(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
+def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None) -> RawPlan:
     """Read calls from data that is JSON already; see :func:`read`."""
     return read_values([data], limits, locations=locations)
 
 
 def read_values(
-    values: list[Any], limits: Limits, *, text: str = "", locations: Places | None = None
+    values: list[Any], limits: Limits, *, text: str = "", locations: ObjectSpans | None = None
 ) -> RawPlan:
     """Read the calls of JSON values: one value with all calls, or one call a value."""
     data = values[0] if len(values) == 1 else values
     notes: list[Diagnostic] = []
-    if locations is None and type(data) is list and all(map(is_plain, data)):
+    if locations is None and type(data) is list and all(map(is_plain_call, data)):
         return read_plain(data, limits)
     items = list(call_items(data, text))
     check_calls(len(items), limits)
     calls = tuple(read_call(item, i, notes, text=text, locations=locations) for i, item in enumerate(items))
-    return RawPlan(with_results(calls, data), None, tuple(notes))
+    return RawPlan(assign_recorded_answers(calls, data), None, tuple(notes))
 
 
 def read_plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
     """Read calls that are a name, arguments and perhaps a label, and no more; see :func:`read`."""
     check_calls(len(items), limits)
-    return RawPlan(tuple([RawCall(c["name"], pairs_of(c["arguments"]), None, plain_label(c)) for c in items]))
+    return RawPlan(
+        tuple([RawCall(c["name"], object_items(c["arguments"]), None, plain_call_label(c)) for c in items])
+    )
 
 
 def read_call(
@@ -80,8 +82,8 @@ def read_call(
     notes: list[Diagnostic],
     *,
     text: str = "",
-    locations: Places | None = None,
-    convert: Convert | None = None,
+    locations: ObjectSpans | None = None,
+    convert: ValueConverter | None = None,
 ) -> RawCall:
     """One call out of its object.
 
@@ -96,18 +98,18 @@ def read_call(
     Raises:
         ParseError: the object is no call.
     """
-    inner, label = _unwrapped(item)
+    inner, label = _unwrap(item)
     name_key = _name_key(item, inner, position, notes, text)
     argument_key = _argument_key(inner, name_key)
     content = inner[argument_key] if argument_key else {}
-    if isinstance(content, str) and item.get("type") in _FREE:
+    if isinstance(content, str) and item.get("type") in _FREE_TEXT_TYPES:
         content = {"input": content}
     if argument_key == "action_input" and isinstance(content, str) and content.lstrip()[:1] != "{":
         content = {"0": content} if content else {}
     arguments = arguments_of(content, position, text)
     _note_ignored(inner, (name_key, argument_key), position, notes)
-    name, arguments = _called(inner[name_key], arguments, position, notes)
-    answer = _answer_of(item, argument_key) if "output" in item else "result"
+    name, arguments = _split_call_name(inner[name_key], arguments, position, notes)
+    answer = _result_key(item, argument_key) if "output" in item else "result"
     return RawCall(
         name,
         tuple((key, convert(value)) for key, value in arguments) if convert else arguments,
@@ -116,18 +118,20 @@ def read_call(
         returns=tuple([r for r in inner.get("returns") or () if isinstance(r, str)]),
         span=locations.span(item) if locations else None,
         spans=locations.members(content) if locations else (),
-        result=plain(item.get(answer)) if answer == "output" else item.get("result"),
+        result=decode_answer(item.get(answer)) if answer == "output" else item.get("result"),
         has_result=answer in item,
     )
 
 
-def _called(name: str, arguments: Arguments, position: int, notes: list[Diagnostic]) -> tuple[str, Arguments]:
+def _split_call_name(
+    name: str, arguments: Arguments, position: int, notes: list[Diagnostic]
+) -> tuple[str, Arguments]:
     """A tool's name and its arguments, which may both stand in the place of the name."""
     if arguments or "(" not in name:
         return name, arguments
-    from planner_eval.reading.dialects.programs.python_names import read_called
+    from planner_eval.reading.dialects.programs.python_names import read_call_in_name
 
-    call = read_called(name, position, notes)
+    call = read_call_in_name(name, position, notes)
     return (name, arguments) if call is None else (call.name, call.arguments)
 
 
@@ -138,36 +142,36 @@ def _argument_key(item: dict[str, Any], name_key: str) -> str | None:
     return None
 
 
-def _answer_of(item: dict[str, Any], argument_key: str | None) -> str:
+def _result_key(item: dict[str, Any], argument_key: str | None) -> str:
     """The key under which a call holds its result: `output` in DeepEval's and in calls of MCP's tools."""
     has_output = (
         item.get("type") in ("mcp_call", "dynamic-tool")
         or argument_key in ("input_parameters", "inputParameters")
-        or tool_of(item) is not None
+        or tool_of_ui_part(item) is not None
     )
     return "output" if has_output and item["output"] is not None else "result"
 
 
-def _wanting(item: dict[str, Any], name_key: str | None) -> str:
+def _describe_missing(item: dict[str, Any], name_key: str | None) -> str:
     """What an object has, and lacks for a call."""
     keys = ", ".join(repr(k) for k in list(item)[:6]) or "no keys"
-    other_keys = [repr(k) for k in item if k != name_key and k not in SIDE_KEYS]
+    other_keys = [repr(k) for k in item if k != name_key and k not in CALL_METADATA_KEYS]
     if name_key is not None and other_keys and not any(key in item for key in ARGUMENT_KEYS):
         return f"{', '.join(other_keys[:6])} beside {name_key!r}; expected arguments in an object 'arguments'"
     argument_key = next((key for key in ARGUMENT_KEYS if key in item and key != name_key), None)
     if name_key is not None and argument_key is not None and isinstance(item[argument_key], (int, float)):
-        return f"its {argument_key!r} is {_shown(item[argument_key])}; expected an object"
+        return f"its {argument_key!r} is {_shorten_json(item[argument_key])}; expected an object"
     return f"it has {keys}; expected 'name' and 'arguments'"
 
 
-def _unwrapped(item: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+def _unwrap(item: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
     """The object with the name and the arguments, and the label of the call."""
     label = _label(item)
-    for key in WRAPPERS if not _WRAPPERS.isdisjoint(item) else ():
+    for key in WRAPPER_KEYS if not _WRAPPERS.isdisjoint(item) else ():
         wrapped = item.get(key)
         if isinstance(wrapped, dict):
             return wrapped, label if label is not None else _label(wrapped)
-    tool = tool_of(item) if "toolCallId" in item else None
+    tool = tool_of_ui_part(item) if "toolCallId" in item else None
     if tool is not None:
         return {"toolName": tool, **{key: item[key] for key in ("input", "rawInput") if key in item}}, label
     return item, label
@@ -177,23 +181,23 @@ def _name_key(
     item: dict[str, Any], inner: dict[str, Any], position: int, notes: list[Diagnostic], text: str
 ) -> str:
     """The key of the tool's name, in an object that is a call."""
-    key = key_of_name(inner)
+    key = find_name_key(inner)
     if key is None or not is_call(item):
-        raise _refused(f"is no call: {_wanting(inner, key)}", position, inner, text)
-    if type(item) is Repeated or type(inner) is Repeated:
+        raise _call_error(f"is no call: {_describe_missing(inner, key)}", position, inner, text)
+    if type(item) is RepeatedKeyDict or type(inner) is RepeatedKeyDict:
         _note_repeats(item, inner, position, notes, text)
     return key
 
 
-def _refused(what: str, position: int, inner: dict[str, Any], text: str) -> ParseError:
+def _call_error(what: str, position: int, inner: dict[str, Any], text: str) -> ParseError:
     reason = f"item {position + 1} {what}"
-    return ParseError(reason, text=text, offset=_guess(text, inner), code="parse.shape")
+    return ParseError(reason, text=text, offset=_guess_offset(text, inner), code="parse.shape")
 
 
 def _note_ignored(
     inner: dict[str, Any], read: tuple[str, str | None], position: int, notes: list[Diagnostic]
 ) -> None:
-    ignored = [key for key in inner if key not in SIDE_KEYS and key not in read]
+    ignored = [key for key in inner if key not in CALL_METADATA_KEYS and key not in read]
     if ignored and (ignored := [key for key in ignored if inner[key] is not None]):
         message = f"call {position + 1} has other keys, not read: {', '.join(map(repr, ignored))}"
         notes.append(Diagnostic("shape.ignored", message, "info", position))
@@ -204,16 +208,16 @@ def _note_repeats(
 ) -> None:
     """Say which keys of a call repeat; of a name, or of what holds one, a second is another call."""
     for holder in (item,) if inner is item else (item, inner):
-        counts = Counter(key for key, _ in pairs_of(holder))
+        counts = Counter(key for key, _ in object_items(holder))
         for key in [key for key, count in counts.items() if count > 1]:
-            if key == key_of_name(holder) or key in WRAPPERS:
+            if key == find_name_key(holder) or key in WRAPPER_KEYS:
                 what = "has two names in one object: a bracket is missing between two calls"
-                raise _refused(what, position, inner, text)
+                raise _call_error(what, position, inner, text)
             message = f"call {position + 1} gives {key!r} {counts[key]} times; the last value counts"
             notes.append(Diagnostic("value.duplicate", message, "error", position))
 
 
-_WRAPPERS = frozenset(WRAPPERS)
+_WRAPPERS = frozenset(WRAPPER_KEYS)
 _IDS = frozenset(ID_KEYS)
 
 
@@ -232,23 +236,23 @@ def arguments_of(content: Any, position: int, text: str) -> Arguments:
             break
         if is_second and content.strip() not in ("", "null") and content.lstrip()[:1] not in ("{", "["):
             break  # of a text in JSON a second reading would say that it is none
-        content = _decoded(content, position, text) if content.strip() else {}
+        content = _decode_arguments(content, position, text) if content.strip() else {}
     if content is None:
         return ()
     if isinstance(content, dict):
-        return pairs_of(content)
+        return object_items(content)
     if isinstance(content, list):
         if all(isinstance(p, list) and len(p) == 2 and isinstance(p[0], str) for p in content):
             return tuple((p[0], p[1]) for p in content)
         return tuple((str(k), value) for k, value in enumerate(content))
     raise ParseError(
-        f"the arguments of call {position + 1} are {_shown(content)}, expected an object",
+        f"the arguments of call {position + 1} are {_shorten_json(content)}, expected an object",
         text=text,
         code="parse.shape",
     )
 
 
-def _decoded(content: str, position: int, text: str) -> Any:
+def _decode_arguments(content: str, position: int, text: str) -> Any:
     """The one JSON value of a text that stands for arguments."""
     kind: type[ParseError] = ParseError
     try:
@@ -294,11 +298,11 @@ def arguments_data(arguments: Arguments) -> Any:
     return data if len(data) == len(arguments) else [list(pair) for pair in arguments]
 
 
-def _shown(value: Any) -> str:
-    return shortened(json.dumps(value, ensure_ascii=False, default=str), 40)
+def _shorten_json(value: Any) -> str:
+    return shorten(json.dumps(value, ensure_ascii=False, default=str), 40)
 
 
-def _guess(text: str, item: dict[str, Any]) -> int:
+def _guess_offset(text: str, item: dict[str, Any]) -> int:
     """Where an object that is no call probably starts: its first key's first appearance."""
     first = next(iter(item), None)
     return max(text.find(json.dumps(first, ensure_ascii=False)), 0) if first is not None else 0
@@ -313,7 +317,7 @@ DIALECT = Dialect(
     write=write,
     read_data=read_data,
     read_plain=read_plain,
-    reference=by_places(
+    reference=json_grammar_reader(
         "json",
         lambda values, limits, text, locations: read_values(values, limits, text=text, locations=locations),
     ),

@@ -14,23 +14,28 @@ from types import SimpleNamespace
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.json_text import Places, loads, whole
+from planner_eval.base.json_text import ObjectSpans, decode_whole, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, RawRef
 from planner_eval.plan.values import map_leaves
 from planner_eval.reading.dialects.conversations.messages import (
     ARGUMENT_KEYS,
     NAME_KEYS,
-    WRAPPERS,
+    WRAPPER_KEYS,
     call_items,
+    format_value,
     is_call,
-    is_keyed,
-    may_be_keyed,
-    shown,
+    is_keyed_call_list,
+    may_be_keyed_call,
 )
 from planner_eval.reading.dialects.dialect import Data, Dialect
 from planner_eval.reading.dialects.notations.json_calls import arguments_of, read_call, read_values
-from planner_eval.reading.dialects.references import NOTATIONS, Written, refuse_references, uri_value
+from planner_eval.reading.dialects.references import (
+    NOTATIONS,
+    WrittenPlan,
+    read_uri_references,
+    refuse_references,
+)
 from planner_eval.reading.dialects.table import Wrapper, json_dialect
 
 # ----------------------------------------------------------------------
@@ -40,17 +45,17 @@ from planner_eval.reading.dialects.table import Wrapper, json_dialect
 #
 # Most templates are spellings that the reader of JSON calls knows. Where it does not read what the
 # template writes, objects of the template's form become calls in the usual keys first.
-USUAL = '{"name": "$name", "arguments": "$arguments"}'
-_READ = frozenset({*NAME_KEYS, *ARGUMENT_KEYS, *WRAPPERS})
+USUAL_TEMPLATE = '{"name": "$name", "arguments": "$arguments"}'
+_CALL_KEYS = frozenset({*NAME_KEYS, *ARGUMENT_KEYS, *WRAPPER_KEYS})
 
 
 @cache
-def _template(text: str) -> Any:
-    return whole(text)
+def _parse_template(text: str) -> Any:
+    return decode_whole(text)
 
 
 # ---------------------------------------------------------------- writing
-def item_of(row: Wrapper, call: Any) -> dict[str, Any]:
+def fill_call_template(row: Wrapper, call: Any) -> dict[str, Any]:
     """A call as the object that the row's template describes."""
     values = {
         "$name": call.name,
@@ -58,42 +63,46 @@ def item_of(row: Wrapper, call: Any) -> dict[str, Any]:
         "$text": json.dumps(call.arguments, ensure_ascii=False),
         "$id": call.id,
     }
-    filled = _filled(_template(str(row.call or USUAL)), values)
+    filled = _fill_template(_parse_template(str(row.call or USUAL_TEMPLATE)), values)
     assert isinstance(filled, dict)
     return {k: v for k, v in filled.items() if v != "$responses"}
 
 
-def _filled(template: Any, values: dict[str, Any]) -> Any:
+def _fill_template(template: Any, values: dict[str, Any]) -> Any:
     return map_leaves(lambda leaf: values.get(leaf, leaf) if isinstance(leaf, str) else leaf, template)
 
 
-def fill_all(row: Wrapper, items: list[dict[str, Any]]) -> str:
+def write_items(row: Wrapper, items: list[dict[str, Any]]) -> str:
     """The whole text of some calls' objects, by the row's ``around``."""
     if row.around == "$each":
         return "\n".join(json.dumps(item, ensure_ascii=False) for item in items)
-    around = _template(row.around) if row.around else "$calls"
-    return json.dumps(_filled(around, {"$calls": items}), ensure_ascii=False)
+    around = _parse_template(row.around) if row.around else "$calls"
+    return json.dumps(_fill_template(around, {"$calls": items}), ensure_ascii=False)
 
 
 # ---------------------------------------------------------------- recognition
-def fit(row: Wrapper, item: Any) -> int:
+def count_matching_keys(row: Wrapper, item: Any) -> int:
     """How many keys of the row's call template an object has; 0 when it has not the row's form.
 
     >>> from planner_eval.reading.dialects.table import table
-    >>> fit(table()["vercel"], {"type": "tool-call", "toolName": "f", "input": {}})
+    >>> count_matching_keys(table()["vercel"], {"type": "tool-call", "toolName": "f", "input": {}})
     3
     """
-    return _fit(_template(row.call), item, {}) if isinstance(row.call, str) and row.call else 0
+    return (
+        _count_matching_keys(_parse_template(row.call), item, {})
+        if isinstance(row.call, str) and row.call
+        else 0
+    )
 
 
-def keys_of(row: Wrapper) -> frozenset[str]:
+def required_keys(row: Wrapper) -> frozenset[str]:
     """The keys that every object of the row's form has.
 
     >>> from planner_eval.reading.dialects.table import table
-    >>> sorted(keys_of(table()["langchain"]))
+    >>> sorted(required_keys(table()["langchain"]))
     ['args', 'name', 'type']
     """
-    template = _template(row.call) if isinstance(row.call, str) and row.call else {}
+    template = _parse_template(row.call) if isinstance(row.call, str) and row.call else {}
     return frozenset(key for key, expected in template.items() if not _may_lack(key, expected))
 
 
@@ -102,7 +111,7 @@ def _may_lack(key: str, expected: Any) -> bool:
     return expected in ("$id", "$responses") or expected is None or key == "role"
 
 
-def _fit(template: Any, item: Any, bindings: dict[str, Any]) -> int:
+def _count_matching_keys(template: Any, item: Any, bindings: dict[str, Any]) -> int:
     """How many keys of a template an object has; `bindings` takes what stands for its $names."""
     if not isinstance(item, dict):
         return 0
@@ -114,7 +123,7 @@ def _fit(template: Any, item: Any, bindings: dict[str, Any]) -> int:
             return 0
         value = item[key]
         if isinstance(expected, dict):
-            inner = _fit(expected, value, bindings)
+            inner = _count_matching_keys(expected, value, bindings)
             if not inner:
                 return 0
             score += inner
@@ -132,17 +141,17 @@ def _matches(expected: str, value: Any) -> bool:
     return bool(value == expected)
 
 
-def holds(row: Wrapper, data: Any) -> bool:
+def holds_row_calls(row: Wrapper, data: Any) -> bool:
     """Whether data holds calls of a row's form that the reader of JSON calls does not know."""
     originals: list[Any] = []
-    if isinstance(row.call, str) and row.call and not is_usual(row):
-        _restored(row, data, originals)
+    if isinstance(row.call, str) and row.call and not has_usual_template(row):
+        _restore_usual_keys(row, data, originals)
     return bool(originals)
 
 
 # ---------------------------------------------------------------- reading
-def read_by(
-    row: Wrapper, values: list[Any], limits: Limits, locations: Places | None = None, text: str = ""
+def read_by_template(
+    row: Wrapper, values: list[Any], limits: Limits, locations: ObjectSpans | None = None, text: str = ""
 ) -> RawPlan:
     """Read the calls of JSON values by a row's template.
 
@@ -156,16 +165,16 @@ def read_by(
     Raises:
         ParseError: something in them is no call.
     """
-    if is_usual(row):
+    if has_usual_template(row):
         return read_values(values, limits, text=text, locations=locations)
     originals: list[Any] = []
-    usual = [_restored(row, value, originals) for value in values]
+    usual = [_restore_usual_keys(row, value, originals) for value in values]
     try:
         raw = read_values(usual, limits, text=text, locations=locations)
     except ParseError:
         if originals:
             raise
-        reason = f"found {shown(values[0])}, expected calls of the form {row.call}"
+        reason = f"found {format_value(values[0])}, expected calls of the form {row.call}"
         raise ParseError(reason, code="parse.shape", dialect=row.name) from None
     if locations is None or len(originals) != len(raw.calls):
         return raw
@@ -173,107 +182,118 @@ def read_by(
     return RawPlan(tuple(replace(call, span=locations.span(item)) for call, item in calls), None, raw.notes)
 
 
-def restored(row: Wrapper, data: Any) -> Any:
+def restore_usual_keys(row: Wrapper, data: Any) -> Any:
     """Data in which the objects of a row's form are calls in the usual keys."""
-    return data if is_usual(row) else _restored(row, data, [])
+    return data if has_usual_template(row) else _restore_usual_keys(row, data, [])
 
 
 @cache
-def is_usual(row: Wrapper) -> bool:
+def has_usual_template(row: Wrapper) -> bool:
     """Whether the reader of JSON calls reads what a row's template writes.
 
-    >>> from planner_eval.reading.dialects.table import make
+    >>> from planner_eval.reading.dialects.table import make_row
     >>> call = '{"fn": "$name", "kw": "$arguments"}'
-    >>> is_usual(make({"name": "own", "shape": "json", "example": "-", "call": call}, "own.toml"))
+    >>> has_usual_template(
+    ...     make_row({"name": "own", "shape": "json", "example": "-", "call": call}, "own.toml"))
     False
     """
     call = SimpleNamespace(name="f", arguments={"a": {"b": 1}}, id="c1")
     try:
-        raw = read_values(loads(fill_all(row, [item_of(row, call)] * 2), DEFAULT_LIMITS), DEFAULT_LIMITS)
+        raw = read_values(
+            loads(write_items(row, [fill_call_template(row, call)] * 2), DEFAULT_LIMITS), DEFAULT_LIMITS
+        )
     except ParseError:
         return False
     return [(c.name, c.arguments) for c in raw.calls] == [(call.name, tuple(call.arguments.items()))] * 2
 
 
-def _restored(row: Wrapper, data: Any, originals: list[Any]) -> Any:
-    path = _way(_template(row.around)) if row.around not in ("", "$each") else ()
-    return _usual(_template(str(row.call or USUAL)), _inside(path, data), originals)
+def _restore_usual_keys(row: Wrapper, data: Any, originals: list[Any]) -> Any:
+    path = _path_to_calls(_parse_template(row.around)) if row.around not in ("", "$each") else ()
+    return _convert_to_usual_keys(
+        _parse_template(str(row.call or USUAL_TEMPLATE)), _value_at_path(path, data), originals
+    )
 
 
-def _usual(template: Any, value: Any, originals: list[Any]) -> Any:
+def _convert_to_usual_keys(template: Any, value: Any, originals: list[Any]) -> Any:
     """A value with objects of the template's form in the usual keys; `originals` takes them as they were."""
     if isinstance(value, list):
-        return [_usual(template, item, originals) for item in value]
+        return [_convert_to_usual_keys(template, item, originals) for item in value]
     if not isinstance(value, dict):
         return value
     bindings: dict[str, Any] = {}
-    if not _fit(template, value, bindings) or "$name" not in bindings:
-        return value if is_call(value) else {k: _usual(template, v, originals) for k, v in value.items()}
+    if not _count_matching_keys(template, value, bindings) or "$name" not in bindings:
+        return (
+            value
+            if is_call(value)
+            else {k: _convert_to_usual_keys(template, v, originals) for k, v in value.items()}
+        )
     originals.append(value)
     call = {
-        k: v for k, v in value.items() if k not in _READ and template.get(k, "$responses") == "$responses"
+        k: v
+        for k, v in value.items()
+        if k not in _CALL_KEYS and template.get(k, "$responses") == "$responses"
     }
     call |= {"name": bindings["$name"], "arguments": bindings.get("$arguments", bindings.get("$text"))}
     return call | ({"id": bindings["$id"]} if "$id" in bindings else {})
 
 
-def _way(around: Any) -> tuple[str, ...]:
+def _path_to_calls(around: Any) -> tuple[str, ...]:
     """The keys that lead to ``$calls``; none where it is the whole text."""
     if isinstance(around, dict):
         for key, value in around.items():
-            if value == "$calls" or _way(value):
-                return (key, *_way(value))
+            if value == "$calls" or _path_to_calls(value):
+                return (key, *_path_to_calls(value))
     return ()
 
 
-def _inside(path: tuple[str, ...], data: Any) -> Any:
+def _value_at_path(path: tuple[str, ...], data: Any) -> Any:
     """What stands at the end of a way, or of what is left of it: a record's field may hold the inner part."""
     if isinstance(data, list):
-        return [_inside(path, item) for item in data]
+        return [_value_at_path(path, item) for item in data]
     for position, key in enumerate(path):
         if isinstance(data, dict) and key in data:
-            return _inside(path[position + 1 :], data[key])
+            return _value_at_path(path[position + 1 :], data[key])
     return data
 
 
 # ----------------------------------------------------------------------
 # JSON dialects out of the table: read by the shape "JSON calls", written from the row's template.
-Reader = Callable[[Any, Limits, "Places | None"], RawPlan]
+Reader = Callable[[Any, Limits, "ObjectSpans | None"], RawPlan]
 
 
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``json``, ``live``, ``nestools``, ``complexfuncbench`` or ``keyed``."""
-    read_data, write = _KINDS[row.shape](row)
+    read_data, write = _MAKERS_BY_SHAPE[row.shape](row)
 
     return json_dialect(row, read_data, write, fits=_FITS.get(row.shape))
 
 
-Pair = tuple[Reader, Callable[[Plan], str]]
+ReaderAndWriter = tuple[Reader, Callable[[Plan], str]]
 
 
-def _plain(row: Wrapper) -> Pair:
-    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
-        return read_by(row, [data], limits, locations)
+def _make_plain(row: Wrapper) -> ReaderAndWriter:
+    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
+        return read_by_template(row, [data], limits, locations)
 
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
-        return fill_all(row, [item_of(row, call) for call in Written(plan).calls])
+        return write_items(row, [fill_call_template(row, call) for call in WrittenPlan(plan).calls])
 
     return read_data, write
 
 
-def _live(row: Wrapper) -> Pair:
+def _make_live(row: Wrapper) -> ReaderAndWriter:
     notation = NOTATIONS[row.references]
 
-    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
-        raw = read_by(row, [data], limits, locations)
+    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
+        raw = read_by_template(row, [data], limits, locations)
         calls = [
-            replace(c, arguments=tuple((k, uri_value(v)) for k, v in c.arguments))
+            replace(c, arguments=tuple((k, read_uri_references(v)) for k, v in c.arguments))
             if row.references == "uri"
             else c
             for c in raw.calls
         ]
-        names = _turns(data) if row.references == "toolturn" else None
+        names = _turn_names(data) if row.references == "toolturn" else None
         bound = []
         for i, call in enumerate(calls):
             named = notation.bind(call, i)
@@ -285,15 +305,19 @@ def _live(row: Wrapper) -> Pair:
     def write(plan: Plan) -> str:
         labels = [f"call_{i + 1}" for i in range(len(plan.calls))]
         names = [notation.name(i, label) for i, label in enumerate(labels)]
-        calls = Written(plan, names, notation, as_object=row.references == "uri").calls
-        return fill_all(
-            row, [item_of(row, replace(call, id=label)) for call, label in zip(calls, labels, strict=True)]
+        calls = WrittenPlan(plan, names, notation, as_object=row.references == "uri").calls
+        return write_items(
+            row,
+            [
+                fill_call_template(row, replace(call, id=label))
+                for call, label in zip(calls, labels, strict=True)
+            ],
         )
 
     return read_data, write
 
 
-def _turns(data: Any) -> list[str]:
+def _turn_names(data: Any) -> list[str]:
     """The names ``tool<i>turn<n>`` of the calls: each message that has calls is a turn."""
     items = data if isinstance(data, list) else [data]
     sizes = [len(list(call_items(item))) for item in items if isinstance(item, (dict, list))]
@@ -304,12 +328,12 @@ def _turns(data: Any) -> list[str]:
     return [f"tool{i}turn{n}" for n, size in enumerate(turns) for i in range(size)]
 
 
-def _nestools(row: Wrapper) -> Pair:
+def _make_nestools(row: Wrapper) -> ReaderAndWriter:
     notation = NOTATIONS["api_call"]
 
-    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
+    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
         notes: list[Diagnostic] = []
-        items = list(call_items(restored(row, data)))
+        items = list(call_items(restore_usual_keys(row, data)))
         check_calls(len(items), limits)
         named = {r for item in items for r in _responses(item)}
 
@@ -329,10 +353,10 @@ def _nestools(row: Wrapper) -> Pair:
     def write(plan: Plan) -> str:
         names = [f"API_call_{i}" for i in range(len(plan.calls))]
         items = [
-            item_of(row, call) | {"responses": [names[i]]}
-            for i, call in enumerate(Written(plan, names, notation).calls)
+            fill_call_template(row, call) | {"responses": [names[i]]}
+            for i, call in enumerate(WrittenPlan(plan, names, notation).calls)
         ]
-        return fill_all(row, items)
+        return write_items(row, items)
 
     return read_data, write
 
@@ -342,56 +366,56 @@ def _responses(item: dict[str, Any]) -> list[str]:
     return [r for r in names if isinstance(r, str)] if isinstance(names, list) else []
 
 
-def _complexfuncbench(row: Wrapper) -> Pair:
-    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
+def _make_complexfuncbench(row: Wrapper) -> ReaderAndWriter:
+    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
         if isinstance(data, list) and data and all(isinstance(step, list) for step in data):
             data = [{"role": "assistant", "function_call": step} for step in data]
         return read_values([data], limits, locations=locations)
 
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
-        calls = [{"name": c.name, "arguments": c.arguments} for c in Written(plan).calls]
+        calls = [{"name": c.name, "arguments": c.arguments} for c in WrittenPlan(plan).calls]
         steps = [{"role": "assistant", "function_call": [call]} for call in calls]
         return json.dumps(steps, ensure_ascii=False)
 
     return read_data, write
 
 
-def _keyed(row: Wrapper) -> Pair:
-    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
+def _make_keyed(row: Wrapper) -> ReaderAndWriter:
+    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
         items = data if isinstance(data, list) else [data]
         check_calls(len(items), limits)
         calls = []
         for i, item in enumerate(items):
             if not isinstance(item, dict) or len(item) != 1:
                 raise ParseError(
-                    f"found {shown(item)}, expected an object of one key, the tool's name",
+                    f"found {format_value(item)}, expected an object of one key, the tool's name",
                     code="parse.shape",
                     dialect=row.name,
                 )
             ((name, content),) = item.items()
             spans = locations.members(content) if locations and isinstance(content, dict) else ()
             span = locations.span(item) if locations else None
-            calls.append(RawCall(name, _given(name, content, i), span=span, spans=spans))
+            calls.append(RawCall(name, _read_keyed_arguments(name, content, i), span=span, spans=spans))
         return RawPlan(tuple(calls))
 
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
-        return json.dumps([{c.name: c.arguments} for c in Written(plan).calls], ensure_ascii=False)
+        return json.dumps([{c.name: c.arguments} for c in WrittenPlan(plan).calls], ensure_ascii=False)
 
     return read_data, write
 
 
-_KINDS: dict[str, Callable[[Wrapper], Pair]] = {
-    "json": _plain,
-    "live": _live,
-    "nestools": _nestools,
-    "complexfuncbench": _complexfuncbench,
-    "keyed": _keyed,
+_MAKERS_BY_SHAPE: dict[str, Callable[[Wrapper], ReaderAndWriter]] = {
+    "json": _make_plain,
+    "live": _make_live,
+    "nestools": _make_nestools,
+    "complexfuncbench": _make_complexfuncbench,
+    "keyed": _make_keyed,
 }
 
 
-def _given(name: str, content: Any, position: int) -> Arguments:
+def _read_keyed_arguments(name: str, content: Any, position: int) -> Arguments:
     """The arguments that stand under a tool's name."""
     try:
         return arguments_of(content, position, "")
@@ -414,10 +438,12 @@ def _has_observations(data: Data) -> str | None:
 
 def _is_keyed(data: Data) -> str | None:
     value = data.value
-    if not is_keyed(value) and isinstance(value, list):  # what is wrong with one of them, its reader says
-        named = all(map(may_be_keyed, value)) and not data.calls
-        value = [item for item in value if is_keyed([item])] if named else None
-    return "objects of one key, the tool's name" if is_keyed(value) else None
+    if not is_keyed_call_list(value) and isinstance(
+        value, list
+    ):  # what is wrong with one of them, its reader says
+        named = all(map(may_be_keyed_call, value)) and not data.calls
+        value = [item for item in value if is_keyed_call_list([item])] if named else None
+    return "objects of one key, the tool's name" if is_keyed_call_list(value) else None
 
 
 _FITS: dict[str, Callable[[Data], str | None]] = {

@@ -12,18 +12,24 @@ from collections.abc import Callable
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.json_text import Places
+from planner_eval.base.json_text import ObjectSpans
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.plan.model import Plan, RawCall, RawPlan
 from planner_eval.reading.dialects.dialect import Dialect
-from planner_eval.reading.dialects.notations.framed import explain, grammar_error, pattern, prose, value_at
+from planner_eval.reading.dialects.notations.framed import (
+    explain,
+    prose_regex,
+    read_json_value,
+    run_row_grammar,
+    token_pattern,
+)
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
-from planner_eval.reading.dialects.references import Written, refuse_references
-from planner_eval.reading.dialects.table import Wrapper, literal, row_dialect
+from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
+from planner_eval.reading.dialects.table import Wrapper, row_dialect, token_regex
 
 TO_USER = "all"
 """Functionary's recipient of a text that calls nothing."""
-_START = re.compile(r"\s*+")
+_LEADING_SPACE = re.compile(r"\s*+")
 
 
 def dialect(row: Wrapper) -> Dialect:
@@ -33,8 +39,8 @@ def dialect(row: Wrapper) -> Dialect:
 
 def entry_pattern(row: Wrapper) -> re.Pattern[str]:
     """Everything before a call's JSON: the opening token, the name, the token after it."""
-    start = r"(?:^|(?<=\n))[ \t]*+" if row.head == ("",) else literal(row.head)
-    return re.compile(rf"{start}([^\s<>\[\]{{}}|\"'(),;]{{1,300}}?){literal(row.middle)}(?=\{{)")
+    start = r"(?:^|(?<=\n))[ \t]*+" if row.head == ("",) else token_regex(row.head)
+    return re.compile(rf"{start}([^\s<>\[\]{{}}|\"'(),;]{{1,300}}?){token_regex(row.middle)}(?=\{{)")
 
 
 def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
@@ -50,17 +56,17 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
         raise ParseError(
             f"found no name with its JSON arguments, as in {row.example.splitlines()[0][:60]!r}",
             text=text,
-            offset=_START.match(text).end(),  # type: ignore[union-attr]
+            offset=_LEADING_SPACE.match(text).end(),  # type: ignore[union-attr]
             dialect=row.name,
         )
     while match is not None:
         _refuse_broken(row, text, end, match.start())
         name, start = match[1], match.end()
         try:
-            value, position = value_at(text, start, limits)
+            value, position = read_json_value(text, start, limits)
         except ValueError as error:
             raise explain(row, text, error, limits, terminals(row), match.start()) from None
-        tail = pattern(row.tail).match(text, position) if row.tail else None
+        tail = token_pattern(row.tail).match(text, position) if row.tail else None
         end = tail.end() if tail else position
         check_calls(len(calls) + 1, limits)
         arguments = arguments_of(value, len(calls), text)
@@ -77,9 +83,9 @@ def read_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:
         ParseError: the text does not follow the grammar.
     """
     calls: list[RawCall] = []
-    for name, located, span in grammar_error(row, text, terminals(row), placed=True):
+    for name, located, span in run_row_grammar(row, text, terminals(row), placed=True):
         check_calls(len(calls) + 1, limits)
-        locations = Places([located])
+        locations = ObjectSpans([located])
         arguments = arguments_of(locations.values[0], len(calls), text)
         calls.append(RawCall(name, arguments, span=span, spans=locations.members(locations.values[0])))
     return RawPlan(tuple(calls))
@@ -89,7 +95,7 @@ def _refuse_broken(row: Wrapper, text: str, start: int, end: int) -> None:
     """Refuse an opening token in [start, end) that no name and no JSON follow: a call would be lost."""
     if row.head == ("",):
         return
-    for match in pattern(row.head).finditer(text, start, end):
+    for match in token_pattern(row.head).finditer(text, start, end):
         if not text.startswith(TO_USER, match.end()):
             expected = "a tool's name and its JSON arguments"
             raise ParseError(
@@ -102,15 +108,17 @@ def _refuse_broken(row: Wrapper, text: str, start: int, end: int) -> None:
 
 def terminals(row: Wrapper) -> dict[str, str]:
     """The row's tokens as terminals of grammars/named.lark."""
-    head = literal(row.head) if row.head != ("",) else "(?!)x"
-    tail = literal(tuple(t for t in row.tail if t.strip())) if any(t.strip() for t in row.tail) else "(?!)x"
-    text = prose(row.head) if row.head != ("",) else "(?!)x"
+    head = token_regex(row.head) if row.head != ("",) else "(?!)x"
+    tail = (
+        token_regex(tuple(t for t in row.tail if t.strip())) if any(t.strip() for t in row.tail) else "(?!)x"
+    )
+    text = prose_regex(row.head) if row.head != ("",) else "(?!)x"
     return {
         "HEAD.3": head,
-        "MIDDLE.3": literal(row.middle) + r"(?=\{)",
+        "MIDDLE.3": token_regex(row.middle) + r"(?=\{)",
         "TAIL.3": tail,
         "TEXT.-10": text,
-        "NAME.2": rf"[^\s<>\[\]{{}}|\"'(),;]{{1,300}}?(?={literal(row.middle)})",
+        "NAME.2": rf"[^\s<>\[\]{{}}|\"'(),;]{{1,300}}?(?={token_regex(row.middle)})",
     }
 
 
@@ -118,7 +126,7 @@ def _writer(row: Wrapper) -> Callable[[Plan], str]:
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
         written_calls = []
-        for i, call in enumerate(Written(plan).calls):
+        for i, call in enumerate(WrittenPlan(plan).calls):
             if not re.fullmatch(r"[^\s<>\[\]{}|\"'(),;]+", call.name):
                 raise WriteError(f"the name {call.name!r} cannot be said in the dialect {row.name!r}")
             middle = row.middle[0].replace("$index", str(i)).replace("$id", call.id)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import WriteError
-from planner_eval.base.json_text import Places, loads, pairs_of, parse_located, rebuilt
+from planner_eval.base.json_text import ObjectSpans, loads, map_object_values, object_items, parse_located
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.plan.model import (
     Arguments,
@@ -31,16 +31,16 @@ from planner_eval.plan.model import (
     references,
 )
 from planner_eval.plan.values import fold
-from planner_eval.reading.dialects.conversations.messages import call_items, is_plain, plain_label
+from planner_eval.reading.dialects.conversations.messages import call_items, is_plain_call, plain_call_label
 from planner_eval.reading.dialects.dialect import Data, Dialect
 from planner_eval.reading.dialects.notations.json_calls import arguments_data, read_call
 
-ANSWER = "var_result"
+ANSWER_NAME = "var_result"
 """The pseudo call whose arguments name what the user gets; it is no tool."""
 
 REFERENCE = re.compile(r"\$([A-Za-z_]\w*+)((?:\.[^$.\[\]]++|\[\d++\])*+)\$")
-_STEP = re.compile(r"\.([^$.\[\]]++)|\[(\d++)\]")
-_BROKEN = re.compile(r"([A-Za-z_]\w*+)(?:\.[^$.\[\]\s]++)*+\$")
+_PATH_STEP = re.compile(r"\.([^$.\[\]]++)|\[(\d++)\]")
+_BROKEN_REFERENCE = re.compile(r"([A-Za-z_]\w*+)(?:\.[^$.\[\]\s]++)*+\$")
 
 
 def read(text: str, limits: Limits) -> RawPlan:
@@ -56,30 +56,30 @@ def read(text: str, limits: Limits) -> RawPlan:
     return read_data(values[0] if len(values) == 1 else values, limits, text=text)
 
 
-def read_data(data: Any, limits: Limits, locations: Places | None = None, text: str = "") -> RawPlan:
+def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None, text: str = "") -> RawPlan:
     """Read NESTful calls from data that is JSON already; see :func:`read`."""
-    if locations is None and type(data) is list and data and all(map(is_plain, data)):
+    if locations is None and type(data) is list and data and all(map(is_plain_call, data)):
         return read_plain(data, limits)
 
     def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
-        return read_call(item, position, notes, text=text, locations=locations, convert=to_reference)
+        return read_call(item, position, notes, text=text, locations=locations, convert=read_references)
 
-    return _plan(data, limits, text, _Texts(call, _label, _broken))
+    return _read_plan(data, limits, text, _TextReaders(call, _strip_label, _find_broken_label))
 
 
 def read_plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
-    """What :func:`_plan` makes of calls that are a name, arguments and perhaps a label, as most are."""
+    """What :func:`_read_plan` makes of calls that are a name, arguments and perhaps a label, as most are."""
     check_calls(len(items), limits)
     notes: list[Diagnostic] = []
     closing = items[-1]
     answer = None
-    if closing["name"] == ANSWER and "label" not in closing:
-        answer, items = _converted(closing, []), items[:-1]
+    if closing["name"] == ANSWER_NAME and "label" not in closing:
+        answer, items = _convert_references(closing, []), items[:-1]
     calls = []
     left: list[str] = []
     for item in items:
-        label = plain_label(item)
-        arguments = _converted(item, left)
+        label = plain_call_label(item)
+        arguments = _convert_references(item, left)
         if label is None:
             calls.append(RawCall(item["name"], arguments))
         else:
@@ -87,24 +87,24 @@ def read_plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
             calls.append(RawCall(item["name"], arguments, None, label, ((label, ()),)))
     calls_read = tuple(calls)
     if left:  # a text that ends like a reference and is none is all that there may be to say
-        _note_broken(calls_read, notes, _broken)
+        _note_broken(calls_read, notes, _find_broken_label)
     return RawPlan(calls_read, answer, tuple(notes))
 
 
-def _converted(item: dict[str, Any], left: list[str]) -> Arguments:
+def _convert_references(item: dict[str, Any], left: list[str]) -> Arguments:
     """The arguments of a plain call, their references read; `left` takes texts with a '$' that are none."""
-    pairs = pairs_of(item["arguments"])
+    pairs = object_items(item["arguments"])
     converted: list[tuple[str, Value]] | None = None
     for index, (name, value) in enumerate(pairs):
         if type(value) is str:
             if "$" not in value:
                 continue
-            reference: Value = _from_text(value)
+            reference: Value = _read_text(value)
             if reference is value:
                 left.append(value)
                 continue
         elif isinstance(value, (list, dict)):
-            reference = to_reference(value)
+            reference = read_references(value)
         else:
             continue
         if converted is None:
@@ -125,17 +125,17 @@ def read_grammar(text: str, limits: Limits) -> RawPlan:
     from planner_eval.reading.dialects.notations import nestful_grammar as tree
 
     located = parse_located(text, "nestful")
-    locations, subtrees = Places(located), tree.by_place(located)
+    locations, subtrees = ObjectSpans(located), tree.index_by_span(located)
 
     def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
         read = read_call(item, position, notes, text=text, locations=locations)
-        return replace(read, arguments=tree.arguments(read, text, subtrees))
+        return replace(read, arguments=tree.read_arguments(read, text, subtrees))
 
     data = locations.values[0] if len(locations.values) == 1 else locations.values
-    return _plan(data, limits, text, _Texts(call, tree.label, tree.broken))
+    return _read_plan(data, limits, text, _TextReaders(call, tree.read_label, tree.find_broken_label))
 
 
-class _Texts(NamedTuple):
+class _TextReaders(NamedTuple):
     """One way to read what stands in NESTful's texts.
 
     Args:
@@ -149,20 +149,20 @@ class _Texts(NamedTuple):
     broken: Callable[[str], str | None]
 
 
-def _plan(data: Any, limits: Limits, text: str, texts: _Texts) -> RawPlan:
+def _read_plan(data: Any, limits: Limits, text: str, texts: _TextReaders) -> RawPlan:
     notes: list[Diagnostic] = []
     items = list(call_items(data, text))
     check_calls(len(items), limits)
     answer: Arguments | None = None
-    if items and items[-1].get("name") == ANSWER and "label" not in items[-1]:
+    if items and items[-1].get("name") == ANSWER_NAME and "label" not in items[-1]:
         closing = texts.call(items.pop(), len(items), notes)
         answer = closing.arguments
-    calls = tuple(_labelled(texts.call(item, i, notes), texts) for i, item in enumerate(items))
+    calls = tuple(_bind_label(texts.call(item, i, notes), texts) for i, item in enumerate(items))
     _note_broken(calls, notes, texts.broken)
     return RawPlan(calls, answer, tuple(notes))
 
 
-def _labelled(call: RawCall, texts: _Texts) -> RawCall:
+def _bind_label(call: RawCall, texts: _TextReaders) -> RawCall:
     if call.label is None:
         return call
     label = texts.label(call.label)
@@ -185,40 +185,40 @@ def _note_broken(
                 notes.append(Diagnostic("reference.malformed", message, "error", i, argument, span))
 
 
-def _label(text: str) -> str:
+def _strip_label(text: str) -> str:
     return text.strip("$")
 
 
-def _broken(text: str) -> str | None:
-    match = _BROKEN.fullmatch(text)
+def _find_broken_label(text: str) -> str | None:
+    match = _BROKEN_REFERENCE.fullmatch(text)
     return match[1] if match else None
 
 
-def to_reference(value: Value) -> Value:
+def read_references(value: Value) -> Value:
     """A value with its reference texts turned into RawRefs and RawTemplates, at any depth.
 
-    >>> to_reference({"sum": "5 * $var1.Exchange Rate$", "price": "$100-$200"})["sum"].parts
+    >>> read_references({"sum": "5 * $var1.Exchange Rate$", "price": "$100-$200"})["sum"].parts
     ('5 * ', RawRef(name='var1', path=('Exchange Rate',)))
     """
     kind = type(value)
     if kind is str:
-        return _from_text(value) if "$" in value else value
+        return _read_text(value) if "$" in value else value
     if kind is list:
-        return [to_reference(item) for item in value]
-    return rebuilt(value, to_reference) if isinstance(value, dict) else value
+        return [read_references(item) for item in value]
+    return map_object_values(value, read_references) if isinstance(value, dict) else value
 
 
-def _from_text(text: str) -> str | RawRef | RawTemplate:
+def _read_text(text: str) -> str | RawRef | RawTemplate:
     whole_match = REFERENCE.fullmatch(text)
     if whole_match:
         name, path_text = whole_match.groups()
-        return RawRef(name, _path(path_text))
+        return RawRef(name, _parse_path(path_text))
     pieces: list[str | RawRef] = []
     end = 0
     for match in REFERENCE.finditer(text):
         if match.start() > end:
             pieces.append(text[end : match.start()])
-        pieces.append(RawRef(match[1], _path(match[2])))
+        pieces.append(RawRef(match[1], _parse_path(match[2])))
         end = match.end()
     if not pieces:
         return text
@@ -227,11 +227,11 @@ def _from_text(text: str) -> str | RawRef | RawTemplate:
     return RawTemplate(tuple(pieces))
 
 
-def _path(text: str) -> Path:
+def _parse_path(text: str) -> Path:
     """The fields and positions of a way; a position that no list has is a field of that name."""
     if "[" not in text and text.count(".") == 1:  # as most are
         return (text[1:],)
-    steps = _STEP.findall(text) if text else ()
+    steps = _PATH_STEP.findall(text) if text else ()
     return tuple((int(index) if len(index) < 10 else index) if index else field for field, index in steps)
 
 
@@ -250,18 +250,18 @@ def write(plan: Plan) -> str:
     labels = labels_of(plan)
     items: list[dict[str, Any]] = []
     for call, label in zip(plan.calls, labels, strict=True):
-        arguments = _written(call.arguments, labels)
+        arguments = _format_arguments(call.arguments, labels)
         items.append({"name": call.name, "arguments": arguments, "label": label})
         if call.app:
             items[-1] = {"app": call.app, **items[-1]}
     if plan.answer is not None:
-        items.append({"name": ANSWER, "arguments": _written(plan.answer, labels)})
+        items.append({"name": ANSWER_NAME, "arguments": _format_arguments(plan.answer, labels)})
     return json.dumps(items, ensure_ascii=False)
 
 
 def labels_of(plan: Plan) -> list[str]:
     """A label for each call: its id where that is a word, else a fresh varN; none names nothing else."""
-    unresolved = set(_unresolved(plan))
+    unresolved = set(_unresolved_names(plan))
     used_names = {call.id for call in plan.calls} | unresolved
     labels = []
     for i, call in enumerate(plan.calls):
@@ -276,36 +276,38 @@ def labels_of(plan: Plan) -> list[str]:
     return labels
 
 
-def _unresolved(plan: Plan) -> list[str]:
+def _unresolved_names(plan: Plan) -> list[str]:
     values = [v for call in plan.calls for _, v in call.arguments] + [v for _, v in plan.answer or ()]
     return [ref.name for v in values for _, ref in references(v) if isinstance(ref, Unresolved)]
 
 
-def _written(arguments: Arguments, labels: list[str]) -> Any:
+def _format_arguments(arguments: Arguments, labels: list[str]) -> Any:
     def leaf(value: Value) -> Value:
         if isinstance(value, (Ref, Unresolved)):
-            return _reference(value, labels)
-        if isinstance(value, str) and "$" in value and not isinstance(_from_text(value), str):
+            return _format_reference(value, labels)
+        if isinstance(value, str) and "$" in value and not isinstance(_read_text(value), str):
             raise WriteError(f"the text {value!r} would read as a reference in the dialect 'nestful'")
         return value
 
     def text(pieces: tuple[Any, ...]) -> str:
-        return "".join(piece if isinstance(piece, str) else _reference(piece, labels) for piece in pieces)
+        return "".join(
+            piece if isinstance(piece, str) else _format_reference(piece, labels) for piece in pieces
+        )
 
     return arguments_data(tuple((name, fold(value, leaf, text=text)) for name, value in arguments))
 
 
-def _reference(ref: Ref | Unresolved, labels: list[str]) -> str:
+def _format_reference(ref: Ref | Unresolved, labels: list[str]) -> str:
     name = labels[ref.call] if isinstance(ref, Ref) else ref.name
     text = f"${name}{''.join(f'[{s}]' if isinstance(s, int) else f'.{s}' for s in ref.path)}$"
-    back = _from_text(text)
+    back = _read_text(text)
     if not (isinstance(back, RawRef) and back.path == ref.path):
         raise WriteError(f"the path {list(ref.path)!r} cannot be said in the dialect 'nestful'")
     return text
 
 
 # ---------------------------------------------------------------- recognition
-_MARK = re.compile(r'"label"\s*+:|\$[A-Za-z_]\w*+(?:\.[^$"]++|\[\d++\])*+\$')
+_SIGN = re.compile(r'"label"\s*+:|\$[A-Za-z_]\w*+(?:\.[^$"]++|\[\d++\])*+\$')
 
 
 def fits(data: Data) -> str | None:
@@ -315,18 +317,18 @@ def fits(data: Data) -> str | None:
     'labels or $name$ references'
     """
     for call in data.calls:  # most have a label: a loop is half as dear as any()
-        if isinstance(call.get("label"), str) or _has_dollar(call):
+        if isinstance(call.get("label"), str) or _has_reference(call):
             return "labels or $name$ references"
     return None
 
 
-def _has_dollar(value: Any) -> bool:
+def _has_reference(value: Any) -> bool:
     """Whether a text inside refers; a walk of its own for recognition, four times as fast as leaves()."""
     if isinstance(value, str):
-        return "$" in value and _MARK.search(value) is not None
+        return "$" in value and _SIGN.search(value) is not None
     if isinstance(value, dict):
-        return any(_has_dollar(item) for item in value.values())
-    return isinstance(value, list) and any(_has_dollar(item) for item in value)
+        return any(_has_reference(item) for item in value.values())
+    return isinstance(value, list) and any(_has_reference(item) for item in value)
 
 
 DIALECT = Dialect(
@@ -340,7 +342,7 @@ DIALECT = Dialect(
     read_plain=read_plain,
     reference=read_grammar,
     answers=True,
-    sign=rf"(?s)\A\s*+[\[{{].*?(?:{_MARK.pattern})",
+    sign=rf"(?s)\A\s*+[\[{{].*?(?:{_SIGN.pattern})",
     known="JSON with labels or $name$ references",
     fits=fits,
     references="$var_1.result$",

@@ -12,23 +12,23 @@ from typing import Any, NamedTuple
 from lark import Token, Transformer
 
 from planner_eval.base import grammar
-from planner_eval.base.json_text import Located, as_object
+from planner_eval.base.json_text import LocatedValue, build_object
 from planner_eval.base.limits import Span
 from planner_eval.plan.model import Arguments, RawCall, RawRef, RawTemplate, Value
 from planner_eval.plan.values import map_leaves
-from planner_eval.reading.dialects.finding.edited_text import Edit, View, unescaped
+from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView, unescape_view
 
-WORDS = {"HEAD": "a reference", "TEXT": "text"}
+TERMINAL_DESCRIPTIONS = {"HEAD": "a reference", "TEXT": "text"}
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
-    """A text that is a reference but for its first dollar sign; `label` is what it begins with."""
+class BrokenReference:
+    """A text that is a reference but for its first dollar sign; `read_label` is what it begins with."""
 
     label: str
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """A step of a reference's way, and the place after it."""
 
     way: str | int
@@ -38,9 +38,9 @@ class Step(NamedTuple):
 class NestfulTransformer(Transformer[Token, Any]):
     """Gives a text's parts, strings and RawRefs placed in it, or Broken; a label's name."""
 
-    def text(self, items: list[Any]) -> list[Any] | Broken:
+    def text(self, items: list[Any]) -> list[Any] | BrokenReference:
         """Collect the parts."""
-        if items and isinstance(items[0], Broken):
+        if items and isinstance(items[0], BrokenReference):
             return items[0]
         return [str(item) if isinstance(item, Token) else item for item in items]
 
@@ -50,72 +50,76 @@ class NestfulTransformer(Transformer[Token, Any]):
         end = steps[-1].end if steps else head.end_pos
         return RawRef(head[1:], tuple(step.way for step in steps), (head.start_pos, end + 1))
 
-    def field(self, items: list[Token]) -> Step:
+    def field(self, items: list[Token]) -> PathStep:
         """Read `.field`."""
-        return Step(items[0][1:], _end(items[0]))
+        return PathStep(items[0][1:], _token_end(items[0]))
 
-    def index(self, items: list[Token]) -> Step:
+    def index(self, items: list[Token]) -> PathStep:
         """Read `[0]`; a position that no list has is a field of that name."""
         digits = items[0][1:-1]
-        return Step(int(digits) if len(digits) < 10 else digits, _end(items[0]))
+        return PathStep(int(digits) if len(digits) < 10 else digits, _token_end(items[0]))
 
-    def broken(self, items: list[Token]) -> Broken:
+    def broken(self, items: list[Token]) -> BrokenReference:
         """Read `label.field$`."""
-        return Broken(str(items[0]))
+        return BrokenReference(str(items[0]))
 
     def label(self, items: list[Token]) -> str:
         """Read a label without the dollar signs around it."""
         return str(items[0]) if items else ""
 
 
-def _end(token: Token) -> int:
+def _token_end(token: Token) -> int:
     assert token.end_pos is not None
     return token.end_pos
 
 
-def _read(text: str, start: str) -> Any:
-    return grammar.run(grammar.load("nestful", NestfulTransformer, start=start), text, WORDS, "nestful")
+def _run_grammar(text: str, start: str) -> Any:
+    return grammar.run(
+        grammar.load("nestful", NestfulTransformer, start=start), text, TERMINAL_DESCRIPTIONS, "nestful"
+    )
 
 
-def label(text: str) -> str:
+def read_label(text: str) -> str:
     """The name that a label gives.
 
-    >>> label("$var_1"), label("var1")
+    >>> read_label("$var_1"), read_label("var1")
     ('var_1', 'var1')
     """
-    name = _read(text, "label")
+    name = _run_grammar(text, "label")
     assert isinstance(name, str)
     return name
 
 
-def broken(text: str) -> str | None:
+def find_broken_label(text: str) -> str | None:
     """The label with which a reference begins that lacks its first dollar sign; None of other texts.
 
-    >>> broken("var1.product_id$"), broken("$var1.product_id$")
+    >>> find_broken_label("var1.product_id$"), find_broken_label("$var1.product_id$")
     ('var1', None)
     """
-    reading = _read(text, "text")
-    return reading.label if isinstance(reading, Broken) else None
+    reading = _run_grammar(text, "text")
+    return reading.label if isinstance(reading, BrokenReference) else None
 
 
-def value(text: str) -> str | RawRef | RawTemplate:
+def read_text(text: str) -> str | RawRef | RawTemplate:
     """A text as itself, as a reference, or as text around references.
 
-    >>> value("5 * $var1.Exchange Rate$").parts
+    >>> read_text("5 * $var1.Exchange Rate$").parts
     ('5 * ', RawRef(name='var1', path=('Exchange Rate',)))
     """
-    pieces = _read(text, "text")
-    if isinstance(pieces, Broken) or not any(isinstance(piece, RawRef) for piece in pieces):
+    pieces = _run_grammar(text, "text")
+    if isinstance(pieces, BrokenReference) or not any(isinstance(piece, RawRef) for piece in pieces):
         return text
     return pieces[0] if len(pieces) == 1 and isinstance(pieces[0], RawRef) else RawTemplate(tuple(pieces))
 
 
-def values(data: Value) -> Value:
+def read_texts(data: Value) -> Value:
     """A value with its texts read, at any depth; of one whose places are not known."""
-    return map_leaves(lambda leaf: _moved(value(leaf), None) if isinstance(leaf, str) else leaf, data)
+    return map_leaves(
+        lambda leaf: _place_references(read_text(leaf), None) if isinstance(leaf, str) else leaf, data
+    )
 
 
-def arguments(call: RawCall, text: str, by_span: dict[Span, Located]) -> Arguments:
+def read_arguments(call: RawCall, text: str, by_span: dict[Span, LocatedValue]) -> Arguments:
     """A call's arguments with their texts read.
 
     Args:
@@ -124,15 +128,16 @@ def arguments(call: RawCall, text: str, by_span: dict[Span, Located]) -> Argumen
         by_span: The JSON values of that text, by their places.
     """
     if len(call.spans) != len(call.arguments):
-        return tuple((key, values(item)) for key, item in call.arguments)
+        return tuple((key, read_texts(item)) for key, item in call.arguments)
     return tuple(
-        (key, _placed(by_span[span], text)) for (key, _), span in zip(call.arguments, call.spans, strict=True)
+        (key, _read_placed(by_span[span], text))
+        for (key, _), span in zip(call.arguments, call.spans, strict=True)
     )
 
 
-def by_place(located: list[Located]) -> dict[Span, Located]:
+def index_by_span(located: list[LocatedValue]) -> dict[Span, LocatedValue]:
     """The JSON values of a text by their places."""
-    by_span: dict[Span, Located] = {}
+    by_span: dict[Span, LocatedValue] = {}
     waiting = list(located)
     while waiting:
         item = waiting.pop()
@@ -144,35 +149,35 @@ def by_place(located: list[Located]) -> dict[Span, Located]:
     return by_span
 
 
-def _placed(item: Located, text: str) -> Value:
+def _read_placed(item: LocatedValue, text: str) -> Value:
     if item.is_object:
-        return as_object([(key, _placed(member, text)) for key, member in item.data])
+        return build_object([(key, _read_placed(member, text)) for key, member in item.data])
     if isinstance(item.data, list):
-        return [_placed(member, text) for member in item.data]
+        return [_read_placed(member, text) for member in item.data]
     if not isinstance(item.data, str):
         return item.data
-    inside = unescaped(View(text).cut(item.span[0] + 1, item.span[1] - 1))
-    pairs = [Edit(*m.span(), _joined(m.group())) for m in _SURROGATES.finditer(inside.text)]
+    inside = unescape_view(TextView(text).cut(item.span[0] + 1, item.span[1] - 1))
+    pairs = [TextEdit(*m.span(), _join_surrogates(m.group())) for m in _SURROGATES.finditer(inside.text)]
     inside = inside.edit(pairs) if pairs else inside
-    return _moved(value(item.data), inside if inside.text == item.data else None)
+    return _place_references(read_text(item.data), inside if inside.text == item.data else None)
 
 
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
-def _joined(pair: str) -> str:
+def _join_surrogates(pair: str) -> str:
     return pair.encode("utf-16", "surrogatepass").decode("utf-16")
 
 
-def _moved(read: str | RawRef | RawTemplate, view: View | None) -> Value:
+def _place_references(read: str | RawRef | RawTemplate, view: TextView | None) -> Value:
     """References with their places in the plan's text; without them where those are not known."""
     if isinstance(read, RawTemplate):
         return RawTemplate(
-            tuple(piece if isinstance(piece, str) else _ref(piece, view) for piece in read.parts)
+            tuple(piece if isinstance(piece, str) else _place_reference(piece, view) for piece in read.parts)
         )
-    return read if isinstance(read, str) else _ref(read, view)
+    return read if isinstance(read, str) else _place_reference(read, view)
 
 
-def _ref(ref: RawRef, view: View | None) -> RawRef:
+def _place_reference(ref: RawRef, view: TextView | None) -> RawRef:
     span = view.span(ref.span) if view is not None and ref.span is not None else None
     return RawRef(ref.name, ref.path, span)

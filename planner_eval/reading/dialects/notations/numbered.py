@@ -10,27 +10,27 @@ from typing import Any
 from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.limits import Limits, Span, check_calls
-from planner_eval.base.text import TEXT, Branch, matches
+from planner_eval.base.text import JSON_STRING, Branch, find_matches
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, RawTemplate, Ref, Value
 from planner_eval.plan.values import map_leaves
-from planner_eval.reading.dialects.dialect import AFTER, Dialect
-from planner_eval.reading.dialects.finding.edited_text import Edit, View
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
+from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 from planner_eval.reading.dialects.programs.python_calls import read_calls
 from planner_eval.reading.dialects.programs.python_write import call_text
-from planner_eval.reading.dialects.references import NOTATIONS, Notation, Written, refuse_rest
+from planner_eval.reading.dialects.references import NOTATIONS, Notation, WrittenPlan, refuse_unwritable
 from planner_eval.reading.dialects.table import Wrapper
 
-WORDS = {
+TERMINAL_DESCRIPTIONS = {
     "STEP": "a step",
     "CALL": "a call such as '#E1 = f(a)'",
     "PLAN": "'Plan:'",
     "END": "'<END_OF_PLAN>'",
     "THOUGHT": "'Thought:'",
 }
-_BARE = Branch("bare", r"(?<=[(\[,=:\s])\$(?:\{\d{1,6}+\}|\d{1,6}+)(?=\s*+[,)\]}])")
-_QUOTED = (TEXT, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"), _BARE)
+_BARE_REFERENCE = Branch("bare", r"(?<=[(\[,=:\s])\$(?:\{\d{1,6}+\}|\d{1,6}+)(?=\s*+[,)\]}])")
+_TEXTS_AND_REFERENCES = (JSON_STRING, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"), _BARE_REFERENCE)
 """References without quotes, which a text in quotes has none of."""
-_STEP = re.compile(r"(\d{1,6}+)[.)][ \t]++")
+_STEP_NUMBER = re.compile(r"(\d{1,6}+)[.)][ \t]++")
 _EVIDENCE = re.compile(r"(?:Action(?:\s\d{1,6}+)?\s*+:\s*+)?+#(E\d{1,6}+)\s*+=\s*+")
 _TOOL = re.compile(r"([^\W\d][\w .\-]*+)\[")
 
@@ -51,14 +51,18 @@ def dialect(row: Wrapper) -> Dialect:
 
 
 def _tokens(name: str, text: str) -> list[Any]:
-    tree = grammar.run(grammar.load(name), text, WORDS, name)
+    tree = grammar.run(grammar.load(name), text, TERMINAL_DESCRIPTIONS, name)
     return list(tree.children)
 
 
-def _call(view: View, limits: Limits, text: str) -> RawCall:
+def _read_step(view: TextView, limits: Limits, text: str) -> RawCall:
     """The one call of a step's text, with its places in the whole text."""
-    bare = [m for m in matches(_QUOTED, view.text) if m.lastgroup == "bare"] if "$" in view.text else []
-    edits = [Edit(m.start(), m.end(), f'"${{{m.group().strip("${}")}}}"') for m in bare]
+    bare = (
+        [m for m in find_matches(_TEXTS_AND_REFERENCES, view.text) if m.lastgroup == "bare"]
+        if "$" in view.text
+        else []
+    )
+    edits = [TextEdit(m.start(), m.end(), f'"${{{m.group().strip("${}")}}}"') for m in bare]
     edited = view.edit(edits) if edits else view
     try:
         raw = read_calls(edited.text, limits)
@@ -83,7 +87,7 @@ def read_numbered(text: str, limits: Limits) -> RawPlan:
     """
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
-    signs = _Signs()
+    signs = _DollarSigns()
     for token in _tokens("numbered", text):
         ignored = token.removeprefix("<END_OF_PLAN>").strip() if token.type == "END" else ""
         if ignored:
@@ -92,12 +96,12 @@ def read_numbered(text: str, limits: Limits) -> RawPlan:
             notes.append(Diagnostic("find.text", message, "info", None, None, span))
         if token.type != "STEP":
             continue
-        number = _STEP.match(token)
+        number = _STEP_NUMBER.match(token)
         assert number is not None
-        view = View(text).cut(token.start_pos + number.end(), token.start_pos + len(token.rstrip()))
+        view = TextView(text).cut(token.start_pos + number.end(), token.start_pos + len(token.rstrip()))
         if re.fullmatch(r"join(?:inish)?\s*\(.*\)", view.text, re.S):
             continue
-        call = _call(view, limits, text)
+        call = _read_step(view, limits, text)
         if "$" in view.text:
             call = signs.referred(call, number[1], len(calls))
         calls.append(replace(call, label=number[1], binds=((number[1], ()),)))
@@ -107,7 +111,7 @@ def read_numbered(text: str, limits: Limits) -> RawPlan:
     return RawPlan(tuple(calls), None, (*notes, *signs.notes()))
 
 
-class _Signs:
+class _DollarSigns:
     """What the dollar signs of a plan's steps mean, read step by step; and what may have been money.
 
     As in LLMCompiler's runner a sign with the number of an earlier step is that step's result, alone and
@@ -189,9 +193,9 @@ def read_evidence(text: str, limits: Limits) -> RawPlan:
             continue
         head = _EVIDENCE.match(token)
         assert head is not None
-        view = View(text).cut(token.start_pos + head.end(), token.start_pos + len(token.rstrip()))
-        call = _bracketed(view) if token.type == "STEP" else _call(view, limits, text)
-        calls.append(_depending(_bound(call, head[1], notation), needed))
+        view = TextView(text).cut(token.start_pos + head.end(), token.start_pos + len(token.rstrip()))
+        call = _read_bracketed_call(view) if token.type == "STEP" else _read_step(view, limits, text)
+        calls.append(_add_dependencies(_bind_call(call, head[1], notation), needed))
         needed = []
         check_calls(len(calls), limits)
     if not calls:
@@ -199,13 +203,13 @@ def read_evidence(text: str, limits: Limits) -> RawPlan:
     return RawPlan(tuple(calls))
 
 
-def _bound(call: RawCall, label: str, notation: Notation) -> RawCall:
+def _bind_call(call: RawCall, label: str, notation: Notation) -> RawCall:
     """The call under its label, with the references in its values."""
     arguments = tuple((key, notation.value(value)) for key, value in call.arguments)
     return RawCall(call.name, arguments, None, label, ((label, ()),), (), call.span, call.spans)
 
 
-def _bracketed(view: View) -> RawCall:
+def _read_bracketed_call(view: TextView) -> RawCall:
     match = _TOOL.match(view.text)
     assert match is not None
     start, end = view.origin(match.end()), view.origin(len(view.text) - 1)
@@ -215,7 +219,7 @@ def _bracketed(view: View) -> RawCall:
     return RawCall(match[1].strip(), arguments, span=(view.origin(0), end + 1), spans=spans)
 
 
-def _depending(call: RawCall, needed: list[str]) -> RawCall:
+def _add_dependencies(call: RawCall, needed: list[str]) -> RawCall:
     """The call with the stated dependencies that no argument of it says."""
     named = set(re.findall(r"name='(E\d+)'", repr(call.arguments)))
     unstated = [RawRef(name) for name in needed if name not in named]
@@ -224,7 +228,7 @@ def _depending(call: RawCall, needed: list[str]) -> RawCall:
     spans = (*call.spans, call.span) if call.spans and call.span else ()
     return replace(
         call,
-        arguments=(*call.arguments, (AFTER, unstated[0] if len(unstated) == 1 else unstated)),
+        arguments=(*call.arguments, (DEPENDENCY_ARGUMENT, unstated[0] if len(unstated) == 1 else unstated)),
         spans=spans,
     )
 
@@ -232,21 +236,21 @@ def _depending(call: RawCall, needed: list[str]) -> RawCall:
 # ---------------------------------------------------------------- writing
 def write_numbered(plan: Plan) -> str:
     """A plan as LLMCompiler's numbered calls."""
-    refuse_rest(plan)
+    refuse_unwritable(plan)
     lines = []
     names = [str(i + 1) for i in range(len(plan.calls))]
-    for i, call in enumerate(Written(plan, names, NOTATIONS["dollar"]).calls):
+    for i, call in enumerate(WrittenPlan(plan, names, NOTATIONS["dollar"]).calls):
         plain = replace(plan.calls[i], arguments=tuple(call.arguments.items()))
-        lines.append(f"{i + 1}. {call_text(plain, _never, 'llmcompiler')}")
+        lines.append(f"{i + 1}. {call_text(plain, _refuse_reference, 'llmcompiler')}")
     return "\n".join([*lines, f"{len(lines) + 1}. join()<END_OF_PLAN>"])
 
 
 def write_rewoo(plan: Plan) -> str:
     """A plan as ReWOO's steps: each call has one text."""
-    refuse_rest(plan)
+    refuse_unwritable(plan)
     names = [f"E{i + 1}" for i in range(len(plan.calls))]
     lines = []
-    for name, call in zip(names, Written(plan, names, NOTATIONS["hash"]).calls, strict=True):
+    for name, call in zip(names, WrittenPlan(plan, names, NOTATIONS["hash"]).calls, strict=True):
         values = list(call.arguments.items())
         if [key for key, _ in values] not in ([], ["0"]) or not all(isinstance(v, str) for _, v in values):
             raise WriteError(
@@ -258,13 +262,15 @@ def write_rewoo(plan: Plan) -> str:
 
 def write_teval(plan: Plan) -> str:
     """A plan as T-Eval's plans: an action is a call with named arguments."""
-    refuse_rest(plan)
+    refuse_unwritable(plan)
     names = [f"E{i + 1}" for i in range(len(plan.calls))]
     lines = []
-    for i, call in enumerate(Written(plan, names, NOTATIONS["hash"]).calls):
+    for i, call in enumerate(WrittenPlan(plan, names, NOTATIONS["hash"]).calls):
         needed = sorted({edge.producer for edge in plan.edges if edge.consumer == i})
-        arguments = {key: value for key, value in call.arguments.items() if key != AFTER}
-        text = call_text(replace(plan.calls[i], arguments=tuple(arguments.items())), _never, "t-eval")
+        arguments = {key: value for key, value in call.arguments.items() if key != DEPENDENCY_ARGUMENT}
+        text = call_text(
+            replace(plan.calls[i], arguments=tuple(arguments.items())), _refuse_reference, "t-eval"
+        )
         dependency = ", ".join(f"#{names[p]}" for p in needed) or "None"
         lines.append(
             f"Plan {i + 1}: call {call.name}\nDependency {i + 1}: {dependency}\n"
@@ -273,5 +279,5 @@ def write_teval(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _never(ref: Ref) -> str:
+def _refuse_reference(ref: Ref) -> str:
     raise WriteError(f"a reference to call {ref.call + 1} is left over")  # pragma: no cover - written before

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.json_text import Places, Repeated, loads, pairs_of, rebuilt
+from planner_eval.base.json_text import ObjectSpans, RepeatedKeyDict, loads, map_object_values, object_items
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.plan.model import (
     Arguments,
@@ -36,11 +36,11 @@ from planner_eval.plan.model import (
 )
 from planner_eval.plan.values import fold
 from planner_eval.reading.dialects.conversations.messages import call_items
-from planner_eval.reading.dialects.dialect import Data, Dialect, by_places
+from planner_eval.reading.dialects.dialect import Data, Dialect, json_grammar_reader
 from planner_eval.reading.dialects.notations.json_calls import arguments_data, read_call
 
 SCHEMA = "planeval.plan/1"
-_MARKS = ("$ref", "$template", "$literal")
+_SPECIAL_KEYS = ("$ref", "$template", "$literal")
 
 
 def read(text: str, limits: Limits) -> RawPlan:
@@ -57,7 +57,7 @@ def read(text: str, limits: Limits) -> RawPlan:
     return read_data(values[0] if len(values) == 1 else values, limits, text=text)
 
 
-def read_data(data: Any, limits: Limits, locations: Places | None = None, text: str = "") -> RawPlan:
+def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None, text: str = "") -> RawPlan:
     """Read a plan from data that is JSON already; see :func:`read`."""
     notes: list[Diagnostic] = []
     answer: Arguments | None = None
@@ -72,18 +72,18 @@ def read_data(data: Any, limits: Limits, locations: Places | None = None, text: 
                 dialect="plan",
             )
         if isinstance(data.get("answer"), dict):
-            answer = tuple((key, _to_raw(value)) for key, value in pairs_of(data["answer"]))
+            answer = tuple((key, _to_raw(value)) for key, value in object_items(data["answer"]))
         data = data.get("calls", data)
     items = list(call_items(data, text))
     check_calls(len(items), limits)
     calls = tuple(
-        _labelled(read_call(item, i, notes, text=text, locations=locations, convert=_to_raw), i)
+        _bind_label(read_call(item, i, notes, text=text, locations=locations, convert=_to_raw), i)
         for i, item in enumerate(items)
     )
     return RawPlan(calls, answer, tuple(notes))
 
 
-def _labelled(call: RawCall, position: int) -> RawCall:
+def _bind_label(call: RawCall, position: int) -> RawCall:
     label = call.label if call.label is not None else f"c{position + 1}"
     return RawCall(
         call.name, call.arguments, call.app, label, ((label, ()),), call.returns,
@@ -91,7 +91,7 @@ def _labelled(call: RawCall, position: int) -> RawCall:
     )  # fmt: skip
 
 
-def _template(pieces: list[Any]) -> Any:
+def _merge_template(pieces: list[Any]) -> Any:
     """Text around references; texts beside one another are one, and without a reference it is all text."""
     merged: list[Any] = []
     for piece in pieces:
@@ -106,8 +106,8 @@ def _template(pieces: list[Any]) -> Any:
 
 def _to_raw(value: Value) -> Value:
     if isinstance(value, dict):
-        if type(value) is Repeated:  # none of our marks: which of the values is meant, nobody knows
-            return rebuilt(value, _to_raw)
+        if type(value) is RepeatedKeyDict:  # none of our marks: which of the values is meant, nobody knows
+            return map_object_values(value, _to_raw)
         if "$ref" in value and value.keys() <= {"$ref", "path"}:
             path = value.get("path", [])
             if not isinstance(path, list) or not all(type(s) in (str, int) for s in path):
@@ -121,7 +121,7 @@ def _to_raw(value: Value) -> Value:
         if "$template" in value and len(value) == 1 and isinstance(value["$template"], list):
             pieces = [_to_raw(item) for item in value["$template"]]
             if all(isinstance(piece, (str, RawRef)) for piece in pieces):
-                return _template(pieces)
+                return _merge_template(pieces)
             raise ParseError(
                 "a template holds something that is neither a text nor a reference",
                 code="parse.shape",
@@ -130,7 +130,7 @@ def _to_raw(value: Value) -> Value:
         if "$literal" in value and len(value) == 1:
             inner = value["$literal"]
             if isinstance(inner, dict):
-                return rebuilt(inner, _to_raw)
+                return map_object_values(inner, _to_raw)
         return {key: _to_raw(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_to_raw(item) for item in value]
@@ -149,13 +149,13 @@ def write(plan: Plan) -> str:
     lines = ",\n".join(f"  {json.dumps(item, ensure_ascii=False)}" for item in to_data(plan)["calls"])
     head = f'{{"schema": "{SCHEMA}", "calls": [' + (f"\n{lines}\n]" if lines else "]")
     if plan.answer is not None:
-        head += f', "answer": {json.dumps(_answer(plan), ensure_ascii=False)}'
+        head += f', "answer": {json.dumps(_answer_data(plan), ensure_ascii=False)}'
     return head + "}"
 
 
 def to_data(plan: Plan) -> dict[str, Any]:
     """The plan as the data that :func:`read_data` reads."""
-    as_data = _as_data(plan)
+    as_data = _value_converter(plan)
     calls = []
     for call in plan.calls:
         item: dict[str, Any] = {"id": call.id}
@@ -171,12 +171,12 @@ def to_data(plan: Plan) -> dict[str, Any]:
         calls.append(item)
     data: dict[str, Any] = {"schema": SCHEMA, "calls": calls}
     if plan.answer is not None:
-        data["answer"] = _answer(plan)
+        data["answer"] = _answer_data(plan)
     return data
 
 
-def _answer(plan: Plan) -> dict[str, Any]:
-    as_data = _as_data(plan)
+def _answer_data(plan: Plan) -> dict[str, Any]:
+    as_data = _value_converter(plan)
     return {key: as_data(value) for key, value in plan.answer or ()}
 
 
@@ -187,10 +187,10 @@ def value_data(value: Value, plan: Plan) -> Any:
     >>> value_data(Template(("at ", Unresolved("v9"))), Plan())
     {'$template': ['at ', {'$ref': 'v9'}]}
     """
-    return _as_data(plan)(value)
+    return _value_converter(plan)(value)
 
 
-def _as_data(plan: Plan) -> Callable[[Value], Any]:
+def _value_converter(plan: Plan) -> Callable[[Value], Any]:
     def leaf(value: Value) -> Any:
         if not isinstance(value, (Ref, Unresolved)):
             return value
@@ -198,7 +198,7 @@ def _as_data(plan: Plan) -> Callable[[Value], Any]:
         return {"$ref": name, "path": list(value.path)} if value.path else {"$ref": name}
 
     def fields(data: dict[str, Any]) -> dict[str, Any]:
-        return {"$literal": data} if any(mark in data for mark in _MARKS) else data
+        return {"$literal": data} if any(mark in data for mark in _SPECIAL_KEYS) else data
 
     def text(pieces: tuple[Any, ...]) -> dict[str, Any]:
         return {"$template": [leaf(piece) for piece in pieces]}
@@ -234,7 +234,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     read_data=read_data,
-    reference=by_places(
+    reference=json_grammar_reader(
         "plan",
         lambda values, limits, text, locations: read_data(
             values[0] if len(values) == 1 else values, limits, locations, text

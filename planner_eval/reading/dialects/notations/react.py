@@ -10,14 +10,14 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.plan.model import Arguments, Plan, RawCall, RawPlan
-from planner_eval.reading.dialects.conversations.messages import plain
+from planner_eval.reading.dialects.conversations.messages import decode_answer
 from planner_eval.reading.dialects.dialect import Dialect
-from planner_eval.reading.dialects.finding.truncation import Cut, left_open
+from planner_eval.reading.dialects.finding.truncation import CutError, open_brackets
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
-from planner_eval.reading.dialects.references import Written, refuse_references
+from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
 from planner_eval.reading.dialects.table import Wrapper
 
-WORDS = {
+TERMINAL_DESCRIPTIONS = {
     "ACTION": "'Action:'",
     "INPUT": "'Action Input:'",
     "OBSERVATION": "'Observation:'",
@@ -49,15 +49,15 @@ def read(text: str, limits: Limits) -> RawPlan:
     >>> read('Action: f\nAction Input: {"a": 1}\nObservation: 2', Limits()).calls[0].result
     '2'
     """
-    text = _labelled(text)
-    tree = grammar.run(grammar.load("react"), text, WORDS, "react")
+    text = _normalize_labels(text)
+    tree = grammar.run(grammar.load("react"), text, TERMINAL_DESCRIPTIONS, "react")
     calls: list[RawCall] = []
     for step in tree.children:
         if not hasattr(step, "children"):
             continue
         by_type = {token.type: token for token in step.children}
         action = by_type["ACTION"]
-        name = _said(action).strip("`*")
+        name = _text_after_label(action).strip("`*")
         if name.lower() in NO_TOOL:
             continue
         end = action.start_pos + len(action.rstrip())
@@ -67,13 +67,13 @@ def read(text: str, limits: Limits) -> RawPlan:
         if "INPUT" in by_type:
             token = by_type["INPUT"]
             end = token.start_pos + len(token.rstrip())
-            start, stop = _inside(text, token.start_pos + _LABEL.match(token).end(), end)  # type: ignore[union-attr]
+            start, stop = _span_inside_fence(text, token.start_pos + _LABEL.match(token).end(), end)  # type: ignore[union-attr]
             at_end = end == len(text.rstrip())
             if at_end and (
-                start == end or (text[start : start + 1] in ("[", "{") and left_open(text[start:stop]))
+                start == end or (text[start : start + 1] in ("[", "{") and open_brackets(text[start:stop]))
             ):
-                raise Cut("inside an action", text=text, start=action.start_pos, dialect="react")
-            arguments = _input(text, start, stop, len(calls), limits)
+                raise CutError("inside an action", text=text, start=action.start_pos, dialect="react")
+            arguments = _read_input(text, start, stop, len(calls), limits)
             if len(arguments) == 1 and arguments[0][0] == "0":
                 spans = ((start, end),)
         elif call:
@@ -81,9 +81,9 @@ def read(text: str, limits: Limits) -> RawPlan:
             if name.lower() in NO_TOOL:
                 continue
             start = action.start_pos + action.index("[") + 1
-            arguments = _input(text, start, start + len(call[2]), len(calls), limits)
+            arguments = _read_input(text, start, start + len(call[2]), len(calls), limits)
         has_observation = "OBSERVATION" in by_type
-        result = plain(_said(by_type["OBSERVATION"])) if has_observation else None
+        result = decode_answer(_text_after_label(by_type["OBSERVATION"])) if has_observation else None
         calls.append(
             RawCall(
                 name,
@@ -100,35 +100,35 @@ def read(text: str, limits: Limits) -> RawPlan:
     return RawPlan(tuple(calls))
 
 
-def _labelled(text: str) -> str:
+def _normalize_labels(text: str) -> str:
     """A text with its labels as the grammar has them, of the same length.
 
-    >>> _labelled("action 1: find[a]")
+    >>> _normalize_labels("action 1: find[a]")
     'Action  : find[a]'
     """
     if "Action Input:" in text or "Action Input\uff1a" in text:
         return text
-    return _LABELS.sub(lambda m: f"{m[1]}{_SPELT.get(m[2].lower(), m[2])}{' ' * len(m[3])}", text)
+    return _LABELS.sub(lambda m: f"{m[1]}{_LABEL_SPELLINGS.get(m[2].lower(), m[2])}{' ' * len(m[3])}", text)
 
 
-_SPELT = {
+_LABEL_SPELLINGS = {
     label.lower(): label
     for label in ("Thought", "Action Input", "Action", "Observation", "Final Answer", "Question")
 }
 
 
-def _said(token: str) -> str:
+def _text_after_label(token: str) -> str:
     """What follows a label."""
     return token[_LABEL.match(token).end() :].strip()  # type: ignore[union-attr]
 
 
-def _inside(text: str, start: int, end: int) -> Span:
+def _span_inside_fence(text: str, start: int, end: int) -> Span:
     """Where an input stands, without the fence that may be around it."""
     fence = _FENCED.fullmatch(text, start, end)
     return fence.span("body") if fence else (start, end)
 
 
-def _input(text: str, start: int, end: int, position: int, limits: Limits) -> Arguments:
+def _read_input(text: str, start: int, end: int, position: int, limits: Limits) -> Arguments:
     action_input = text[start:end].strip("`")
     if not action_input or action_input.lower() == "none":
         return ()
@@ -150,7 +150,7 @@ def write(plan: Plan) -> str:
     """
     refuse_references(plan, "react")
     lines = []
-    for call in Written(plan).calls:
+    for call in WrittenPlan(plan).calls:
         if not re.fullmatch(r"\S(?:[^\n]*\S)?", call.name) or call.name.lower() in NO_TOOL:
             raise WriteError(f"call {call.id}: {call.name!r} cannot be an action's name")
         action_input = json.dumps(call.arguments, ensure_ascii=False)

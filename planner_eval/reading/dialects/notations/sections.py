@@ -14,22 +14,28 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.json_text import Places
+from planner_eval.base.json_text import ObjectSpans
 from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
 from planner_eval.reading.dialects.dialect import Dialect
-from planner_eval.reading.dialects.finding.call_limit import refuse_listed
-from planner_eval.reading.dialects.finding.edited_text import View
-from planner_eval.reading.dialects.notations.framed import explain, grammar_error, pattern, prose, value_at
-from planner_eval.reading.dialects.notations.json_rows import item_of, read_by
+from planner_eval.reading.dialects.finding.call_limit import refuse_too_many_json_calls
+from planner_eval.reading.dialects.finding.edited_text import TextView
+from planner_eval.reading.dialects.notations.framed import (
+    explain,
+    prose_regex,
+    read_json_value,
+    run_row_grammar,
+    token_pattern,
+)
+from planner_eval.reading.dialects.notations.json_rows import fill_call_template, read_by_template
 from planner_eval.reading.dialects.programs.program import Variables, shift_names
 from planner_eval.reading.dialects.programs.values import Unknown
-from planner_eval.reading.dialects.references import Written, refuse_references
-from planner_eval.reading.dialects.table import Wrapper, literal, row_dialect
+from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
+from planner_eval.reading.dialects.table import Wrapper, row_dialect, token_regex
 
 _GAP = re.compile(r"[\s;]*+")
 _FENCE = re.compile(r"\s*+```\w*+[ \t]*+\n")
-_CALL = re.compile(
+_PYTHON_CALL = re.compile(
     r"[\s\[]*+(?:[^\W\d]\w*+(?:\s*+[,:]\s*+[\w.]++)*+\s*+=\s*+)?+(?:await\s++)?+"
     r"[^\W\d][\w.\-]*+\(\s*+(?:\)|\w++\s*+=|[\"'\[{\d\-])"
 )
@@ -59,14 +65,14 @@ def read_framed(row: Wrapper, text: str, limits: Limits) -> tuple[RawPlan, list[
     Raises:
         ParseError: there is no section, or one cannot be read.
     """
-    if pattern(row.open).search(text) is None:
+    if token_pattern(row.open).search(text) is None:
         expected = " or ".join(repr(token.strip()) for token in row.open[:2])
         raise ParseError(f"found no {expected}", text=text, offset=0, dialect=row.name)
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
     section_spans: list[Span] = []
     variables = Variables()
-    for section, span in _sections(row, text, limits, variables, calls):
+    for section, span in _read_sections(row, text, limits, variables, calls):
         section_spans += [span] if section.calls else []
         notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in section.notes]
         calls += section.calls
@@ -75,7 +81,7 @@ def read_framed(row: Wrapper, text: str, limits: Limits) -> tuple[RawPlan, list[
     return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes)), section_spans
 
 
-def _sections(
+def _read_sections(
     row: Wrapper, text: str, limits: Limits, variables: Variables, calls: list[RawCall]
 ) -> Iterator[tuple[RawPlan, Span]]:
     """The sections of a text: what each calls, after `calls`, and where it stands with its tokens.
@@ -83,13 +89,13 @@ def _sections(
     Raises:
         ParseError: one cannot be read.
     """
-    opening = pattern(row.open)
+    opening = token_pattern(row.open)
     opened = opening.search(text)
     while opened is not None:
         if _is_python(row, text, opened.end()):
-            raw, end = _python(row, text, opened.end(), limits, variables, len(calls))
+            raw, end = _read_python_section(row, text, opened.end(), limits, variables, len(calls))
         else:
-            raw, end = _section(row, text, opened.start(), opened.end(), limits)
+            raw, end = _read_json_section(row, text, opened.start(), opened.end(), limits)
         yield raw, (opened.start(), end)
         opened = opening.search(text, end)
 
@@ -102,9 +108,9 @@ def read_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     """
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
-    for section in grammar_error(row, text, terminals(row)):
-        locations = Places(section)
-        raw = read_by(row, locations.values, limits, locations, text)
+    for section in run_row_grammar(row, text, terminals(row)):
+        locations = ObjectSpans(section)
+        raw = read_by_template(row, locations.values, limits, locations, text)
         notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in raw.notes]
         calls += raw.calls
         check_calls(len(calls), limits)
@@ -113,33 +119,37 @@ def read_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:
 
 def _is_python(row: Wrapper, text: str, position: int) -> bool:
     data = text[position : position + 50].lstrip()[:2] in ("[{", '{"')
-    return not data and (row.inner == "python" or _CALL.match(text, position) is not None)
+    return not data and (row.inner == "python" or _PYTHON_CALL.match(text, position) is not None)
 
 
-def _section(row: Wrapper, text: str, opened: int, position: int, limits: Limits) -> tuple[RawPlan, int]:
+def _read_json_section(
+    row: Wrapper, text: str, opened: int, position: int, limits: Limits
+) -> tuple[RawPlan, int]:
     """The calls of the section whose opening token is [opened, position), and the place after it."""
     values: list[Any] = []
     start = position = _GAP.match(text, position).end()  # type: ignore[union-attr]
     if text[position : position + 1] not in ("{", "["):
         return RawPlan(()), position  # the token is followed by prose: no call
-    refuse_listed(text, position, limits)
+    refuse_too_many_json_calls(text, position, limits)
     try:
         while text[position : position + 1] in ("{", "["):
-            value, position = value_at(text, position, limits)
+            value, position = read_json_value(text, position, limits)
             values.append(value)
             position = _GAP.match(text, position).end()  # type: ignore[union-attr]
-            if pattern(row.open).match(text, position):  # the next section's token may begin with a bracket
+            if token_pattern(row.open).match(
+                text, position
+            ):  # the next section's token may begin with a bracket
                 break
     except ValueError as error:
         # The grammar says where a semicolon may stand.
         broken = position if ";" not in text[opened:position] else None
         raise explain(row, text, error, limits, terminals(row), opened, broken) from None
-    closing = pattern(row.close).match(text, position) if row.close else None
+    closing = token_pattern(row.close).match(text, position) if row.close else None
     if closing is None and text[position : position + 1] in (",", "]", "}"):
         extra = json.JSONDecodeError("Extra data", text, position)
         raise explain(row, text, extra, limits, terminals(row), opened)
     try:
-        raw = read_by(row, values, limits)
+        raw = read_by_template(row, values, limits)
     except ParseError as error:
         raise ParseError(error.reason, text=text, offset=start, code=error.code, dialect=row.name) from None
     span = (start, position)
@@ -147,18 +157,18 @@ def _section(row: Wrapper, text: str, opened: int, position: int, limits: Limits
     return RawPlan(calls, None, raw.notes), closing.end() if closing else position
 
 
-def _python(
+def _read_python_section(
     row: Wrapper, text: str, start: int, limits: Limits, variables: Variables, calls_before: int
 ) -> tuple[RawPlan, int]:
     """The same for a section of Python, after `calls_before` calls."""
     from planner_eval.reading.dialects.programs.python_calls import read_calls
 
-    stop = pattern(row.open)
+    stop = token_pattern(row.open)
     if row.close:
-        stop = pattern((*row.close, *row.open))
+        stop = token_pattern((*row.close, *row.open))
     match = stop.search(text, start)
     end = match.start() if match else len(text)
-    view = View(text).cut(start, end)
+    view = TextView(text).cut(start, end)
     fence = _FENCE.match(view.text)
     if fence:
         view = view.cut(fence.end(), len(view.text.rstrip().removesuffix("```")))
@@ -173,14 +183,14 @@ def _python(
     variables.take(own_variables, calls_before)
     if calls_before:
         raw = raw._replace(calls=shift_names(raw.calls, calls_before))
-    closed = pattern(row.close).match(text, end) if row.close else None
+    closed = token_pattern(row.close).match(text, end) if row.close else None
     return view.place(raw), closed.end() if closed else end
 
 
 def terminals(row: Wrapper) -> dict[str, str]:
     """The row's tokens as terminals of grammars/sections.lark."""
-    close = literal(row.close) if row.close else "(?!)x"
-    return {"OPEN.3": literal(row.open), "CLOSE.3": close, "TEXT.-10": prose(row.open)}
+    close = token_regex(row.close) if row.close else "(?!)x"
+    return {"OPEN.3": token_regex(row.open), "CLOSE.3": close, "TEXT.-10": prose_regex(row.open)}
 
 
 def _writer(row: Wrapper) -> Callable[[Plan], str]:
@@ -195,7 +205,7 @@ def _writer(row: Wrapper) -> Callable[[Plan], str]:
         else:
             refuse_references(plan, row.name)
             separator = row.separator
-            items = [item_of(row, call) for call in Written(plan).calls]
+            items = [fill_call_template(row, call) for call in WrittenPlan(plan).calls]
             if not separator and not row.each:
                 return row.open[0] + json.dumps(items, ensure_ascii=False) + "".join(row.close[:1])
             texts = [json.dumps(item, ensure_ascii=False) for item in items]

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.json_text import Places, pairs_of
-from planner_eval.base.lazy_regex import later
+from planner_eval.base.json_text import ObjectSpans, object_items
+from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.plan.model import (
     Diagnostic,
@@ -24,14 +24,14 @@ from planner_eval.plan.model import (
     references,
 )
 from planner_eval.plan.values import leaves, map_leaves
-from planner_eval.reading.dialects.conversations.messages import NODES, shown
-from planner_eval.reading.dialects.dialect import AFTER, Data, Dialect
-from planner_eval.reading.dialects.references import NOTATIONS, Written, refuse_rest
+from planner_eval.reading.dialects.conversations.messages import NODE_KEYS, format_value
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Data, Dialect
+from planner_eval.reading.dialects.references import NOTATIONS, WrittenPlan, refuse_unwritable
 from planner_eval.reading.dialects.table import Wrapper, json_dialect
 
-LINKS = ("task_links", "tool_links", "links", "edges")
-_NAMES = ("task", "tool", "name", "id")
-_NODE = later(r"<node-(\d{1,6}+|[A-Za-z]\w{0,20}+)>((?:\.\w++)*+)")
+LINK_KEYS = ("task_links", "tool_links", "links", "edges")
+_NAME_KEYS = ("task", "tool", "name", "id")
+_NODE_REFERENCE = lazy_pattern(r"<node-(\d{1,6}+|[A-Za-z]\w{0,20}+)>((?:\.\w++)*+)")
 
 
 def dialect(row: Wrapper) -> Dialect:
@@ -57,7 +57,7 @@ def is_graph(data: Any) -> bool:
     >>> is_graph({"task_nodes": []}), is_graph({"nodes": 3})
     (True, False)
     """
-    return isinstance(data, dict) and any(isinstance(data.get(key), list) for key in NODES)
+    return isinstance(data, dict) and any(isinstance(data.get(key), list) for key in NODE_KEYS)
 
 
 def is_tasks(data: Any) -> bool:
@@ -71,43 +71,49 @@ def is_tasks(data: Any) -> bool:
 
 
 # ---------------------------------------------------------------- TaskBench
-def read_graph(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
+def read_graph(data: Any, limits: Limits, locations: ObjectSpans | None = None) -> RawPlan:
     """Read an object of nodes and links.
 
     Raises:
         ParseError: it has no nodes, or one has no name.
     """
     if not is_graph(data):
-        raise ParseError(f"found {shown(data)}, expected an object with 'task_nodes'", code="parse.shape")
-    nodes = next(data[key] for key in NODES if isinstance(data.get(key), list))
+        raise ParseError(
+            f"found {format_value(data)}, expected an object with 'task_nodes'", code="parse.shape"
+        )
+    nodes = next(data[key] for key in NODE_KEYS if isinstance(data.get(key), list))
     check_calls(len(nodes), limits)
     notes: list[Diagnostic] = []
-    unlinked = [_node(node, i, locations) for i, node in enumerate(nodes)]
-    base = _base([value for call in unlinked for _, value in call.arguments], len(unlinked), unlinked, notes)
-    calls = [_referring(call, base) for call in unlinked]
-    links: list[Any] = next((data[key] for key in LINKS if isinstance(data.get(key), list)), [])
+    unlinked = [_read_node(node, i, locations) for i, node in enumerate(nodes)]
+    base = _find_index_base(
+        [value for call in unlinked for _, value in call.arguments], len(unlinked), unlinked, notes
+    )
+    calls = [_read_references(call, base) for call in unlinked]
+    links: list[Any] = next((data[key] for key in LINK_KEYS if isinstance(data.get(key), list)), [])
     after: dict[int, dict[int, None]] = {}
-    for source, target in _links(links):
-        _link(source, target, calls, after, notes)
+    for source, target in _read_links(links):
+        _add_link(source, target, calls, after, notes)
     return RawPlan(
-        tuple(_after(call, after.get(i, {}), calls) for i, call in enumerate(calls)), None, tuple(notes)
+        tuple(_add_dependencies(call, after.get(i, {}), calls) for i, call in enumerate(calls)),
+        None,
+        tuple(notes),
     )
 
 
-def _node(node: Any, position: int, locations: Places | None) -> RawCall:
+def _read_node(node: Any, position: int, locations: ObjectSpans | None) -> RawCall:
     name = (
-        next((node[k] for k in _NAMES if isinstance(node.get(k), str)), None)
+        next((node[k] for k in _NAME_KEYS if isinstance(node.get(k), str)), None)
         if isinstance(node, dict)
         else None
     )
     if name is None:
         raise ParseError(
-            f"node {position + 1} is {shown(node)}, expected an object with 'task' and 'arguments'",
+            f"node {position + 1} is {format_value(node)}, expected an object with 'task' and 'arguments'",
             code="parse.shape",
         )
     node_arguments = node.get("arguments", node.get("parameters", []))
     if isinstance(node_arguments, dict):
-        arguments = pairs_of(node_arguments)
+        arguments = object_items(node_arguments)
     elif isinstance(node_arguments, list):
         arguments = tuple(
             (str(item["name"]), item["value"])
@@ -124,7 +130,7 @@ def _node(node: Any, position: int, locations: Places | None) -> RawCall:
     )
 
 
-def _base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagnostic]) -> int:
+def _find_index_base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagnostic]) -> int:
     """Whether nodes are counted from 0 or from 1: the count that fits the plan; 0 when nothing tells."""
     numbers = [
         (i, int(match[1]))
@@ -132,7 +138,7 @@ def _base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagno
         for _, value in call.arguments
         for _, text in leaves(value)
         if isinstance(text, str)
-        for match in _NODE.finditer(text)
+        for match in _NODE_REFERENCE.finditer(text)
         if match[1].isdecimal()
     ]
     if not numbers or any(number == 0 for _, number in numbers):
@@ -146,19 +152,19 @@ def _base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagno
     return base
 
 
-def _referring(call: RawCall, base: int) -> RawCall:
+def _read_references(call: RawCall, base: int) -> RawCall:
     """The call with its <node-k> texts as references, to its own node and to none included."""
 
     def leaf(value: Value) -> Value:
-        return _text(value, base) if isinstance(value, str) else value
+        return _read_text(value, base) if isinstance(value, str) else value
 
     return replace(call, arguments=tuple((key, map_leaves(leaf, value)) for key, value in call.arguments))
 
 
-def _text(text: str, base: int) -> Value:
+def _read_text(text: str, base: int) -> Value:
     pieces: list[str | RawRef] = []
     end = 0
-    for match in _NODE.finditer(text):
+    for match in _NODE_REFERENCE.finditer(text):
         name = str(int(match[1]) - base) if match[1].isdecimal() else match[1]
         if match.start() > end:
             pieces.append(text[end : match.start()])
@@ -171,7 +177,7 @@ def _text(text: str, base: int) -> Value:
     return pieces[0] if len(pieces) == 1 else RawTemplate(tuple(pieces))
 
 
-def _links(links: list[Any]) -> Iterator[tuple[str, str]]:
+def _read_links(links: list[Any]) -> Iterator[tuple[str, str]]:
     for link in links:
         if isinstance(link, dict) and "source" in link and "target" in link:
             ends = [link["source"], link["target"]]
@@ -184,7 +190,7 @@ def _links(links: list[Any]) -> Iterator[tuple[str, str]]:
                 yield str(source), str(target)
 
 
-def _link(
+def _add_link(
     source: str, target: str, calls: list[RawCall], after: dict[int, dict[int, None]], notes: list[Diagnostic]
 ) -> None:
     """Add one link, unless an argument says it already."""
@@ -208,13 +214,15 @@ def _uses(call: RawCall, producer: str) -> bool:
     return any(isinstance(leaf, RawRef) and leaf.name == producer for leaf in uses)
 
 
-def _after(call: RawCall, producers: dict[int, None], calls: list[RawCall]) -> RawCall:
+def _add_dependencies(call: RawCall, producers: dict[int, None], calls: list[RawCall]) -> RawCall:
     """The call with the links that no argument says, in an order that does not hang on theirs."""
     if not producers:
         return call
     order = sorted(producers, key=lambda p: (calls[p].name, repr(calls[p].arguments), p))
     refs = [RawRef(str(p)) for p in order]
-    return replace(call, arguments=(*call.arguments, (AFTER, refs[0] if len(refs) == 1 else refs)))
+    return replace(
+        call, arguments=(*call.arguments, (DEPENDENCY_ARGUMENT, refs[0] if len(refs) == 1 else refs))
+    )
 
 
 def write_graph(plan: Plan) -> str:
@@ -223,7 +231,7 @@ def write_graph(plan: Plan) -> str:
     Raises:
         WriteError: a reference into a result by other steps than field names.
     """
-    refuse_rest(plan)
+    refuse_unwritable(plan)
     names = [str(i) for i in range(len(plan.calls))]
     nodes: list[dict[str, Any]] = []
     links: list[dict[str, str]] = []
@@ -235,8 +243,8 @@ def write_graph(plan: Plan) -> str:
             else None
         ),
     )
-    for i, call in enumerate(Written(plan, names, notation).calls):
-        arguments_data = {key: value for key, value in call.arguments.items() if key != AFTER}
+    for i, call in enumerate(WrittenPlan(plan, names, notation).calls):
+        arguments_data = {key: value for key, value in call.arguments.items() if key != DEPENDENCY_ARGUMENT}
         counted = list(arguments_data) == [str(k) for k in range(len(arguments_data))]
         arguments: list[Any] = (
             list(arguments_data.values())
@@ -250,7 +258,7 @@ def write_graph(plan: Plan) -> str:
 
 
 # ---------------------------------------------------------------- HuggingGPT
-def read_tasks(data: Any, limits: Limits, locations: Places | None = None) -> RawPlan:
+def read_tasks(data: Any, limits: Limits, locations: ObjectSpans | None = None) -> RawPlan:
     """Read a list of tasks with ids and dependencies.
 
     Raises:
@@ -263,13 +271,14 @@ def read_tasks(data: Any, limits: Limits, locations: Places | None = None) -> Ra
     for i, item in enumerate(items):
         if not isinstance(item, dict) or not isinstance(item.get("task"), str):
             raise ParseError(
-                f"task {i + 1} is {shown(item)}, expected an object with 'task', 'id', 'dep' and 'args'",
+                f"task {i + 1} is {format_value(item)}, expected an object with 'task', 'id', "
+                "'dep' and 'args'",
                 code="parse.shape",
             )
         label = str(item["id"]) if type(item.get("id")) in (int, str) else str(i)
         task_arguments = item.get("args", item.get("arguments", {}))
         arguments = (
-            pairs_of(task_arguments)
+            object_items(task_arguments)
             if isinstance(task_arguments, dict)
             else (("0", task_arguments),)
             if task_arguments
@@ -285,7 +294,8 @@ def read_tasks(data: Any, limits: Limits, locations: Places | None = None) -> Ra
         ]
         if stated:
             call = replace(
-                call, arguments=(*call.arguments, (AFTER, stated[0] if len(stated) == 1 else stated))
+                call,
+                arguments=(*call.arguments, (DEPENDENCY_ARGUMENT, stated[0] if len(stated) == 1 else stated)),
             )
         calls.append(call)
     return RawPlan(tuple(calls))
@@ -297,14 +307,17 @@ def write_tasks(plan: Plan) -> str:
     Raises:
         WriteError: a path into a result, or a dependency that names no call.
     """
-    refuse_rest(plan)
+    refuse_unwritable(plan)
     names = [str(i) for i in range(len(plan.calls))]
     tasks = []
-    for i, call in enumerate(Written(plan, names, NOTATIONS["generated"]).calls):
-        arguments = {key: value for key, value in call.arguments.items() if key != AFTER}
+    for i, call in enumerate(WrittenPlan(plan, names, NOTATIONS["generated"]).calls):
+        arguments = {key: value for key, value in call.arguments.items() if key != DEPENDENCY_ARGUMENT}
         depends = sorted({edge.producer for edge in plan.edges if edge.consumer == i}) or [-1]
         stated = [
-            ref for key, value in plan.calls[i].arguments if key == AFTER for _, ref in references(value)
+            ref
+            for key, value in plan.calls[i].arguments
+            if key == DEPENDENCY_ARGUMENT
+            for _, ref in references(value)
         ]
         if any(not isinstance(ref, Ref) or ref.path for ref in stated):
             raise WriteError(f"call {call.id} ({call.name}) depends on more than a task")

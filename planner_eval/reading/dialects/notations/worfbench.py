@@ -10,11 +10,16 @@ from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, references
-from planner_eval.reading.dialects.dialect import AFTER, Dialect
-from planner_eval.reading.dialects.finding.truncation import Cut
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
+from planner_eval.reading.dialects.finding.truncation import CutError
 from planner_eval.reading.dialects.table import Wrapper
 
-WORDS = {"NODES": "'Node:'", "NODE": "a numbered node", "EDGES": "'Edges:'", "EDGE": "an edge such as (1,2)"}
+TERMINAL_DESCRIPTIONS = {
+    "NODES": "'Node:'",
+    "NODE": "a numbered node",
+    "EDGES": "'Edges:'",
+    "EDGE": "an edge such as (1,2)",
+}
 
 
 def dialect(row: Wrapper) -> Dialect:
@@ -35,10 +40,10 @@ def read(text: str, limits: Limits) -> RawPlan:
     >>> read("Node:\n1. do a\n2. do b\nEdges:\n(START,1)\n(1,2)\n(2,END)", Limits()).calls[1].arguments
     (('', RawRef(name='1', path=())),)
     """
-    tree = grammar.run(grammar.load("worfbench"), text, WORDS, "worfbench")
-    cut = _CUT.search(text, max(0, len(text) - 40))
+    tree = grammar.run(grammar.load("worfbench"), text, TERMINAL_DESCRIPTIONS, "worfbench")
+    cut = _CUT_EDGE.search(text, max(0, len(text) - 40))
     if cut is not None:
-        raise Cut("inside an edge", text=text, start=cut.start(), dialect="worfbench")
+        raise CutError("inside an edge", text=text, start=cut.start(), dialect="worfbench")
     nodes: dict[str, tuple[str, tuple[int, int]]] = {}
     needed: dict[str, dict[str, None]] = {}
     notes: list[Diagnostic] = []
@@ -62,17 +67,17 @@ def read(text: str, limits: Limits) -> RawPlan:
     calls = []
     for number, (name, span) in nodes.items():
         refs = [RawRef(source) for source in needed.get(number, ())]
-        arguments = ((AFTER, refs[0] if len(refs) == 1 else refs),) if refs else ()
+        arguments = ((DEPENDENCY_ARGUMENT, refs[0] if len(refs) == 1 else refs),) if refs else ()
         calls.append(RawCall(name, arguments, label=number, binds=((number, ()),), span=span))
-    return RawPlan(tuple(calls), None, (*notes, *_ignored(tree.children)))
+    return RawPlan(tuple(calls), None, (*notes, *_note_ignored_text(tree.children)))
 
 
-def _ignored(tokens: list[Any]) -> Iterator[Diagnostic]:
+def _note_ignored_text(tokens: list[Any]) -> Iterator[Diagnostic]:
     """A note on the words around nodes and edges, and on what they may hold: a second workflow, the edges."""
     words = [
         token
         for token in tokens
-        if token.type in ("BEFORE", "LINES", "TEXT", "REST") and _WORDS.search(token)
+        if token.type in ("BEFORE", "LINES", "TEXT", "REST") and _PROSE_WORD.search(token)
     ]
     if not words:
         return
@@ -88,9 +93,9 @@ def _ignored(tokens: list[Any]) -> Iterator[Diagnostic]:
     yield Diagnostic("find.text", message, level, None, None, span)
 
 
-_WORDS = re.compile(r"(?!(?:json|text|plaintext)?\s*+\Z)\w")
-_END = r"(?:S(?:T(?:A(?:RT?)?)?)?|E(?:ND?)?|\d{1,6})?"
-_CUT = re.compile(rf"\(\s*+{_END}\s*+(?:,\s*+{_END}\s*+)?\Z")
+_PROSE_WORD = re.compile(r"(?!(?:json|text|plaintext)?\s*+\Z)\w")
+_EDGE_END = r"(?:S(?:T(?:A(?:RT?)?)?)?|E(?:ND?)?|\d{1,6})?"
+_CUT_EDGE = re.compile(rf"\(\s*+{_EDGE_END}\s*+(?:,\s*+{_EDGE_END}\s*+)?\Z")
 
 
 def write(plan: Plan) -> str:
@@ -102,7 +107,11 @@ def write(plan: Plan) -> str:
     edges = []
     used = set()
     for i, call in enumerate(plan.calls):
-        if any(key != AFTER for key, _ in call.arguments) or call.app or len(call.arguments) > 1:
+        if (
+            any(key != DEPENDENCY_ARGUMENT for key, _ in call.arguments)
+            or call.app
+            or len(call.arguments) > 1
+        ):
             raise WriteError(
                 f"call {call.id} ({call.name}) has arguments, which the dialect 'worfbench' cannot say"
             )

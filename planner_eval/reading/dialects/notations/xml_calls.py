@@ -18,17 +18,17 @@ from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.plan.model import Plan, RawCall, RawPlan, Value
 from planner_eval.reading.dialects.dialect import Dialect
-from planner_eval.reading.dialects.finding.call_limit import refuse_opened
-from planner_eval.reading.dialects.references import Written, refuse_references
-from planner_eval.reading.dialects.table import Wrapper, literal, row_dialect
+from planner_eval.reading.dialects.finding.call_limit import refuse_too_many_openings
+from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
+from planner_eval.reading.dialects.table import Wrapper, row_dialect, token_regex
 from planner_eval.reading.dialects.value_types import convert
 
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 """Undone in this order, and written in the other; the standard library's own loads what speaks HTTP."""
-UNNAMED = "parse.name"
+MISSING_NAME_CODE = "parse.name"
 """The code of an error at what stands where a tool's name should, and is none."""
-_NOBODY = frozenset({"none", "null", "n/a", "nothing"})
-_PLACES = {
+_NO_TOOL_NAMES = frozenset({"none", "null", "n/a", "nothing"})
+_PLACEHOLDERS = {
     "$name": r"(?P<name>[^\"<>\n]{1,300}+)",
     "$key": r"(?P<key>[^\"<>\n]{1,300}+)",
     "$type": r"(?P<type>[^\"<>]*+)",
@@ -47,9 +47,11 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     Raises:
         ParseError: there is none, or one cannot be read.
     """
-    if _pattern(row.call[0]).search(text) is None:  # most texts with its tokens are in another notation
-        raise _callless(row, text)
-    refuse_opened(_opened(row), text, limits)
+    if (
+        _compile_template(row.call[0]).search(text) is None
+    ):  # most texts with its tokens are in another notation
+        raise _no_call_error(row, text)
+    refuse_too_many_openings(_opening_pattern(row), text, limits)
     words = {
         "PARAMETER": f"a parameter such as {''.join(row.parameter[:1]).strip()}",
         "END": repr(row.call[1].strip()),
@@ -61,50 +63,50 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     for node in tree.children:
         if hasattr(node, "children"):
             check_calls(len(calls) + 1, limits)
-            calls.append(_call(row, node.children, text, limits))
+            calls.append(_read_call(row, node.children, text, limits))
     if not calls:
-        raise _callless(row, text)
+        raise _no_call_error(row, text)
     return RawPlan(tuple(calls))
 
 
-def _callless(row: Wrapper, text: str) -> ParseError:
+def _no_call_error(row: Wrapper, text: str) -> ParseError:
     return ParseError(f"found no call such as {row.call[0].strip()}", text=text, dialect=row.name)
 
 
-def _call(row: Wrapper, tokens: list[Any], text: str, limits: Limits) -> RawCall:
+def _read_call(row: Wrapper, tokens: list[Any], text: str, limits: Limits) -> RawCall:
     head, *parameters, end = tokens
-    name = _pattern(row.call[0]).match(head)
+    name = _compile_template(row.call[0]).match(head)
     assert name is not None
     if '"$name"' not in row.call[0]:
-        _refuse_words(row, name["name"].strip(), text, head.start_pos + name.start("name"))
+        _refuse_bad_name(row, name["name"].strip(), text, head.start_pos + name.start("name"))
     arguments: list[tuple[str, Value]] = []
     spans: list[Span] = []
     for token in parameters:
-        match = _parameter(row).match(token)
+        match = _parameter_pattern(row).match(token)
         assert match is not None
         start, stop = match.span("value")
         spans.append((token.start_pos + start, token.start_pos + stop))
         groups = match.groupdict()
-        arguments.append((groups["key"].strip(), _value(row, groups, text, spans[-1][0], limits)))
+        arguments.append((groups["key"].strip(), _read_value(row, groups, text, spans[-1][0], limits)))
     return RawCall(
         name["name"].strip(), tuple(arguments), span=(head.start_pos, end.end_pos), spans=tuple(spans)
     )
 
 
-def _refuse_words(row: Wrapper, name: str, text: str, offset: int) -> None:
+def _refuse_bad_name(row: Wrapper, name: str, text: str, offset: int) -> None:
     """Refuse words, or a call of another notation, where a name without quotes should stand."""
-    if not name or name.lower() in _NOBODY or re.search(r"[\s()\[\]{}]", name):
+    if not name or name.lower() in _NO_TOOL_NAMES or re.search(r"[\s()\[\]{}]", name):
         reason = f"found {name[:60]!r}, expected a tool's name"
-        raise ParseError(reason, text=text, offset=offset, code=UNNAMED, dialect=row.name)
+        raise ParseError(reason, text=text, offset=offset, code=MISSING_NAME_CODE, dialect=row.name)
 
 
-def _value(row: Wrapper, groups: dict[str, Any], text: str, offset: int, limits: Limits) -> Value:
+def _read_value(row: Wrapper, groups: dict[str, Any], text: str, offset: int, limits: Limits) -> Value:
     value: str = groups["value"]
     if "$type" in "".join(row.parameter):
         for entity, char in _ENTITIES:
             value = value.replace(entity, char)
         kind = groups.get("type") or "string"
-        return value if kind in ("string", "str") else _typed(value.strip(), kind)
+        return value if kind in ("string", "str") else _convert_typed(value.strip(), kind)
     if groups.get("string") == "false":
         try:
             return loads(value, limits, row.name)[0]
@@ -118,7 +120,7 @@ def _value(row: Wrapper, groups: dict[str, Any], text: str, offset: int, limits:
     return inside
 
 
-def _typed(text: str, kind: str) -> Value:
+def _convert_typed(text: str, kind: str) -> Value:
     """A value of a type that the tag names: JSON, or Python's words; a text where it is neither."""
     names = {
         "float": "number",
@@ -132,44 +134,49 @@ def _typed(text: str, kind: str) -> Value:
 
 
 @cache
-def _pattern(template: str) -> re.Pattern[str]:
-    return re.compile(_source(template))
+def _compile_template(template: str) -> re.Pattern[str]:
+    return re.compile(_template_regex(template))
 
 
-def _source(template: str, *, exact: bool = False) -> str:
+def _template_regex(template: str, *, exact: bool = False) -> str:
     """A template as a regular expression; white space may be any, unless exact."""
     pieces = re.split(r"(\$name|\$key|\$type|\$string)", template)
     text = "".join(
-        _PLACES[p] if p in _PLACES else (re.escape(p) if exact else _loose(p)) for p in pieces if p
+        _PLACEHOLDERS[p] if p in _PLACEHOLDERS else (re.escape(p) if exact else _loose_regex(p))
+        for p in pieces
+        if p
     )
     # a tag may carry attributes that the row does not name
     return text.replace('{1,300}+)">', '{1,300}+)"[^<>]*+>')
 
 
-def _loose(text: str) -> str:
-    return r"\s*+" if text.isspace() else literal([text])
+def _loose_regex(text: str) -> str:
+    return r"\s*+" if text.isspace() else token_regex([text])
 
 
 @cache
-def _parameter(row: Wrapper) -> re.Pattern[str]:
+def _parameter_pattern(row: Wrapper) -> re.Pattern[str]:
     opening, closing = row.parameter[0], row.parameter[1]
-    start = _source(opening.removesuffix("\n"), exact='value="' in opening) + (
+    start = _template_regex(opening.removesuffix("\n"), exact='value="' in opening) + (
         r"\r?\n?+" if opening[-1:] == "\n" else ""
     )
     bare = closing.strip("\n")
-    stop = _source(bare.lstrip(), exact=False)
+    stop = _template_regex(bare.lstrip(), exact=False)
     first = re.escape(bare[0])
     back = r"(?:\r?\n)?+" if closing[:1] == "\n" else ""
     guard = re.escape(bare.split("$")[0])
     if "$key" in bare:  # the tag is the key's own, and no closing tag of another is its
-        start, stop = start.replace("(?P<key>", "(?P<key>(?!/)"), stop.replace(_PLACES["$key"], "(?P=key)")
+        start, stop = (
+            start.replace("(?P<key>", "(?P<key>(?!/)"),
+            stop.replace(_PLACEHOLDERS["$key"], "(?P=key)"),
+        )
         guard = stop
     value = rf"(?P<value>(?:[^{first}\r\n]++|(?!{back}{guard})[{first}\r\n])*+)"
     return re.compile(rf"{start}{value}{back}{stop}\s*+", re.S)
 
 
 @cache
-def _opened(row: Wrapper) -> re.Pattern[str]:
+def _opening_pattern(row: Wrapper) -> re.Pattern[str]:
     """Where calls open, and parameters, in which none does."""
     terminals = dict(_terminals(row))
     return re.compile(f"{terminals['PARAMETER.5']}|({terminals['CALL.5']})", re.S)
@@ -181,15 +188,15 @@ def _terminals(row: Wrapper) -> tuple[tuple[str, str], ...]:
         unless_key = "(?!key>)" if "(?P=key)" in pattern else ""
         return re.sub(rf"\(\?P<{unless_key}\w+>", "(?:", pattern)
 
-    call = plain(_source(row.call[0]))
-    end = literal([row.call[1]])
-    opening = literal(row.open) if row.open else "(?!)x"
-    close = literal(row.close) if row.close else "(?!)x"
+    call = plain(_template_regex(row.call[0]))
+    end = token_regex([row.call[1]])
+    opening = token_regex(row.open) if row.open else "(?!)x"
+    close = token_regex(row.close) if row.close else "(?!)x"
     stops = "|".join(pattern for pattern in (call, opening, close) if pattern != "(?!)x")
     return (
         ("CALL.5", call + r"\s*+"),
         ("END.5", r"\s*+" + end),
-        ("PARAMETER.5", r"\s*+" + plain(_parameter(row).pattern)),
+        ("PARAMETER.5", r"\s*+" + plain(_parameter_pattern(row).pattern)),
         ("OPEN.4", opening),
         ("CLOSE.4", close),
         ("TEXT.-10", rf"(?:[^<]++|(?!{stops})<)++"),
@@ -200,10 +207,10 @@ def _writer(row: Wrapper) -> Callable[[Plan], str]:
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
         written_calls = []
-        for call in Written(plan).calls:
+        for call in WrittenPlan(plan).calls:
             text = row.call[0].replace("$name", call.name)
             for key, value in call.arguments.items():
-                opening, body, closing = _written(row, value)
+                opening, body, closing = _format_parameter(row, value)
                 text += opening.replace("$key", key) + body + closing.replace("$key", key)
             written_calls.append(text + row.call[1])
         opening, closing = "".join(row.open[:1]), "".join(row.close[:1])
@@ -215,11 +222,11 @@ def _writer(row: Wrapper) -> Callable[[Plan], str]:
     return write
 
 
-def _written(row: Wrapper, value: Any) -> tuple[str, str, str]:
+def _format_parameter(row: Wrapper, value: Any) -> tuple[str, str, str]:
     opening, closing = row.parameter
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if "$type" in opening + closing:
-        kind = _TYPES[type(value)]
+        kind = _TYPE_NAMES[type(value)]
         if value is None:
             raise WriteError(f"the dialect {row.name!r} has no type for null")
         for entity, char in reversed(_ENTITIES):
@@ -229,7 +236,7 @@ def _written(row: Wrapper, value: Any) -> tuple[str, str, str]:
     return opening, text, closing
 
 
-_TYPES: dict[type, str] = {
+_TYPE_NAMES: dict[type, str] = {
     str: "string", int: "integer", float: "float", bool: "boolean",
     list: "array", dict: "dict", type(None): "null",
 }  # fmt: skip

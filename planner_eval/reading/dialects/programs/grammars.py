@@ -13,9 +13,9 @@ from planner_eval.reading.dialects.programs.program import CallNode, FieldNode, 
 
 # ----------------------------------------------------------------------
 # The transformer of grammars/python.lark: Python calls to the nodes of a program.
-_STEP = re.compile(r"\.([^\W\d]\w*+)|\[\s*+(?:(\d++)|'([^']*+)'|\"([^\"]*+)\")\s*+\]")
+_PATH_STEP = re.compile(r"\.([^\W\d]\w*+)|\[\s*+(?:(\d++)|'([^']*+)'|\"([^\"]*+)\")\s*+\]")
 _KEY = re.compile(r"([^\W\d][\w\-.]*+)\s*+=\s*+")
-_HEAD = re.compile(r"(?:await\b\s*+)?+([^\W\d]\w*+(?:[.\-][\w\-]++)*+)\(\s*+")
+_CALL_HEAD = re.compile(r"(?:await\b\s*+)?+([^\W\d]\w*+(?:[.\-][\w\-]++)*+)\(\s*+")
 _ARGUMENT = re.compile(
     r"([^\W\d][\w\-.]*+)\s*+=\s*+(\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'|[^\s,)]++)\s*+(?:,\s*+)?+",
     re.S,
@@ -23,14 +23,14 @@ _ARGUMENT = re.compile(
 _ESCAPE = re.compile(
     r"\\(?:(\r\n|\n)|([\\'\"abfnrtv])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([0-7]{1,3}))"
 )
-_PLAIN = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_WORDS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
+_ESCAPED_CHARACTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_LITERAL_WORDS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
 
 
-def unquoted(text: str) -> str:
+def unquote(text: str) -> str:
     r"""A Python string literal's text.
 
-    >>> unquoted("'it\\'s'"), unquoted("r'a\\n'")
+    >>> unquote("'it\\'s'"), unquote("r'a\\n'")
     ("it's", 'a\\n')
     """
     raw = text[0] in "rR"
@@ -45,29 +45,29 @@ def _unescape(match: re.Match[str]) -> str:
     if newline:
         return ""
     if plain:
-        return _PLAIN.get(plain, plain)
+        return _ESCAPED_CHARACTERS.get(plain, plain)
     return chr(int(octal, 8)) if octal else chr(int(next(code for code in codes if code), 16))
 
 
-def scalar(text: str) -> Any:
+def read_scalar(text: str) -> Any:
     """A number, a word or a string literal as data."""
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in _LITERAL_WORDS:
+        return _LITERAL_WORDS[text]
     if text[-1] in "\"'":
-        return unquoted(text)
+        return unquote(text)
     plain = text.replace("_", "")
     return int(plain) if plain.lstrip("+-").isdigit() else float(plain)
 
 
-def way(text: str) -> Path:
+def parse_path(text: str) -> Path:
     """The fields and positions of a way such as `.city[0]["id"]`."""
     return tuple(
         int(position) if position else field or single or double
-        for field, position, single, double in _STEP.findall(text)
+        for field, position, single, double in _PATH_STEP.findall(text)
     )
 
 
-def span(token: Token) -> Span:
+def token_span(token: Token) -> Span:
     """Where a token stands."""
     assert token.start_pos is not None
     assert token.end_pos is not None
@@ -97,77 +97,79 @@ class PythonTransformer(Transformer[Token, Any]):
         targets: tuple[str, ...] = ()
         if isinstance(items[0], Token):
             targets = tuple(name.strip() for name in items[0].split("=")[0].split(","))
-        return Statement(targets, _value(items[-1]))
+        return Statement(targets, _node_of(items[-1]))
 
     def list(self, items: _Items) -> Any:
         """Read a list of calls."""
-        return (list_of(items), _outer(items))
+        return (list_values(items), _bracket_span(items))
 
     def array(self, items: _Items) -> Any:
         """Read a list or a tuple."""
-        return (list_of(items), _outer(items))
+        return (list_values(items), _bracket_span(items))
 
     def object(self, items: _Items) -> Any:
         """Read a dict."""
         return (
             dict(item[1] for item in items if isinstance(item, tuple) and item[0] == "pair"),
-            _outer(items),
+            _bracket_span(items),
         )
 
     def pair(self, items: _Items) -> Any:
         """Read a dict's item."""
         key, value = items[0], items[-1]
-        name = unquoted(key) if key.type == "STRING" else str(key)
-        return ("pair", (name, _value(value)))
+        name = unquote(key) if key.type == "STRING" else str(key)
+        return ("pair", (name, _node_of(value)))
 
     def string(self, items: _Items) -> Any:
         """Read a text."""
-        return (unquoted(items[0]), span(items[0]))
+        return (unquote(items[0]), token_span(items[0]))
 
     def number(self, items: _Items) -> Any:
         """Read a number."""
-        return (scalar(items[0]), span(items[0]))
+        return (read_scalar(items[0]), token_span(items[0]))
 
     def name(self, items: _Items) -> Any:
         """Read a name, or one of Python's and JSON's words."""
         text = str(items[0])
-        name_span = span(items[0])
-        if text in _WORDS:
-            return (_WORDS[text], name_span)
+        name_span = token_span(items[0])
+        if text in _LITERAL_WORDS:
+            return (_LITERAL_WORDS[text], name_span)
         root = re.match(r"\w+", text)
         assert root is not None
-        return (NameNode(root.group(), way(text[root.end() :]), text, name_span), name_span)
+        return (NameNode(root.group(), parse_path(text[root.end() :]), text, name_span), name_span)
 
     def expression(self, items: _Items) -> Any:
         """Read an expression of numbers: its source text."""
-        source_span = span(items[0])
+        source_span = token_span(items[0])
         return (OtherNode("an expression", str(items[0]), source_span, source_span[0], [], True), source_span)
 
     def scalar_argument(self, items: _Items) -> Any:
         """Read `a=1`, one token."""
         match = _KEY.match(items[0])
         assert match is not None
-        start, end = span(items[0])
-        return ("argument", match[1], scalar(items[0][match.end() :]), (start + match.end(), end))
+        start, end = token_span(items[0])
+        return ("argument", match[1], read_scalar(items[0][match.end() :]), (start + match.end(), end))
 
     def keyed_argument(self, items: _Items) -> Any:
         """Read `a=` and a value."""
-        return ("argument", items[0].split("=")[0].strip(), *_placed(items[1]))
+        return ("argument", items[0].split("=")[0].strip(), *_unpack_placed(items[1]))
 
     def plain_argument(self, items: _Items) -> Any:
         """Read a positional argument."""
-        return ("argument", None, *_placed(items[0]))
+        return ("argument", None, *_unpack_placed(items[0]))
 
     def flat(self, items: _Items) -> Any:
         """Read a call of plain named values, one token."""
         token = items[0]
-        head = _HEAD.match(token)
+        head = _CALL_HEAD.match(token)
         assert head is not None
         arguments = []
         for match in _ARGUMENT.finditer(token, head.end()):
             start, end = match.span(2)
-            arguments.append((match[1], scalar(match[2]), (token.start_pos + start, token.start_pos + end)))
-        return (CallNode(head[1], arguments, span(token)), span(token))
+            arguments.append(
+                (match[1], read_scalar(match[2]), (token.start_pos + start, token.start_pos + end))
+            )
+        return (CallNode(head[1], arguments, token_span(token)), token_span(token))
 
     def call(self, items: _Items) -> Any:
         """Read a call, and the way into its result."""
@@ -180,26 +182,26 @@ class PythonTransformer(Transformer[Token, Any]):
         call_span = (head.start_pos, last.end_pos)
         node: Any = CallNode(name, arguments, call_span)
         if items[-1].type == "WAY":
-            node = FieldNode(node, way(items[-1]))
+            node = FieldNode(node, parse_path(items[-1]))
             call_span = (call_span[0], items[-1].end_pos)
         return (node, call_span)
 
 
-def list_of(items: list[Any]) -> list[Any]:
+def list_values(items: list[Any]) -> list[Any]:
     """The values among brackets and commas."""
     return [item[0] for item in items if isinstance(item, tuple)]
 
 
-def _value(item: Any) -> Any:
+def _node_of(item: Any) -> Any:
     return item[0]
 
 
-def _placed(item: Any) -> tuple[Any, Span]:
+def _unpack_placed(item: Any) -> tuple[Any, Span]:
     value, value_span = item
     return value, value_span
 
 
-def _outer(items: list[Any]) -> Span:
+def _bracket_span(items: list[Any]) -> Span:
     return items[0].start_pos, items[-1].end_pos
 
 
@@ -207,11 +209,11 @@ def _outer(items: list[Any]) -> Span:
 # The transformer of grammars/javascript.lark; apart, so that nothing else imports Lark.
 #
 # A value is a pair of the node and its place.
-_LITERALS = {"true": True, "false": False, "null": None, "undefined": None}
+_JS_LITERALS = {"true": True, "false": False, "null": None, "undefined": None}
 _JS_ESCAPE = re.compile(
     r"\\(?:(\r\n|\n)|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S
 )
-_JS_PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
+_JS_ESCAPED_CHARACTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
 
 
 class JavaScriptTransformer(Transformer[Token, Any]):
@@ -248,31 +250,31 @@ class JavaScriptTransformer(Transformer[Token, Any]):
 
     def string(self, items: list[Token]) -> Any:
         """Read a quoted text."""
-        return (_text(items[0][1:-1]), span(items[0]))
+        return (_unescape_js_text(items[0][1:-1]), token_span(items[0]))
 
     def template(self, items: list[Token]) -> Any:
         """Read a text in backticks."""
-        literal_span = span(items[0])
-        return (_parts(str(items[0]), literal_span), literal_span)
+        literal_span = token_span(items[0])
+        return (_read_template(str(items[0]), literal_span), literal_span)
 
     def number(self, items: list[Token]) -> Any:
         """Read a number."""
         text = items[0].lower().rstrip("dfl")
-        return (int(text) if text.lstrip("+-").isdigit() else float(text), span(items[0]))
+        return (int(text) if text.lstrip("+-").isdigit() else float(text), token_span(items[0]))
 
     def name(self, items: list[Token]) -> Any:
         """Read a literal, or a name with a way into it."""
-        name_span = span(items[0])
+        name_span = token_span(items[0])
         text = re.sub(r"^await\s+", "", items[0]).replace("?.", ".")
-        if text in _LITERALS:
-            return (_LITERALS[text], name_span)
+        if text in _JS_LITERALS:
+            return (_JS_LITERALS[text], name_span)
         root = re.match(r"[\w$]+", text)
         assert root is not None
-        return (NameNode(root.group(), way(text[root.end() :]), text, name_span), name_span)
+        return (NameNode(root.group(), parse_path(text[root.end() :]), text, name_span), name_span)
 
     def array(self, items: list[Any]) -> Any:
         """Collect a list's values."""
-        return (list_of(items), (items[0].start_pos, items[-1].end_pos))
+        return (list_values(items), (items[0].start_pos, items[-1].end_pos))
 
     def object(self, items: list[Any]) -> Any:
         """Collect an object's members."""
@@ -284,18 +286,18 @@ class JavaScriptTransformer(Transformer[Token, Any]):
         pairs = {}
         for match in _PAIR.finditer(items[0]):
             key, text = match.groups()
-            value = _LITERALS[text] if text in _LITERALS else _scalar(text)
-            pairs[_text(key[1:-1]) if key[0] == '"' else key] = value
-        return (pairs, span(items[0]))
+            value = _JS_LITERALS[text] if text in _JS_LITERALS else _read_js_scalar(text)
+            pairs[_unescape_js_text(key[1:-1]) if key[0] == '"' else key] = value
+        return (pairs, token_span(items[0]))
 
     def member(self, items: list[Any]) -> Any:
         """Read `key: value`."""
         key = items[0].rstrip()[:-1].rstrip()
-        return ((_text(key[1:-1]) if key[0] in "\"'" else key, items[1][0]), items[1][1])
+        return ((_unescape_js_text(key[1:-1]) if key[0] in "\"'" else key, items[1][0]), items[1][1])
 
     def shorthand(self, items: list[Token]) -> Any:
         """Read `{name}`."""
-        name, name_span = str(items[0]), span(items[0])
+        name, name_span = str(items[0]), token_span(items[0])
         return ((name, NameNode(name, (), name, name_span)), name_span)
 
     def call(self, items: list[Any]) -> Any:
@@ -310,7 +312,7 @@ class JavaScriptTransformer(Transformer[Token, Any]):
             return (arguments[0][1], call_span)
         node: Any = CallNode(name, arguments, call_span)
         if items[-1].type == "WAY":
-            return (FieldNode(node, way(items[-1])), (call_span[0], items[-1].end_pos))
+            return (FieldNode(node, parse_path(items[-1])), (call_span[0], items[-1].end_pos))
         return (node, call_span)
 
 
@@ -319,13 +321,13 @@ _PAIR = re.compile(
 )
 
 
-def _scalar(text: str) -> Any:
+def _read_js_scalar(text: str) -> Any:
     if text[0] == '"':
-        return _text(text[1:-1])
+        return _unescape_js_text(text[1:-1])
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
-def _text(text: str) -> str:
+def _unescape_js_text(text: str) -> str:
     return _JS_ESCAPE.sub(_unescape_js, text) if "\\" in text else text
 
 
@@ -336,24 +338,24 @@ def _unescape_js(match: re.Match[str]) -> str:
     code = long or four or two
     if code:
         return chr(min(int(code, 16), 0x10FFFF))
-    return _JS_PLAIN.get(plain, plain)
+    return _JS_ESCAPED_CHARACTERS.get(plain, plain)
 
 
-_HOLE = re.compile(
+_TEMPLATE_FIELD = re.compile(
     r"\$\{\s*+([^\W\d][\w$]*+)((?:\??\.[^\W\d][\w$]*+|\[\s*+(?:\d++|\"[^\"]*+\"|'[^']*+')\s*+\])*+)\s*+\}"
 )
 
 
-def _parts(text: str, literal_span: tuple[int, int]) -> Any:
+def _read_template(text: str, literal_span: tuple[int, int]) -> Any:
     body = text[1:-1]
     pieces: list[Any] = []
     end = 0
-    for match in _HOLE.finditer(body):
-        pieces.append(_text(body[end : match.start()]))
+    for match in _TEMPLATE_FIELD.finditer(body):
+        pieces.append(_unescape_js_text(body[end : match.start()]))
         source = match[1] + match[2]
-        pieces.append(NameNode(match[1], way(match[2].replace("?.", ".")), source, literal_span))
+        pieces.append(NameNode(match[1], parse_path(match[2].replace("?.", ".")), source, literal_span))
         end = match.end()
-    pieces.append(_text(body[end:]))
-    if "${" in _HOLE.sub("", body):
+    pieces.append(_unescape_js_text(body[end:]))
+    if "${" in _TEMPLATE_FIELD.sub("", body):
         return OtherNode("a computed template", text, literal_span, literal_span[0])
     return TextNode(pieces, text, literal_span) if len(pieces) > 1 else pieces[0]

@@ -13,13 +13,13 @@ from planner_eval.base.json_text import check_depth
 from planner_eval.base.limits import Limits
 from planner_eval.plan.model import Plan, RawPlan, Ref, Unresolved, Value
 from planner_eval.plan.values import fold
-from planner_eval.reading.dialects.dialect import AFTER, Dialect
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
 from planner_eval.reading.dialects.programs.program import Machine
-from planner_eval.reading.dialects.programs.values import Bare, Unknown
-from planner_eval.reading.dialects.references import refuse_rest
+from planner_eval.reading.dialects.programs.values import UnassignedName, Unknown
+from planner_eval.reading.dialects.references import refuse_unwritable
 from planner_eval.reading.dialects.table import Wrapper
 
-WORDS = {
+TERMINAL_DESCRIPTIONS = {
     "TARGET": "a variable with '='",
     "HEAD": "a call such as 'name('",
     "STRING": "a quoted text",
@@ -35,7 +35,7 @@ WORDS = {
     "COMMA": "','",
     "_END": "';'",
 }
-_DEFINES = re.compile(r"\bfunction\b\s*+(\w++)\s*+\(|\bclass\s++(\w++)")
+_DEFINITION = re.compile(r"\bfunction\b\s*+(\w++)\s*+\(|\bclass\s++(\w++)")
 
 
 def dialect(row: Wrapper) -> Dialect:
@@ -77,15 +77,17 @@ def read(
     from planner_eval.reading.dialects.programs.grammars import JavaScriptTransformer
 
     check_depth(text, limits)
-    names = {name for match in _DEFINES.finditer(text) for name in match.groups() if name}
-    items = grammar.run(grammar.load("javascript", JavaScriptTransformer), text, WORDS, "openai-programmatic")
+    names = {name for match in _DEFINITION.finditer(text) for name in match.groups() if name}
+    items = grammar.run(
+        grammar.load("javascript", JavaScriptTransformer), text, TERMINAL_DESCRIPTIONS, "openai-programmatic"
+    )
     machine = Machine(text, {*defined, *names}, mappings=True, limits=limits, before=before)
     machine.is_program = True
     for kind, targets, node in items:
         if kind == "show":
             machine.statement(node)
         elif kind == "declaration":
-            machine.bind(targets[0], Bare(targets[0]))
+            machine.bind(targets[0], UnassignedName(targets[0]))
         else:
             keys = targets if kind == "unpack_object" else ()
             machine.assign(targets, node, unpack=kind != "assign", keys=keys)
@@ -101,7 +103,7 @@ def write(plan: Plan, dialect: str) -> str:
     Raises:
         WriteError: a name that is no JavaScript name, or a reference that no earlier line gives.
     """
-    refuse_rest(plan)
+    refuse_unwritable(plan)
     used = {edge.producer for edge in plan.edges}
     roots = {call.name.split(".")[0] for call in plan.calls}
     names = [f"v{i + 1}" if f"v{i + 1}" not in roots else f"v{i + 1}_" for i in range(len(plan.calls))]
@@ -109,22 +111,24 @@ def write(plan: Plan, dialect: str) -> str:
     for i, call in enumerate(plan.calls):
         if not re.fullmatch(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", call.name):
             raise WriteError(f"call {call.id}: {call.name!r} is no name of JavaScript")
-        if any(key == AFTER for key, _ in call.arguments):
+        if any(key == DEPENDENCY_ARGUMENT for key, _ in call.arguments):
             raise WriteError(f"call {call.id}: {dialect!r} cannot say a dependency without an argument")
-        inside = ", ".join(f"{_key(key)}: {_written(value, names, i)}" for key, value in call.arguments)
+        inside = ", ".join(
+            f"{_format_key(key)}: {_format_value(value, names, i)}" for key, value in call.arguments
+        )
         text = f"await {call.name}({{{inside}}});" if call.arguments else f"await {call.name}();"
         lines.append(f"const {names[i]} = {text}" if i in used else text)
     return "\n".join(lines)
 
 
-def _key(key: str) -> str:
+def _format_key(key: str) -> str:
     return key if re.fullmatch(r"[A-Za-z_]\w*", key) else json.dumps(key, ensure_ascii=False)
 
 
-def _written(value: Value, names: list[str], i: int) -> str:
+def _format_value(value: Value, names: list[str], i: int) -> str:
     def leaf(value: Value) -> str:
         refers = isinstance(value, (Ref, Unresolved))
-        return _reference(value, names, i) if refers else json.dumps(value, ensure_ascii=False)
+        return _format_reference(value, names, i) if refers else json.dumps(value, ensure_ascii=False)
 
     def text(pieces: tuple[Any, ...]) -> str:
         written_pieces = (
@@ -137,14 +141,14 @@ def _written(value: Value, names: list[str], i: int) -> str:
         leaf,
         items=lambda written_items: f"[{', '.join(written_items)}]",
         fields=lambda written_fields: (
-            f"{{{', '.join(f'{_key(key)}: {item}' for key, item in written_fields.items())}}}"
+            f"{{{', '.join(f'{_format_key(key)}: {item}' for key, item in written_fields.items())}}}"
         ),
         text=text,
     )
     return written
 
 
-def _reference(ref: Ref | Unresolved, names: list[str], i: int) -> str:
+def _format_reference(ref: Ref | Unresolved, names: list[str], i: int) -> str:
     if isinstance(ref, Unresolved) or ref.call >= i:
         raise WriteError(f"call {i + 1} refers to what no earlier call gives, which a program cannot say")
     return names[ref.call] + "".join(f"[{json.dumps(step, ensure_ascii=False)}]" for step in ref.path)

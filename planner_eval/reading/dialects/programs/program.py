@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span, refuse_calls
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span, too_many_calls_error
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import shortened
+from planner_eval.base.text import shorten
 from planner_eval.plan.model import (
     Diagnostic,
     Path,
@@ -30,26 +30,26 @@ from planner_eval.plan.model import (
 from planner_eval.plan.values import map_leaves
 from planner_eval.reading.dialects.programs.values import (
     BUILTINS,
-    CALLING,
-    CHANGING,
-    CHANGING_FIRST,
-    HANDING,
-    OF_DATA,
-    OPTIONS,
-    OWN,
-    OWN_CODE,
-    SHOWING,
+    DATA_METHODS,
+    DISPLAY_FUNCTIONS,
+    HIGHER_ORDER_FUNCTIONS,
+    METHOD_OPTIONS,
+    MUTATING_FUNCTIONS,
+    MUTATING_METHODS,
+    OWN_FUNCTION,
+    PASS_THROUGH_FUNCTIONS,
+    SELF_NAMES,
     UNKNOWN,
-    Bare,
-    CannotKnow,
+    BranchLog,
     Changes,
-    Held,
-    Imported,
-    Part,
-    Thing,
+    DerivedValue,
+    ImportedName,
+    OpaqueObject,
+    UnassignedName,
     Unknown,
-    Unsure,
-    Ways,
+    UnknownValueError,
+    UnsureValue,
+    VariableValue,
 )
 
 
@@ -117,16 +117,16 @@ class OtherNode:
     given: tuple[str, ...] = ()
 
 
-_NOTHING = Bare("")
+_EMPTY_NAME = UnassignedName("")
 """What a variable holds that is none."""
-_DATA = OF_DATA | CHANGING
-_ANY_NAMED = frozenset({"format", "update", "setdefault", "dict", "text", "json"})
+_ALL_DATA_METHODS = DATA_METHODS | MUTATING_METHODS
+_KEYWORD_METHODS = frozenset({"format", "update", "setdefault", "dict", "text", "json"})
 """Methods of data that take arguments of any name."""
-LARGEST = 1_000_000
+MAX_VALUES = 1_000_000
 """Values that variables may put into arguments, all together: a list of a list can double at each line."""
 
 
-class Named(NamedTuple):
+class NamedArgument(NamedTuple):
     """An argument: its name, the node of its value, and where it stands."""
 
     key: str
@@ -165,7 +165,7 @@ class Machine:
         self.held: MutableMapping[str, Value | Unknown] = self.own
         if before:  # a copy of it for each piece of a text would take quadratic time
             self.held = ChainMap(self.own, before)  # type: ignore[arg-type]
-        self.ways = Ways()
+        self.ways = BranchLog()
         self.changes = Changes(self.held, self.ways, text)
         self.calls: list[RawCall] = []
         self.notes: list[Diagnostic] = []
@@ -179,7 +179,7 @@ class Machine:
         self.quiet = False
         self.bare: set[str] = set()
         self.also: set[str] = set()
-        self.run: Callable[[CallNode], Value | Unknown | None] = _not_followed
+        self.run: Callable[[CallNode], Value | Unknown | None] = _follow_nothing
 
     def finish(self) -> RawPlan:
         """The calls that were found.
@@ -193,7 +193,7 @@ class Machine:
             raise error
         return RawPlan(tuple(self.calls), None, tuple(self.notes))
 
-    def settled(self) -> Mapping[str, Held]:
+    def settled(self) -> Mapping[str, VariableValue]:
         """What the program's own variables hold after it, for the text that follows."""
         self.changes.settle(self.own)
         return self.own
@@ -213,27 +213,27 @@ class Machine:
             stored = self.now(stored)
         steps = keys or range(len(targets))
         for step, name in zip(steps, targets, strict=True):
-            self.bind(name, _step(stored, step))
-        if isinstance(stored, RawRef) and self.calls and stored.name == _made(len(self.calls) - 1):
+            self.bind(name, _follow_step(stored, step))
+        if isinstance(stored, RawRef) and self.calls and stored.name == _result_name(len(self.calls) - 1):
             self.calls[-1] = replace(self.calls[-1], returns=tuple(targets))
 
-    def bind(self, name: str, value: Held) -> None:
+    def bind(self, name: str, value: VariableValue) -> None:
         """Give a variable what it holds from here on."""
         self.ways.put(self.held, name, value)
 
-    def hold(self, value: Any) -> Held:
+    def hold(self, value: Any) -> VariableValue:
         """What a variable holds that is given a value; a name that nothing assigns may be a tool's."""
         if type(value) is NameNode and value.name not in self.defined:
             stored = self.held.get(value.name)
-            if value.name not in self.held or (type(stored) is Bare and not value.path):
-                return stored or Bare(value.text)
+            if value.name not in self.held or (type(stored) is UnassignedName and not value.path):
+                return stored or UnassignedName(value.text)
         return self.loose(value)
 
-    def now(self, value: Held) -> Held:
+    def now(self, value: VariableValue) -> VariableValue:
         """What is held, as the changes leave it."""
         try:
             return value if isinstance(value, Unknown) else self.changes.current(value, self.spend)
-        except CannotKnow as error:
+        except UnknownValueError as error:
             return error.holds
 
     def spend(self, count: int) -> None:
@@ -243,7 +243,7 @@ class Machine:
             LimitError: there are too many.
         """
         self.spent += count
-        if self.spent > LARGEST:
+        if self.spent > MAX_VALUES:
             raise LimitError("the program's values grow too large", text=self.text)
 
     def statement(self, value: Any) -> None:
@@ -252,7 +252,7 @@ class Machine:
             for item in value:
                 self.statement(item)
         elif isinstance(value, OtherNode):
-            sure = any(keyed(item) for item in value.inside)
+            sure = any(has_keyword_arguments(item) for item in value.inside)
             if sure or self.is_program:  # else it may be prose
                 before = len(self.calls)
                 self.loose(value)
@@ -270,11 +270,11 @@ class Machine:
         """A value where nothing depends on it yet; calls inside are recorded, the rest may be unknown."""
         try:
             return self.value(value)
-        except CannotKnow as error:
-            values = [self.loose(node) for node in _nodes(value)]
+        except UnknownValueError as error:
+            values = [self.loose(node) for node in _inner_nodes(value)]
             if type(value) is OtherNode and value.method:
                 self.touch(values[0], value.method, value.given, value.text, value.at)
-            return Part(values) if values and error.holds is UNKNOWN else error.holds
+            return DerivedValue(values) if values and error.holds is UNKNOWN else error.holds
 
     # ------------------------------------------------------------ values
     def value(self, node: Any) -> Value:  # noqa: PLR0911 - one branch a kind of node
@@ -297,14 +297,16 @@ class Machine:
         if kind is FieldNode:
             base = self.call(node.base)
             if not isinstance(base, RawRef):
-                raise CannotKnow(f"the program computes {node.base.name!r}", node.base.span[0])
-            return _step_all(base, node.path)
+                raise UnknownValueError(f"the program computes {node.base.name!r}", node.base.span[0])
+            return _follow_path(base, node.path)
         if kind is TextNode:
             return self.template(node)
         if kind is OtherNode:
             if node.pure and not any(self.knows(item) for item in node.inside):
                 return RawComputed(node.text)
-            raise CannotKnow(node.reason, node.at, OWN_CODE if node.reason == "a lambda" else UNKNOWN)
+            raise UnknownValueError(
+                node.reason, node.at, OWN_FUNCTION if node.reason == "a lambda" else UNKNOWN
+            )
         return node
 
     def knows(self, node: Any) -> bool:
@@ -313,31 +315,31 @@ class Machine:
             return node.name in self.held or node.name in self.defined
         if isinstance(node, (CallNode, FieldNode)):
             return True
-        return any(self.knows(item) for item in _nodes(node))
+        return any(self.knows(item) for item in _inner_nodes(node))
 
     def name(self, node: NameNode) -> Value:
         """A variable's value, or the name as a text where nothing defines it."""
         if node.name in self.held:
             stored = self.held[node.name]
-            if isinstance(stored, Bare):
+            if isinstance(stored, UnassignedName):
                 self.tell_bare(stored.text, node.span)
                 return stored.text + node.text[len(node.name) :]
             if node.path and not isinstance(stored, Unknown):
                 stored = self.changes.inside(stored, node.path)
             if isinstance(stored, Unknown):
-                if isinstance(stored, Unsure):
+                if isinstance(stored, UnsureValue):
                     raise self.changes.cannot_know(stored)
-                how = "imported" if isinstance(stored, Imported) else "computed"
-                raise CannotKnow(f"{node.text!r} is {how} by the program", node.span[0], stored)
+                how = "imported" if isinstance(stored, ImportedName) else "computed"
+                raise UnknownValueError(f"{node.text!r} is {how} by the program", node.span[0], stored)
             if isinstance(stored, (list, dict)):
-                self.spent += _weight(stored, LARGEST - self.spent)
-                if self.spent > LARGEST:
+                self.spent += _count_values(stored, MAX_VALUES - self.spent)
+                if self.spent > MAX_VALUES:
                     raise LimitError(
                         "the program's values grow too large", text=self.text, offset=node.span[0]
                     )
             return stored
         if node.name in self.defined:
-            raise CannotKnow(f"{node.text!r} is defined by the program", node.span[0], OWN_CODE)
+            raise UnknownValueError(f"{node.text!r} is defined by the program", node.span[0], OWN_FUNCTION)
         self.tell_bare(node.text, node.span)
         return node.text
 
@@ -345,7 +347,7 @@ class Machine:
         """Say of a name in a tool's argument that nothing assigns it."""
         if self.inside and not self.quiet and text not in self.bare:
             self.bare.add(text)
-            message = f"nothing assigns the name {shortened(text, 60)!r}; it stands as a text"
+            message = f"nothing assigns the name {shorten(text, 60)!r}; it stands as a text"
             severity = "warning" if self.is_program else "info"
             self.notes.append(Diagnostic("value.name", message, severity, None, None, span))
 
@@ -367,7 +369,8 @@ class Machine:
         for node_part in node.parts:
             item = self.part(node_part)
             if isinstance(item, RawComputed) or (
-                isinstance(node_part, NameNode) and isinstance(self.held.get(node_part.name, _NOTHING), Bare)
+                isinstance(node_part, NameNode)
+                and isinstance(self.held.get(node_part.name, _EMPTY_NAME), UnassignedName)
             ):
                 is_exact = False  # its source stands where its value should
             if isinstance(item, RawTemplate):
@@ -377,7 +380,7 @@ class Machine:
             elif isinstance(item, (str, RawRef)):
                 pieces.append(item)
             else:
-                raise CannotKnow("a value is made into text by the program", node.span[0])
+                raise UnknownValueError("a value is made into text by the program", node.span[0])
         merged: list[Any] = []
         for item in pieces:
             if item == "":
@@ -397,9 +400,9 @@ class Machine:
     def is_tool(self, node: CallNode) -> bool:
         """Whether a call is of a tool: not of the program's own functions, variables and libraries."""
         root = node.name.split(".", 1)[0]
-        if type(self.held.get(root)) is Imported:  # but classes of modules that are no tools
+        if type(self.held.get(root)) is ImportedName:  # but classes of modules that are no tools
             return not node.name.rsplit(".", 1)[-1][:1].isupper()
-        if node.name in self.defined or root in self.defined or root in OWN:
+        if node.name in self.defined or root in self.defined or root in SELF_NAMES:
             return False
         if root in (self.own if root == node.name else self.held):  # a tool may be called as a line before
             return False  # named its result
@@ -420,14 +423,14 @@ class Machine:
         if node.done is None:
             root, dot, suffix = node.name.partition(".")
             stored = self.held.get(root)
-            if type(stored) is Bare:  # a tool under another name
+            if type(stored) is UnassignedName:  # a tool under another name
                 node.name = f"{stored.text}{dot}{suffix}"
             try:
                 node.done = (self.make(node),)
-            except CannotKnow as error:
+            except UnknownValueError as error:
                 node.done = error
-        if isinstance(node.done, CannotKnow):
-            raise CannotKnow(node.done.reason, node.done.at, node.done.holds)
+        if isinstance(node.done, UnknownValueError):
+            raise UnknownValueError(node.done.reason, node.done.at, node.done.holds)
         return node.done[0]
 
     def make(self, node: CallNode) -> Value:
@@ -437,7 +440,7 @@ class Machine:
             CannotKnow: it is no tool's call, so its value cannot be known.
             LimitError: it is one call too many.
         """
-        if node.name in SHOWING or not self.is_tool(node):
+        if node.name in DISPLAY_FUNCTIONS or not self.is_tool(node):
             return self.own_call(node)
         name = self.known_as(node.name)
         if node.quoted:
@@ -449,9 +452,9 @@ class Machine:
                 content = self.value(value)
                 if self.changes.any:
                     content = self.changes.current(content, self.spend)
-            except CannotKnow as error:
+            except UnknownValueError as error:
                 content = self.text[span[0] : span[1]]
-                for inner in _nodes(value):
+                for inner in _inner_nodes(value):
                     self.loose(inner)
                 if not self.control:
                     self.fail(
@@ -465,8 +468,8 @@ class Machine:
             spans.append(span)
         self.inside -= 1
         if len(self.calls) >= self.most:
-            raise refuse_calls(self.limits, self.text)
-        result_name = _made(len(self.calls))
+            raise too_many_calls_error(self.limits, self.text)
+        result_name = _result_name(len(self.calls))
         for code, message, span in self.control[-1:]:
             if not any(note.span == span and note.code == code for note in self.notes):
                 self.notes.append(Diagnostic(code, message, "warning", len(self.calls), None, span))
@@ -488,53 +491,63 @@ class Machine:
             positional = [self.hold(value) for key, value, _ in node.arguments if key is None]
             named = {key: self.hold(value) for key, value, _ in node.arguments if key is not None}
             holds = self.pass_over(node, positional, named)
-            raise CannotKnow(f"the program computes {node.name!r}", node.span[0], holds)
+            raise UnknownValueError(f"the program computes {node.name!r}", node.span[0], holds)
         if not isinstance(returned, Unknown):
             return returned
-        raise CannotKnow(f"the program computes {node.name!r}", node.span[0])
+        raise UnknownValueError(f"the program computes {node.name!r}", node.span[0])
 
-    def pass_over(self, node: CallNode, positional: list[Held], named: Mapping[str, Held]) -> Unknown:
+    def pass_over(
+        self, node: CallNode, positional: list[VariableValue], named: Mapping[str, VariableValue]
+    ) -> Unknown:
         """What a call gives that is not followed; it is refused where it may be a tool's, or make one."""
         root, dot, suffix = node.name.partition(".")
         last = suffix.rpartition(".")[2] or root
-        if node.name in SHOWING or root in OWN:
+        if node.name in DISPLAY_FUNCTIONS or root in SELF_NAMES:
             return UNKNOWN
-        if last in CALLING and (not dot or root in self.defined or root in self.held):
+        if last in HIGHER_ORDER_FUNCTIONS and (not dot or root in self.defined or root in self.held):
             for value in (*positional, *named.values()):
-                if type(value) is Bare and value.text.split(".")[0] not in BUILTINS:
+                if type(value) is UnassignedName and value.text.split(".")[0] not in BUILTINS:
                     self.drop(f"{node.name!r} calls {value.text!r}", node.span[0], surely=True)
-        if (node.name in CHANGING_FIRST or last in CHANGING_FIRST) and positional and root not in self.own:
+        if (
+            (node.name in MUTATING_FUNCTIONS or last in MUTATING_FUNCTIONS)
+            and positional
+            and root not in self.own
+        ):
             self.changes.change(positional[0], f"{node.name!r} changes it", node.span[0], self.spend)
         if node.name in self.defined or root in self.defined:
-            return Part((*positional, *named.values()))
+            return DerivedValue((*positional, *named.values()))
         stored = self.held.get(root)
-        if type(stored) is Imported:
-            return Thing()
+        if type(stored) is ImportedName:
+            return OpaqueObject()
         if not dot:
-            if root in self.own and stored is not OWN_CODE:
+            if root in self.own and stored is not OWN_FUNCTION:
                 self.drop(f"{root!r} is called, which the program assigned", node.span[0], surely=bool(named))
-            return Part(positional) if node.name in HANDING else UNKNOWN
+            return DerivedValue(positional) if node.name in PASS_THROUGH_FUNCTIONS else UNKNOWN
         simple = isinstance(stored, (list, dict)) and last == suffix and not self.control
         if simple and self.changes.follow(stored, last, positional, named):
             return UNKNOWN
         base = self.changes.inside(stored, tuple(suffix.split(".")[:-1]))
         self.touch(base, last, tuple(named), node.name, node.span[0])
-        return UNKNOWN if last == "copy" else Part((base,))
+        return UNKNOWN if last == "copy" else DerivedValue((base,))
 
-    def touch(self, base: Held, method: str, argument_names: Iterable[str], source: str, offset: int) -> None:
+    def touch(
+        self, base: VariableValue, method: str, argument_names: Iterable[str], source: str, offset: int
+    ) -> None:
         """Look at a call of a method on what is held: it changes it, only looks at it, or may be a tool's."""
-        of: Held = base
-        while isinstance(of, Thing) and of.of is not None:
+        of: VariableValue = base
+        while isinstance(of, OpaqueObject) and of.of is not None:
             of = of.of
-        if method in CHANGING:
-            self.changes.change(base, f"{shortened(source, 60)!r} changes it", offset, self.spend)
+        if method in MUTATING_METHODS:
+            self.changes.change(base, f"{shorten(source, 60)!r} changes it", offset, self.spend)
         if isinstance(of, RawRef):
-            data = method in _ANY_NAMED or (method in _DATA and all(key in OPTIONS for key in argument_names))
+            data = method in _KEYWORD_METHODS or (
+                method in _ALL_DATA_METHODS and all(key in METHOD_OPTIONS for key in argument_names)
+            )
         else:
-            data = not isinstance(of, Thing)
+            data = not isinstance(of, OpaqueObject)
         if not data:
-            reason = f"{shortened(source, 60)!r} is called on a value, and may be a tool"
-            self.drop(reason, offset, surely=isinstance(of, Thing))
+            reason = f"{shorten(source, 60)!r} is called on a value, and may be a tool"
+            self.drop(reason, offset, surely=isinstance(of, OpaqueObject))
 
     def drop(self, reason: str, offset: int, *, surely: bool = False) -> None:
         """Remember the first call that would be lost.
@@ -553,27 +566,28 @@ class Machine:
         """A tool's name where it was imported under another."""
         root, dot, suffix = name.partition(".")
         stored = self.held.get(root)
-        return f"{stored.name}{dot}{suffix}" if isinstance(stored, Imported) else name
+        return f"{stored.name}{dot}{suffix}" if isinstance(stored, ImportedName) else name
 
-    def named(self, node: CallNode) -> list[Named]:
+    def named(self, node: CallNode) -> list[NamedArgument]:
         """The arguments with names: positional ones are counted from "0"."""
         if self.mappings and len(node.arguments) == 1 and isinstance(node.arguments[0][1], dict):
             span = node.arguments[0][2]
-            return [Named(key, value, span) for key, value in node.arguments[0][1].items()]
+            return [NamedArgument(key, value, span) for key, value in node.arguments[0][1].items()]
         arguments = []
         position = 0
         for key, value, span in node.arguments:
-            arguments.append(Named(str(position) if key is None else key, value, span))
+            arguments.append(NamedArgument(str(position) if key is None else key, value, span))
             position += key is None
         return arguments
 
 
-class Bound(NamedTuple):
+class PieceVariables(NamedTuple):
     """What the variables of a piece of a text hold after it, for the pieces that follow.
 
     Args:
         piece: The piece's number, of which no other piece of the text has the same.
-        held: Variable → value; a reference is to a call of the piece by :func:`_made`, or of one before.
+        held: Variable → value; a reference is to a call of the piece by :func:`_result_name`, or of one
+            before.
     """
 
     piece: int
@@ -582,7 +596,7 @@ class Bound(NamedTuple):
     def shared(self) -> dict[str, Value | Unknown]:
         """The same as later pieces see it: calls of the piece under names that no other piece's calls have.
 
-        >>> Bound(3, {"x": RawRef("@0", ("city",))}).shared()
+        >>> PieceVariables(3, {"x": RawRef("@0", ("city",))}).shared()
         {'x': RawRef(name='0@3', path=('city',))}
         """
 
@@ -609,7 +623,7 @@ class Bound(NamedTuple):
         }
 
 
-def connected(
+def connect_calls(
     calls: list[RawCall], pieces: Iterable[tuple[int, int]], repeated: Mapping[str, str]
 ) -> list[RawCall]:
     """The calls of several pieces, with references to earlier pieces as those within one.
@@ -620,7 +634,7 @@ def connected(
         repeated: The name of a call of a piece that is left out → the name of the call that it repeats.
 
     >>> one, two = RawCall("f", binds=(("@0", ()),)), RawCall("g", (("y", RawRef("0@7")),))
-    >>> connected([one, two], [(7, 0)], {})[1].arguments
+    >>> connect_calls([one, two], [(7, 0)], {})[1].arguments
     (('y', RawRef(name='@0', path=())),)
     """
     if len(calls) < 2:
@@ -637,15 +651,15 @@ def connected(
             return item
         index = starts[int(piece)] + int(call)
         named.add(index)
-        return RawRef(_made(index), item.path)
+        return RawRef(_result_name(index), item.path)
 
     linked = [
         replace(call, arguments=tuple([(key, map_leaves(leaf, item)) for key, item in call.arguments]))
         for call in calls
     ]
     for index in named:  # a call that a program only repeats may be of a notation that gives it no name
-        if index < len(linked) and all(name != _made(index) for name, _ in linked[index].binds):
-            linked[index] = replace(linked[index], binds=(*linked[index].binds, (_made(index), ())))
+        if index < len(linked) and all(name != _result_name(index) for name, _ in linked[index].binds):
+            linked[index] = replace(linked[index], binds=(*linked[index].binds, (_result_name(index), ())))
     return linked
 
 
@@ -663,15 +677,15 @@ class Variables:
     def take(self, variables: Mapping[str, Value | Unknown], start: int) -> None:
         """Take what the variables of a piece hold whose calls begin at the place `start`."""
         if variables:
-            self.held.update(Bound(start, variables).shared())
+            self.held.update(PieceVariables(start, variables).shared())
             self.starts.append((start, start))
 
     def connected(self, calls: list[RawCall]) -> list[RawCall]:
         """The calls of all pieces with their references."""
-        return connected(calls, self.starts, {}) if self.starts else calls
+        return connect_calls(calls, self.starts, {}) if self.starts else calls
 
 
-def _weight(value: Any, most: int) -> int:
+def _count_values(value: Any, most: int) -> int:
     """How many values a value holds at any depth; counting stops when there are more than `most`."""
     count = 0
     waiting = [value]
@@ -685,11 +699,11 @@ def _weight(value: Any, most: int) -> int:
     return count
 
 
-def _not_followed(node: CallNode) -> None:
+def _follow_nothing(node: CallNode) -> None:
     """No function of the program's own is known."""
 
 
-def _made(position: int) -> str:
+def _result_name(position: int) -> str:
     return f"@{position}"
 
 
@@ -698,7 +712,7 @@ def shift_names(calls: tuple[RawCall, ...], by: int) -> tuple[RawCall, ...]:
 
     def leaf(item: Value) -> Value:
         if isinstance(item, RawRef) and item.name[:1] == "@":
-            return RawRef(_made(int(item.name[1:]) + by), item.path)
+            return RawRef(_result_name(int(item.name[1:]) + by), item.path)
         return item
 
     return tuple(
@@ -706,14 +720,15 @@ def shift_names(calls: tuple[RawCall, ...], by: int) -> tuple[RawCall, ...]:
             call,
             arguments=tuple((key, map_leaves(leaf, item)) for key, item in call.arguments),
             binds=tuple(
-                (_made(int(name[1:]) + by) if name[:1] == "@" else name, path) for name, path in call.binds
+                (_result_name(int(name[1:]) + by) if name[:1] == "@" else name, path)
+                for name, path in call.binds
             ),
         )
         for call in calls
     )
 
 
-def _step(value: Value | Unknown, step: str | int) -> Value | Unknown:
+def _follow_step(value: Value | Unknown, step: str | int) -> Value | Unknown:
     if isinstance(value, RawRef):
         return RawRef(value.name, (*value.path, step))
     if isinstance(value, list) and isinstance(step, int) and step < len(value):
@@ -721,11 +736,11 @@ def _step(value: Value | Unknown, step: str | int) -> Value | Unknown:
     return UNKNOWN
 
 
-def _step_all(value: Value, path: Path) -> Value:
+def _follow_path(value: Value, path: Path) -> Value:
     return RawRef(value.name, value.path + path) if path and isinstance(value, RawRef) else value
 
 
-def _nodes(node: Any) -> list[Any]:
+def _inner_nodes(node: Any) -> list[Any]:
     """The nodes directly inside a node that may hold calls."""
     if isinstance(node, list):
         return node
@@ -738,10 +753,10 @@ def _nodes(node: Any) -> list[Any]:
     return []
 
 
-def keyed(node: Any) -> bool:
+def has_keyword_arguments(node: Any) -> bool:
     """Whether a call with named arguments stands in a node: then it is surely of a tool."""
     if isinstance(node, CallNode):
         return any(key is not None for key, _, _ in node.arguments)
     if isinstance(node, FieldNode):
-        return keyed(node.base)
-    return any(keyed(item) for item in _nodes(node))
+        return has_keyword_arguments(node.base)
+    return any(has_keyword_arguments(item) for item in _inner_nodes(node))

@@ -11,9 +11,16 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import LimitError, bare
-from planner_eval.base.limits import DEFAULT_LIMITS, MAX_DIGITS, Limits, Span, long_integers, refuse_integer
-from planner_eval.base.text import shortened
+from planner_eval.base.errors import LimitError, strip_traceback
+from planner_eval.base.limits import (
+    DEFAULT_LIMITS,
+    MAX_DIGITS,
+    Limits,
+    Span,
+    has_long_integer,
+    long_integer_error,
+)
+from planner_eval.base.text import shorten
 from planner_eval.plan.model import Diagnostic, RawPlan, RawRef
 from planner_eval.reading.dialects.programs.program import (
     CallNode,
@@ -24,51 +31,58 @@ from planner_eval.reading.dialects.programs.program import (
     OtherNode,
     TextNode,
 )
-from planner_eval.reading.dialects.programs.python_data import WORDS, NoData, key_of, signed
+from planner_eval.reading.dialects.programs.python_data import (
+    JSON_LITERALS,
+    NotDataError,
+    object_key,
+    signed_number,
+)
 from planner_eval.reading.dialects.programs.python_long import (
-    LINES,
-    Uncut,
-    data_in,
-    in_parts,
-    may_hold,
-    parsed,
+    LINE_END,
+    UncuttableError,
+    find_long_data,
+    may_hold_kinds,
+    parse_in_parts,
+    parse_quietly,
     walk,
 )
 from planner_eval.reading.dialects.programs.values import (
     BUILTINS,
-    OWN,
-    SHOWING,
+    DISPLAY_FUNCTIONS,
+    SELF_NAMES,
     UNKNOWN,
-    End,
-    Held,
-    Imported,
-    Part,
+    BranchWrites,
+    DerivedValue,
+    ImportedName,
+    OpaqueObject,
     Scope,
-    Thing,
     Unknown,
-    Unsure,
+    UnsureValue,
+    VariableValue,
     is_library,
 )
 
 LONG_CHARS = 20_000
 """Longer text is parsed part by part: ast.parse takes a thousand times the memory of its text."""
-MOST_AGAIN = 200_000
+MAX_REREAD_CHARS = 200_000
 """Characters of functions that are read again: each that calls the one before twice doubles them."""
 _ORDINALS = frozenset({"First", "Second", "Third", "Fourth", "Fifth", "Next", "Then", "Finally", "Lastly"})
-_DEFINING = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom})
+_DEFINITION_NODES = frozenset(
+    {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom}
+)
 
 
-def syntax(text: str) -> ast.Module | SyntaxError | None:
+def parse_syntax(text: str) -> ast.Module | SyntaxError | None:
     """The syntax tree, Python's syntax error, or None where ast.parse cannot say.
 
-    >>> type(syntax("f(a=1)")).__name__, syntax("f(").msg
+    >>> type(parse_syntax("f(a=1)")).__name__, parse_syntax("f(").msg
     ('Module', "'(' was never closed")
     """
     try:
-        return parsed(text) if len(text) <= LONG_CHARS else in_parts(text)
+        return parse_quietly(text) if len(text) <= LONG_CHARS else parse_in_parts(text)
     except SyntaxError as error:
-        return bare(error)
-    except (ValueError, RecursionError, MemoryError, Uncut):
+        return strip_traceback(error)
+    except (ValueError, RecursionError, MemoryError, UncuttableError):
         return None
 
 
@@ -78,13 +92,13 @@ def follow(
     defined: Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     calls_before: int = 0,
-    before: Mapping[str, Held] | None = None,
-    variables: dict[str, Held] | None = None,
+    before: Mapping[str, VariableValue] | None = None,
+    variables: dict[str, VariableValue] | None = None,
 ) -> RawPlan:
     r"""The calls of a program.
 
     Args:
-        tree: From :func:`syntax`.
+        tree: From :func:`parse_syntax`.
         text: The same text.
         defined: Names that are no tools.
         limits: Bounds on calls.
@@ -98,12 +112,12 @@ def follow(
             nests too deeply.
 
     >>> text = "x = f(a=1)\ng(b=x['y'])"
-    >>> follow(syntax(text), text).calls[1].arguments
+    >>> follow(parse_syntax(text), text).calls[1].arguments
     (('b', RawRef(name='@0', path=('y',))),)
     """
     machine = Machine(text, defined, limits=limits, calls_before=calls_before, before=before)
     reader = _Reader(text, machine)
-    if long_integers(text):
+    if has_long_integer(text):
         reader.refuse_long_integers(tree)
     try:
         reader.define(tree.body)
@@ -121,27 +135,27 @@ class _Function(NamedTuple):
     """A function of the program, and the variables around it."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef
-    held: MutableMapping[str, Held]
+    held: MutableMapping[str, VariableValue]
 
 
-class _Given(NamedTuple):
+class _BoundArguments(NamedTuple):
     """Parameters and the nodes of their values, and those that have their defaults."""
 
     values: dict[str, Any]
     defaults: dict[str, ast.expr]
 
 
-class _Running:
+class _FunctionRun:
     """A function that is followed: how many loops and branches are around its call, and what it returns."""
 
     def __init__(self, span: Span, control: int) -> None:
         self.at = span
         self.control = control
-        self.returned: list[Held] = []
+        self.returned: list[VariableValue] = []
         self.told = False
 
 
-class _Names(NamedTuple):
+class _StatementNames(NamedTuple):
     """The variables that a statement reads, and those that it assigns."""
 
     read: frozenset[str]
@@ -154,16 +168,16 @@ class _Reader:
     def __init__(self, text: str, machine: Machine) -> None:
         self.text = text
         self.machine = machine
-        self.starts = [0, *(match.end() for match in LINES.finditer(text))]
+        self.starts = [0, *(match.end() for match in LINE_END.finditer(text))]
         self.ascii = text.isascii()
         self.module = machine.held
         self.functions: dict[str, _Function] = {}
-        self.running: list[_Running] = []
+        self.running: list[_FunctionRun] = []
         self.again = 0
         self.inner: set[str] = set()
         self.unread: dict[Span, ast.AST] = {}
         self.words: dict[str, bool] = {}
-        self.names: dict[ast.stmt, _Names] = {}
+        self.names: dict[ast.stmt, _StatementNames] = {}
 
     # ------------------------------------------------------------ places
     def place(self, line: int, column: int) -> int:
@@ -190,12 +204,12 @@ class _Reader:
         """
         for node in walk(tree):
             if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 10**MAX_DIGITS:
-                raise refuse_integer(self.text, self.span(node)[0])
+                raise long_integer_error(self.text, self.span(node)[0])
 
     # ------------------------------------------------------------ statements
     def define(self, body: list[ast.stmt]) -> None:
         """Note what the program defines and imports; such names are no tools."""
-        if not may_hold(body, _DEFINING):
+        if not may_hold_kinds(body, _DEFINITION_NODES):
             return
         for node in body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -203,11 +217,11 @@ class _Reader:
                 self.machine.is_program = True
                 self.functions[node.name] = _Function(node, self.machine.held)
                 self.machine.run = self.run
-                self.unread[_at(node)] = node
+                self.unread[_node_position(node)] = node
             elif isinstance(node, ast.ClassDef):
                 self.machine.defined.add(node.name)
                 self.machine.is_program = True
-                self.unread[_at(node)] = node
+                self.unread[_node_position(node)] = node
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 self.machine.is_program = True
                 self.imported(node)
@@ -222,7 +236,7 @@ class _Reader:
             if is_library(module) and not getattr(node, "level", 0):
                 self.machine.defined.add(bound_name)
             else:
-                self.machine.bind(bound_name, Imported(name.name if name.asname else bound_name))
+                self.machine.bind(bound_name, ImportedName(name.name if name.asname else bound_name))
 
     def body(self, body: list[ast.stmt]) -> bool:
         """Follow statements in order, up to one after which a function's others are not reached.
@@ -256,7 +270,7 @@ class _Reader:
             if isinstance(node, ast.AugAssign):
                 self.altered(node.target)
                 if isinstance(node.target, ast.Name):
-                    self.machine.bind(node.target.id, Part((self.found(node.target),)))
+                    self.machine.bind(node.target.id, DerivedValue((self.found(node.target),)))
         elif isinstance(node, ast.Return):
             value = None if node.value is None else self.node(node.value)
             if self.running:
@@ -304,7 +318,7 @@ class _Reader:
                 if isinstance(child, ast.expr):
                     self.machine.loose(self.node(child))
 
-    def run(self, call: CallNode) -> Held | None:
+    def run(self, call: CallNode) -> VariableValue | None:
         """Follow the body of a function that the program calls, at each call, and give what it returns.
 
         Returns:
@@ -317,35 +331,36 @@ class _Reader:
         if function is None:
             return None
         node = function.node
-        if any(running.at == _at(node) for running in self.running):
+        if any(running.at == _node_position(node) for running in self.running):
             if not self.running[-1].told:
                 self.running[-1].told = True
-                message = f"{shortened(call.name, 60)!r} calls itself, which repeats its calls"
+                message = f"{shorten(call.name, 60)!r} calls itself, which repeats its calls"
                 self.machine.notes.append(
                     Diagnostic(
                         "code.loop", f"{message}; they are counted once", "warning", None, None, call.span
                     )
                 )
             return None
-        arguments = _bound(node, call)
+        arguments = _bind_arguments(node, call)
         if arguments is None:
             return None
         machine = self.machine
-        if _at(node) not in self.unread:  # its first reading is a part of the program's own length
+        if _node_position(node) not in self.unread:  # its first reading is a part of the program's own length
             start, end = self.span(node)
             self.again += end - start
-            if self.again > MOST_AGAIN:
+            if self.again > MAX_REREAD_CHARS:
                 reason = (
-                    f"functions call one another: more than {MOST_AGAIN:,} characters would be read again"
+                    f"functions call one another: more than {MAX_REREAD_CHARS:,} characters would be "
+                    "read again"
                 )
                 raise LimitError(reason, text=self.text, offset=call.span[0])
         local = {
             name: UNKNOWN if value is UNKNOWN else machine.hold(value)
             for name, value in arguments.values.items()
         }
-        self.unread.pop(_at(node), None)
+        self.unread.pop(_node_position(node), None)
         local |= {name: machine.loose(self.node(value)) for name, value in arguments.defaults.items()}
-        running = _Running(_at(node), len(machine.control))
+        running = _FunctionRun(_node_position(node), len(machine.control))
         own, outer_variables = machine.own, machine.held
         defined, functions = machine.defined, self.functions
         machine.defined, self.functions = set(defined), dict(functions)  # what it defines is its own
@@ -366,14 +381,14 @@ class _Reader:
             call for node in self.unread.values() for call in ast.walk(node) if isinstance(call, ast.Call)
         )
         for call in inside:
-            name = _dotted(call.func)
-            if name and call.keywords and name not in SHOWING and name not in BUILTINS:
+            name = _dotted_name(call.func)
+            if name and call.keywords and name not in DISPLAY_FUNCTIONS and name not in BUILTINS:
                 root = name.split(".")[0]
-                if root not in OWN and root not in self.machine.defined and root not in self.inner:
+                if root not in SELF_NAMES and root not in self.machine.defined and root not in self.inner:
                     tools[name] = None
         if tools:
             message = (
-                f"calls in functions that are not followed were not read: {shortened(', '.join(tools), 60)}"
+                f"calls in functions that are not followed were not read: {shorten(', '.join(tools), 60)}"
             )
             span = self.span(next(iter(self.unread.values())))  # type: ignore[arg-type]
             self.machine.notes.append(Diagnostic("code.function", message, "warning", None, None, span))
@@ -414,7 +429,10 @@ class _Reader:
                 self.altered(node)
 
     def altered(
-        self, target: ast.expr, value: Held = UNKNOWN, template: str = "an assignment to {} changes it"
+        self,
+        target: ast.expr,
+        value: VariableValue = UNKNOWN,
+        template: str = "an assignment to {} changes it",
     ) -> None:
         """Note a change in place of what a name or a way into it holds.
 
@@ -424,7 +442,7 @@ class _Reader:
             template: Says what the change is; ``{}`` stands for the target.
         """
         start, end = self.span(target)
-        reason = template.format(repr(shortened(self.text[start:end], 60)))
+        reason = template.format(repr(shorten(self.text[start:end], 60)))
         if not isinstance(target, (ast.Attribute, ast.Subscript)):
             self.change(target, reason)
             return
@@ -455,11 +473,15 @@ class _Reader:
         position = self.span(base)[0]
         machine = self.machine
         current = self.found(base)
-        if isinstance(current, (RawRef, list, dict, Thing, Part, Unsure)):
+        if isinstance(current, (RawRef, list, dict, OpaqueObject, DerivedValue, UnsureValue)):
             machine.changes.change(current, reason, position, machine.spend)
             return
         around = machine.held.get(root.id)
-        if root.id not in OWN and root.id not in machine.defined and not isinstance(around, Imported):
+        if (
+            root.id not in SELF_NAMES
+            and root.id not in machine.defined
+            and not isinstance(around, ImportedName)
+        ):
             for name in ast.walk(base):
                 if isinstance(name, ast.Name):
                     machine.bind(name.id, UNKNOWN)
@@ -476,7 +498,7 @@ class _Reader:
             step = base.slice.value
         if isinstance(step, (str, int)):
             return self.machine.changes.inside(holder, (step,))
-        return holder if isinstance(holder, (RawRef, Unknown)) else Part((holder,))
+        return holder if isinstance(holder, (RawRef, Unknown)) else DerivedValue((holder,))
 
     def deleted(self, target: ast.expr) -> None:
         """Follow ``del``."""
@@ -489,9 +511,9 @@ class _Reader:
             self.machine.loose(self.node(target))
             self.altered(target, template="'del' takes {} out of it")
 
-    def unsure(self, reason: str, node: ast.expr | ast.stmt) -> Unsure:
+    def unsure(self, reason: str, node: ast.expr | ast.stmt) -> UnsureValue:
         """A value that depends on what stands here."""
-        return Unsure(reason, self.span(node)[0], self.text)
+        return UnsureValue(reason, self.span(node)[0], self.text)
 
     # ------------------------------------------------------------ several ways
     def block(self, body: list[ast.stmt]) -> bool:
@@ -507,7 +529,9 @@ class _Reader:
         else:
             over = machine.loose(self.node(node.iter))
             self.forget(node.target)
-            element: Unknown = Thing(over) if isinstance(over, (RawRef, Thing)) else Part((over,))
+            element: Unknown = (
+                OpaqueObject(over) if isinstance(over, (RawRef, OpaqueObject)) else DerivedValue((over,))
+            )
             for name in ast.walk(node.target):
                 if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                     machine.bind(name.id, element)
@@ -539,7 +563,7 @@ class _Reader:
             if not isinstance(value, Unknown) and not (isinstance(value, RawRef) and value.name in outputs):
                 self.machine.bind(name, self.unsure("depends on how many rounds a loop has", node))
 
-    def names_of(self, statement: ast.stmt) -> _Names:
+    def names_of(self, statement: ast.stmt) -> _StatementNames:
         """What a statement reads and assigns; loops in loops ask again."""
         names = self.names.get(statement)
         if names is None:
@@ -547,7 +571,7 @@ class _Reader:
             nodes = [name for child in own for name in ast.walk(child) if isinstance(name, ast.Name)]
             stored = frozenset(name.id for name in nodes if isinstance(name.ctx, ast.Store))
             read = frozenset(name.id for name in nodes if isinstance(name.ctx, ast.Load))
-            names = _Names(read | stored if isinstance(statement, ast.AugAssign) else read, stored)
+            names = _StatementNames(read | stored if isinstance(statement, ast.AugAssign) else read, stored)
             self.names[statement] = names
         return names
 
@@ -560,7 +584,7 @@ class _Reader:
             return isinstance(iterated, (list, dict)) and bool(iterated)
         if isinstance(node.iter, (ast.List, ast.Tuple)):
             return any(not isinstance(item, ast.Starred) for item in node.iter.elts)
-        if isinstance(node.iter, ast.Call) and _dotted(node.iter.func) == "range":
+        if isinstance(node.iter, ast.Call) and _dotted_name(node.iter.func) == "range":
             bounds = [argument.value for argument in node.iter.args if isinstance(argument, ast.Constant)]
             ends = [bound for bound in bounds if isinstance(bound, int)]
             return len(ends) == len(node.iter.args) in (1, 2) and [0, *ends][-2] < ends[-1]
@@ -608,7 +632,7 @@ class _Reader:
         message = "a branch may pass over the calls in it; they are counted once"
         machine.control.append(("code.branch", message, self.span(node)))
         mark = machine.ways.part()
-        ends: list[End] = []
+        ends: list[BranchWrites] = []
         for i, (body, possible) in enumerate(bodies):
             if isinstance(node, ast.Match) and i < len(node.cases):
                 self.captured(node.cases[i])
@@ -642,7 +666,7 @@ class _Reader:
         routes = machine.ways
         mark = routes.part()
         arrives = self.block(node.body)
-        failed: list[End] = []
+        failed: list[BranchWrites] = []
         start = len(routes.log)
         if node.handlers:
             routes.between(mark, self.unsure("depends on whether a try part fails", node))
@@ -684,25 +708,27 @@ class _Reader:
         """An expression as a node of the machine."""
         if isinstance(value, ast.Constant):
             return self.constant(value)
-        if (data := data_in(value)) is not None:
+        if (data := find_long_data(value)) is not None:
             return DataNode(data)
         if isinstance(value, (ast.List, ast.Tuple)):
             return [self.node(item) for item in value.elts]
         if isinstance(value, ast.Dict) and all(isinstance(key, ast.Constant) for key in value.keys):
-            return {key_of(key): self.node(item) for key, item in zip(value.keys, value.values, strict=True)}
+            return {
+                object_key(key): self.node(item) for key, item in zip(value.keys, value.values, strict=True)
+            }
         if isinstance(value, ast.Await):
             return self.node(value.value)
         if isinstance(value, ast.Call):
             return self.call(value)
-        if isinstance(value, ast.Name) and value.id in WORDS:
-            return WORDS[value.id]
+        if isinstance(value, ast.Name) and value.id in JSON_LITERALS:
+            return JSON_LITERALS[value.id]
         if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
             return self.way(value)
         if isinstance(value, ast.JoinedStr):
             return self.joined(value)
         if isinstance(value, ast.UnaryOp):
-            with suppress(NoData):
-                return signed(value)
+            with suppress(NotDataError):
+                return signed_number(value)
         if isinstance(value, ast.BinOp):
             return self.operation(value)
         return self.named(value) if isinstance(value, ast.NamedExpr) else self.other(value)
@@ -728,7 +754,7 @@ class _Reader:
         """
         span = self.span(value)
         if isinstance(value, ast.Lambda):
-            self.unread[_at(value)] = value
+            self.unread[_node_position(value)] = value
         comprehension = isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
         if comprehension:
             for generator in value.generators:  # type: ignore[attr-defined]
@@ -737,14 +763,16 @@ class _Reader:
                 ("code.loop", "a comprehension repeats the calls in it; they are counted once", span)
             )
         if inside is None:
-            inside = [] if isinstance(value, ast.Lambda) else [self.node(v) for v in _parts(value)]
+            inside = (
+                [] if isinstance(value, ast.Lambda) else [self.node(v) for v in _inner_expressions(value)]
+            )
         if comprehension:
             for item in inside:
                 self.machine.loose(item)
             self.machine.control.pop()
             inside = [NameNode("", (), "", span)]
             self.machine.held[""] = UNKNOWN
-        reason = reason or f"{_KIND.get(type(value), 'an expression')}"
+        reason = reason or f"{_NODE_DESCRIPTIONS.get(type(value), 'an expression')}"
         pure = not isinstance(value, (ast.Lambda, ast.Starred, ast.NamedExpr)) and not comprehension
         return OtherNode(
             reason, self.text[span[0] : span[1]], span, span[0] if offset is None else offset, inside, pure
@@ -795,14 +823,14 @@ class _Reader:
         start, end = self.span(value)
         steps = tuple(reversed(path))
         if isinstance(node, ast.Name):
-            return NameNode(node.id, steps, _dotted(value) or self.text[start:end], (start, end))
+            return NameNode(node.id, steps, _dotted_name(value) or self.text[start:end], (start, end))
         base = self.node(node)
         return FieldNode(base, steps) if isinstance(base, CallNode) else self.other(value, "", None, [base])
 
     def call(self, value: ast.Call) -> Any:
         """A call by its dotted name; gathered calls are a list of calls."""
         quoted = isinstance(value.func, ast.Constant) and isinstance(value.func.value, str)
-        name = value.func.value if quoted else _dotted(value.func)  # type: ignore[attr-defined]
+        name = value.func.value if quoted else _dotted_name(value.func)  # type: ignore[attr-defined]
         if name is None:
             return self.computed(value)
         if name == "asyncio.run" and value.args:
@@ -838,7 +866,7 @@ class _Reader:
         if isinstance(keyword.value, ast.Name) and keyword.value.id in self.machine.held:
             node = NameNode(keyword.value.id, (), keyword.value.id, span)
             mapping = self.machine.now(self.machine.loose(node))
-            if isinstance(mapping, Unsure):
+            if isinstance(mapping, UnsureValue):
                 return [(None, node, span)]
         else:
             mapping = self.node(keyword.value)
@@ -854,11 +882,11 @@ class _Reader:
         ]
 
 
-def _is_data(value: Held) -> bool:
+def _is_data(value: VariableValue) -> bool:
     return value is None or isinstance(value, (str, int, float, list, dict))
 
 
-def _carried_names(body: list[ast.stmt], names_of: Callable[[ast.stmt], _Names]) -> set[str]:
+def _carried_names(body: list[ast.stmt], names_of: Callable[[ast.stmt], _StatementNames]) -> set[str]:
     """The variables of a loop's body whose value after a round depends on what an earlier round left.
 
     Each statement and each assignment is followed once: a body may be as long as hostile text is.
@@ -869,7 +897,7 @@ def _carried_names(body: list[ast.stmt], names_of: Callable[[ast.stmt], _Names])
     """
     carried: set[str] = set()
     """Variables that are read where this round may not have assigned them yet."""
-    users: dict[str, list[_Names]] = {}
+    users: dict[str, list[_StatementNames]] = {}
     stored: set[str] = set()
     assigned: set[str] = set()
     order: list[str] = []
@@ -883,7 +911,7 @@ def _carried_names(body: list[ast.stmt], names_of: Callable[[ast.stmt], _Names])
             stored.update(names.stored)
             for name in names.read if names.stored else ():
                 users.setdefault(name, []).append(names)
-            if isinstance(statement, _SCOPES):
+            if isinstance(statement, _SCOPE_NODES):
                 continue
             is_sure = isinstance(statement, (ast.With, ast.AsyncWith, ast.Try, ast.TryStar))
             for part in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
@@ -903,15 +931,15 @@ def _carried_names(body: list[ast.stmt], names_of: Callable[[ast.stmt], _Names])
     return grown
 
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_SCOPE_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _at(node: ast.stmt | ast.expr) -> Span:
+def _node_position(node: ast.stmt | ast.expr) -> Span:
     """The line and column of a node, which know it again: of long text nodes are made anew."""
     return node.lineno, node.col_offset
 
 
-def _bound(node: ast.FunctionDef | ast.AsyncFunctionDef, call: CallNode) -> _Given | None:
+def _bind_arguments(node: ast.FunctionDef | ast.AsyncFunctionDef, call: CallNode) -> _BoundArguments | None:
     """What a call gives to a function's parameters; None where that is open: stars, decorators."""
     parameters = node.args
     if node.decorator_list or parameters.vararg or parameters.kwarg:
@@ -921,7 +949,10 @@ def _bound(node: ast.FunctionDef | ast.AsyncFunctionDef, call: CallNode) -> _Giv
     values: dict[str, Any] = {}
     free = iter(ordered)
     for key, value, _ in call.arguments:
-        if isinstance(value, OtherNode) and value.reason in ("spread arguments", _KIND[ast.Starred]):
+        if isinstance(value, OtherNode) and value.reason in (
+            "spread arguments",
+            _NODE_DESCRIPTIONS[ast.Starred],
+        ):
             return None
         name = next(free, None) if key is None else key
         if name not in names or name in values:
@@ -936,10 +967,10 @@ def _bound(node: ast.FunctionDef | ast.AsyncFunctionDef, call: CallNode) -> _Giv
     }
     if any(name not in values and name not in defaults for name in names):
         return None
-    return _Given(values, {name: value for name, value in defaults.items() if name not in values})
+    return _BoundArguments(values, {name: value for name, value in defaults.items() if name not in values})
 
 
-_KIND: dict[type, str] = {
+_NODE_DESCRIPTIONS: dict[type, str] = {
     ast.Lambda: "a lambda",
     ast.ListComp: "a comprehension",
     ast.DictComp: "a comprehension",
@@ -953,7 +984,7 @@ _KIND: dict[type, str] = {
 }
 
 
-def _parts(value: ast.expr) -> list[ast.expr]:
+def _inner_expressions(value: ast.expr) -> list[ast.expr]:
     children: list[ast.expr] = []
     for child in ast.iter_child_nodes(value):
         if isinstance(child, ast.expr):
@@ -965,7 +996,7 @@ def _parts(value: ast.expr) -> list[ast.expr]:
     return children
 
 
-def _dotted(node: ast.expr) -> str | None:
+def _dotted_name(node: ast.expr) -> str | None:
     names: list[str] = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)

@@ -15,22 +15,22 @@ from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.grammar import found_at
-from planner_eval.base.json_text import Places, loads
-from planner_eval.base.lazy_regex import later
-from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls, refuse_integer
+from planner_eval.base.grammar import describe_found
+from planner_eval.base.json_text import ObjectSpans, loads
+from planner_eval.base.lazy_regex import lazy_pattern
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls, long_integer_error
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
 from planner_eval.reading.dialects.dialect import Dialect
 from planner_eval.reading.dialects.finding.brackets import extent, tokens
-from planner_eval.reading.dialects.finding.call_limit import refuse_many_first
+from planner_eval.reading.dialects.finding.call_limit import refuse_too_many_leading_calls
 from planner_eval.reading.dialects.notations.json_calls import read_values
 from planner_eval.reading.dialects.programs.program import Machine, Variables, shift_names
-from planner_eval.reading.dialects.programs.python_ast import follow, syntax
+from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
 from planner_eval.reading.dialects.programs.python_long import BrokenPart
 from planner_eval.reading.dialects.programs.values import Unknown
 from planner_eval.reading.dialects.table import Wrapper
 
-WORDS = {
+TERMINAL_DESCRIPTIONS = {
     "TARGETS": "a variable with '='",
     "HEAD": "a call such as 'name('",
     "KEY": "an argument such as name=",
@@ -48,7 +48,7 @@ WORDS = {
     "COLON": "':'",
     "_GAP": "a new line",
 }
-_PROGRAM = later(
+_PROGRAM_LINE = lazy_pattern(
     r"^[ \t]*+(?:def |async def |class |import |from \S++ import |for |while |if |try\s*+:|with |return\b"
     r"|[^\W\d]\w*+\s*+=[^=])",
     re.M,
@@ -60,15 +60,15 @@ def dialect(row: Wrapper) -> Dialect:
     from planner_eval.reading.dialects.programs.python_write import write_list, write_program
 
     if row.shape == "code-block":
-        return _code_block(row)
+        return _code_block_dialect(row)
     if row.shape == "call-texts":
-        return _call_texts(row)
+        return _call_texts_dialect(row)
     write: Callable[[Plan], str]
     if row.shape == "python-list":
         write = lambda plan: write_list(plan, row.name)  # noqa: E731 - one expression, bound to its row
     else:
         write = lambda plan: write_program(plan, row.name)  # noqa: E731
-    return Dialect(row.name, row.title, row.example, read, write, reference=_reference)
+    return Dialect(row.name, row.title, row.example, read, write, reference=_read_by_grammar)
 
 
 def read(text: str, limits: Limits) -> RawPlan:
@@ -82,18 +82,20 @@ def read(text: str, limits: Limits) -> RawPlan:
     """
     raw = read_calls(text, limits)
     if not raw.calls and text.strip().strip("[]()\n ;,"):
-        raise _nothing(text)
+        raise _no_call_error(text)
     return raw
 
 
-def _reference(text: str, limits: Limits) -> RawPlan:
+def _read_by_grammar(text: str, limits: Limits) -> RawPlan:
     raw = read_grammar(text, limits=limits)
     if not raw.calls:
-        raise _nothing(text)
+        raise _no_call_error(text)
     return raw
 
 
-def after(variables: Variables, start: int, *, by_grammar: bool = False) -> Callable[[str, Limits], RawPlan]:
+def block_reader(
+    variables: Variables, start: int, *, by_grammar: bool = False
+) -> Callable[[str, Limits], RawPlan]:
     """A reader of one block of a text that knows the variables of the blocks before it.
 
     Args:
@@ -102,8 +104,8 @@ def after(variables: Variables, start: int, *, by_grammar: bool = False) -> Call
         by_grammar: Read as :func:`read_grammar` does.
 
     >>> variables = Variables()
-    >>> first = after(variables, 0)("t = f(x=1)", Limits())
-    >>> after(variables, 1)("g(y=t)", Limits()).calls[0].arguments
+    >>> first = block_reader(variables, 0)("t = f(x=1)", Limits())
+    >>> block_reader(variables, 1)("g(y=t)", Limits()).calls[0].arguments
     (('y', RawRef(name='0@0', path=())),)
     """
 
@@ -115,13 +117,13 @@ def after(variables: Variables, start: int, *, by_grammar: bool = False) -> Call
             raw = read_calls(text, limits, (), None, variables.held, own_variables)
         variables.take(own_variables, start)
         if by_grammar and not raw.calls:
-            raise _nothing(text)
+            raise _no_call_error(text)
         return raw
 
     return read
 
 
-def _nothing(text: str) -> ParseError:
+def _no_call_error(text: str) -> ParseError:
     start = len(text) - len(text.lstrip())
     return ParseError("the text calls no tool", text=text, offset=start, code="parse.shape")
 
@@ -147,18 +149,18 @@ def read_calls(
     Raises:
         ParseError: it cannot be read, or a tool's argument cannot be known.
     """
-    tree = tree or syntax(text)
+    tree = tree or parse_syntax(text)
     if tree is not None and not isinstance(tree, SyntaxError):
         raw = follow(tree, text, defined, limits, 0, before, own_variables)
     else:
-        refuse_many_first(text, limits)
+        refuse_too_many_leading_calls(text, limits)
         _check_depth(text, limits)
         if isinstance(tree, BrokenPart):
             _refuse_part(text, tree)
         try:
             raw = read_grammar(text, defined, limits, before, own_variables)
         except ParseError as error:
-            if isinstance(tree, SyntaxError) and tree.msg and _PROGRAM.search(text):
+            if isinstance(tree, SyntaxError) and tree.msg and _PROGRAM_LINE.search(text):
                 raise _python_error(tree, text) from None
             raise error from None
     return raw
@@ -173,7 +175,7 @@ def _refuse_part(text: str, broken: BrokenPart) -> None:
     try:
         read_grammar(text[broken.start : broken.end])
     except ParseError as error:
-        if broken.msg and _PROGRAM.search(text):
+        if broken.msg and _PROGRAM_LINE.search(text):
             raise _python_error(broken, text) from None
         raise ParseError(error.reason, text=text, offset=broken.start + (error.offset or 0)) from None
 
@@ -195,7 +197,7 @@ def _check_depth(text: str, limits: Limits) -> None:
 
 def _python_error(error: SyntaxError, text: str) -> ParseError:
     if "integer string conversion" in (error.msg or ""):
-        return refuse_integer(text)
+        return long_integer_error(text)
     lines = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
     line = min(max(error.lineno or 1, 1), len(lines))
     reason = (error.msg or "this is no Python").split("(<")[0].strip()
@@ -218,9 +220,11 @@ def read_grammar(
     from planner_eval.reading.dialects.programs.grammars import PythonTransformer
 
     try:
-        items = grammar.run(grammar.load("python", PythonTransformer), text, WORDS, "pythonic")
+        items = grammar.run(
+            grammar.load("python", PythonTransformer), text, TERMINAL_DESCRIPTIONS, "pythonic"
+        )
     except ParseError as error:
-        raise _explained(error) from None
+        raise _explain_error(error) from None
     machine = Machine(text, defined, limits=limits, before=before)
     for targets, node in items:
         if targets:
@@ -232,7 +236,7 @@ def read_grammar(
     return machine.finish()
 
 
-def _explained(error: ParseError) -> ParseError:
+def _explain_error(error: ParseError) -> ParseError:
     """The grammar's error, said of what follows a tool's name where that is what is wrong."""
     if error.text[error.offset : error.offset + 1] in ("'", '"') and "a quoted value" in error.reason:
         reason = "the quoted value is never closed"
@@ -240,7 +244,7 @@ def _explained(error: ParseError) -> ParseError:
     name = re.compile(r"[^\W\d][\w.\-]*+").match(error.text, error.offset)
     if name and "a call" in error.reason and not error.text.startswith("(", name.end()):
         offset = name.end()
-        reason = f"found {found_at(error.text, offset)} after {name.group()[:40]!r}, expected '('"
+        reason = f"found {describe_found(error.text, offset)} after {name.group()[:40]!r}, expected '('"
         return ParseError(reason, text=error.text, offset=offset, dialect=error.dialect)
     return error
 
@@ -264,10 +268,10 @@ def read_texts(texts: list[str], limits: Limits) -> RawPlan | None:
     return RawPlan(tuple(calls))
 
 
-def _call_texts(row: Wrapper) -> Dialect:
+def _call_texts_dialect(row: Wrapper) -> Dialect:
     from planner_eval.reading.dialects.programs.python_write import write_calls
 
-    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
+    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
         texts = data if isinstance(data, list) else [data]
         raw = read_texts(texts, limits) if texts and all(isinstance(t, str) for t in texts) else None
         if raw is None:
@@ -275,7 +279,7 @@ def _call_texts(row: Wrapper) -> Dialect:
         return raw
 
     def read_text(text: str, limits: Limits) -> RawPlan:
-        tree = syntax(text.strip())
+        tree = parse_syntax(text.strip())
         texts = string_list(tree)
         if texts is not None:
             return read_data(texts, limits, None)
@@ -308,11 +312,11 @@ def string_list(tree: Any) -> list[str] | None:
 
 
 # ---------------------------------------------------------------- Anthropic's code-execution blocks
-def _code_block(row: Wrapper) -> Dialect:
+def _code_block_dialect(row: Wrapper) -> Dialect:
     from planner_eval.reading.dialects.programs.python_write import write_program
 
-    def read_data(data: Any, limits: Limits, locations: Places | None) -> RawPlan:
-        codes = list(_codes(data))
+    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
+        codes = list(_find_codes(data))
         if not codes:
             return read_values([data], limits, locations=locations)
         calls: list[RawCall] = []
@@ -342,12 +346,12 @@ def _code_block(row: Wrapper) -> Dialect:
     return Dialect(row.name, row.title, row.example, read_text, write, read_data)
 
 
-def _codes(data: Any, depth: int = 0) -> Iterable[str]:
+def _find_codes(data: Any, depth: int = 0) -> Iterable[str]:
     if depth > 8:
         return
     if isinstance(data, list):
         for item in data:
-            yield from _codes(item, depth + 1)
+            yield from _find_codes(item, depth + 1)
     elif isinstance(data, dict):
         block_input = data.get("input")
         if (
@@ -357,7 +361,7 @@ def _codes(data: Any, depth: int = 0) -> Iterable[str]:
         ):
             yield block_input["code"]
         elif isinstance(data.get("content"), list):
-            yield from _codes(data["content"], depth + 1)
+            yield from _find_codes(data["content"], depth + 1)
 
 
 __all__ = ["dialect", "read", "read_calls", "read_grammar", "read_texts", "string_list"]

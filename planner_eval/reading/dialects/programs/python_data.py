@@ -10,27 +10,27 @@ import json
 import warnings
 from typing import Any
 
-from planner_eval.base.json_text import nests_past
+from planner_eval.base.json_text import is_nested_too_deep
 from planner_eval.base.limits import Limits
 
-WORDS = {"true": True, "false": False, "null": None}
+JSON_LITERALS = {"true": True, "false": False, "null": None}
 """Words of JSON, which are no variables."""
-_DEPTH = Limits(depth=90)
+_DEPTH_LIMITS = Limits(depth=90)
 """Python's own parser reads few brackets in brackets."""
 
 
-class NoData(Exception):
+class NotDataError(Exception):
     """Something that is no literal of JSON's kind stands there."""
 
 
-def _refuse(word: str) -> None:
-    raise NoData(word)
+def _refuse_constant(word: str) -> None:
+    raise NotDataError(word)
 
 
-_JSON = json.JSONDecoder(parse_constant=_refuse)
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def data_of(text: str, *, pairs: bool) -> Any:
+def parse_literal_items(text: str, *, pairs: bool) -> Any:
     r"""The items of a bracket, as a list or as an object, as Python's reader would have them.
 
     Args:
@@ -40,17 +40,17 @@ def data_of(text: str, *, pairs: bool) -> Any:
     Raises:
         NoData: it is no data, or not surely.
 
-    >>> data_of("1, {'a': None, 'b': -2.5},", pairs=False)
+    >>> parse_literal_items("1, {'a': None, 'b': -2.5},", pairs=False)
     [1, {'a': None, 'b': -2.5}]
-    >>> data_of('"a": [true], 1: "x"', pairs=True)
+    >>> parse_literal_items('"a": [true], 1: "x"', pairs=True)
     {'a': [True], '1': 'x'}
     """
-    if nests_past(text, _DEPTH) or text.strip() == ",":
-        raise NoData
+    if is_nested_too_deep(text, _DEPTH_LIMITS) or text.strip() == ",":
+        raise NotDataError
     if "\\" not in text:
         inside = text.rstrip(" \t\r\n").removesuffix(",")
         try:
-            return _JSON.decode(f"{{{inside}}}" if pairs else f"[{inside}]")
+            return _DECODER.decode(f"{{{inside}}}" if pairs else f"[{inside}]")
         except ValueError:
             pass
     try:
@@ -58,28 +58,30 @@ def data_of(text: str, *, pairs: bool) -> Any:
             warnings.simplefilter("ignore")
             node = ast.parse(f"{{\n{text}\n}}" if pairs else f"[\n{text}\n]", mode="eval").body
     except (ValueError, SyntaxError, RecursionError, MemoryError):
-        raise NoData from None
+        raise NotDataError from None
     if not isinstance(node, ast.Dict if pairs else ast.List):
-        raise NoData
-    return _data(node)
+        raise NotDataError
+    return _literal_data(node)
 
 
-def _data(node: ast.expr) -> Any:
+def _literal_data(node: ast.expr) -> Any:
     if isinstance(node, ast.Constant):
         if node.value is None or isinstance(node.value, (str, int, float)):
             return node.value
     elif isinstance(node, ast.Dict):
-        return {key_of(key): _data(item) for key, item in zip(node.keys, node.values, strict=True)}
+        return {
+            object_key(key): _literal_data(item) for key, item in zip(node.keys, node.values, strict=True)
+        }
     elif isinstance(node, (ast.List, ast.Tuple)):
-        return [_data(item) for item in node.elts]
-    elif isinstance(node, ast.Name) and node.id in WORDS:
-        return WORDS[node.id]
+        return [_literal_data(item) for item in node.elts]
+    elif isinstance(node, ast.Name) and node.id in JSON_LITERALS:
+        return JSON_LITERALS[node.id]
     elif isinstance(node, ast.UnaryOp):
-        return signed(node)
-    raise NoData
+        return signed_number(node)
+    raise NotDataError
 
 
-def signed(node: ast.UnaryOp) -> int | float:
+def signed_number(node: ast.UnaryOp) -> int | float:
     """A number with its sign.
 
     Raises:
@@ -91,17 +93,17 @@ def signed(node: ast.UnaryOp) -> int | float:
             return -number
         if isinstance(node.op, ast.UAdd):
             return number
-    raise NoData
+    raise NotDataError
 
 
-def key_of(node: ast.expr | None) -> str:
+def object_key(node: ast.expr | None) -> str:
     """An object's key, as JSON has it.
 
     Raises:
         NoData: it is no literal.
     """
     if not isinstance(node, ast.Constant):
-        raise NoData
+        raise NotDataError
     if isinstance(node.value, str):
         return node.value
     if node.value is None or isinstance(node.value, bool):

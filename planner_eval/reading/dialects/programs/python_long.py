@@ -16,16 +16,16 @@ from dataclasses import dataclass, field
 from itertools import count, islice, pairwise
 from typing import Any
 
-from planner_eval.base.lazy_regex import later
-from planner_eval.reading.dialects.programs.python_data import NoData, data_of
+from planner_eval.base.lazy_regex import lazy_pattern
+from planner_eval.reading.dialects.programs.python_data import NotDataError, parse_literal_items
 
 # ----------------------------------------------------------------------
 # Where long Python text can be cut: between statements, and between the items of long brackets.
 #
 # Whether it is Python is not asked here: a cut in a wrong place leaves a part that ast.parse refuses.
-PART = 6_000
+PART_CHARS = 6_000
 """Characters of a part: what is parsed at once."""
-_TOKEN = later(
+_TOKEN = lazy_pattern(
     r"""[\[({](?:[^\[\](){}'"#\\\r\n]|'[^'\\\r\n]{0,99}+'(?!')|"[^"\\\r\n]{0,99}+"(?!")){0,99}+[\])}]"""
     r"""|(?P<text>'''(?:[^'\\]++|\\.|'(?!''))*+'''|\"""(?:[^"\\]++|\\.|"(?!""))*+\"""|"""
     r"""'(?:[^'\\\r\n]++|\\\r\n|\\.)*+'|"(?:[^"\\\r\n]++|\\\r\n|\\.)*+")"""
@@ -34,24 +34,24 @@ _TOKEN = later(
     re.S,
 )
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
-_GOES_ON = later(r"(?:else|elif|except|finally)\b")
+_CONTINUATION = lazy_pattern(r"(?:else|elif|except|finally)\b")
 """What begins a line that belongs to the statement before it."""
-_HEADS = later(r"(?:if|for|while|with|try|else|elif|except|finally|def|class|async|match|case)\b")
+_BLOCK_HEAD = lazy_pattern(r"(?:if|for|while|with|try|else|elif|except|finally|def|class|async|match|case)\b")
 """What begins a line on which others may stand inside of it, after a colon."""
 
 
-_DEEP = 300
+_MAX_NESTING = 300
 """Brackets in brackets and blocks in blocks, of which Python reads fewer."""
 UNREAD: Any = object()
 """Of items that nobody has read as data."""
 
 
-class Uncut(Exception):
+class UncuttableError(Exception):
     """A text that these rules do not cut; it may be Python all the same."""
 
 
 @dataclass(slots=True)
-class Long:
+class Outline:
     """The statements of a block, or the items of a bracket, and where they are cut.
 
     Args:
@@ -70,7 +70,7 @@ class Long:
     mark: str
     start: int
     cuts: list[int] = field(default_factory=list)
-    inner: list[Long] = field(default_factory=list)
+    inner: list[Outline] = field(default_factory=list)
     end: int = 0
     pairs: bool = False
     counts: dict[str, int] = field(default_factory=dict)
@@ -97,10 +97,10 @@ class Long:
         return list(pairwise(edges))
 
 
-def cut(text: str) -> tuple[Long, int]:
+def cut(text: str) -> tuple[Outline, int]:
     """The statements of a text, all after what cannot be cut as one part; and a bracket that stays open."""
     cutter, opened = _Cutter(text), 0
-    with suppress(Uncut):
+    with suppress(UncuttableError):
         cutter.read()
         opened = cutter.open[-1].start - 1 if len(cutter.open) > 1 else 0
     outline = cutter.open[0]
@@ -113,7 +113,7 @@ class _Cutter:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.open = [Long("", 0)]
+        self.open = [Outline("", 0)]
         self.line = 0
 
     def read(self) -> None:
@@ -127,17 +127,17 @@ class _Cutter:
             if kind == "between":
                 self.between(match.group(), match.end())
             elif kind == "open":
-                if len(self.open) > _DEEP:
-                    raise Uncut
-                self.open.append(Long(self.bracket(match), match.end()))
+                if len(self.open) > _MAX_NESTING:
+                    raise UncuttableError
+                self.open.append(Outline(self.bracket(match), match.end()))
             elif kind == "close":
                 if self.open[-1].is_block or _CLOSING[self.open[-1].mark[-1]] != match.group():
-                    raise Uncut
+                    raise UncuttableError
                 self.close(match.start())
             elif kind == "indent":
                 self.indent(match["indent"], match.start("indent"))
             elif kind == "stop":
-                raise Uncut
+                raise UncuttableError
         while len(self.open) > 1 and self.open[-1].is_block:
             self.close(len(self.text))
 
@@ -159,13 +159,13 @@ class _Cutter:
         if mark == ":":
             top.pairs = top.pairs or not top.cuts
         elif (mark == "," and not top.is_block and top.mark != "x[") or (
-            mark == ";" and top.is_block and not _HEADS.match(self.text, self.line)
+            mark == ";" and top.is_block and not _BLOCK_HEAD.match(self.text, self.line)
         ):
             self.cut_at(top, position)
 
-    def cut_at(self, top: Long, position: int) -> None:
+    def cut_at(self, top: Outline, position: int) -> None:
         """Begin another part where the one before is long enough."""
-        if position - (top.cuts[-1] if top.cuts else top.start) >= PART:
+        if position - (top.cuts[-1] if top.cuts else top.start) >= PART_CHARS:
             top.cuts.append(position)
 
     def indent(self, indent: str, position: int) -> None:
@@ -176,11 +176,11 @@ class _Cutter:
             self.close(position)
         top = self.open[-1]
         if len(indent) > len(top.mark):
-            self.open.append(Long(indent, position))
+            self.open.append(Outline(indent, position))
         elif indent != top.mark:
-            raise Uncut
+            raise UncuttableError
         elif (
-            not _GOES_ON.match(self.text, position + len(indent))
+            not _CONTINUATION.match(self.text, position + len(indent))
             and self.text[self.line : self.line + 1] != "@"
         ):
             self.cut_at(top, position)
@@ -189,25 +189,25 @@ class _Cutter:
 
 # ----------------------------------------------------------------------
 # Long Python text as a tree whose long lists are made part by part, and dropped once they were looked at.
-_WARNED = later(r"[\\0-9](?:(?<=\\)|[A-Za-z])")
+_WARNING_CAUSE = lazy_pattern(r"[\\0-9](?:(?<=\\)|[A-Za-z])")
 """What Python's parser may warn of, escapes and letters after digits; silence costs more than the parse."""
-LINES = later(r"\r\n|\r|\n")
-_FORMATTED = later(r"[FTft](?:(?<!\w.)[Rr]?|(?<=[Rr].)(?<!\w..))['\"]")
+LINE_END = lazy_pattern(r"\r\n|\r|\n")
+_FORMATTED_STRING = lazy_pattern(r"[FTft](?:(?<!\w.)[Rr]?|(?<=[Rr].)(?<!\w..))['\"]")
 """A text in which quotes of its own kind may stand, from some version of Python on.
 
 A letter to begin with is looked for eight times as quickly as what must not stand before it.
 """
-PARSED = 256_000
+MAX_PARSED_CHARS = 256_000
 """Characters that are parsed at once at most, those in quotes not counted: they are one node."""
-_QUOTED = later(
+_QUOTED_OR_COMMENT = lazy_pattern(
     r"""'''(?:[^'\\]++|\\.|'(?!''))*+(?:''')?|\"""(?:[^"\\]++|\\.|"(?!""))*+(?:\""")?|"""
     r"""'(?:[^'\\\r\n]++|\\.)*+'?|"(?:[^"\\\r\n]++|\\.)*+"?|\#[^\r\n]*+""",
     re.S,
 )
 """Texts, those that nothing closes too, where parsing ends; and comments."""
-_FAR = 100_000
+_MAX_PADDING = 100_000
 """Lines or columns that are not put before a part: at each of many parts they would cost all before it."""
-_FIELDS = ("body", "orelse", "finalbody")
+_BLOCK_FIELDS = ("body", "orelse", "finalbody")
 
 
 class BrokenPart(SyntaxError):
@@ -225,9 +225,9 @@ class BrokenPart(SyntaxError):
         self.end = end
 
 
-def parsed(text: str) -> ast.Module:
+def parse_quietly(text: str) -> ast.Module:
     """What ast.parse makes of a text, without Python's warnings about it."""
-    if not _WARNED.search(text):
+    if not _WARNING_CAUSE.search(text):
         return ast.parse(text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -244,44 +244,49 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     while waiting:
         for child in waiting[-1]:
             yield child
-            waiting.append(ast.iter_child_nodes(child) if data_in(child) is None else iter(()))
+            waiting.append(ast.iter_child_nodes(child) if find_long_data(child) is None else iter(()))
             break
         else:
             waiting.pop()
 
 
-def in_parts(text: str) -> ast.Module:
+def parse_in_parts(text: str) -> ast.Module:
     r"""The tree of a long text; ast.parse's for one that need not, or cannot, be cut.
 
     Raises:
         SyntaxError: as ast.parse.
-        Uncut: more than :data:`PARSED` would have to be parsed at once.
+        Uncut: more than :data:`MAX_PARSED_CHARS` would have to be parsed at once.
 
-    >>> tree = in_parts("f(a=1)\n" * 2000)
+    >>> tree = parse_in_parts("f(a=1)\n" * 2000)
     >>> len(tree.body), tree.body[1999].lineno
     (2000, 2000)
     """
     outline, opened = cut(text)
     if not (outline.cuts or outline.inner or opened):
-        return _at_once(text)
+        return _parse_at_once(text)
     source = _Source(text)
     for start, end in outline.parts():
-        if opened and end == len(text) and end - start > 2 * PART and not _FORMATTED.search(text, start):
+        if (
+            opened
+            and end == len(text)
+            and end - start > 2 * PART_CHARS
+            and not _FORMATTED_STRING.search(text, start)
+        ):
             line, column = source.at(opened)  # ast.parse would read all before it said so
             message = f"'{text[opened]}' was never closed"
             raise BrokenPart(SyntaxError(message, ("<unknown>", line + 1, column + 1, None)), start, end)
         try:
             outline.note("body", source.part(outline, start, end, placed=False).body)
-        except (SyntaxError, Uncut):
+        except (SyntaxError, UncuttableError):
             source.far = len(text)  # an error may tell other lines in words
-            if len(text) > PARSED:
+            if len(text) > MAX_PARSED_CHARS:
                 _refuse_part(source, outline, start, end)
-            source.part(Long("", start), start, len(text))  # what is wrong is wrong there too
-            return _at_once(text)
-    return ast.Module(body=_Made(source, outline), type_ignores=[])
+            source.part(Outline("", start), start, len(text))  # what is wrong is wrong there too
+            return _parse_at_once(text)
+    return ast.Module(body=_LazyNodes(source, outline), type_ignores=[])
 
 
-def data_in(node: ast.AST) -> Any:
+def find_long_data(node: ast.AST) -> Any:
     """What a long list or object is, where it is data and nothing else; else None."""
     if isinstance(node, (ast.List, ast.Tuple)):
         items = node.elts
@@ -289,41 +294,41 @@ def data_in(node: ast.AST) -> Any:
         items = node.values
     else:
         return None
-    return items.data if isinstance(items, _Made) else None
+    return items.data if isinstance(items, _LazyNodes) else None
 
 
-def may_hold(body: list[Any], kinds: frozenset[type]) -> bool:
+def may_hold_kinds(body: list[Any], kinds: frozenset[type]) -> bool:
     """Whether statements, or expressions that are one, may be of some kinds; made parts know of theirs."""
-    return not isinstance(body, _Made) or not body.kinds.isdisjoint(kinds)
+    return not isinstance(body, _LazyNodes) or not body.kinds.isdisjoint(kinds)
 
 
 def are_expressions(body: list[ast.stmt]) -> bool:
     """Whether all statements are expressions."""
-    if isinstance(body, _Made):
+    if isinstance(body, _LazyNodes):
         return all(kind is ast.Expr or issubclass(kind, ast.expr) for kind in body.kinds)
     return all(isinstance(node, ast.Expr) for node in body)
 
 
-def _refuse_part(source: _Source, long: Long, start: int, end: int) -> None:
+def _refuse_part(source: _Source, long: Outline, start: int, end: int) -> None:
     try:
         source.part(long, start, end)
-    except Uncut:
+    except UncuttableError:
         raise BrokenPart(SyntaxError(), start, end) from None
     except SyntaxError as error:
         raise BrokenPart(error, start, end) from None
 
 
-def _at_once(text: str) -> ast.Module:
+def _parse_at_once(text: str) -> ast.Module:
     if _is_large(text):
-        raise Uncut
-    return parsed(text)
+        raise UncuttableError
+    return parse_quietly(text)
 
 
 def _is_large(text: str) -> bool:
     """Whether a text may have too large a tree; what a text in quotes formats is a tree too."""
-    if len(text) <= PARSED:
+    if len(text) <= MAX_PARSED_CHARS:
         return False
-    return bool(_FORMATTED.search(text)) or len(_QUOTED.sub("", text)) > PARSED
+    return bool(_FORMATTED_STRING.search(text)) or len(_QUOTED_OR_COMMENT.sub("", text)) > MAX_PARSED_CHARS
 
 
 class _Source:
@@ -331,8 +336,8 @@ class _Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.far = _FAR
-        self.starts = [0, *(match.end() for match in LINES.finditer(text))]
+        self.far = _MAX_PADDING
+        self.starts = [0, *(match.end() for match in LINE_END.finditer(text))]
         used_numbers = set(re.findall(r"_cut(\d++)", text))
         self.name = next(f"_cut{number}" for number in count() if str(number) not in used_numbers)
 
@@ -341,7 +346,7 @@ class _Source:
         line = bisect_right(self.starts, offset) - 1
         return line, len(self.text[self.starts[line] : offset].encode("utf-8", "surrogatepass"))
 
-    def part(self, long: Long, start: int, end: int, *, placed: bool = True) -> ast.Module:
+    def part(self, long: Outline, start: int, end: int, *, placed: bool = True) -> ast.Module:
         """The tree of a part, alone where it stands in the text.
 
         Args:
@@ -360,8 +365,10 @@ class _Source:
         line, column = line - down, column - right
         inner = [piece for piece in long.inner if start <= piece.start < end]
         text = self.shortened(start, end, inner)
-        if end - start - sum(piece.end - piece.start for piece in inner) > PARSED and _is_large(text):
-            raise Uncut
+        if end - start - sum(piece.end - piece.start for piece in inner) > MAX_PARSED_CHARS and _is_large(
+            text
+        ):
+            raise UncuttableError
         if long.is_block:
             head = "if 1:" if long.mark else ""
             lead = "\n" * line
@@ -369,22 +376,24 @@ class _Source:
                 lead += f"{long.mark}0;".ljust(column)
             elif column:
                 lead = lead[:-1] + f"{long.mark}(0\n{');'.ljust(column)}"
-            tree = parsed(f"{head}{lead}{text}")
+            tree = parse_quietly(f"{head}{lead}{text}")
             body = tree.body[0].body if head else tree.body  # type: ignore[attr-defined]
             if head and len(tree.body) > 1:
-                raise Uncut
+                raise UncuttableError
             tree.body = body[1:] if column else body
         else:
             head = "{" if long.mark == "{" and long.pairs else "_(" if long.mark == "f(" else "["
             lead = "\n" * line + " " * column if line else " " * (column - len(head))
-            tree = parsed(f"{head}{lead}{text}\n{'}' if head == '{' else ')' if head == '_(' else ']'}")
+            tree = parse_quietly(
+                f"{head}{lead}{text}\n{'}' if head == '{' else ')' if head == '_(' else ']'}"
+            )
         if placed and (down or right):
             _move(tree, line + 1, down, right)
         if inner:
             self.attach(tree, inner)
         return tree
 
-    def shortened(self, start: int, end: int, inner: list[Long]) -> str:
+    def shortened(self, start: int, end: int, inner: list[Outline]) -> str:
         """The text of a part with a name in the place of each that is cut inside of it."""
         texts, position = [], start
         for number, piece in enumerate(inner):
@@ -392,15 +401,15 @@ class _Source:
             name = f"{self.name}_{number}_"
             if piece.is_block:  # the statement around it ends where its last one does
                 stop = self.stop(piece)
-                put = _until(f"{piece.mark}({name}", first, (stop[0], stop[1] - 1)) + ")"
+                put = _pad_until(f"{piece.mark}({name}", first, (stop[0], stop[1] - 1)) + ")"
                 put += "\n" * max(last[0] - stop[0], 1)
             else:
-                put = _until(f"{'**' if piece.mark == '{' and piece.pairs else '*'}{name},", first, last)
+                put = _pad_until(f"{'**' if piece.mark == '{' and piece.pairs else '*'}{name},", first, last)
             texts += [self.text[position : piece.start], put]
             position = piece.end
         return "".join([*texts, self.text[position:end]])
 
-    def stop(self, long: Long) -> tuple[int, int]:
+    def stop(self, long: Outline) -> tuple[int, int]:
         """Where the last statement of a block ends, as :meth:`at` says it."""
         if long.stop is None:
             bodies = (self.part(long, *bounds).body for bounds in reversed(long.parts()))
@@ -410,7 +419,7 @@ class _Source:
             long.stop = node.end_lineno - 1, node.end_col_offset
         return long.stop
 
-    def attach(self, tree: ast.Module, inner: list[Long]) -> None:
+    def attach(self, tree: ast.Module, inner: list[Outline]) -> None:
         """Put what is made part by part in the places of the names.
 
         Raises:
@@ -419,27 +428,30 @@ class _Source:
         named = {f"{self.name}_{number}_": piece for number, piece in enumerate(inner)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                starred = _starred(node.args)
+                starred = _starred_name(node.args)
                 if starred in named and len(node.args) == 1 and not node.keywords:
                     long = named.pop(starred)
-                    node.args, node.keywords = _Made(self, long, "args"), _Made(self, long, "keywords")
+                    node.args, node.keywords = (
+                        _LazyNodes(self, long, "args"),
+                        _LazyNodes(self, long, "keywords"),
+                    )
             elif isinstance(node, ast.Dict):
                 value = node.values[0] if len(node.values) == 1 else None
                 if isinstance(value, ast.Name) and node.keys == [None] and value.id in named:
                     long = named.pop(value.id)
-                    node.keys, node.values = _Made(self, long, "keys"), _Made(self, long, "values")
+                    node.keys, node.values = _LazyNodes(self, long, "keys"), _LazyNodes(self, long, "values")
             elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-                starred = _starred(node.elts)
+                starred = _starred_name(node.elts)
                 stored = isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
                 if starred in named and len(node.elts) == 1 and not stored:
-                    node.elts = _Made(self, named.pop(starred), "elts")
+                    node.elts = _LazyNodes(self, named.pop(starred), "elts")
             else:
-                for key in _FIELDS:
-                    name = _alone(getattr(node, key, None))
+                for key in _BLOCK_FIELDS:
+                    name = _only_name(getattr(node, key, None))
                     if name in named:
-                        setattr(node, key, _Made(self, named.pop(name)))
+                        setattr(node, key, _LazyNodes(self, named.pop(name)))
         if named:
-            raise Uncut
+            raise UncuttableError
 
 
 def _move(tree: ast.AST, first: int, down: int, right: int) -> None:
@@ -462,25 +474,25 @@ def _move(tree: ast.AST, first: int, down: int, right: int) -> None:
                 waiting.append(value)
 
 
-def _until(text: str, start: tuple[int, int], end: tuple[int, int]) -> str:
+def _pad_until(text: str, start: tuple[int, int], end: tuple[int, int]) -> str:
     """A text that begins at a line and column, with white space up to others."""
     lines = end[0] - start[0]
     return text + "\n" * lines + " " * end[1] if lines else text.ljust(end[1] - start[1])
 
 
-def _alone(body: Any) -> str:
+def _only_name(body: Any) -> str:
     """The name that is all that a block says."""
     first = body[0] if isinstance(body, list) and len(body) == 1 else None
     return first.value.id if isinstance(first, ast.Expr) and isinstance(first.value, ast.Name) else ""
 
 
-def _starred(items: list[ast.expr]) -> str:
+def _starred_name(items: list[ast.expr]) -> str:
     """The name that the first of some items spreads."""
     first = items[0] if items else None
     return first.value.id if isinstance(first, ast.Starred) and isinstance(first.value, ast.Name) else ""
 
 
-class _Made(list[Any]):
+class _LazyNodes(list[Any]):
     """Nodes that are made anew whenever they are looked at; a list, for in trees nothing else holds nodes.
 
     Raises:
@@ -488,7 +500,7 @@ class _Made(list[Any]):
         Uncut: as :meth:`_Source.part`.
     """
 
-    def __init__(self, source: _Source, long: Long, key: str = "body") -> None:
+    def __init__(self, source: _Source, long: Outline, key: str = "body") -> None:
         super().__init__()
         self._source = source
         self._long = long
@@ -513,7 +525,7 @@ class _Made(list[Any]):
             value = statement.value if isinstance(statement, ast.Expr) else None
             items = getattr(value, self._key, None)
             if items is None:
-                raise Uncut
+                raise UncuttableError
             yield from items
 
     @property
@@ -528,11 +540,11 @@ class _Made(list[Any]):
         data: Any = {} if pairs else []
         try:
             for start, end in self._long.parts():
-                if end - start > PARSED:
+                if end - start > MAX_PARSED_CHARS:
                     return None
-                piece = data_of(self._source.text[start:end], pairs=pairs)
+                piece = parse_literal_items(self._source.text[start:end], pairs=pairs)
                 data.update(piece) if pairs else data.extend(piece)
-        except NoData:
+        except NotDataError:
             return None
         return data
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from planner_eval.base.errors import WriteError
 from planner_eval.plan.model import Call, Path, Plan, Ref, Unresolved, Value
 from planner_eval.plan.values import fold
-from planner_eval.reading.dialects.dialect import AFTER
-from planner_eval.reading.dialects.programs.values import BUILTINS, SHOWING
-from planner_eval.reading.dialects.references import refuse_rest
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
+from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS
+from planner_eval.reading.dialects.references import refuse_unwritable
 
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _WORDS = {"true", "false", "null", "await"}
@@ -26,7 +26,7 @@ def write_program(plan: Plan, dialect: str) -> str:
     Raises:
         WriteError: a name that is no Python name, or a reference that no earlier line gives.
     """
-    refuse_rest(plan)
+    refuse_unwritable(plan)
     roots = {call.name.split(".")[0] for call in plan.calls}
     names: list[str] = []
     for i in range(len(plan.calls)):
@@ -43,7 +43,7 @@ def write_program(plan: Plan, dialect: str) -> str:
                 raise WriteError(
                     f"call {i + 1} refers to the later call {ref.call + 1}, which {dialect!r} cannot say"
                 )
-            return names[ref.call] + _way(ref.path)
+            return names[ref.call] + _format_path(ref.path)
 
         text = call_text(call, reference, dialect)
         lines.append(f"{names[i]} = {text}" if i in used else text)
@@ -61,7 +61,7 @@ def write_calls(plan: Plan, dialect: str) -> list[str]:
     Raises:
         WriteError: a result is used twice (nested it would be two calls), or the order cannot be kept.
     """
-    refuse_rest(plan)
+    refuse_unwritable(plan)
     users = Counter(edge.producer for edge in plan.edges)
     twice = next((producer for producer, count in sorted(users.items()) if count > 1), None)
     if twice is not None:
@@ -73,7 +73,7 @@ def write_calls(plan: Plan, dialect: str) -> list[str]:
     def reference(ref: Ref) -> str:
         if ref.call in running:
             raise WriteError("calls that depend on one another in a circle cannot be nested")
-        return text(ref.call) + _way(ref.path)
+        return text(ref.call) + _format_path(ref.path)
 
     running: set[int] = set()
 
@@ -92,7 +92,7 @@ def write_calls(plan: Plan, dialect: str) -> list[str]:
         raise WriteError("the plan is too deep to be nested; use 'code'") from None
 
 
-def _way(path: Path) -> str:
+def _format_path(path: Path) -> str:
     return "".join(f"[{json.dumps(step) if isinstance(step, str) else step}]" for step in path)
 
 
@@ -100,28 +100,32 @@ def call_text(call: Call, reference: Callable[[Ref], str], dialect: str) -> str:
     """One call as Python source; `reference` writes what refers to other calls."""
     if (
         not _NAME.fullmatch(call.name)
-        or call.name in SHOWING
+        or call.name in DISPLAY_FUNCTIONS
         or set(call.name.split(".")) & set(keyword.kwlist)
     ):
         raise WriteError(f"call {call.id}: {call.name!r} is no name of Python, which {dialect!r} needs")
     arguments: list[str] = []
     position = 0
     for name, value in call.arguments:
-        text = written(value, reference)
+        text = format_value(value, reference)
         if name == str(position) and position == len(arguments):
             position += 1
             arguments.append(text)
         elif re.fullmatch(r"[^\W\d]\w*", name) and not keyword.iskeyword(name):
             arguments.append(f"{name}={text}")
         else:
-            what = "a dependency without an argument" if name == AFTER else f"the argument {name!r}"
+            what = (
+                "a dependency without an argument"
+                if name == DEPENDENCY_ARGUMENT
+                else f"the argument {name!r}"
+            )
             raise WriteError(f"call {call.id} ({call.name}): {dialect!r} cannot say {what}")
     if call.name in BUILTINS and position == len(arguments):
         raise WriteError(f"call {call.id}: {call.name!r} would read as Python's own function")
     return f"{call.name}({', '.join(arguments)})"
 
 
-def written(value: Value, reference: Callable[[Ref], str]) -> str:
+def format_value(value: Value, reference: Callable[[Ref], str]) -> str:
     """A value as Python source.
 
     Raises:

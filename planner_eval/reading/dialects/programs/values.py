@@ -21,13 +21,13 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
-OWN_CODE = Unknown()
+OWN_FUNCTION = Unknown()
 """A function of the program's own, a lambda: called through a variable it is not followed."""
 ABSENT = Unknown()
 """A variable that holds nothing yet."""
 
 
-class Imported(Unknown):
+class ImportedName(Unknown):
     """What a name holds that is imported from a module that is no library: a tool may be called by it.
 
     Args:
@@ -38,7 +38,7 @@ class Imported(Unknown):
         self.name = name
 
 
-class Bare(Unknown):
+class UnassignedName(Unknown):
     """What a variable holds that was given a name which nothing assigns: a text, or the tool of that name.
 
     Args:
@@ -49,29 +49,31 @@ class Bare(Unknown):
         self.text = text
 
 
-class Thing(Unknown):
+class OpaqueObject(Unknown):
     """An object whose methods may be tools: of an imported class, or a part of what a call gave.
 
     Args:
         of: What it is a part of.
     """
 
-    def __init__(self, of: Held = None) -> None:
+    def __init__(self, of: VariableValue = None) -> None:
         self.of = of
 
 
-class Part(Unknown):
+class DerivedValue(Unknown):
     """What an expression makes that is not followed: it may be a part of these.
 
     Args:
         of: What stands in the expression; a change of the part is a change of them.
     """
 
-    def __init__(self, of: Iterable[Held]) -> None:
-        self.of = tuple(value for value in of if isinstance(value, (RawRef, list, dict, Thing, Part)))
+    def __init__(self, of: Iterable[VariableValue]) -> None:
+        self.of = tuple(
+            value for value in of if isinstance(value, (RawRef, list, dict, OpaqueObject, DerivedValue))
+        )
 
 
-class Unsure(Unknown):
+class UnsureValue(Unknown):
     """What a variable held that was changed, or that another way may change.
 
     Args:
@@ -83,7 +85,7 @@ class Unsure(Unknown):
     """
 
     def __init__(
-        self, reason: str, offset: int, text: str, of: Any = None, either: Iterable[Held] = ()
+        self, reason: str, offset: int, text: str, of: Any = None, either: Iterable[VariableValue] = ()
     ) -> None:
         self.reason = reason
         self.at = offset
@@ -92,7 +94,7 @@ class Unsure(Unknown):
         self.either = tuple(either)
 
 
-class Content(Unknown):
+class ChangedContent(Unknown):
     """What a list or an object holds after changes that are followed.
 
     Args:
@@ -105,29 +107,31 @@ class Content(Unknown):
         self.value = value
 
 
-Held: TypeAlias = Value | Unknown
+VariableValue: TypeAlias = Value | Unknown
 
 
-class Scope(ChainMap[str, Held]):
+class Scope(ChainMap[str, VariableValue]):
     """The variables of a function that is followed: its own, which end with it, and those around it.
 
     What it declares ``global`` or ``nonlocal`` stands elsewhere, and is read and written there.
     """
 
-    def __init__(self, local: MutableMapping[str, Held], around: MutableMapping[str, Held]) -> None:
+    def __init__(
+        self, local: MutableMapping[str, VariableValue], around: MutableMapping[str, VariableValue]
+    ) -> None:
         super().__init__(local, around)
-        self.elsewhere: dict[str, MutableMapping[str, Held]] = {}
+        self.elsewhere: dict[str, MutableMapping[str, VariableValue]] = {}
 
-    def __getitem__(self, name: str) -> Held:
+    def __getitem__(self, name: str) -> VariableValue:
         return self.elsewhere[name][name] if name in self.elsewhere else super().__getitem__(name)
 
     def __contains__(self, name: object) -> bool:
         return name in self.elsewhere[name] if name in self.elsewhere else super().__contains__(name)
 
-    def __setitem__(self, name: str, value: Held) -> None:
+    def __setitem__(self, name: str, value: VariableValue) -> None:
         self.elsewhere.get(name, self.maps[0])[name] = value
 
-    def enclosing(self, name: str) -> MutableMapping[str, Held]:
+    def enclosing(self, name: str) -> MutableMapping[str, VariableValue]:
         """The variables of the nearest function around this one that has the name."""
         around = self.maps[1]
         while isinstance(around, Scope) and name not in around.maps[0] and name not in around.elsewhere:
@@ -135,33 +139,33 @@ class Scope(ChainMap[str, Held]):
         return around if isinstance(around, Scope) else self.maps[1]
 
 
-_Slot: TypeAlias = tuple[MutableMapping[str, Held], str]
-End: TypeAlias = dict[tuple[int, str], tuple[_Slot, Held]]
+_Slot: TypeAlias = tuple[MutableMapping[str, VariableValue], str]
+BranchWrites: TypeAlias = dict[tuple[int, str], tuple[_Slot, VariableValue]]
 """What a way wrote: by the variable, its place and what it holds at the way's end."""
 
 
-class Ways:
+class BranchLog:
     """Notes what is written on a way, so that it can be taken back.
 
-    >>> held, ways = {"x": 1}, Ways()
+    >>> held, ways = {"x": 1}, BranchLog()
     >>> mark = ways.part()
     >>> ways.put(held, "x", 2)
     >>> taken = ways.take(mark)
     >>> held, [value for _, value in taken.values()]
     ({'x': 1}, [2])
-    >>> ways.meet([taken, {}], Unsure("depends on a branch", 0, ""))
+    >>> ways.meet([taken, {}], UnsureValue("depends on a branch", 0, ""))
     >>> held["x"].reason
     "'x' depends on a branch"
     """
 
     def __init__(self) -> None:
         self.open = 0
-        self.log: list[tuple[MutableMapping[str, Held], str, Held]] = []
+        self.log: list[tuple[MutableMapping[str, VariableValue], str, VariableValue]] = []
 
-    def put(self, where: MutableMapping[str, Held], name: str, value: Held) -> None:
+    def put(self, where: MutableMapping[str, VariableValue], name: str, value: VariableValue) -> None:
         """Write a variable."""
         if self.open:
-            where = _lowest(where, name)
+            where = _writing_scope(where, name)
             self.log.append((where, name, where.get(name, ABSENT)))
         where[name] = value
 
@@ -170,13 +174,13 @@ class Ways:
         self.open += 1
         return len(self.log)
 
-    def written(self, mark: int) -> End:
+    def written(self, mark: int) -> BranchWrites:
         """What was written since a mark, as it is now."""
         return {
             (id(where), name): ((where, name), where.get(name, ABSENT)) for where, name, _ in self.log[mark:]
         }
 
-    def take(self, mark: int) -> End:
+    def take(self, mark: int) -> BranchWrites:
         """What was written since a mark; it is taken back."""
         end = self.written(mark)
         for where, name, before in reversed(self.log[mark:]):
@@ -187,20 +191,20 @@ class Ways:
         del self.log[mark:]
         return end
 
-    def between(self, mark: int, unsure: Unsure) -> None:
+    def between(self, mark: int, unsure: UnsureValue) -> None:
         """Let what was written since a mark be as on a way that may have come so far, or not."""
-        first: dict[tuple[int, str], tuple[_Slot, Held]] = {}
+        first: dict[tuple[int, str], tuple[_Slot, VariableValue]] = {}
         for where, name, before in self.log[mark:]:
             first.setdefault((id(where), name), ((where, name), before))
         for (where, name), before in first.values():
-            self.put(where, name, _met(name, [where.get(name, ABSENT), before], unsure))
+            self.put(where, name, _merge_values(name, [where.get(name, ABSENT), before], unsure))
 
-    def meet(self, ends: Iterable[End], unsure: Unsure) -> None:
+    def meet(self, ends: Iterable[BranchWrites], unsure: UnsureValue) -> None:
         """End what :meth:`part` began: ways meet, and what they wrote otherwise is unsure."""
         self.open -= 1
         ends = list(ends)
         slots: dict[tuple[int, str], _Slot] = {}
-        values: dict[tuple[int, str], list[Held]] = {}
+        values: dict[tuple[int, str], list[VariableValue]] = {}
         for end in ends:
             for key, (slot, value) in end.items():
                 slots[key] = slot
@@ -208,12 +212,14 @@ class Ways:
         for key, (where, name) in slots.items():
             if len(values[key]) < len(ends):
                 values[key].append(where.get(name, ABSENT))
-            met = _met(name, values[key], unsure)
+            met = _merge_values(name, values[key], unsure)
             if met is not ABSENT:
                 self.put(where, name, met)
 
 
-def _lowest(where: MutableMapping[str, Held], name: str) -> MutableMapping[str, Held]:
+def _writing_scope(
+    where: MutableMapping[str, VariableValue], name: str
+) -> MutableMapping[str, VariableValue]:
     """Where a variable is written that is given a value."""
     while isinstance(where, ChainMap):
         elsewhere = where.elsewhere if isinstance(where, Scope) else {}
@@ -221,28 +227,28 @@ def _lowest(where: MutableMapping[str, Held], name: str) -> MutableMapping[str, 
     return where
 
 
-def _met(name: str, values: list[Held], unsure: Unsure) -> Held:
+def _merge_values(name: str, values: list[VariableValue], unsure: UnsureValue) -> VariableValue:
     """What a variable holds where ways meet on which it holds these.
 
     A result that only one way gives the variable is what it holds wherever the program gets further.
     """
-    if all(_same(value, values[0]) for value in values):
+    if all(_is_same(value, values[0]) for value in values):
         return values[0]
     assigned = [value for value in values if value is not ABSENT]
-    unsure_value = next((value for value in values if isinstance(value, Unsure)), None)
+    unsure_value = next((value for value in values if isinstance(value, UnsureValue)), None)
     if name[0] in "@[":
-        of = next((value.of for value in assigned if isinstance(value, Content)), None)
-        return unsure_value or Unsure(f"it {unsure.reason}", unsure.at, unsure.text, of)
+        of = next((value.of for value in assigned if isinstance(value, ChangedContent)), None)
+        return unsure_value or UnsureValue(f"it {unsure.reason}", unsure.at, unsure.text, of)
     if unsure_value is not None:
-        return Unsure(unsure_value.reason, unsure_value.at, unsure_value.text, None, assigned)
-    if isinstance(assigned[0], (RawRef, Imported, Thing)) and all(
-        _same(value, assigned[0]) for value in assigned
+        return UnsureValue(unsure_value.reason, unsure_value.at, unsure_value.text, None, assigned)
+    if isinstance(assigned[0], (RawRef, ImportedName, OpaqueObject)) and all(
+        _is_same(value, assigned[0]) for value in assigned
     ):
         return assigned[0]
-    return Unsure(f"{name!r} {unsure.reason}", unsure.at, unsure.text, None, assigned)
+    return UnsureValue(f"{name!r} {unsure.reason}", unsure.at, unsure.text, None, assigned)
 
 
-def _same(first: Held, other: Held) -> bool:
+def _is_same(first: VariableValue, other: VariableValue) -> bool:
     if first is other:
         return True
     if type(first) is not type(other) or isinstance(first, (Unknown, list, dict)):
@@ -250,7 +256,7 @@ def _same(first: Held, other: Held) -> bool:
     return bool(first == other)
 
 
-class CannotKnow(Exception):
+class UnknownValueError(Exception):
     """A value that cannot be known.
 
     Args:
@@ -272,11 +278,11 @@ class CannotKnow(Exception):
 # its
 # reference. What was changed stands among the program's variables, under names that no variable has, so that
 # branches take it back, and later pieces of a text see it, as they do with variables.
-_ANY = "@"
+_ANY_CHANGE = "@"
 """Stands among the variables where anything was changed."""
-_KEPT = 100
+_MAX_COPIED_ITEMS = 100
 """Values of a list of which a copy is kept at each change that may be taken back."""
-_DEPTH = 100
+_MAX_LIST_DEPTH = 100
 """Lists in lists that are followed."""
 
 
@@ -289,13 +295,13 @@ class Changes:
         text: The program, for messages.
     """
 
-    def __init__(self, top: MutableMapping[str, Held], routes: Ways, text: str) -> None:
+    def __init__(self, top: MutableMapping[str, VariableValue], routes: BranchLog, text: str) -> None:
         self.top = top
         self.ways = routes
         self.text = text
-        self.any = _ANY in top
+        self.any = _ANY_CHANGE in top
 
-    def change(self, target: Held, reason: str, offset: int, spend: Callable[[int], None]) -> None:
+    def change(self, target: VariableValue, reason: str, offset: int, spend: Callable[[int], None]) -> None:
         """Take what is held for changed in a way that is not followed.
 
         Args:
@@ -307,27 +313,29 @@ class Changes:
         waiting, seen = [target], set()
         while waiting:
             value = waiting.pop()
-            if isinstance(value, (Part, Thing)):
+            if isinstance(value, (DerivedValue, OpaqueObject)):
                 if id(value) not in seen:
                     seen.add(id(value))
                     spend(1)
-                    of = value.of if isinstance(value, Part) else (value.of,)
+                    of = value.of if isinstance(value, DerivedValue) else (value.of,)
                     waiting += self._all(of, seen, spend)
-            elif isinstance(value, Unsure):
+            elif isinstance(value, UnsureValue):
                 if id(value) not in seen:
                     seen.add(id(value))
                     spend(1)
                     waiting += value.either
             elif isinstance(value, (list, dict)):
-                self._note(_cell(value), Unsure(reason, offset, self.text, value))
+                self._note(_cell_name(value), UnsureValue(reason, offset, self.text, value))
             elif isinstance(value, RawRef):
-                unsure = Unsure(reason, offset, self.text)
+                unsure = UnsureValue(reason, offset, self.text)
                 self._note(f"{value.name} *", unsure)
                 self._note(f"{value.name} {value.path[0]!r}" if value.path else f"{value.name} ", unsure)
 
-    def _all(self, of: Iterable[Held], seen: set[int], spend: Callable[[int], None]) -> list[Held]:
+    def _all(
+        self, of: Iterable[VariableValue], seen: set[int], spend: Callable[[int], None]
+    ) -> list[VariableValue]:
         """These and what they hold at any depth, lists and objects once."""
-        values: list[Held] = []
+        values: list[VariableValue] = []
         waiting = [*of]
         while waiting:
             value = waiting.pop()
@@ -352,16 +360,18 @@ class Changes:
             try:
                 value = now[step]  # type: ignore[index]
             except (LookupError, TypeError):
-                return Part((value,))
+                return DerivedValue((value,))
         return value
 
     def _note(self, name: str, unknown: Unknown) -> None:
         if not self.any:
             self.any = True
-            self.top[_ANY] = unknown
+            self.top[_ANY_CHANGE] = unknown
         self.ways.put(self.top, name, unknown)
 
-    def follow(self, target: Any, method: str, positional: list[Held], named: Mapping[str, Held]) -> bool:
+    def follow(
+        self, target: Any, method: str, positional: list[VariableValue], named: Mapping[str, VariableValue]
+    ) -> bool:
         """Make a change that is as simple as it is certain: something put at the end, or under a key.
 
         Returns:
@@ -369,11 +379,11 @@ class Changes:
         """
         if any(isinstance(value, Unknown) for value in (*positional, *named.values())):
             return False
-        cell = self.top.get(_cell(target))
-        if isinstance(cell, Unsure):
+        cell = self.top.get(_cell_name(target))
+        if isinstance(cell, UnsureValue):
             return True  # and stays so
-        now = cell.value if isinstance(cell, Content) else target
-        if self.ways.open and len(now) > _KEPT:
+        now = cell.value if isinstance(cell, ChangedContent) else target
+        if self.ways.open and len(now) > _MAX_COPIED_ITEMS:
             return False
         if self.ways.open or now is target:
             now = now.copy()
@@ -385,10 +395,10 @@ class Changes:
             and len(positional) == 1
             and type(positional[0]) is list
         ):
-            other = self.top.get(_cell(positional[0]))
-            if isinstance(other, Unsure) or positional[0] is target:
+            other = self.top.get(_cell_name(positional[0]))
+            if isinstance(other, UnsureValue) or positional[0] is target:
                 return False
-            now += other.value if isinstance(other, Content) else positional[0]
+            now += other.value if isinstance(other, ChangedContent) else positional[0]
         elif isinstance(now, dict) and method == "update" and not positional:
             now |= named
         elif (
@@ -397,23 +407,23 @@ class Changes:
             and len(positional) == 1
             and type(positional[0]) is dict
         ):
-            other = self.top.get(_cell(positional[0]))
-            if isinstance(other, Unsure):
+            other = self.top.get(_cell_name(positional[0]))
+            if isinstance(other, UnsureValue):
                 return False
-            now |= {**(other.value if isinstance(other, Content) else positional[0]), **named}
+            now |= {**(other.value if isinstance(other, ChangedContent) else positional[0]), **named}
         else:
             return False
-        self._note(_cell(target), Content(target, now))
+        self._note(_cell_name(target), ChangedContent(target, now))
         return True
 
     def content(self, value: Any) -> Any:
         """What a list or an object holds now, itself and no copy; what is no such is given back."""
         if not self.any or not isinstance(value, (list, dict)):
             return value
-        cell = self.top.get(_cell(value))
-        return cell.value if isinstance(cell, Content) else value if cell is None else cell
+        cell = self.top.get(_cell_name(value))
+        return cell.value if isinstance(cell, ChangedContent) else value if cell is None else cell
 
-    def put(self, target: Any, key: Any, value: Held) -> bool:
+    def put(self, target: Any, key: Any, value: VariableValue) -> bool:
         """Give a key of an object another value; False where that is not simple."""
         return type(target) is dict and type(key) is str and self.follow(target, "update", [{key: value}], {})
 
@@ -433,12 +443,12 @@ class Changes:
             return value
         if not isinstance(value, (list, dict)):
             return value
-        cell = self.top.get(_cell(value))
-        if isinstance(cell, Unsure):
+        cell = self.top.get(_cell_name(value))
+        if isinstance(cell, UnsureValue):
             raise self.cannot_know(cell)
-        if depth > _DEPTH:
-            raise CannotKnow(f"it holds more than {_DEPTH} lists in one another", None)
-        now = cell.value if isinstance(cell, Content) else value
+        if depth > _MAX_LIST_DEPTH:
+            raise UnknownValueError(f"it holds more than {_MAX_LIST_DEPTH} lists in one another", None)
+        now = cell.value if isinstance(cell, ChangedContent) else value
         spend(len(now))
         items = now.values() if isinstance(now, dict) else now
         items_now = [self.current(item, spend, depth + 1) for item in items]
@@ -459,14 +469,14 @@ class Changes:
             unsure = self.top.get(f"{ref.name} *")
         else:
             unsure = self.top.get(f"{ref.name} ") or self.top.get(f"{ref.name} {ref.path[0]!r}")
-        if isinstance(unsure, Unsure):
+        if isinstance(unsure, UnsureValue):
             raise self.cannot_know(unsure)
 
-    def cannot_know(self, unsure: Unsure) -> CannotKnow:
+    def cannot_know(self, unsure: UnsureValue) -> UnknownValueError:
         """What is said of an unsure value; the place of the change, where it stands in this text."""
-        return CannotKnow(unsure.reason, unsure.at if unsure.text is self.text else None, unsure)
+        return UnknownValueError(unsure.reason, unsure.at if unsure.text is self.text else None, unsure)
 
-    def settle(self, own: MutableMapping[str, Held]) -> None:
+    def settle(self, own: MutableMapping[str, VariableValue]) -> None:
         """Let later pieces of the text, which hold other lists, see of the variables what was changed."""
         if not self.any:
             return
@@ -482,25 +492,25 @@ class Changes:
         if isinstance(value, (list, dict)):
             if id(value) not in checked:
                 checked[id(value)] = None
-                change = self.top.get(_cell(value))
-                if isinstance(change, Content):
-                    change = Unsure("another part of the text changes it", 0, "")
+                change = self.top.get(_cell_name(value))
+                if isinstance(change, ChangedContent):
+                    change = UnsureValue("another part of the text changes it", 0, "")
                 items = value.values() if isinstance(value, dict) else value
-                if not isinstance(change, Unsure) and depth <= _DEPTH:
+                if not isinstance(change, UnsureValue) and depth <= _MAX_LIST_DEPTH:
                     inside = (self._changed(item, checked, depth + 1) for item in items)
                     change = next((inner for inner in inside if inner is not None), None)
-                checked[id(value)] = change if isinstance(change, Unsure) else None
+                checked[id(value)] = change if isinstance(change, UnsureValue) else None
             return checked[id(value)]
         return None
 
 
-def _cell(value: Any) -> str:
+def _cell_name(value: Any) -> str:
     return f"[] {id(value)}"
 
 
 # ----------------------------------------------------------------------
 # Functions that are no tools, by the names that programs have for them.
-SHOWING = frozenset({
+DISPLAY_FUNCTIONS = frozenset({
     "print", "pprint", "display", "console.log", "console.error", "console.info", "console.warn",
     "System.out.println", "System.out.print", "System.err.println", "logging.info", "logger.info",
     "final_answer",
@@ -518,10 +528,10 @@ BUILTINS = frozenset({
 })  # fmt: skip
 """Functions of the languages themselves: no tools where a program calls them on its own values."""
 
-OWN = frozenset({"self", "cls", "this", "super"})
+SELF_NAMES = frozenset({"self", "cls", "this", "super"})
 """What a class calls itself: a method of one is no tool."""
 
-CHANGING = frozenset({
+MUTATING_METHODS = frozenset({
     "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault",
     "popitem", "add", "discard", "difference_update", "intersection_update",
     "symmetric_difference_update", "appendleft", "extendleft", "popleft", "rotate", "move_to_end",
@@ -529,24 +539,24 @@ CHANGING = frozenset({
 })  # fmt: skip
 """Methods that change a list, an object or a set in place, in Python and in JavaScript."""
 
-CHANGING_FIRST = frozenset({
+MUTATING_FUNCTIONS = frozenset({
     "shuffle", "heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left",
     "insort_right", "setattr", "delattr", "setitem", "delitem", "Object.assign",
 })  # fmt: skip
 """Functions of the languages' libraries that change their first argument in place."""
 
-HANDING = frozenset({
+PASS_THROUGH_FUNCTIONS = frozenset({
     "next", "min", "max", "iter", "reversed", "zip", "enumerate", "filter", "getattr", "map", "vars",
 })  # fmt: skip
 """Functions of the language that give what they are given, or a part of it, and no copy."""
 
-CALLING = frozenset({
+HIGHER_ORDER_FUNCTIONS = frozenset({
     "map", "filter", "partial", "submit", "to_thread", "run_in_executor", "starmap", "apply_async",
     "imap", "reduce", "Thread", "Process",
 })  # fmt: skip
 """Functions of the languages and their libraries that call what they are given."""
 
-_LOOKING = frozenset({
+_READING_METHODS = frozenset({
     "json", "text", "raise_for_status", "read", "readline", "readlines", "close", "result", "done",
     "exception", "isoformat", "strftime", "timestamp", "date", "time", "total_seconds", "to_dict",
     "to_json", "to_string", "tolist", "to_list", "dict", "model_dump", "model_dump_json", "head", "tail",
@@ -557,7 +567,7 @@ _LOOKING = frozenset({
     "toISOString", "toLocaleString", "localeCompare", "getTime", "valueOf", "replaceAll", "size",
     "length", "isEmpty", "toJSON",
 })  # fmt: skip
-OF_DATA = _LOOKING.union(
+DATA_METHODS = _READING_METHODS.union(
     *(
         [name for name in dir(kind) if name[0] != "_"]
         for kind in (str, bytes, int, float, list, tuple, dict, set)
@@ -565,13 +575,13 @@ OF_DATA = _LOOKING.union(
 )
 """Methods of the values that tools give, and of texts, lists and objects: they look, and call no tool."""
 
-OPTIONS = frozenset({
+METHOD_OPTIONS = frozenset({
     "key", "reverse", "default", "sep", "maxsplit", "encoding", "errors", "keepends", "timespec",
     "timeout", "indent", "orient", "by", "ascending", "inplace", "exclude", "exclude_none", "include",
 })  # fmt: skip
 """The names of such methods' own arguments; an argument of another name is a tool's."""
 
-PACKAGES = frozenset({
+KNOWN_PACKAGES = frozenset({
     "aiohttp", "android", "anthropic", "asyncpg", "attr", "attrs", "boto3", "botocore", "bs4", "celery",
     "click", "com", "cv2", "datasets", "dateutil", "distutils", "django", "docx", "dotenv", "fastapi",
     "flask", "fpdf", "geopy", "google", "googleapiclient", "googlemaps", "gradio", "httpx", "huggingface_hub",
@@ -596,4 +606,4 @@ def is_library(module: str) -> bool:
     (True, True, False, False)
     """
     root = module.split(".", 1)[0]
-    return root in PACKAGES or root in sys.stdlib_module_names
+    return root in KNOWN_PACKAGES or root in sys.stdlib_module_names

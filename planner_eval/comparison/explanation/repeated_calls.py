@@ -9,9 +9,9 @@ from typing import Any
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.value_diff import kind_name
 from planner_eval.comparison.matching.likeness import likeness
-from planner_eval.comparison.matching.names import like
+from planner_eval.comparison.matching.names import is_similar_name
 from planner_eval.comparison.matching.pairing import Argument, Pairing
-from planner_eval.comparison.matching.replaced import telling
+from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.model import Value
 
 # ----------------------------------------------------------------------
@@ -19,17 +19,17 @@ from planner_eval.plan.model import Value
 MAX_CALLS = 200
 """Calls of the plan up to which it is asked which is like which."""
 
-ALMOST = 0.5
+MIN_LIKENESS = 0.5
 """Likeness from which a value is a try for another."""
 
-_ID = re.compile(r"(?:^|_)(?:id|ID)$|[a-z]I[dD]$")
+_ID_NAME = re.compile(r"(?:^|_)(?:id|ID)$|[a-z]I[dD]$")
 """How an argument is called that says which thing is meant."""
 
-_NUMBERED = re.compile(r"#?\w{,40}?[0-9]{3}\w{,40}")
+_ID_VALUE = re.compile(r"#?\w{,40}?[0-9]{3}\w{,40}")
 """How a word looks that says it."""
 
 
-class Try(NamedTuple):
+class NearCall(NamedTuple):
     """A call that another one is like.
 
     Args:
@@ -41,7 +41,7 @@ class Try(NamedTuple):
     names: tuple[str, ...]
 
 
-def nearest_try(pairing: Pairing, pred: int) -> Try | None:
+def find_nearest_call(pairing: Pairing, pred: int) -> NearCall | None:
     """The call with a partner that an extra call repeats with few other values; None where there is none.
 
     The one gives more than the other, and else the same; or they give the same arguments, and all that differ
@@ -56,59 +56,66 @@ def nearest_try(pairing: Pairing, pred: int) -> Try | None:
     if len(tools) > MAX_CALLS:
         return None
     candidates = [
-        Try(position, names)
+        NearCall(position, names)
         for position, tool in enumerate(tools)
         if tool == tools[pred]
         and pairing.to_gold[position] >= 0
-        and (names := _differing(pairing, pred, position))
+        and (names := _find_differing_arguments(pairing, pred, position))
     ]
     return min(
         candidates, key=lambda candidate: (len(candidate.names), abs(candidate.call - pred)), default=None
     )
 
 
-def _differing(pairing: Pairing, first: int, second: int) -> tuple[str, ...]:
+def _find_differing_arguments(pairing: Pairing, first: int, second: int) -> tuple[str, ...]:
     """The arguments in which two calls of pred differ; none where they are not like one another."""
     first_args, second_args = pairing.pred.arguments(first), pairing.pred.arguments(second)
     if first_args.keys() > second_args.keys() and all(
         first_args[name][:2] == second_args[name][:2] for name in second_args
     ):
         extra_names = tuple(name for name in first_args if name not in second_args)
-        is_telling = any(telling(argument[2]) for argument in second_args.values())
+        is_telling = any(is_distinctive(argument[2]) for argument in second_args.values())
         return extra_names if is_telling and all(type(name) is str for name in extra_names) else ()
     if first_args.keys() != second_args.keys():
         return ()
     names = tuple(name for name in first_args if first_args[name][:2] != second_args[name][:2])
     if any(type(name) is not str for name in names):
         return ()
-    if all(likeness(first_args[name][2], second_args[name][2]) >= ALMOST for name in names):
+    if all(likeness(first_args[name][2], second_args[name][2]) >= MIN_LIKENESS for name in names):
         return names
     equal = [name for name in first_args if name not in names]
-    subject = next((name for name in first_args if type(name) is str and _ID.search(name)), None)
+    subject = next((name for name in first_args if type(name) is str and _ID_NAME.search(name)), None)
     if subject not in equal and any(
-        identifies(name, first_args[name][2]) and not likeness(first_args[name][2], second_args[name][2])
+        is_identifier(name, first_args[name][2]) and not likeness(first_args[name][2], second_args[name][2])
         for name in names
     ):
         return ()
-    return names if len(equal) >= len(names) and any(telling(first_args[name][2]) for name in equal) else ()
+    return (
+        names
+        if len(equal) >= len(names) and any(is_distinctive(first_args[name][2]) for name in equal)
+        else ()
+    )
 
 
-def identifies(name: str, value: Value) -> bool:
+def is_identifier(name: str, value: Value) -> bool:
     """Whether an argument says which thing is meant, by its name or as a word with a number in it.
 
-    >>> identifies("order_id", "mia_li"), identifies("order", "#W4967593"), identifies("start", "10:00")
+    >>> (
+    ...     is_identifier("order_id", "mia_li"), is_identifier("order", "#W4967593"),
+    ...     is_identifier("start", "10:00")
+    ... )
     (True, True, False)
     """
-    return bool(_ID.search(name) or (type(value) is str and _NUMBERED.fullmatch(value)))
+    return bool(_ID_NAME.search(name) or (type(value) is str and _ID_VALUE.fullmatch(value)))
 
 
 # ----------------------------------------------------------------------
 # Arguments with another name and another value: which that is too much stands for which that is missing.
-MAX_PAIRS = 400
+MAX_NAME_PAIRS = 400
 """Pairs of names up to which it is asked which is like which."""
 
 
-def nearest_names(
+def match_nearest_names(
     pred_args: Mapping[Any, Argument],
     surplus: Sequence[Any],
     gold_args: Mapping[Any, Argument],
@@ -126,10 +133,11 @@ def nearest_names(
         lacking: Those of them that the prediction does not give.
 
     >>> ours = {"town": ("Rome IT", (), "Rome IT"), "n": (2, (), 2)}
-    >>> nearest_names(ours, ["town", "n"], {"city": ("Rome", (), "Rome"), "m": (7, (), 7)}, ["city", "m"])
+    >>> match_nearest_names(ours, ["town", "n"], {"city": ("Rome", (), "Rome"), "m": (7, (), 7)},
+    ...     ["city", "m"])
     {'city': 'town'}
     """
-    if len(surplus) * len(lacking) > MAX_PAIRS:
+    if len(surplus) * len(lacking) > MAX_NAME_PAIRS:
         return {}
     candidates = []
     for gold_index, gold_name in enumerate(lacking):
@@ -159,7 +167,7 @@ def _likeness(pred_name: Any, pred_arg: Argument, gold_name: Any, gold_arg: Argu
     ):
         return 0.0
     score = likeness(pred_value, gold_value)
-    same_name = kinds[0] == kinds[1] and like(pred_name, gold_name)
-    if same_name or (score >= ALMOST and telling(gold_value)):
+    same_name = kinds[0] == kinds[1] and is_similar_name(pred_name, gold_name)
+    if same_name or (score >= MIN_LIKENESS and is_distinctive(gold_value)):
         return same_name + score
     return 0.0

@@ -7,12 +7,12 @@ from random import Random
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import counted, shortened
+from planner_eval.base.text import format_count, shorten
 from planner_eval.catalogs.catalog import Parameter, Tool
 from planner_eval.curation.make.graph import ToolGraph
-from planner_eval.curation.make.skeletons import Needs, every, figures, meets
+from planner_eval.curation.make.skeletons import Skeleton, figures, generate_skeletons, meets_wishes
 from planner_eval.curation.make.tools import Node, Pins
-from planner_eval.curation.make.values import LONGEST, NOTHING, literal
+from planner_eval.curation.make.values import MAX_TEXT_CHARACTERS, NO_VALUE, draw_literal
 from planner_eval.curation.make.wishes import PATTERNS, Wishes
 
 
@@ -38,13 +38,13 @@ def refuse_unsayable(form: str, wishes: Wishes, graph: ToolGraph, *, runs: bool)
         raise InputError(f"layout {form}: {why}; --to planeval holds any plan")
 
 
-def unfillable(graph: ToolGraph, texts: bool) -> list[str]:
+def find_unfillable_tools(graph: ToolGraph, texts: bool) -> list[str]:
     """Why there are tools that cannot be called: a required parameter that nothing has a value for."""
     lacking = {
         index: [
             parameter
             for parameter in tool.parameters
-            if parameter.required and literal(tool, parameter, Random(0), texts=texts) is NOTHING
+            if parameter.required and draw_literal(tool, parameter, Random(0), texts=texts) is NO_VALUE
         ]
         for index, tool in enumerate(graph.tools)
     }
@@ -53,37 +53,37 @@ def unfillable(graph: ToolGraph, texts: bool) -> list[str]:
         index
         for index, parameters in lacking.items()
         if index not in called
-        and {parameter.name for parameter in parameters} <= _taken(graph, called, index)
+        and {parameter.name for parameter in parameters} <= _fed_parameters(graph, called, index)
     }:
         called |= more
     return [
         f"{graph.tools[index].full_name} is left out: {parameter.name} has to be given, "
-        f"and no value fits {_limits(graph.tools[index], parameter)}"
+        f"and no value fits {_format_type_limits(graph.tools[index], parameter)}"
         for index, parameters in lacking.items()
         for parameter in parameters
-        if index not in called and parameter.name not in _taken(graph, called, index)
+        if index not in called and parameter.name not in _fed_parameters(graph, called, index)
     ]
 
 
-def _taken(graph: ToolGraph, producers: Iterable[int], tool: int) -> set[str]:
+def _fed_parameters(graph: ToolGraph, producers: Iterable[int], tool: int) -> set[str]:
     """The parameters of a tool that outputs of some tools go into."""
     return {connection.parameter for producer in producers for connection in graph.between(producer, tool)}
 
 
-def _limits(tool: Tool, parameter: Parameter) -> str:
+def _format_type_limits(tool: Tool, parameter: Parameter) -> str:
     """What of a parameter's type leaves no value, in words."""
     kind = parameter.type.unfolded
     entry = ((tool.schema or {}).get("properties") or {}).get(parameter.name)
     if isinstance(entry, Mapping) and "pattern" in entry:
-        pattern = shortened(repr(entry["pattern"]), 60)
+        pattern = shorten(repr(entry["pattern"]), 60)
         return f"its pattern {pattern}: say choices, an example or a default"
     if kind.enum is not None and not kind.enum:
         return "an enum without choices"
     if kind.minimum is not None and kind.maximum is not None and kind.minimum > kind.maximum:
         return f"a minimum of {kind.minimum} above a maximum of {kind.maximum}"
-    if (kind.length[0] or 0) > LONGEST:
-        return f"a text of {kind.length[0]:,} characters or more; at most {LONGEST:,} are made"
-    return f"what its type says ({shortened(str(parameter.type), 60)}): it says too little, or holds itself"
+    if (kind.length[0] or 0) > MAX_TEXT_CHARACTERS:
+        return f"a text of {kind.length[0]:,} characters or more; at most {MAX_TEXT_CHARACTERS:,} are made"
+    return f"what its type says ({shorten(str(parameter.type), 60)}): it says too little, or holds itself"
 
 
 def refuse_impossible(wishes: Wishes, graph: ToolGraph) -> None:
@@ -111,21 +111,21 @@ def refuse_impossible(wishes: Wishes, graph: ToolGraph) -> None:
         raise InputError(
             f"reuse {wishes.reuse}: no output of {name} goes into a parameter, so that none is used again"
         )
-    _scope(wishes, graph)
+    _refuse_impossible_scope(wishes, graph)
     if wishes.pattern is not None:
-        _pattern(wishes, graph)
+        _refuse_impossible_pattern(wishes, graph)
     elif wishes.single:
-        _single(wishes, graph)
+        _refuse_impossible_single(wishes, graph)
 
 
-def _scope(wishes: Wishes, graph: ToolGraph) -> None:
+def _refuse_impossible_scope(wishes: Wishes, graph: ToolGraph) -> None:
     if wishes.scope is None:
         return
     apps = {tool.app for tool in graph.tools if tool.app}
     least = 1 if wishes.scope in ("ss", "sm") else 2
     if len(apps) < least:
         raise InputError(
-            f"scope {wishes.scope}: it takes tools of {counted(least, 'app')} or more; "
+            f"scope {wishes.scope}: it takes tools of {format_count(least, 'app')} or more; "
             f"{graph.catalog.name} has {len(apps)}"
         )
     calls = wishes.calls
@@ -142,13 +142,13 @@ def _scope(wishes: Wishes, graph: ToolGraph) -> None:
         )
 
 
-def _pattern(wishes: Wishes, graph: ToolGraph) -> None:
+def _refuse_impossible_pattern(wishes: Wishes, graph: ToolGraph) -> None:
     """A pattern that no size makes what is wished for, or that the tools cannot join."""
     pattern = wishes.pattern or ""
-    skeletons = list(every(pattern, wishes.calls))
+    skeletons = list(generate_skeletons(pattern, wishes.calls))
     if not skeletons:
         raise InputError(f"pattern {pattern!r}: none has {wishes.calls} calls")
-    fitting = [needs for needs in skeletons if meets(needs, wishes)]
+    fitting = [needs for needs in skeletons if meets_wishes(needs, wishes)]
     if not fitting:
         structure = figures(skeletons[-1])
         for name, bound in wishes.bounds.items():
@@ -157,8 +157,8 @@ def _pattern(wishes: Wishes, graph: ToolGraph) -> None:
                     f"pattern {pattern!r} and {name} {bound} contradict each other: it has {structure[name]}"
                 )
         raise InputError(f"pattern {pattern!r}: several of its calls give the answer, and one is wanted")
-    if all(_most_in(needs) > graph.most_in for needs in fitting):
-        producers = counted(min(map(_most_in, fitting)), "call")
+    if all(_max_inputs(needs) > graph.most_in for needs in fitting):
+        producers = format_count(min(map(_max_inputs, fitting)), "call")
         raise InputError(
             f"pattern {pattern!r}: one call takes the outputs of {producers}, and a tool of "
             f"{graph.catalog.name} of {graph.most_in} at most"
@@ -170,16 +170,16 @@ def _pattern(wishes: Wishes, graph: ToolGraph) -> None:
         )
 
 
-def _most_in(needs: Needs) -> int:
+def _max_inputs(needs: Skeleton) -> int:
     return max(map(len, needs), default=0)
 
 
-def _single(wishes: Wishes, graph: ToolGraph) -> None:
+def _refuse_impossible_single(wishes: Wishes, graph: ToolGraph) -> None:
     """What one call alone can gather: so many calls a generation as the outputs that tools take."""
     most, deep = graph.most_in, int(min(wishes.depth.high, wishes.calls.high, graph.longest))
     wide = min(most ** (deep - 1), 10**6)
     most_calls = min(sum(most**generation for generation in range(deep)), 10**6)
-    producers = counted(most, "call")
+    producers = format_count(most, "call")
     why = f"one call gives the answer, tools of {graph.catalog.name} take the outputs of at most {producers}"
     if wishes.width.low > wide:
         raise InputError(
@@ -193,7 +193,7 @@ def _single(wishes: Wishes, graph: ToolGraph) -> None:
 
 # ----------------------------------------------------------------------
 # What coverage says that no plan touches, as wishes that made plans should fill one by one.
-KINDS = ("tools", "parameters", "pairs", "edges", "shapes", "depths")
+WISH_KINDS = ("tools", "parameters", "pairs", "edges", "shapes", "depths")
 """What of a file of wishes made plans can fill."""
 
 
@@ -201,7 +201,7 @@ class Wish(NamedTuple):
     """One thing that no plan touches.
 
     Args:
-        kind: One of :data:`KINDS`.
+        kind: One of :data:`WISH_KINDS`.
         tools: The tools that it names, by their places in the graph.
         output: Of an edge the output, as a way into the result.
         parameter: Of an edge or a parameter.
@@ -216,7 +216,7 @@ class Wish(NamedTuple):
     shape: str = ""
     depth: int = 0
 
-    def pins(self, needs: Needs, graph: ToolGraph, random: Random) -> Pins | None:
+    def pins(self, needs: Skeleton, graph: ToolGraph, random: Random) -> Pins | None:
         """What a plan of a skeleton must hold to fill it; None where no such plan can."""
         if not self.tools:
             return Pins() if not self.depth or figures(needs)["depth"] == self.depth else None
@@ -267,19 +267,19 @@ class Wish(NamedTuple):
         return shape == self.shape if self.kind == "shapes" else depth == self.depth
 
 
-class Asked(NamedTuple):
+class ParsedWishes(NamedTuple):
     """The wishes of a file, and how many of it name tools that there are not."""
 
     wishes: list[Wish]
     strangers: int
 
 
-def wishes_in(data: Mapping[str, Any], graph: ToolGraph) -> Asked:
+def parse_wishes(data: Mapping[str, Any], graph: ToolGraph) -> ParsedWishes:
     """The wishes of a file that ``planeval data coverage --to-make`` wrote.
 
     >>> from planner_eval.catalogs.formats import as_catalog
     >>> graph = ToolGraph(as_catalog([{"name": "f", "parameters": {}}], "callnavi"))
-    >>> [wish.kind for wish in wishes_in({"tools": ["f", "g"], "depths": [2]}, graph).wishes]
+    >>> [wish.kind for wish in parse_wishes({"tools": ["f", "g"], "depths": [2]}, graph).wishes]
     ['tools', 'depths']
     """
     positions = {tool.full_name: position for position, tool in enumerate(graph.tools)}
@@ -296,10 +296,10 @@ def wishes_in(data: Mapping[str, Any], graph: ToolGraph) -> Asked:
             wishes.append(Wish(kind, tools, str(fields.get("output", "")), str(fields.get("parameter", ""))))
     wishes += [Wish("shapes", shape=str(text)) for text in data.get("shapes", ())]
     wishes += [Wish("depths", depth=int(depth)) for depth in data.get("depths", ())]
-    return Asked(wishes, strangers)
+    return ParsedWishes(wishes, strangers)
 
 
-def reachable(wish: Wish, graph: ToolGraph) -> bool:
+def is_reachable(wish: Wish, graph: ToolGraph) -> bool:
     """Whether the tools are joined as a wish has it."""
     return len(wish.tools) < 2 or any(
         wish.kind == "pairs" or wish._is(connection) for connection in graph.between(*wish.tools)

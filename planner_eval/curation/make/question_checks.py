@@ -9,47 +9,47 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from planner_eval.base.text import one_line, printable, shortened
+from planner_eval.base.text import one_line, printable, shorten
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.curation.audit.question import Question
 from planner_eval.curation.audit.words import Ground
-from planner_eval.curation.make.described import described, ends, in_words, literals, tool_of
+from planner_eval.curation.make.descriptions import describe_plan, final_calls, format_name, literals, tool_of
 from planner_eval.curation.make.record import Made
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.values import holds, leaves
+from planner_eval.plan.values import contains_kind, leaves
 
 # ----------------------------------------------------------------------
 # What keeps a question from being one that a plan answers: checks that need no model.
 Grounding = Callable[[Made, str], Iterable[str]]
 """Says of a plan's literals, in words, which a question does not say."""
 
-LONGEST, A_CALL = 400, 200
+MAX_CHARACTERS, MAX_CHARACTERS_PER_CALL = 400, 200
 """Characters that a question may have, and as many more for each call, beside those of its values."""
 
-MOST_TOLD = 20_000
+MAX_PLAN_CHARACTERS = 20_000
 """Characters of a described plan that is asked about."""
 
-_LEAST = 2
+_MIN_WORDS = 2
 """Words of the shortest question."""
 
-_NAMED = 5
+_MAX_NAMED = 5
 """Names or values that one sentence names."""
 
-_TELLING = 10
+_MIN_TELLING_NUMBER = 10
 """A smaller whole number may stand in a question by chance, and is no result that it tells."""
 
-_LEAST_TOLD = 3
+_MIN_TELLING_CHARACTERS = 3
 """Characters of a shorter text may stand in any question: "a", "no"."""
 
 _IDENTIFIER = re.compile(r"\w_\w|[a-z][A-Z]|\w\.\w")
 """What plain words do not have: such a name is an identifier, others are words as well."""
 
-_SNAKE = re.compile(r"(?<!\w)[A-Za-z]\w*_\w+")
-_STEP = re.compile(r"\b(?:step|call)\s+(?:\d|one\b|two\b|three\b)|\$var_?\d", re.IGNORECASE)
+_SNAKE_CASE = re.compile(r"(?<!\w)[A-Za-z]\w*_\w+")
+_STEP_REFERENCE = re.compile(r"\b(?:step|call)\s+(?:\d|one\b|two\b|three\b)|\$var_?\d", re.IGNORECASE)
 _BLANK = re.compile(
     r"\[[^\W\d][^\[\]\n]{0,40}\]|<[^\W\d][^<>\n]{0,40}>|\{[^\W\d][^{}\n]{0,40}\}|_{3,}|\bX{3,}\b"
 )
-_LIST = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s|^#", re.MULTILINE)
+_LIST_LINE = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s|^#", re.MULTILINE)
 _PREAMBLE = re.compile(
     r"\s*(?:(?:sure|certainly|of course)\s*[,!.]|here(?:'s|\u2019s| is| are)\s+(?:the|a|my|your)\b[^.\n]*:"
     r"|(?:request|question|query|user|assistant|answer)\s*:)",
@@ -64,7 +64,7 @@ _REFUSAL = re.compile(
 )
 
 
-class Lack(NamedTuple):
+class QuestionFault(NamedTuple):
     """Why a question cannot be used.
 
     Args:
@@ -76,7 +76,7 @@ class Lack(NamedTuple):
     message: str
 
 
-def lacks(question: str, task: Made, grounding: Grounding) -> list[Lack]:
+def find_question_faults(question: str, task: Made, grounding: Grounding) -> list[QuestionFault]:
     r"""Everything that keeps a question from being that of a plan, the gravest first; none where it passes.
 
     Args:
@@ -86,92 +86,101 @@ def lacks(question: str, task: Made, grounding: Grounding) -> list[Lack]:
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> made = Made("a", parse("get_rate(#to='EUR')"), ())
-    >>> [lack.code for lack in lacks("Call get_rate for EUR.", made, lambda task, query: ())]
+    >>> [lack.code for lack in find_question_faults("Call get_rate for EUR.", made, lambda task, query: ())]
     ['question.names']
     """
-    if (problem := untellable(task)) is not None:
+    if (problem := find_plan_fault(task)) is not None:
         return [problem]
     if not question.strip():
-        return [Lack("question.empty", "there is no request")]
-    most = longest(task)
+        return [QuestionFault("question.empty", "there is no request")]
+    most = max_question_characters(task)
     if len(question) > most:
         message = f"it has {len(question):,} characters, {most:,} is the most for this plan"
-        return [Lack("question.long", message)]
-    stripped = _without(question, task)
+        return [QuestionFault("question.long", message)]
+    stripped = _remove_plan_texts(question, task)
     return [
-        *_shape(question, stripped, task),
-        *_names(stripped, task),
-        *_leaks(stripped, task),
-        *_unsaid(question, task, grounding),
+        *_find_shape_faults(question, stripped, task),
+        *_find_named_identifiers(stripped, task),
+        *_find_leaks(stripped, task),
+        *_find_ungrounded(question, task, grounding),
     ]
 
 
-def untellable(task: Made) -> Lack | None:
+def find_plan_fault(task: Made) -> QuestionFault | None:
     """Why nobody can ask what a plan answers; None where somebody can.
 
-    >>> untellable(Made("a", Plan(), ())).message
+    >>> find_plan_fault(Made("a", Plan(), ())).message
     'the plan calls nothing'
     """
     argument_leaves = [
         leaf for call in task.plan.calls for _, value in call.arguments for _, leaf in leaves(value)
     ]
-    size = len(described(task)) if task.plan.calls else 0
+    size = len(describe_plan(task)) if task.plan.calls else 0
     if not task.plan.calls:
         message = "the plan calls nothing"
     elif any(edge.producer >= edge.consumer for edge in task.plan.edges):
         message = "a call of the plan refers to itself or to a later one"
     elif any(isinstance(leaf, Unresolved) for leaf in argument_leaves):
         message = "the plan refers to what no call gives"
-    elif size > MOST_TOLD:
-        message = f"the plan takes {size:,} characters to describe, {MOST_TOLD:,} is the most"
+    elif size > MAX_PLAN_CHARACTERS:
+        message = f"the plan takes {size:,} characters to describe, {MAX_PLAN_CHARACTERS:,} is the most"
     else:
         return None
-    return Lack("question.plan", message)
+    return QuestionFault("question.plan", message)
 
 
-def longest(task: Made) -> int:
+def max_question_characters(task: Made) -> int:
     """How many characters a question of a plan may have."""
     values = sum(len(str(value)) for value in literals(task.plan))
-    return LONGEST + A_CALL * len(task.plan) + 2 * values
+    return MAX_CHARACTERS + MAX_CHARACTERS_PER_CALL * len(task.plan) + 2 * values
 
 
-def plain(text: str, made: Made) -> bool:
+def is_plain(text: str, made: Made) -> bool:
     """Whether a tool's own words may stand in a question: they name nothing, and are no code."""
-    return not any((*_names(text, made), _BLANK.search(text), _hidden(text), "\n" in text))
+    return not any(
+        (
+            *_find_named_identifiers(text, made),
+            _BLANK.search(text),
+            _has_hidden_characters(text),
+            "\n" in text,
+        )
+    )
 
 
 # ---------------------------------------------------------------- how it is written
-def _shape(question: str, stripped: str, task: Made) -> Iterator[Lack]:
-    if _hidden(question):
+def _find_shape_faults(question: str, stripped: str, task: Made) -> Iterator[QuestionFault]:
+    if _has_hidden_characters(question):
         excerpt = one_line(question, 60)
-        yield Lack("question.hidden", f"it holds characters that do not print: {excerpt}")
+        yield QuestionFault("question.hidden", f"it holds characters that do not print: {excerpt}")
     if _REFUSAL.match(stripped):
-        yield Lack("question.refusal", f"it is a refusal, not a request: {one_line(question, 80)!r}")
+        yield QuestionFault("question.refusal", f"it is a refusal, not a request: {one_line(question, 80)!r}")
     if match := _PREAMBLE.match(stripped):
-        yield Lack("question.around", f"{one_line(match[0].strip(), 60)!r} stands before the request")
-    if "\n" in question.strip() or "```" in stripped or _LIST.search(stripped):
-        yield Lack("question.around", "it has several lines or a list, one paragraph is expected")
-    if len(question.split()) < _LEAST:
-        yield Lack("question.short", f"{one_line(question, 40)!r} is no request")
+        yield QuestionFault(
+            "question.around", f"{one_line(match[0].strip(), 60)!r} stands before the request"
+        )
+    if "\n" in question.strip() or "```" in stripped or _LIST_LINE.search(stripped):
+        yield QuestionFault("question.around", "it has several lines or a list, one paragraph is expected")
+    if len(question.split()) < _MIN_WORDS:
+        yield QuestionFault("question.short", f"{one_line(question, 40)!r} is no request")
     if match := _BLANK.search(stripped):
-        yield Lack("question.blank", f"{one_line(match[0], 50)!r} is a blank to be filled in")
-    most = asked_at_most(task.plan)
+        yield QuestionFault("question.blank", f"{one_line(match[0], 50)!r} is a blank to be filled in")
+    most = max_questions(task.plan)
     marks = len(re.findall(r"[?\uff1f\u061f]+", stripped))
     if marks > most:
-        yield Lack("question.several", f"it asks {marks} questions, the plan answers {most}")
+        yield QuestionFault("question.several", f"it asks {marks} questions, the plan answers {most}")
 
 
-def asked_at_most(plan: Plan) -> int:
+def max_questions(plan: Plan) -> int:
     """How many questions a plan answers: one for each result that the user gets."""
-    return max(1, len(plan.answer) if plan.answer is not None else len(ends(plan)))
+    return max(1, len(plan.answer) if plan.answer is not None else len(final_calls(plan)))
 
 
-def _hidden(text: str) -> bool:
+def _has_hidden_characters(text: str) -> bool:
     return printable(text) != text or "\t" in text or "\r" in text
 
 
 # ---------------------------------------------------------------- what it names
-def _names(stripped: str, task: Made) -> Iterator[Lack]:
+def _find_named_identifiers(stripped: str, task: Made) -> Iterator[QuestionFault]:
     """Identifiers of tools, apps, arguments and outputs, and whatever else reads as code.
 
     A name that is a plain word, as ``city`` or ``Hotels``, may stand: people say it too.
@@ -179,18 +188,19 @@ def _names(stripped: str, task: Made) -> Iterator[Lack]:
     folded = stripped.casefold()
     named = [
         name
-        for name in sorted({*_known(task)})
-        if (_IDENTIFIER.search(name) and _stands(name.casefold(), folded)) or f"{name.casefold()}(" in folded
+        for name in sorted({*_known_names(task)})
+        if (_IDENTIFIER.search(name) and _is_word_in(name.casefold(), folded))
+        or f"{name.casefold()}(" in folded
     ]
-    code_like = (*_SNAKE.findall(stripped), *_STEP.findall(stripped))
+    code_like = (*_SNAKE_CASE.findall(stripped), *_STEP_REFERENCE.findall(stripped))
     known_names = {name.casefold() for name in named}
     names = [*named, *dict.fromkeys(word for word in code_like if word.casefold() not in known_names)]
     if names:
-        listed = ", ".join(repr(one_line(name, 60)) for name in names[:_NAMED])
-        yield Lack("question.names", f"nobody who asks would write {listed}")
+        listed = ", ".join(repr(one_line(name, 60)) for name in names[:_MAX_NAMED])
+        yield QuestionFault("question.names", f"nobody who asks would write {listed}")
 
 
-def _known(task: Made) -> Iterator[str]:
+def _known_names(task: Made) -> Iterator[str]:
     for call in task.plan.calls:
         yield from (name for name in (call.name, call.tool, call.app, *dict(call.arguments)) if name)
         for _, value in call.arguments:
@@ -198,20 +208,20 @@ def _known(task: Made) -> Iterator[str]:
                 if isinstance(leaf, Ref):
                     yield from (step for step in leaf.path if isinstance(step, str))
     for tool in task.tools:
-        yield from _names_of(tool)
+        yield from _tool_names(tool)
 
 
-def _names_of(tool: Tool) -> Iterator[str]:
+def _tool_names(tool: Tool) -> Iterator[str]:
     yield from (name for name in (tool.name, tool.full_name, tool.app, tool.written) if name)
     yield from (parameter.name for parameter in (*tool.parameters, *tool.returns.fields))
 
 
-def _stands(name: str, text: str) -> bool:
+def _is_word_in(name: str, text: str) -> bool:
     """Whether a name stands in a text as a word of its own; both in small letters."""
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def _without(question: str, task: Made) -> str:
+def _remove_plan_texts(question: str, task: Made) -> str:
     """The question without the plan's own texts, which may look like anything: the longest first."""
     texts = {value for value in literals(task.plan) if isinstance(value, str) and value.strip()}
     for text in sorted(texts, key=lambda t: (-len(t), t)):
@@ -221,7 +231,7 @@ def _without(question: str, task: Made) -> str:
 
 
 # ---------------------------------------------------------------- what it tells
-def _leaks(stripped: str, task: Made) -> Iterator[Lack]:
+def _find_leaks(stripped: str, task: Made) -> Iterator[QuestionFault]:
     """Results that the plan is to find out: whole numbers of 10 and more, other numbers, and names.
 
     A text counts where it has a capital, a digit or several words, so that ``open`` may stand in a question
@@ -232,29 +242,29 @@ def _leaks(stripped: str, task: Made) -> Iterator[Lack]:
     numbers = set(numbers_of(stripped))
     results = [task.answer, *(call.result for call in task.plan.calls if call.has_result)]
     leaked = dict.fromkeys(
-        _shown(leaf)
+        _format_value(leaf)
         for result in results
         for leaf in _scalars(result)
-        if _tells(leaf, stripped, numbers) and not _given(leaf, given_texts, given_numbers)
+        if _is_revealed(leaf, stripped, numbers) and not _is_given_to_plan(leaf, given_texts, given_numbers)
     )
     if leaked:
-        listed = ", ".join(one_line(leak, 60) for leak in list(leaked)[:_NAMED])
-        yield Lack("question.leak", f"it tells what is to be found out: {listed}")
+        listed = ", ".join(one_line(leak, 60) for leak in list(leaked)[:_MAX_NAMED])
+        yield QuestionFault("question.leak", f"it tells what is to be found out: {listed}")
 
 
-def _tells(leaf: Any, stripped: str, numbers: set[float]) -> bool:
+def _is_revealed(leaf: Any, stripped: str, numbers: set[float]) -> bool:
     if is_number(leaf):
-        return float(leaf) in numbers and not (abs(leaf) < _TELLING and float(leaf).is_integer())
+        return float(leaf) in numbers and not (abs(leaf) < _MIN_TELLING_NUMBER and float(leaf).is_integer())
     if not isinstance(leaf, str):
         return False
     text = leaf.strip()
-    if len(text) < _LEAST_TOLD or text not in stripped:
+    if len(text) < _MIN_TELLING_CHARACTERS or text not in stripped:
         return False
     name = any(char.isdigit() or char.isupper() for char in text) or " " in text
-    return name and _stands(text, stripped)
+    return name and _is_word_in(text, stripped)
 
 
-def _given(leaf: Any, given_texts: list[str], given_numbers: set[float]) -> bool:
+def _is_given_to_plan(leaf: Any, given_texts: list[str], given_numbers: set[float]) -> bool:
     if is_number(leaf):
         return float(leaf) in given_numbers or str(leaf) in given_texts
     text = str(leaf).strip().casefold()
@@ -275,17 +285,17 @@ def _scalars(value: Any, depth: int = 0) -> Iterator[Any]:
         yield value
 
 
-def _shown(leaf: Any) -> str:
-    return shortened(repr(leaf), 60)
+def _format_value(leaf: Any) -> str:
+    return shorten(repr(leaf), 60)
 
 
 # ---------------------------------------------------------------- what it does not say
-def _unsaid(question: str, task: Made, grounding: Grounding) -> Iterator[Lack]:
+def _find_ungrounded(question: str, task: Made, grounding: Grounding) -> Iterator[QuestionFault]:
     ungrounded = list(grounding(task, question))
     if ungrounded:
-        more = f" and {len(ungrounded) - _NAMED:,} more" if len(ungrounded) > _NAMED else ""
-        listed = "; ".join(ungrounded[:_NAMED])
-        yield Lack("question.ungrounded", f"it does not say what the plan is given: {listed}{more}")
+        more = f" and {len(ungrounded) - _MAX_NAMED:,} more" if len(ungrounded) > _MAX_NAMED else ""
+        listed = "; ".join(ungrounded[:_MAX_NAMED])
+        yield QuestionFault("question.ungrounded", f"it does not say what the plan is given: {listed}{more}")
 
 
 # ---------------------------------------------------------------- values
@@ -335,38 +345,44 @@ class Literal(NamedTuple):
 def grounding_of(language: str) -> Grounding:
     """What finds the literals that a question in a language does not say.
 
-    >>> grounding_of("Italian") is verbatim
+    >>> grounding_of("Italian") is find_missing_verbatim
     True
     """
-    return unsaid if language.strip().casefold() == ENGLISH.casefold() else verbatim
+    return (
+        find_ungrounded_literals
+        if language.strip().casefold() == ENGLISH.casefold()
+        else find_missing_verbatim
+    )
 
 
-def unsaid(task: Made, question: str) -> Iterator[str]:
+def find_ungrounded_literals(task: Made, question: str) -> Iterator[str]:
     """What an English question does not say: numbers, days, flags and words as people write them.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> plan = parse("[book(city='Rome', nights=3, day='2024-03-06')]")
-    >>> list(unsaid(Made("a", plan, ()), "Three nights in Rome from tomorrow."))
+    >>> list(find_ungrounded_literals(Made("a", plan, ()), "Three nights in Rome from tomorrow."))
     ["day '2024-03-06'"]
     """
     parsed_question = Question(question)
-    for literal in to_be_said(task):
+    for literal in required_literals(task):
         named = " ".join([literal.argument, *(step for step in literal.path if isinstance(step, str))])
         ground = parsed_question.grounds(literal.value, named)
-        if ground is None or not _says(ground, literal.value, question):
+        if ground is None or not _is_sure_ground(ground, literal.value, question):
             yield _literal_text(literal)
 
 
-def _says(ground: Ground, value: Value, question: str) -> bool:
+def _is_sure_ground(ground: Ground, value: Value, question: str) -> bool:
     """Whether a ground leaves no doubt; "a room" says 1, and nothing has to be said of an empty text."""
     if ground.how in ("one", "empty"):
         return ground.how == "empty" or bool(value == 1)
     if ground.how == "day":
-        return ground.span is not None and _says_day(question[slice(*ground.span)], str(value), question)
+        return ground.span is not None and _is_complete_date(
+            question[slice(*ground.span)], str(value), question
+        )
     return ground.sure and ground.how != "part"
 
 
-def _says_day(words: str, value: str, question: str) -> bool:
+def _is_complete_date(words: str, value: str, question: str) -> bool:
     """Whether words say a day by themselves: in numbers, its year somewhere beside them.
 
     A weekday, or so many days before another, leave it to a calendar.
@@ -376,18 +392,18 @@ def _says_day(words: str, value: str, question: str) -> bool:
     return alone is not None and alone.how in ("day", "text") and all(year in question for year in years)
 
 
-def verbatim(task: Made, question: str) -> Iterator[str]:
+def find_missing_verbatim(task: Made, question: str) -> Iterator[str]:
     """What a question in any language does not say: numbers, and texts with a capital or a digit.
 
     They have to stand as they are given; words without a capital may be translated.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> plan = parse("[f(city='Roma', days=3, kind='train')]")
-    >>> list(verbatim(Made("a", plan, ()), "Un treno per Roma?"))
+    >>> list(find_missing_verbatim(Made("a", plan, ()), "Un treno per Roma?"))
     ['days 3']
     """
     folded, numbers = question.casefold(), set(numbers_of(question))
-    for literal in to_be_said(task):
+    for literal in required_literals(task):
         if is_number(literal.value):
             is_said = float(literal.value) in numbers
         elif isinstance(literal.value, str) and any(
@@ -400,22 +416,22 @@ def verbatim(task: Made, question: str) -> Iterator[str]:
             yield _literal_text(literal)
 
 
-def to_be_said(task: Made) -> Iterator[Literal]:
+def required_literals(task: Made) -> Iterator[Literal]:
     """The literals that somebody has to say; the text around references is the plan's own."""
     catalog = Catalog(task.tools)
     for call in task.plan.calls:
         for name, argument in call.arguments:
-            if isinstance(argument, Template) or _by_default(call, name, argument, catalog):
+            if isinstance(argument, Template) or _is_default(call, name, argument, catalog):
                 continue
             for path, value in leaves(argument):
                 if value is not None and not isinstance(value, (Ref, Unresolved)):
                     yield Literal(call, name, path, value)
 
 
-def _by_default(call: Call, name: str, value: Any, catalog: Catalog) -> bool:
+def _is_default(call: Call, name: str, value: Any, catalog: Catalog) -> bool:
     """Whether the tool takes a value also where nobody gives one."""
     tool = tool_of(call, catalog)
-    if tool is None or holds(value, (Ref, Template, Unresolved)):
+    if tool is None or contains_kind(value, (Ref, Template, Unresolved)):
         return False
     return any(
         parameter.name == name
@@ -427,4 +443,4 @@ def _by_default(call: Call, name: str, value: Any, catalog: Catalog) -> bool:
 
 
 def _literal_text(literal: Literal) -> str:
-    return f"{in_words(literal.argument)} {one_line(repr(literal.value), 60)}"
+    return f"{format_name(literal.argument)} {one_line(repr(literal.value), 60)}"

@@ -13,23 +13,23 @@ from typing import NamedTuple
 from planner_eval.base.text import one_line
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.curation.make.record import Made
-from planner_eval.plan.model import WHOLE_RESULT, Call, Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import WHOLE_RESULT_NAMES, Call, Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.structure import consumers
 from planner_eval.plan.values import leaves
 
 # ----------------------------------------------------------------------
 # A plan in words: what its calls do, and with what, for whoever writes the question to it.
-_ABOUT = 300
+_MAX_DESCRIPTION_CHARACTERS = 300
 """Characters of a description that are told."""
 
-_MEANINGLESS = re.compile(r"(?:args?|params?|parameter|input|output|operand|value)_?\d*", re.IGNORECASE)
+_MEANINGLESS_NAME = re.compile(r"(?:args?|params?|parameter|input|output|operand|value)_?\d*", re.IGNORECASE)
 """Names of arguments that say nothing of them."""
 
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
 
 
-class Given(NamedTuple):
+class DescribedArgument(NamedTuple):
     """An argument of a call.
 
     Args:
@@ -43,7 +43,7 @@ class Given(NamedTuple):
     value: Value
 
 
-class Step(NamedTuple):
+class DescribedCall(NamedTuple):
     """A call as it is told.
 
     Args:
@@ -54,13 +54,13 @@ class Step(NamedTuple):
 
     does: str
     name: str
-    given: tuple[Given, ...]
+    given: tuple[DescribedArgument, ...]
 
 
-def steps_of(task: Made) -> list[Step]:
+def describe_calls(task: Made) -> list[DescribedCall]:
     """The calls of a plan as they are told, in written order."""
     catalog = Catalog(task.tools)
-    return [_step(call, tool_of(call, catalog)) for call in task.plan.calls]
+    return [_describe_call(call, tool_of(call, catalog)) for call in task.plan.calls]
 
 
 def tool_of(call: Call, catalog: Catalog) -> Tool | None:
@@ -68,14 +68,14 @@ def tool_of(call: Call, catalog: Catalog) -> Tool | None:
     return next(iter(catalog.find(call.name, call.app)), None)
 
 
-def described(task: Made) -> str:
+def describe_plan(task: Made) -> str:
     r"""A plan as the steps that a model is shown, which is to write the question.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> from planner_eval.catalogs.catalog import Tool
     >>> tools = (Tool("find_hotel", description="Find a hotel."), Tool("bookRoom"))
     >>> plan = parse("h = find_hotel(#city='Rome')\nbookRoom(#hotel_id=h, #nights='2')")
-    >>> print(described(Made("a", plan, tools)))
+    >>> print(describe_plan(Made("a", plan, tools)))
     1. Find a hotel.
        city: "Rome"
     2. book room
@@ -84,71 +84,74 @@ def described(task: Made) -> str:
     The person wants what 2 gives.
     """
     lines: list[str] = []
-    for number, step in enumerate(steps_of(task), 1):
+    for number, step in enumerate(describe_calls(task), 1):
         lines.append(f"{number}. {step.does}")
         for argument in step.given:
             about = f" ({argument.about})" if argument.about else ""
             name = argument.name or "given"
-            lines.append(f"   {name}{about}: {told(argument.value, _numbered)}")
-    return "\n".join([*lines, f"The person wants {listed(_wanted(task.plan))}."])
+            lines.append(f"   {name}{about}: {format_value(argument.value, _format_reference)}")
+    return "\n".join([*lines, f"The person wants {format_list(_describe_answer(task.plan))}."])
 
 
-def _numbered(reference: Ref) -> str:
-    suffix = f" ({part_of(reference.path)})" if part_of(reference.path) else ""
+def _format_reference(reference: Ref) -> str:
+    suffix = f" ({format_path(reference.path)})" if format_path(reference.path) else ""
     return f"what {reference.call + 1} gives{suffix}"
 
 
-def _wanted(plan: Plan) -> list[str]:
+def _describe_answer(plan: Plan) -> list[str]:
     if plan.answer is not None:
-        answers = [told(value, _numbered) for _, value in plan.answer]
+        answers = [format_value(value, _format_reference) for _, value in plan.answer]
         return answers or ["that this is done"]
-    return [f"what {position + 1} gives" for position in ends(plan)]
+    return [f"what {position + 1} gives" for position in final_calls(plan)]
 
 
-def ends(plan: Plan) -> list[int]:
+def final_calls(plan: Plan) -> list[int]:
     """The calls whose results the user gets: those that no other call uses."""
     return [position for position, users in enumerate(consumers(plan)) if not users]
 
 
-def told(value: Value, refer: Callable[[Ref], str]) -> str:
+def format_value(value: Value, refer: Callable[[Ref], str]) -> str:
     """A value in words: JSON, with words where it takes something from another call.
 
     Args:
         value: The value.
         refer: What is said in place of a reference.
 
-    >>> told({"to": [Ref(0, ("city",)), 7]}, lambda ref: "that city")
+    >>> format_value({"to": [Ref(0, ("city",)), 7]}, lambda ref: "that city")
     '{"to": [that city, 7]}'
     """
     if isinstance(value, Ref):
         return refer(value)
     if isinstance(value, Template):
-        return " followed by ".join(told(segment, refer) for segment in value.parts)
+        return " followed by ".join(format_value(segment, refer) for segment in value.parts)
     if isinstance(value, list):
-        return f"[{', '.join(told(item, refer) for item in value)}]"
+        return f"[{', '.join(format_value(item, refer) for item in value)}]"
     if isinstance(value, dict):
-        pairs = (f"{json.dumps(key, ensure_ascii=False)}: {told(item, refer)}" for key, item in value.items())
+        pairs = (
+            f"{json.dumps(key, ensure_ascii=False)}: {format_value(item, refer)}"
+            for key, item in value.items()
+        )
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, Unresolved):
         return "what nothing gives"
     return json.dumps(value, ensure_ascii=False)
 
 
-def part_of(path: Path) -> str:
+def format_path(path: Path) -> str:
     """A way into a result, in words; "" for the whole of it.
 
-    >>> part_of(("rooms", 0, "hotel_id")), part_of(("result",))
+    >>> format_path(("rooms", 0, "hotel_id")), format_path(("result",))
     ('hotel id of item 1 of rooms', '')
     """
-    steps = path[1:] if path and path[0] in WHOLE_RESULT else path
-    words = [f"item {step + 1}" if isinstance(step, int) else in_words(step) for step in steps]
+    steps = path[1:] if path and path[0] in WHOLE_RESULT_NAMES else path
+    words = [f"item {step + 1}" if isinstance(step, int) else format_name(step) for step in steps]
     return " of ".join(reversed(words))
 
 
-def in_words(name: str) -> str:
+def format_name(name: str) -> str:
     """A name as plain words.
 
-    >>> in_words("check_inDate"), in_words("userID2"), in_words("名前")
+    >>> format_name("check_inDate"), format_name("userID2"), format_name("名前")
     ('check in date', 'user id 2', '名前')
     """
     return " ".join(_WORD.findall(name)).lower() or name
@@ -163,25 +166,27 @@ def literals(plan: Plan) -> Iterator[Value]:
                     yield leaf
 
 
-def _step(call: Call, tool: Tool | None) -> Step:
+def _describe_call(call: Call, tool: Tool | None) -> DescribedCall:
     parameters = {parameter.name: parameter for parameter in tool.parameters} if tool else {}
     arguments = tuple(
-        Given(
-            "" if _MEANINGLESS.fullmatch(name) else in_words(name),
-            one_line(parameters[name].description.strip(), _ABOUT) if name in parameters else "",
+        DescribedArgument(
+            "" if _MEANINGLESS_NAME.fullmatch(name) else format_name(name),
+            one_line(parameters[name].description.strip(), _MAX_DESCRIPTION_CHARACTERS)
+            if name in parameters
+            else "",
             value,
         )
         for name, value in call.arguments
     )
-    name = in_words(call.name)
-    about = one_line(" ".join(tool.description.split()), _ABOUT) if tool else ""
-    return Step(about or name, name, arguments)
+    name = format_name(call.name)
+    about = one_line(" ".join(tool.description.split()), _MAX_DESCRIPTION_CHARACTERS) if tool else ""
+    return DescribedCall(about or name, name, arguments)
 
 
-def listed(items: list[str]) -> str:
+def format_list(items: list[str]) -> str:
     """A list in words.
 
-    >>> listed(["a", "b", "c"])
+    >>> format_list(["a", "b", "c"])
     'a, b and c'
     """
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
@@ -198,11 +203,11 @@ _ORDINALS = (
     "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
 )  # fmt: skip
 
-_VERBS = ("has", "have", "is", "are", "with", "include", "includes", "add", "allow", "allows", "enable")
+_FLAG_VERBS = ("has", "have", "is", "are", "with", "include", "includes", "add", "allow", "allows", "enable")
 """Words that a flag's name begins with, and that say nothing where it is off."""
 
 
-def templated(task: Made, plain: Callable[[str], bool] = lambda text: True) -> str:
+def phrase_request(task: Made, plain: Callable[[str], bool] = lambda text: True) -> str:
     r"""The plan as a request in plain English.
 
     Args:
@@ -213,42 +218,48 @@ def templated(task: Made, plain: Callable[[str], bool] = lambda text: True) -> s
     >>> from planner_eval.reading.dialects.read import parse
     >>> from planner_eval.catalogs.catalog import Tool
     >>> tools = (Tool("findHotel", description="Finds hotels in a city. Slow."), Tool("book_room"))
-    >>> print(templated(Made("a", parse("h = findHotel(#city='Rome')"), tools)))
+    >>> print(phrase_request(Made("a", parse("h = findHotel(#city='Rome')"), tools)))
     Please do this and tell me what it gives: finds hotels in a city, with city "Rome".
     >>> plan = parse("h = findHotel(#city='Rome')\nbook_room(#hotel=h)")
-    >>> print(templated(Made("a", plan, tools)).partition(". ")[2])
+    >>> print(phrase_request(Made("a", plan, tools)).partition(". ")[2])
     First: finds hotels in a city, with city "Rome". Second: book room, with hotel as the first gives it (h).
-    >>> print(templated(Made("a", parse("findHotel(has_garage=False)"), tools)).rpartition(", ")[2])
+    >>> print(phrase_request(Made("a", parse("findHotel(has_garage=False)"), tools)).rpartition(", ")[2])
     without garage.
     """
-    steps = steps_of(task)
+    steps = describe_calls(task)
     if len(steps) == 1:
         return f"Please do this and tell me what it gives: {_clause(steps[0], plain)}."
     listed = [
         f"{_ordinal(number).capitalize()}: {_clause(step, plain)}." for number, step in enumerate(steps)
     ]
-    return " ".join([f"Please do {_count(len(steps))} things and tell me {_end(task.plan)}.", *listed])
+    return " ".join(
+        [f"Please do {_format_count(len(steps))} things and tell me {_phrase_answer(task.plan)}.", *listed]
+    )
 
 
-def _end(plan: Plan) -> str:
+def _phrase_answer(plan: Plan) -> str:
     if plan.answer:
-        return listed([_value(value) for _, value in plan.answer])
-    return listed([f"what the {_ordinal(position)} gives" for position in ends(plan)])
+        return format_list([_phrase_value(value) for _, value in plan.answer])
+    return format_list([f"what the {_ordinal(position)} gives" for position in final_calls(plan)])
 
 
-def _clause(step: Step, plain: Callable[[str], bool]) -> str:
-    does = _sentence(step.does)
+def _clause(step: DescribedCall, plain: Callable[[str], bool]) -> str:
+    does = _first_sentence(step.does)
     off = [argument for argument in step.given if argument.name and _is_off(argument.value)]
     valued = [argument for argument in step.given if argument not in off]
     clause = does if plain(does) else step.name
-    clause += f", with {listed([_given(argument, plain) for argument in valued])}" if valued else ""
-    return clause + (f", {listed([f'without {_thing(argument.name)}' for argument in off])}" if off else "")
+    clause += (
+        f", with {format_list([_phrase_argument(argument, plain) for argument in valued])}" if valued else ""
+    )
+    return clause + (
+        f", {format_list([f'without {_flag_subject(argument.name)}' for argument in off])}" if off else ""
+    )
 
 
-def _thing(flag: str) -> str:
+def _flag_subject(flag: str) -> str:
     """What a flag is about: who has none is without a garage, not without has garage."""
     verb, _, thing = flag.partition(" ")
-    return thing if thing and verb in _VERBS else flag
+    return thing if thing and verb in _FLAG_VERBS else flag
 
 
 def _is_off(value: Value) -> bool:
@@ -256,40 +267,46 @@ def _is_off(value: Value) -> bool:
     return value is False or (isinstance(value, str) and value.casefold() == "false")
 
 
-def _sentence(text: str) -> str:
+def _first_sentence(text: str) -> str:
     """The first sentence of a description, as it stands inside another one."""
     first = re.split(r"(?<=[a-z)])[.:;](?:\s|\Z)", text, maxsplit=1)[0].strip().rstrip(".")
     return first[:1].lower() + first[1:] if first[1:2].islower() else first
 
 
-def _given(argument: Given, plain: Callable[[str], bool]) -> str:
+def _phrase_argument(argument: DescribedArgument, plain: Callable[[str], bool]) -> str:
     """An argument; one whose name says nothing by what its tool says of it: which of two numbers is meant."""
-    meaning = "" if argument.name else re.split(r"[,;(]", _sentence(argument.about), maxsplit=1)[0].strip()
+    meaning = (
+        "" if argument.name else re.split(r"[,;(]", _first_sentence(argument.about), maxsplit=1)[0].strip()
+    )
     role = f" as {meaning}" if meaning and plain(meaning) else ""
     if isinstance(argument.value, Ref):
-        suffix = f" ({part_of(argument.value.path)})" if part_of(argument.value.path) else ""
+        suffix = f" ({format_path(argument.value.path)})" if format_path(argument.value.path) else ""
         name = f"{argument.name} as" if argument.name else "what"
         told_as = "gives it" if argument.name else "gives"
         return f"{name} the {_ordinal(argument.value.call)} {told_as}{suffix}{role}"
-    value_text = _value(argument.value)
+    value_text = _phrase_value(argument.value)
     return f"{argument.name} {value_text}" if argument.name else f"{value_text}{role}"
 
 
-def _value(value: Value) -> str:
+def _phrase_value(value: Value) -> str:
     """A value as it stands in a sentence: lists and objects in words, their keys as plain words."""
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, list) and value:
-        return f"({listed([_value(item) for item in value])})" if len(value) > 1 else _value(value[0])
+        return (
+            f"({format_list([_phrase_value(item) for item in value])})"
+            if len(value) > 1
+            else _phrase_value(value[0])
+        )
     if isinstance(value, dict) and value:
-        return f"({', '.join(f'{in_words(key)} {_value(item)}' for key, item in value.items())})"
+        return f"({', '.join(f'{format_name(key)} {_phrase_value(item)}' for key, item in value.items())})"
     if isinstance(value, Template):
-        return " followed by ".join(_value(segment) for segment in value.parts)
-    return told(value, _referred)
+        return " followed by ".join(_phrase_value(segment) for segment in value.parts)
+    return format_value(value, _phrase_reference)
 
 
-def _referred(reference: Ref) -> str:
-    suffix = f" ({part_of(reference.path)})" if part_of(reference.path) else ""
+def _phrase_reference(reference: Ref) -> str:
+    suffix = f" ({format_path(reference.path)})" if format_path(reference.path) else ""
     return f"what the {_ordinal(reference.call)} gives{suffix}"
 
 
@@ -301,6 +318,6 @@ def _ordinal(position: int) -> str:
     return f"{number}{ending}"
 
 
-def _count(number: int) -> str:
+def _format_count(number: int) -> str:
     names = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
     return names[number - 2] if number - 2 < len(names) else str(number)

@@ -12,28 +12,28 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from planner_eval.base.text import counted
+from planner_eval.base.text import format_count
 from planner_eval.models.pipelines.pipeline import (
-    Called,
     Failure,
     Message,
+    ModelCall,
     Outcome,
     Pipeline,
     Steps,
     Task,
     act,
     ask,
-    assistant,
-    system,
+    assistant_message,
+    system_message,
 )
-from planner_eval.models.pipelines.replies import Said, read_reply
-from planner_eval.models.pipelines.setup import STEPS, TURNS, Setup
+from planner_eval.models.pipelines.replies import ReplyTurn, read_reply
+from planner_eval.models.pipelines.setup import MAX_STEPS, MAX_TURNS, Setup
 from planner_eval.models.pipelines.tool_lists import Offer, offer_of
 
 
-def one_turn(task: Task, setup: Setup) -> Steps:
+def single_turn_steps(task: Task, setup: Setup) -> Steps:
     """Ask for one turn of the assistant; its calls are the answer."""
-    return (yield from _next_turn(task, opening(task, setup), offer_of(task)))
+    return (yield from _next_turn(task, opening_messages(task, setup), offer_of(task)))
 
 
 def _next_turn(task: Task, messages: Sequence[Message], offer: Offer) -> Steps:
@@ -41,28 +41,28 @@ def _next_turn(task: Task, messages: Sequence[Message], offer: Offer) -> Steps:
     turn = read_reply(reply, offer.names)
     stages = {"calls_from": turn.written}
     if task.form == "nestful":
-        return Outcome(labelled(turn.calls) if turn.calls else turn.text, stages)
-    return Outcome(message_of(turn, offer, own_names=True), stages)
+        return Outcome(label_calls(turn.calls) if turn.calls else turn.text, stages)
+    return Outcome(turn_message(turn, offer, own_names=True), stages)
 
 
-def next_of_dialog(task: Task, setup: Setup) -> Steps:
+def dialog_steps(task: Task, setup: Setup) -> Steps:
     """Ask for the next turn of a recorded conversation; on demand for all of its earlier turns first.
 
     What was recorded after an earlier turn is said only where it can follow on the model's own: a tool's
     results where the model called the same tools, the user's words where it called none. Else it is over.
     """
     if setup.history == "gold":
-        return (yield from one_turn(task, setup))
+        return (yield from single_turn_steps(task, setup))
     offer = offer_of(task)
     messages: list[Message] = []
     ids: list[str] = []
-    for message in opening(task, setup):
+    for message in opening_messages(task, setup):
         if message.get("role") == "assistant":
             turn = read_reply((yield from ask("history", messages, tools=offer.tools)), offer.names)
-            if why := _leaves(turn, message):
+            if why := _find_departure(turn, message):
                 stages = {"own_turns": sum(m["role"] == "assistant" for m in messages)}
                 return Outcome("", stages, "left_record", Failure("left_record", why))
-            messages.append(message_of(turn, offer))
+            messages.append(turn_message(turn, offer))
             ids = [call["id"] for call in messages[-1].get("tool_calls") or ()]
         elif message.get("role") == "tool" and ids:
             messages.append({**message, "tool_call_id": ids.pop(0)})
@@ -71,7 +71,7 @@ def next_of_dialog(task: Task, setup: Setup) -> Steps:
     return (yield from _next_turn(task, messages, offer))
 
 
-def _leaves(turn: Said, recorded: Message) -> str:
+def _find_departure(turn: ReplyTurn, recorded: Message) -> str:
     """Why what was recorded after a turn cannot follow on the model's; nothing where it can."""
     recorded_names = [str(call["function"]["name"]) for call in recorded.get("tool_calls") or ()]
     called_names = [call.name for call in turn.calls]
@@ -84,47 +84,50 @@ def _leaves(turn: Said, recorded: Message) -> str:
     return f"the record goes on with {follows}, which do not follow: {called}"
 
 
-def several_turns(task: Task, setup: Setup) -> Steps:
+def conversation_steps(task: Task, setup: Setup) -> Steps:
     """Talk until the model calls nothing any more, or nothing more can be done."""
     offer = offer_of(task)
-    messages: list[Message] = list(opening(task, setup))
+    messages: list[Message] = list(opening_messages(task, setup))
     output: list[Message] = []
     written: list[str] = []
-    most = setup.steps or (TURNS if task.form == "complexfuncbench" else STEPS)
+    most = setup.steps or (MAX_TURNS if task.form == "complexfuncbench" else MAX_STEPS)
     for _ in range(most):
         reply = yield from ask("call", messages, tools=offer.tools)
         turn = read_reply(reply, offer.names)
         if not turn.calls:
-            final = assistant(turn.text)
+            final = assistant_message(turn.text)
             return Outcome([*output, final], {"calls_from": written}, "answered")
         written.append(turn.written)
         seen = yield from act(turn.calls)
-        output.append(message_of(turn, offer, own_names=True))
+        output.append(turn_message(turn, offer, own_names=True))
         if seen.over:
             return Outcome(output, {"calls_from": written}, "over")
-        messages.append(message_of(turn, offer))
-        results = [_result(call, content, number) for number, (call, content) in _pairs(turn, seen.contents)]
+        messages.append(turn_message(turn, offer))
+        results = [
+            _result_message(call, content, number)
+            for number, (call, content) in _numbered_results(turn, seen.contents)
+        ]
         messages += results
         output += results
-    why = f"the model was still calling tools after {counted(most, 'turn')}"
+    why = f"the model was still calling tools after {format_count(most, 'turn')}"
     return Outcome(output, {"calls_from": written}, "max_turns", Failure("max_turns", why))
 
 
-def either(task: Task, setup: Setup) -> Steps:
+def function_calling_steps(task: Task, setup: Setup) -> Steps:
     """One turn, or several where the calls of one's own tasks are made."""
     many_turns = task.form == "own" and setup.makes_calls
-    return (yield from (several_turns if many_turns else one_turn)(task, setup))
+    return (yield from (conversation_steps if many_turns else single_turn_steps)(task, setup))
 
 
-def opening(task: Task, setup: Setup) -> Sequence[Message]:
+def opening_messages(task: Task, setup: Setup) -> Sequence[Message]:
     """The conversation so far, with FunctionChat's system message where the data set brings none."""
     has_system = bool(task.messages) and task.messages[0].get("role") == "system"
     if task.form != "functionchat" or has_system:
         return task.messages
-    return (system(setup.prompts.fill("functionchat/system")), *task.messages)
+    return (system_message(setup.prompts.fill("functionchat/system")), *task.messages)
 
 
-def message_of(turn: Said, offer: Offer, *, own_names: bool = False) -> dict[str, Any]:
+def turn_message(turn: ReplyTurn, offer: Offer, *, own_names: bool = False) -> dict[str, Any]:
     """A turn as a message of the protocol; calls that stood in the text are its calls.
 
     Args:
@@ -150,10 +153,11 @@ def message_of(turn: Said, offer: Offer, *, own_names: bool = False) -> dict[str
     return message | ({"tool_calls": calls} if calls else {})
 
 
-def labelled(calls: Sequence[Called]) -> str:
+def label_calls(calls: Sequence[ModelCall]) -> str:
     """Calls as NESTful writes them: an argument ``label`` is the call's, others are numbered in order.
 
-    >>> labelled([Called("f", {"a": 1}, ""), Called("g", {"label": "$x", "b": "$var_1.result$"}, "")])
+    >>> label_calls(
+    ...     [ModelCall("f", {"a": 1}, ""), ModelCall("g", {"label": "$x", "b": "$var_1.result$"}, "")])
     '[{"name": "f", "label": "$var_1", "arguments": {"a": 1}}, \
 {"name": "g", "label": "$x", "arguments": {"b": "$var_1.result$"}}]'
     """
@@ -166,11 +170,11 @@ def labelled(calls: Sequence[Called]) -> str:
     return json.dumps(records, ensure_ascii=False)
 
 
-def _pairs(turn: Said, contents: Sequence[Any]) -> Any:
+def _numbered_results(turn: ReplyTurn, contents: Sequence[Any]) -> Any:
     return enumerate(zip(turn.calls, contents, strict=True), 1)
 
 
-def _result(call: Called, content: Any, number: int) -> Message:
+def _result_message(call: ModelCall, content: Any, number: int) -> Message:
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     return {"role": "tool", "tool_call_id": call.id or f"call_{number}", "content": text}
 
@@ -178,20 +182,20 @@ def _result(call: Called, content: Any, number: int) -> Message:
 FUNCTION_CALLING = Pipeline(
     "function-calling",
     "the endpoint's own tools",
-    either,
+    function_calling_steps,
     {"nestful": (), "functionchat": ("functionchat/system",), "own": ()},
     acts=True,
 )
 DIALOG = Pipeline(
     "dialog",
     "the next turn of a recorded conversation",
-    next_of_dialog,
+    dialog_steps,
     {"functionchat": ("functionchat/system",)},
 )
 STEPWISE = Pipeline(
     "stepwise",
     "a conversation in which ComplexEval answers",
-    several_turns,
+    conversation_steps,
     {"complexfuncbench": ()},
     acts=True,
 )

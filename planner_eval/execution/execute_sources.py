@@ -12,25 +12,32 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
-from planner_eval.base.arguments import NAMES, PATH, SECONDS, expect, expect_or_none, of
+from planner_eval.base.arguments import NAMES, PATH, SECONDS, expect, expect_or_none, instance_of
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.execution.program import Options, Start, compile_plan
-from planner_eval.execution.record import cut_end, hold, mend_end, read_record, record_lines, recordable
+from planner_eval.execution.program import Options, PlanWithState, compile_plan
+from planner_eval.execution.record import (
+    find_cut_line,
+    is_recordable,
+    lock_record_file,
+    read_record,
+    record_lines,
+    repair_end,
+)
 from planner_eval.execution.run import execute as execute_plan
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
-from planner_eval.execution.tool_sources import ToolSource, recorded
+from planner_eval.execution.tool_sources import ToolSource, recorded_source
 from planner_eval.execution.tool_sources import tool_source as find_tools
 from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.plans import read_plan
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.task_fields import States, states_of
+from planner_eval.reading.files.task_fields import StateSource, find_states
 from planner_eval.reading.parse import Source, parse
 
 
-class Ran(NamedTuple):
+class RecordRun(NamedTuple):
     """What became of one record.
 
     Args:
@@ -102,7 +109,7 @@ def execute(
     record: str | os.PathLike[str] | None = ...,
     dialect: str | None = ...,
     initial: Any = ...,
-) -> Iterator[Ran]: ...
+) -> Iterator[RecordRun]: ...
 
 
 @overload
@@ -152,7 +159,7 @@ def execute(  # noqa: PLR0913 - the options of a public function
 
     Returns:
         Of one plan its trace; a call that fails is an entry in it, never an exception. Of many an
-        iterator of :class:`Ran`, one a record: one whose plan cannot be read says why.
+        iterator of :class:`RecordRun`, one a record: one whose plan cannot be read says why.
 
     Raises:
         ExecutionError: the tools cannot be loaded, or the isolation that was asked for is not to be had.
@@ -164,11 +171,13 @@ def execute(  # noqa: PLR0913 - the options of a public function
     expect(NAMES, allow_read=allow_read)
     expect(SECONDS, timeout=timeout)
     expect_or_none(PATH, record=record)
-    expect_or_none(of(Options, "Options(…) of planner_eval.execution.program"), options=options)
-    many = isinstance(plan, PlanFile) or _is_records(plan)
+    expect_or_none(instance_of(Options, "Options(…) of planner_eval.execution.program"), options=options)
+    many = isinstance(plan, PlanFile) or _are_records(plan)
     if not many and record is None and not allow_read:
         parsed = parse(plan, dialect=dialect)
-        start_state = initial_of(states_of(initial), plan if isinstance(plan, Record) else None, tools)
+        start_state = initial_state_of(
+            find_states(initial), plan if isinstance(plan, Record) else None, tools
+        )
         return execute_plan(
             parsed, tools, isolation=isolation, timeout=timeout, options=options, initial=start_state
         )
@@ -185,32 +194,34 @@ def execute(  # noqa: PLR0913 - the options of a public function
     if not many:
         plan_record = plan if isinstance(plan, Record) else Record("plan", 0, None, None)
         read = [
-            Ran(
+            RecordRun(
                 plan_record,
                 parse(plan, dialect=dialect),
-                initial=initial_of(states_of(initial), plan_record, box),
+                initial=initial_state_of(find_states(initial), plan_record, box),
             )
         ]
-        return next(_run(iter(read), context, run_options, recorder)).trace
+        return next(_run_records(iter(read), context, run_options, recorder)).trace
     records = plan.records if isinstance(plan, PlanFile) else plan
-    states = states_of(initial, records)
-    return _run(_read(records, dialect, states, box), context, run_options, recorder)
+    states = find_states(initial, records)
+    return _run_records(_read_plans(records, dialect, states, box), context, run_options, recorder)
 
 
-def _is_records(source: Source) -> bool:
+def _are_records(source: Source) -> bool:
     return isinstance(source, (list, tuple)) and bool(source) and all(isinstance(r, Record) for r in source)
 
 
-def _read(records: Iterable[Record], dialect: str | None, states: States, tools: Any) -> Iterator[Ran]:
+def _read_plans(
+    records: Iterable[Record], dialect: str | None, states: StateSource, tools: Any
+) -> Iterator[RecordRun]:
     for record in records:
         try:
             plan = read_plan(record, dialect=dialect)
-            yield Ran(record, plan, initial=initial_of(states, record, tools))
+            yield RecordRun(record, plan, initial=initial_state_of(states, record, tools))
         except (ParseError, InputError) as error:
-            yield Ran(record, error=str(error))
+            yield RecordRun(record, error=str(error))
 
 
-def initial_of(states: States, record: Record | None, tools: Any) -> Any:
+def initial_state_of(states: StateSource, record: Record | None, tools: Any) -> Any:
     """The state that a record begins in; for a world the plans that are its facts as these."""
     state = states.of(record)
     if not isinstance(state, dict) or "facts" not in state:
@@ -226,27 +237,29 @@ def initial_of(states: States, record: Record | None, tools: Any) -> Any:
     return {**state, "facts": facts_of([plan])}
 
 
-def _run(
-    read: Iterator[Ran], context: AbstractContextManager[Sandbox], options: Options, recorder: _Recorder
-) -> Iterator[Ran]:
+def _run_records(
+    read: Iterator[RecordRun], context: AbstractContextManager[Sandbox], options: Options, recorder: _Recorder
+) -> Iterator[RecordRun]:
     plans = (r if r.plan is None else r._replace(trace=recorder.replayed(r)) for r in read)
     with recorder, context as box:
         for is_left, ones in groupby(plans, lambda r: r.plan is not None and r.trace is None):
             if is_left:
-                yield from _ran(ones, box, options, recorder)
+                yield from _run_with_tools(ones, box, options, recorder)
             else:
                 yield from ones
 
 
-def _ran(ones: Iterator[Ran], box: Sandbox, options: Options, recorder: _Recorder) -> Iterator[Ran]:
+def _run_with_tools(
+    ones: Iterator[RecordRun], box: Sandbox, options: Options, recorder: _Recorder
+) -> Iterator[RecordRun]:
     """Plans that the tools run, some of them ahead."""
-    sent: deque[Ran] = deque()
+    sent: deque[RecordRun] = deque()
 
-    def plans() -> Iterator[Start]:
+    def plans() -> Iterator[PlanWithState]:
         for ran in ones:
             if ran.plan is not None:
                 sent.append(ran)
-                yield Start(ran.plan, ran.initial)
+                yield PlanWithState(ran.plan, ran.initial)
 
     for trace in execute_many(plans(), box, options=options):
         yield recorder.added(sent.popleft()._replace(trace=trace))
@@ -258,10 +271,10 @@ class _Recorder:
     def __init__(self, path: str | os.PathLike[str] | None, options: Options) -> None:
         self.path, self.options = None if path is None else Path(path), options
         self.mended = False
-        self.let_go = weakref.finalize(self, hold(self.path)) if self.path is not None else None
+        self.let_go = weakref.finalize(self, lock_record_file(self.path)) if self.path is not None else None
         exists = self.path is not None and self.path.exists()
-        entries = read_record(self.path, cut_end(self.path)) if self.path is not None and exists else []
-        self.box = Sandbox(recorded(str(path), entries)) if entries else None
+        entries = read_record(self.path, find_cut_line(self.path)) if self.path is not None and exists else []
+        self.box = Sandbox(recorded_source(str(path), entries)) if entries else None
 
     def __enter__(self) -> _Recorder:
         return self
@@ -270,7 +283,7 @@ class _Recorder:
         if self.let_go is not None:
             self.let_go()
 
-    def replayed(self, ran: Ran) -> Trace | None:
+    def replayed(self, ran: RecordRun) -> Trace | None:
         """A plan answered without the tools; None where not all of it was recorded.
 
         What was recorded and what runs never mix in one plan: the tools would not know of the calls that
@@ -282,15 +295,15 @@ class _Recorder:
         lacking = any(call.error is not None and call.error.kind == "not-recorded" for call in trace)
         return None if lacking else trace
 
-    def added(self, ran: Ran) -> Ran:
+    def added(self, ran: RecordRun) -> RecordRun:
         """A plan that was run, its answers in the file where they can be."""
         if self.path is None or ran.plan is None or ran.trace is None:
             return ran
-        if not recordable(ran.trace):
+        if not is_recordable(ran.trace):
             return ran._replace(unrecorded=True)
         lines = record_lines(ran.trace, compile_plan(ran.plan, self.options, ran.initial))
         if not self.mended:
-            mend_end(self.path)
+            repair_end(self.path)
             self.mended = True
         with self.path.open("a", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in lines)

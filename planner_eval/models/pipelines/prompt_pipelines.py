@@ -12,34 +12,34 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.models.pipelines import constraint
+from planner_eval.models.pipelines.nestful_prompts import format_answer, messages_of
 from planner_eval.models.pipelines.pipeline import (
-    Act,
+    CallRequest,
     Failure,
     Message,
-    Observed,
+    Observations,
     Outcome,
     Pipeline,
     Request,
     Steps,
     Task,
     ask,
-    assistant,
-    system,
-    user,
+    assistant_message,
+    system_message,
+    user_message,
 )
-from planner_eval.models.pipelines.published import as_asked, messages_of
-from planner_eval.models.pipelines.replies import Names, distinct, known_names, planned, said
+from planner_eval.models.pipelines.replies import KnownNames, distinct, known_names, plan_text, reply_text
 from planner_eval.models.pipelines.setup import Example, Setup
 from planner_eval.models.pipelines.tool_lists import (
-    CALLNAVI,
-    OWN,
+    CALLNAVI_LISTINGS,
+    OWN_LISTINGS,
     app_catalogue,
     app_lines,
     apps_in_order,
     as_json,
     catalog_of,
-    listed,
-    shown,
+    dialect_example,
+    format_tools,
 )
 from planner_eval.models.replies import Reply
 from planner_eval.reading.dialects import get
@@ -54,52 +54,63 @@ _REFERENCES = (
 
 def flat_steps(task: Task, setup: Setup) -> Steps:
     """Ask once, with all tools."""
-    reply = yield from ask("plan", messages(task, setup), constraint=constraint.fields(task, setup))
-    return Outcome(constraint.unwrapped(planned(reply), task, setup))
+    reply = yield from ask(
+        "plan", flat_messages(task, setup), constraint=constraint.request_fields(task, setup)
+    )
+    return Outcome(constraint.unwrap_answer(plan_text(reply), task, setup))
 
 
-def messages(task: Task, setup: Setup) -> list[Message]:
+def flat_messages(task: Task, setup: Setup) -> list[Message]:
     """The messages of the one request, by data set."""
     if task.form == "appbench":
-        return appbench(task, setup, app_catalogue(task.tools))
+        return appbench_messages(task, setup, app_catalogue(task.tools))
     if task.form == "nestful":
         tools = as_json(as_json(task.tools)) if setup.official else as_json(task.tools)
-        return _nestful(tools, task.query, setup)
+        return _nestful_messages(tools, task.query, setup)
     if task.form == "callnavi":
-        return [user(callnavi("callnavi/plan", task.tools, task, setup, setup.examples))]
+        return [user_message(callnavi_text("callnavi/plan", task.tools, task, setup, setup.examples))]
     catalog = catalog_of(task)
-    tools = listed(catalog, setup.listing or "json", OWN)
+    tools = format_tools(catalog, setup.listing or "json", OWN_LISTINGS)
     offered = (name for tool in catalog.tools for name in (tool.name, tool.full_name))
-    notation = f"{get(setup.notation).title}\n{shown(setup.notation, offered)}"
+    notation = f"{get(setup.notation).title}\n{dialect_example(setup.notation, offered)}"
     text = setup.prompts.fill(
-        "own/plan", tools=tools, notation=notation, examples=demonstrations(setup.examples)
+        "own/plan", tools=tools, notation=notation, examples=format_examples(setup.examples)
     )
-    return [system(text.rstrip()), *task.messages]
+    return [system_message(text.rstrip()), *task.messages]
 
 
-def appbench(task: Task, setup: Setup, catalogue: str) -> list[Message]:
+def appbench_messages(task: Task, setup: Setup, catalogue: str) -> list[Message]:
     """AppBench's request for calls, with some apps or all; demonstrations are turns of the talk."""
     text = setup.prompts.fill("appbench/plan", app_api_list=catalogue, today=setup.today)
-    return [system(text), *as_turns(setup.examples), user(task.query)]
+    return [system_message(text), *example_turns(setup.examples), user_message(task.query)]
 
 
-def as_turns(examples: Sequence[Example]) -> list[Message]:
+def example_turns(examples: Sequence[Example]) -> list[Message]:
     """Demonstrations as turns of a conversation."""
-    return [message for example in examples for message in (user(example.query), assistant(example.answer))]
+    return [
+        message
+        for example in examples
+        for message in (user_message(example.query), assistant_message(example.answer))
+    ]
 
 
-def callnavi(name: str, tools: object, task: Task, setup: Setup, examples: Sequence[Example] = ()) -> str:
+def callnavi_text(
+    name: str, tools: object, task: Task, setup: Setup, examples: Sequence[Example] = ()
+) -> str:
     """A text of CallNavi's with a list of APIs, or some of them, demonstrations and the question."""
     listing = setup.listing or "json"
     return setup.prompts.fill(
-        name, tools=listed(tools, listing, CALLNAVI), query=task.query, examples=demonstrations(examples)
+        name,
+        tools=format_tools(tools, listing, CALLNAVI_LISTINGS),
+        query=task.query,
+        examples=format_examples(examples),
     )
 
 
-def demonstrations(examples: Sequence[Example]) -> str:
+def format_examples(examples: Sequence[Example]) -> str:
     r"""Examples as NESTful's prompts show them.
 
-    >>> demonstrations((Example("Why?", "[]"),))
+    >>> format_examples((Example("Why?", "[]"),))
     '\n#Example-1\nInput: Why?\nOutput: []\n'
     """
     return "".join(
@@ -108,16 +119,16 @@ def demonstrations(examples: Sequence[Example]) -> str:
     )
 
 
-def _nestful(tools: str, query: str, setup: Setup) -> list[Message]:
+def _nestful_messages(tools: str, query: str, setup: Setup) -> list[Message]:
     explained = _REFERENCES if setup.explain_references else ""
     name = setup.prompts.published_for
-    demos = tuple(replace(example, answer=as_asked(example.answer, name)) for example in setup.examples)
-    examples = explained + demonstrations(demos)
+    demos = tuple(replace(example, answer=format_answer(example.answer, name)) for example in setup.examples)
+    examples = explained + format_examples(demos)
     if name:
         text = setup.prompts.texts["nestful/plan"]
         return messages_of(text, tools=tools, examples=examples, query=query)
     text = setup.prompts.fill("nestful/plan", tools=tools, examples=examples)
-    return [system(text.rstrip()), user(query)]
+    return [system_message(text.rstrip()), user_message(query)]
 
 
 FLAT = Pipeline(
@@ -133,12 +144,12 @@ FLAT = Pipeline(
 #
 # The first stage is always asked without demonstrations. An answer that names no app is asked for again with
 # another seed and a temperature, for the same request would give the same answer; in the end all apps count.
-_TRIES = 5
-_WARMTH = 0.5
+_MAX_TRIES = 5
+_RETRY_TEMPERATURE = 0.5
 """The temperature at which the first stage is asked again."""
 
 
-class Apps(NamedTuple):
+class ChosenApps(NamedTuple):
     """What the first stage came to.
 
     Args:
@@ -154,23 +165,28 @@ class Apps(NamedTuple):
     fallback: str | None
 
 
-def choose(task: Task, setup: Setup) -> Generator[Request | Act, Reply | Observed, Apps]:
+def choose_apps(
+    task: Task, setup: Setup
+) -> Generator[Request | CallRequest, Reply | Observations, ChosenApps]:
     """Ask which apps are needed."""
     everything = [str(app["app"]) for app in apps_in_order(task.tools)]
-    messages = [system(setup.prompts.fill("appbench/apps", apps=app_lines(task.tools))), user(task.query)]
+    messages = [
+        system_message(setup.prompts.fill("appbench/apps", apps=app_lines(task.tools))),
+        user_message(task.query),
+    ]
     texts: list[str] = []
     unknown: list[str] = []
-    for number in range(_TRIES):
-        retry_options: dict[str, Any] = {"temperature": _WARMTH, "seed": number} if number else {}
-        texts.append(said((yield from ask("apps", messages, **retry_options))))
+    for number in range(_MAX_TRIES):
+        retry_options: dict[str, Any] = {"temperature": _RETRY_TEMPERATURE, "seed": number} if number else {}
+        texts.append(reply_text((yield from ask("apps", messages, **retry_options))))
         if setup.official:
             chosen = official_apps(texts[-1], everything)
         else:
             named = known_names(texts[-1], everything)
             chosen, unknown = named.known, named.unknown
         if chosen:
-            return Apps(texts, [app for app in everything if app in chosen], unknown, None)
-    return Apps(texts, everything, unknown, "all_apps")
+            return ChosenApps(texts, [app for app in everything if app in chosen], unknown, None)
+    return ChosenApps(texts, everything, unknown, "all_apps")
 
 
 def official_apps(text: str, apps: Sequence[str]) -> list[str]:
@@ -185,12 +201,12 @@ def official_apps(text: str, apps: Sequence[str]) -> list[str]:
 
 def hierarchical_steps(task: Task, setup: Setup) -> Steps:
     """Ask for apps, then for calls with the APIs of these."""
-    first = yield from choose(task, setup)
-    messages = appbench(task, setup, app_catalogue(task.tools, first.apps))
+    first = yield from choose_apps(task, setup)
+    messages = appbench_messages(task, setup, app_catalogue(task.tools, first.apps))
     catalogue = {"apps": [app for app in apps_in_order(task.tools) if app["app"] in first.apps]}
-    fields = constraint.fields(replace(task, tools=catalogue), setup)
+    fields = constraint.request_fields(replace(task, tools=catalogue), setup)
     reply = yield from ask("plan", messages, constraint=fields)
-    return Outcome(planned(reply), stages=first._asdict(), beside={"first_step_apps": first.apps})
+    return Outcome(plan_text(reply), stages=first._asdict(), beside={"first_step_apps": first.apps})
 
 
 HIERARCHICAL = Pipeline(
@@ -206,94 +222,94 @@ HIERARCHICAL = Pipeline(
 #
 # Source: paper 6.3, 7.1 and 7.2. The published ``Backward.py`` prints gold into its first prompt; here the
 # question alone stands there, so its table cannot be compared.
-STOP = "<!stop>"
+STOP_WORD = "<!stop>"
 """What a model writes when nothing is missing any more."""
 
 
-def route(task: Task, setup: Setup) -> Steps:
+def route_steps(task: Task, setup: Setup) -> Steps:
     """Ask for the names of the APIs."""
-    reply = yield from ask("route", [user(_asking_for_names(task, setup))])
-    return Outcome(said(reply))
+    reply = yield from ask("route", [user_message(_route_text(task, setup))])
+    return Outcome(reply_text(reply))
 
 
-def route_then_fill(task: Task, setup: Setup) -> Steps:
+def route_then_fill_steps(task: Task, setup: Setup) -> Steps:
     """Ask a router for names, then for arguments with the APIs of these names."""
-    messages = [user(_asking_for_names(task, setup))]
-    text = said((yield from ask("route", messages, router=True)))
+    messages = [user_message(_route_text(task, setup))]
+    text = reply_text((yield from ask("route", messages, router=True)))
     names = known_names(text, [str(tool["name"]) for tool in task.tools])
     stages = {"route_text": text, "route": names.known, "unknown": names.unknown}
     if not names.known:
-        return Outcome("", stages, stop="no_route", error=Failure("no_route", _without_route(names)))
-    chosen = _chosen(task.tools, names.known)
-    filling = callnavi("callnavi/fill", chosen, task, setup, setup.examples)
-    reply = yield from ask("fill", [user(filling)])
-    return Outcome(planned(reply), stages)
+        return Outcome("", stages, stop="no_route", error=Failure("no_route", _no_route_message(names)))
+    chosen = _select_tools(task.tools, names.known)
+    filling = callnavi_text("callnavi/fill", chosen, task, setup, setup.examples)
+    reply = yield from ask("fill", [user_message(filling)])
+    return Outcome(plan_text(reply), stages)
 
 
-def backward(task: Task, setup: Setup) -> Steps:
+def backward_steps(task: Task, setup: Setup) -> Steps:
     """Ask for the last call, then for what it needs, until nothing is missing.
 
     The last answer that says anything counts, also where the stop word stands alone after it, or never comes;
     the published code takes what stands beside the stop word, and nothing without one.
     """
-    examples = [replace(example, answer=_last(example.answer)) for example in setup.examples]
-    messages = [user(callnavi("callnavi/backward", task.tools, task, setup, examples))]
+    examples = [replace(example, answer=_last_call(example.answer)) for example in setup.examples]
+    messages = [user_message(callnavi_text("callnavi/backward", task.tools, task, setup, examples))]
     follow_up = setup.prompts.fill("callnavi/backward-again")
-    texts = [said((yield from ask("backward", messages)))]
+    texts = [reply_text((yield from ask("backward", messages)))]
     for _ in range(setup.rounds):
-        messages += [assistant(texts[-1]), user(follow_up)]
-        texts.append(said((yield from ask("backward", messages))))
-        if STOP in texts[-1]:
+        messages += [assistant_message(texts[-1]), user_message(follow_up)]
+        texts.append(reply_text((yield from ask("backward", messages))))
+        if STOP_WORD in texts[-1]:
             break
-    stopped = STOP in texts[-1]
-    said_last = [text.replace(STOP, "").strip() for text in reversed(texts)]
+    stopped = STOP_WORD in texts[-1]
+    said_last = [text.replace(STOP_WORD, "").strip() for text in reversed(texts)]
     last = next(filter(None, said_last), "")
     if setup.official:
         last = said_last[0] if stopped else ""
     return Outcome(last, {"replies": texts}, "stop_word" if stopped else "max_rounds")
 
 
-def _asking_for_names(task: Task, setup: Setup) -> str:
+def _route_text(task: Task, setup: Setup) -> str:
     examples = [
         replace(example, answer=json.dumps(json.loads(example.answer)["API"])) for example in setup.examples
     ]
-    return callnavi("callnavi/route", task.tools, task, setup, examples)
+    return callnavi_text("callnavi/route", task.tools, task, setup, examples)
 
 
-def _last(answer: str) -> str:
+def _last_call(answer: str) -> str:
     """The last call of a demonstration's, which is what is asked for first.
 
-    >>> _last('{"API": ["f", "g"], "parameters": [{}, {"a": 1}]}')
+    >>> _last_call('{"API": ["f", "g"], "parameters": [{}, {"a": 1}]}')
     '{"API": ["g"], "parameters": [{"a": 1}]}'
     """
     demonstration = json.loads(answer)
     return json.dumps({key: demonstration[key][-1:] for key in ("API", "parameters")}, ensure_ascii=False)
 
 
-def _without_route(names: Names) -> str:
+def _no_route_message(names: KnownNames) -> str:
     unknown = (
         f"; it named {', '.join(names.unknown[:5])}, which the list does not hold" if names.unknown else ""
     )
     return f"the router named no API of the list{unknown}"
 
 
-def _chosen(tools: Sequence[Any], names: Sequence[str]) -> list[Any]:
+def _select_tools(tools: Sequence[Any], names: Sequence[str]) -> list[Any]:
     """The APIs of these names, each once, in the router's order."""
     by_name = {tool["name"]: tool for tool in reversed(tools)}
     return [by_name[name] for name in distinct(names)]
 
 
-ROUTE = Pipeline("route", "the names of the APIs alone", route, {"callnavi": ("callnavi/route",)})
+ROUTE = Pipeline("route", "the names of the APIs alone", route_steps, {"callnavi": ("callnavi/route",)})
 ROUTE_THEN_FILL = Pipeline(
     "route-then-fill",
     "names, then arguments with these APIs only",
-    route_then_fill,
+    route_then_fill_steps,
     {"callnavi": ("callnavi/route", "callnavi/fill")},
     routes=True,
 )
 BACKWARD = Pipeline(
     "backward",
     "the last call first, then what it needs",
-    backward,
+    backward_steps,
     {"callnavi": ("callnavi/backward", "callnavi/backward-again")},
 )

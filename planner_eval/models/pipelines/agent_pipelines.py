@@ -20,26 +20,33 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from planner_eval.base.errors import PlanevalError
 from planner_eval.execution.program import Options
 from planner_eval.execution.run import execute
-from planner_eval.models.pipelines.calling import labelled, message_of
 from planner_eval.models.pipelines.pipeline import (
-    Called,
     Failure,
     Message,
-    Observed,
+    ModelCall,
+    Observations,
     Outcome,
     Pipeline,
     Steps,
     Task,
     act,
     ask,
-    assistant,
-    system,
-    user,
+    assistant_message,
+    system_message,
+    user_message,
 )
-from planner_eval.models.pipelines.prompted import as_turns, choose
-from planner_eval.models.pipelines.replies import Said, Step, distinct, read_step, said
-from planner_eval.models.pipelines.setup import STEPS, Example, Setup
-from planner_eval.models.pipelines.tool_lists import OWN, Offer, api_lines, as_json, catalog_of, listed
+from planner_eval.models.pipelines.prompt_pipelines import choose_apps, example_turns
+from planner_eval.models.pipelines.replies import ReactStep, ReplyTurn, distinct, read_step, reply_text
+from planner_eval.models.pipelines.setup import MAX_STEPS, Example, Setup
+from planner_eval.models.pipelines.tool_call_pipelines import label_calls, turn_message
+from planner_eval.models.pipelines.tool_lists import (
+    OWN_LISTINGS,
+    Offer,
+    api_lines,
+    as_json,
+    catalog_of,
+    format_tools,
+)
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects import read
 
@@ -51,52 +58,60 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # An agent an app: each sees its own APIs only and writes ``?`` for what it does not know.
-_LINE = re.compile(r"\[?\s*+(?P<returned>[\w\s,]*+)=\s*+(?P<api>\w++)\s*+\((?P<given>.*)\)\s*+\]?\s*+$")
-_GIVEN = re.compile(r"(?<!\w)\w++\s*+=\s*+(?P<name>[^\W\d]\w*+)\s*+(?=,|$)")
-_UNKNOWN = re.compile(r"(?<!\w)(\w++)\s*+=\s*+['\"]?\?['\"]?\s*+(?=,|$)")
+_CALL_LINE = re.compile(r"\[?\s*+(?P<returned>[\w\s,]*+)=\s*+(?P<api>\w++)\s*+\((?P<given>.*)\)\s*+\]?\s*+$")
+_GIVEN_NAME = re.compile(r"(?<!\w)\w++\s*+=\s*+(?P<name>[^\W\d]\w*+)\s*+(?=,|$)")
+_UNKNOWN_ARGUMENT = re.compile(r"(?<!\w)(\w++)\s*+=\s*+['\"]?\?['\"]?\s*+(?=,|$)")
 _QUOTED = re.compile(r"'(?!\?')[^']*+'")
-_BRACKETED = re.compile(r"^\[([\w\s,]*+)\](?=\s*+=)")
-_BEFORE = re.compile(r"^\s*+(?:[-*•]\s++|\d{1,3}[.)]\s++)?+(?:\w++\s*+:\s*+(?=\[))?+")
+_BRACKETED_RETURNS = re.compile(r"^\[([\w\s,]*+)\](?=\s*+=)")
+_LINE_PREFIX = re.compile(r"^\s*+(?:[-*•]\s++|\d{1,3}[.)]\s++)?+(?:\w++\s*+:\s*+(?=\[))?+")
 
 
-MOST_LINES = 200
+MAX_LINES = 200
 """Lines of one agent that are taken; gold has ten at most."""
 
 
 def isolated_steps(task: Task, setup: Setup) -> Steps:
     """Ask for apps, ask each app's agent, then those again that lack a value."""
-    first = yield from choose(task, setup)
+    first = yield from choose_apps(task, setup)
     lines: dict[str, list[str]] = {}
     for app in first.apps:
         text = setup.prompts.fill(
             "appbench/agent", app_api_list=api_lines(task.tools, app), today=setup.today
         )
-        demonstrations = as_turns(of_agent(setup.examples, app, setup.shots))
-        lines[app] = lines_of(
-            said((yield from ask("agent", [system(text), *demonstrations, user(task.query)])))
+        demonstrations = example_turns(agent_examples(setup.examples, app, setup.shots))
+        lines[app] = agent_lines(
+            reply_text(
+                (yield from ask("agent", [system_message(text), *demonstrations, user_message(task.query)]))
+            )
         )
     rounds = [dict(lines)]
-    while len(rounds) <= setup.rounds and (lacking := [app for app in lines if unknown_of(lines[app])]):
+    while len(rounds) <= setup.rounds and (
+        lacking := [app for app in lines if unknown_arguments(lines[app])]
+    ):
         for app in lacking:
             text = setup.prompts.fill(
                 "appbench/agent-again",
                 app_api_list=api_lines(task.tools, app),
-                returned_arguments=", ".join(_returned(lines, app)),
+                returned_arguments=", ".join(_other_returned_names(lines, app)),
                 today=setup.today,
             )
-            demonstrations = as_turns(of_agent(setup.examples, app, setup.shots, results_known=True))
-            reply = yield from ask("agent-again", [system(text), *demonstrations, user(task.query)])
-            lines[app] = lines_of(said(reply)) or lines[app]
+            demonstrations = example_turns(
+                agent_examples(setup.examples, app, setup.shots, results_known=True)
+            )
+            reply = yield from ask(
+                "agent-again", [system_message(text), *demonstrations, user_message(task.query)]
+            )
+            lines[app] = agent_lines(reply_text(reply)) or lines[app]
         rounds.append(dict(lines))
         if rounds[-1] == rounds[-2]:
             break
-    left = {app: names for app in lines if (names := unknown_of(lines[app]))}
+    left = {app: names for app in lines if (names := unknown_arguments(lines[app]))}
     stop = "unknown_values" if left else "answered"
     stages = {**first._asdict(), "rounds": rounds, "unknown_values": left}
     return Outcome("\n".join(plan_lines(lines)), stages, stop)
 
 
-def of_agent(
+def agent_examples(
     examples: Sequence[Example], app: str, number: int, *, results_known: bool = False
 ) -> list[Example]:
     r"""The demonstrations that one app's agent is shown: of plans that use its app, its own lines alone.
@@ -108,7 +123,7 @@ def of_agent(
         results_known: Show the names of results of other apps, which the agent knows by then, not ``?``.
 
     >>> plan = "A: [x = f(#a='1')]\nB: [y = g(#x=x, #b='2')]"
-    >>> [one.answer for one in of_agent([Example("q", plan)], "B", 1)]
+    >>> [one.answer for one in agent_examples([Example("q", plan)], "B", 1)]
     ["[y = g(#x=?, #b='2')]"]
     """
     selected: list[Example] = []
@@ -117,40 +132,40 @@ def of_agent(
         own_lines = [line.removeprefix(f"{app}: ") for line in lines if line.startswith(f"{app}: ")]
         if own_lines and len(selected) < number:
             selected.append(
-                replace(example, answer="\n".join(own_lines if results_known else _as_known(own_lines)))
+                replace(example, answer="\n".join(own_lines if results_known else _mark_unknown(own_lines)))
             )
     return selected[::-1]
 
 
-def _as_known(lines: list[str]) -> list[str]:
+def _mark_unknown(lines: list[str]) -> list[str]:
     """Lines of one app, with ``?`` for what other apps return."""
-    known_names = {name for line in lines for name in _names(line)} | {"True", "False"}
+    known_names = {name for line in lines for name in _returned_names(line)} | {"True", "False"}
 
     def put(match: re.Match[str]) -> str:
         text = match[0]
         return text if match["name"] in known_names else f"{text[: text.rindex(match['name'])]}?"
 
-    return [_GIVEN.sub(put, line) for line in lines]
+    return [_GIVEN_NAME.sub(put, line) for line in lines]
 
 
-def lines_of(text: str) -> list[str]:
-    r"""The lines of an agent that are calls, each in brackets; the first :data:`MOST_LINES` of them.
+def agent_lines(text: str) -> list[str]:
+    r"""The lines of an agent that are calls, each in brackets; the first :data:`MAX_LINES` of them.
 
-    >>> lines_of("Sure:\n- App: [a = f(#b=?)]\nc = g()\n[d, e] = h()")
+    >>> agent_lines("Sure:\n- App: [a = f(#b=?)]\nc = g()\n[d, e] = h()")
     ['[a = f(#b=?)]', '[c = g()]', '[d, e = h()]']
     """
-    bare = (_BEFORE.sub("", line).strip().strip("`") for line in text.splitlines())
-    bare = (_BRACKETED.sub(r"\1", line) for line in bare)
-    return list(islice((f"[{line.strip('[] ')}]" for line in bare if _LINE.match(line)), MOST_LINES))
+    bare = (_LINE_PREFIX.sub("", line).strip().strip("`") for line in text.splitlines())
+    bare = (_BRACKETED_RETURNS.sub(r"\1", line) for line in bare)
+    return list(islice((f"[{line.strip('[] ')}]" for line in bare if _CALL_LINE.match(line)), MAX_LINES))
 
 
-def unknown_of(lines: list[str]) -> list[str]:
+def unknown_arguments(lines: list[str]) -> list[str]:
     """The arguments that stand as ``?``.
 
-    >>> unknown_of(["[a = f(#b=?, #c='what?')]"])
+    >>> unknown_arguments(["[a = f(#b=?, #c='what?')]"])
     ['b']
     """
-    return [name for line in lines for name in _UNKNOWN.findall(_part(line, "given"))]
+    return [name for line in lines for name in _UNKNOWN_ARGUMENT.findall(_line_group(line, "given"))]
 
 
 def plan_lines(lines: Mapping[str, list[str]]) -> list[str]:
@@ -160,7 +175,7 @@ def plan_lines(lines: Mapping[str, list[str]]) -> list[str]:
     ['B: [z = g()]', 'A: [x = f(#y=z)]']
     """
     left = [
-        (f"{app}: {line}", _names(line), set(_GIVEN.findall(_part(line, "given"))))
+        (f"{app}: {line}", _returned_names(line), set(_GIVEN_NAME.findall(_line_group(line, "given"))))
         for app, listed in lines.items()
         for line in listed
     ]
@@ -179,19 +194,23 @@ def plan_lines(lines: Mapping[str, list[str]]) -> list[str]:
     return placed
 
 
-def _names(line: str) -> list[str]:
-    return [name.strip() for name in _part(line, "returned").split(",") if name.strip()]
+def _returned_names(line: str) -> list[str]:
+    return [name.strip() for name in _line_group(line, "returned").split(",") if name.strip()]
 
 
-def _part(line: str, name: str) -> str:
-    match = _LINE.match(line)
+def _line_group(line: str, name: str) -> str:
+    match = _CALL_LINE.match(line)
     return _QUOTED.sub("''", match[name]) if match else ""
 
 
-def _returned(lines: Mapping[str, list[str]], asking_app: str) -> list[str]:
+def _other_returned_names(lines: Mapping[str, list[str]], asking_app: str) -> list[str]:
     """The names that the other apps' calls return."""
     return distinct(
-        n for app, listed in lines.items() if app != asking_app for line in listed for n in _names(line)
+        n
+        for app, listed in lines.items()
+        if app != asking_app
+        for line in listed
+        for n in _returned_names(line)
     )
 
 
@@ -209,8 +228,8 @@ ISOLATED = Pipeline(
 # The calls that were made are the answer, written with the values that they were given; the final answer
 # that
 # the model states is kept apart, for models replace tools by what they know.
-_STOP = ("\nObservation:",)
-_UNREADABLE = (
+_STOP_SEQUENCES = ("\nObservation:",)
+_UNREADABLE_MESSAGE = (
     "That is neither a call nor a final answer. Write an Action with its Action Input, or a Final Answer."
 )
 
@@ -218,56 +237,58 @@ _UNREADABLE = (
 def react_steps(task: Task, setup: Setup) -> Steps:
     """Ask step by step, show what each call came to, until an answer is stated or the steps are used up."""
     names = {tool.full_name: tool.full_name for tool in catalog_of(task).tools}
-    shown_before = [message for example in setup.examples for message in _as_talk(example)]
-    messages: list[Message] = [system(_text(task, setup)), *shown_before, *task.messages]
-    made_calls: list[Called] = []
+    shown_before = [message for example in setup.examples for message in _example_messages(example)]
+    messages: list[Message] = [system_message(_system_text(task, setup)), *shown_before, *task.messages]
+    made_calls: list[ModelCall] = []
     step_records: list[dict[str, Any]] = []
-    for _ in range(setup.steps or STEPS):
-        reply = yield from ask("step", messages, stop=list(_STOP))
+    for _ in range(setup.steps or MAX_STEPS):
+        reply = yield from ask("step", messages, stop=list(_STOP_SEQUENCES))
         step = read_step(reply, names)
         if not step.calls:
             step_records.append({"text": step.text})
             if step.final is not None:
                 return _outcome(task, made_calls, step_records, "final_answer", step.final)
-            messages += [assistant(step.text), user(_UNREADABLE)]
+            messages += [assistant_message(step.text), user_message(_UNREADABLE_MESSAGE)]
             continue
         seen = yield from act(step.calls)
         made_calls += step.calls
         if seen.over:
             return _outcome(task, made_calls, [*step_records, {"text": step.text}], "over", None)
-        step_records += _shown(step, seen.contents)
-        messages += _exchange(step, seen.contents, names)
+        step_records += _step_data(step, seen.contents)
+        messages += _step_messages(step, seen.contents, names)
     return _outcome(task, made_calls, step_records, "max_steps", None)
 
 
-def _as_talk(example: Example) -> list[Message]:
+def _example_messages(example: Example) -> list[Message]:
     r"""A demonstration as the talk that it would have been.
 
     >>> made = '[{"name": "f", "arguments": {}, "saw": 3}]'
-    >>> [message["content"] for message in _as_talk(Example("Why?", made))][1:3]
+    >>> [message["content"] for message in _example_messages(Example("Why?", made))][1:3]
     ['Thought: I need f.\nAction: f\nAction Input: {}', 'Observation: 3']
     """
-    talk = [user(example.query)]
+    talk = [user_message(example.query)]
     calls = json.loads(example.answer)
     for call in calls:
         arguments = as_json(call["arguments"])
         talk.append(
-            assistant(f"Thought: I need {call['name']}.\nAction: {call['name']}\nAction Input: {arguments}")
+            assistant_message(
+                f"Thought: I need {call['name']}.\nAction: {call['name']}\nAction Input: {arguments}"
+            )
         )
-        talk.append(user(f"Observation: {as_json(call['saw'])}"))
+        talk.append(user_message(f"Observation: {as_json(call['saw'])}"))
     answer = calls[-1]["saw"]
     final = answer if isinstance(answer, str) else as_json(answer)
-    return [*talk, assistant(f"Thought: This is what was asked for.\nFinal Answer: {final}")]
+    return [*talk, assistant_message(f"Thought: This is what was asked for.\nFinal Answer: {final}")]
 
 
-def _text(task: Task, setup: Setup) -> str:
+def _system_text(task: Task, setup: Setup) -> str:
     if task.form == "nestful":
         return setup.prompts.fill("nestful/react", tools=as_json(task.tools))
-    tools = listed(catalog_of(task), setup.listing or "json", OWN)
+    tools = format_tools(catalog_of(task), setup.listing or "json", OWN_LISTINGS)
     return setup.prompts.fill("own/react", tools=tools)
 
 
-def _shown(step: Step, contents: Sequence[Any]) -> list[dict[str, Any]]:
+def _step_data(step: ReactStep, contents: Sequence[Any]) -> list[dict[str, Any]]:
     return [
         {
             "text": step.text if not number else "",
@@ -279,31 +300,31 @@ def _shown(step: Step, contents: Sequence[Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _exchange(step: Step, contents: Sequence[Any], names: dict[str, str]) -> list[Message]:
+def _step_messages(step: ReactStep, contents: Sequence[Any], names: dict[str, str]) -> list[Message]:
     """The step and its observations as messages, in the form in which the model wrote the step."""
     seen = [as_json(content) for content in contents]
     if step.written == "tool_calls":
-        turn = message_of(Said(step.calls, step.text, step.written), Offer((), names))
+        turn = turn_message(ReplyTurn(step.calls, step.text, step.written), Offer((), names))
         ids = [call["id"] for call in turn["tool_calls"]]
         results = [
             {"role": "tool", "tool_call_id": id_, "content": text}
             for id_, text in zip(ids, seen, strict=True)
         ]
         return [turn, *results]
-    return [assistant(step.text), user("\n".join(f"Observation: {text}" for text in seen))]
+    return [assistant_message(step.text), user_message("\n".join(f"Observation: {text}" for text in seen))]
 
 
 def _outcome(
-    task: Task, made_calls: Sequence[Called], step_records: Sequence[Any], stop: str, final: str | None
+    task: Task, made_calls: Sequence[ModelCall], step_records: Sequence[Any], stop: str, final: str | None
 ) -> Outcome:
     error = None
     if stop == "max_steps":
         error = Failure("max_steps", f"no final answer was stated in {len(step_records)} steps")
-    calls = labelled(made_calls) if task.form == "nestful" else _plain(made_calls)
+    calls = label_calls(made_calls) if task.form == "nestful" else _calls_json(made_calls)
     return Outcome(calls, {"steps": list(step_records), "final_answer": final}, stop, error)
 
 
-def _plain(made_calls: Sequence[Called]) -> str:
+def _calls_json(made_calls: Sequence[ModelCall]) -> str:
     calls = [
         {"name": call.name, "arguments": call.written if call.arguments is None else dict(call.arguments)}
         for call in made_calls
@@ -326,17 +347,17 @@ REACT = Pipeline(
 # Only here a sample's gold may be looked at, by ComplexEval: it decides whether a call is accepted, and
 # answers
 # it with what was recorded. What it says of a call that it does not accept says nothing of gold.
-Acting: TypeAlias = Callable[[Sequence[Called]], Observed]
+CallRunner: TypeAlias = Callable[[Sequence[ModelCall]], Observations]
 """Makes the calls of one sample, turn after turn."""
 
-_MOST_NAMES = 50
+_MAX_NAMES = 50
 """Tools that a model is told of which named another."""
 
-_LONGEST = 20_000
+_MAX_OUTPUT_CHARS = 20_000
 """Characters of a text that an observation shows; what is longer is cut, and says so."""
 
 
-def with_tools(box: Sandbox, offered: Collection[str] | None = None) -> Acting:
+def tool_runner(box: Sandbox, offered: Collection[str] | None = None) -> CallRunner:
     """Calls made with tools; those before are made again where the tools remember what was done.
 
     Args:
@@ -345,25 +366,27 @@ def with_tools(box: Sandbox, offered: Collection[str] | None = None) -> Acting:
 
     >>> from planner_eval.execution import Sandbox, tool_source
     >>> with Sandbox(tool_source("nestful"), level="inline") as box:
-    ...     make = with_tools(box, ["add"])
-    ...     make([Called("add", {"arg_0": 1, "arg_1": 2}, ""), Called("sqrt", {}, "")]).contents
+    ...     make = tool_runner(box, ["add"])
+    ...     make([ModelCall("add", {"arg_0": 1, "arg_1": 2}, ""), ModelCall("sqrt", {}, "")]).contents
     (3, {'error': "there is no tool 'sqrt'; the tools are add"})
     """
-    before: list[Called] = []
+    before: list[ModelCall] = []
 
-    def make(calls: Sequence[Called]) -> Observed:
+    def make(calls: Sequence[ModelCall]) -> Observations:
         refused = [_refusal(call, offered) for call in calls]
         sound = [call for call, why in zip(calls, refused, strict=True) if why is None]
         history = list(before) if box.source.stateful else []
         plan = Plan(tuple(_call(number, call) for number, call in enumerate([*history, *sound])))
         rows = iter(execute(plan, box).calls[len(history) :]) if sound else iter(())
         before.extend(sound)
-        return Observed(tuple(_seen(next(rows)) if why is None else {"error": why} for why in refused))
+        return Observations(
+            tuple(_call_output(next(rows)) if why is None else {"error": why} for why in refused)
+        )
 
     return make
 
 
-def played(answer: str, box: Sandbox) -> str | None:
+def run_example(answer: str, box: Sandbox) -> str | None:
     """A demonstration's plan with what its calls came to, as JSON; None where one of them fails.
 
     Args:
@@ -373,7 +396,7 @@ def played(answer: str, box: Sandbox) -> str | None:
     >>> from planner_eval.execution import Sandbox, tool_source
     >>> plan = '[{"name": "add", "label": "$x", "arguments": {"arg_0": 1, "arg_1": 2}}]'
     >>> with Sandbox(tool_source("nestful"), level="inline") as box:
-    ...     played(plan, box)
+    ...     run_example(plan, box)
     '[{"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}, "saw": 3}]'
     """
     try:
@@ -383,51 +406,57 @@ def played(answer: str, box: Sandbox) -> str | None:
     if not trace.ok or not trace.calls:
         return None
     records = [
-        {"name": call.tool, "arguments": _data(dict(call.arguments or ())), "saw": _data(call.value)}
+        {
+            "name": call.tool,
+            "arguments": _json_data(dict(call.arguments or ())),
+            "saw": _json_data(call.value),
+        }
         for call in trace.calls
     ]
     return json.dumps(records, ensure_ascii=False)
 
 
-def _refusal(called: Called, offered: Collection[str] | None) -> str | None:
+def _refusal(called: ModelCall, offered: Collection[str] | None) -> str | None:
     """Why a call is not made; None where it is."""
     if offered is not None and called.name not in offered:
         names = list(offered)
-        named = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
+        named = ", ".join(names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
         return f"there is no tool {called.name[:80]!r}; the tools are {named}"
     return "the arguments are no JSON object" if called.arguments is None else None
 
 
-def _call(number: int, called: Called) -> Call:
+def _call(number: int, called: ModelCall) -> Call:
     return Call(f"call_{number}", called.name, tuple((called.arguments or {}).items()))
 
 
-def _seen(row: Any) -> Any:
+def _call_output(row: Any) -> Any:
     if row.error is not None:
-        return {"error": _short(f"{row.error.kind}: {row.error.message}")}
-    return _data(row.value)
+        return {"error": _shorten(f"{row.error.kind}: {row.error.message}")}
+    return _json_data(row.value)
 
 
-def _data(value: Any) -> Any:
+def _json_data(value: Any) -> Any:
     """A value as JSON data."""
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, str):
-        return _short(value)
+        return _shorten(value)
     if isinstance(value, dict):
-        return {str(key): _data(item) for key, item in value.items()}
+        return {str(key): _json_data(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_data(item) for item in value]
-    return _short(str(value))
+        return [_json_data(item) for item in value]
+    return _shorten(str(value))
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
+def _shorten(text: str) -> str:
+    return (
+        text if len(text) <= _MAX_OUTPUT_CHARS else f"{text[:_MAX_OUTPUT_CHARS]}… ({len(text):,} characters)"
+    )
 
 
-def simulated(sample: Sample, *, runner: str = "glm", settings: Settings | None = None) -> Acting:
+def simulated_api(sample: Sample, *, runner: str = "glm", settings: Settings | None = None) -> CallRunner:
     """ComplexEval as the API: it answers accepted calls with what was recorded.
 
     Args:
@@ -440,24 +469,29 @@ def simulated(sample: Sample, *, runner: str = "glm", settings: Settings | None 
         InputError: the sample's record is no ComplexFuncBench conversation.
     """
     from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure
-    from planner_eval.benchmarks.complexfuncbench.conversation import RUNNERS, Undecodable, answer, start
-    from planner_eval.benchmarks.complexfuncbench.turn import DEFAULTS, prepare
+    from planner_eval.benchmarks.complexfuncbench.conversation import (
+        RUNNERS,
+        UndecodableCall,
+        answer_turn,
+        start,
+    )
+    from planner_eval.benchmarks.complexfuncbench.turn import DEFAULT_SETTINGS, prepare
 
-    prepared = prepare(sample, settings or DEFAULTS)
+    prepared = prepare(sample, settings or DEFAULT_SETTINGS)
     state = start(prepared.steps, prepared.rules, RUNNERS[runner])
 
-    def make(calls: Sequence[Called]) -> Observed:
+    def make(calls: Sequence[ModelCall]) -> Observations:
         nonlocal state
         turn = [
-            Undecodable(call.name, call.written)
+            UndecodableCall(call.name, call.written)
             if call.arguments is None
             else {"name": call.name, "arguments": call.arguments}
             for call in calls
         ]
         try:
-            state = answer(state, turn)
+            state = answer_turn(state, turn)
         except OfficialFailure:
-            return Observed(over=True)
-        return Observed(over=True) if state.outcome is not None else Observed(state.replies)
+            return Observations(over=True)
+        return Observations(over=True) if state.outcome is not None else Observations(state.replies)
 
     return make

@@ -8,37 +8,37 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.evaluate import Paired, pair
-from planner_eval.comparison.metrics import METRICS, choose
+from planner_eval.comparison.evaluate import PairedFiles, pair
+from planner_eval.comparison.metrics import METRICS, choose_metrics
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.resolve import policy_of
 from planner_eval.comparison.reading import Reading
-from planner_eval.models.predict.folder import predicted
-from planner_eval.models.predict.predicted_gold import answers_read, golds_asked
+from planner_eval.models.predict.folder import read_predicted_run
+from planner_eval.models.predict.predicted_gold import read_run_answers, select_asked_golds
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.task_fields import question_field
-from planner_eval.reading.files.user_rows import add_file, own
+from planner_eval.reading.files.user_rows import add_file, unshipped_rows
 from planner_eval.results.page.pairs import METRICS as STORED
 from planner_eval.results.page.pairs import PageJob, StoredJob
 from planner_eval.results.page.report import (
-    AS_USUAL,
-    KEYS,
-    Shown,
-    Told,
-    refuse_shown,
+    BREAKDOWN_KEYS,
+    DEFAULT_SETTINGS,
+    PageResult,
+    PageSettings,
+    page_of_results,
+    read_system,
+    refuse_bad_settings,
     report,
-    side_of,
-    told_page,
 )
-from planner_eval.results.runs.folder import other_input
+from planner_eval.results.runs.folder import changed_input
 from planner_eval.results.runs.inputs import input_of, inputs_of
-from planner_eval.results.runs.signature import described
-from planner_eval.results.runs.stored import Kept, kept, run_data
+from planner_eval.results.runs.signature import describe
+from planner_eval.results.runs.stored import StoredRun, read_stored_run, run_data
 from planner_eval.results.runs.work import digest_of
 from planner_eval.results.score import refuse_unknown_keys, scoring_job
 
 
-class OfRun(NamedTuple):
+class PageRun(NamedTuple):
     """A run of score or diff, and the files that it was made of.
 
     Args:
@@ -54,9 +54,9 @@ class OfRun(NamedTuple):
         causes: Whether it was found what root causes cost.
     """
 
-    run: Kept
+    run: StoredRun
     kind: str
-    paired: Paired
+    paired: PairedFiles
     policy: Policy
     given: tuple[str, str]
     wrappers: tuple[str, ...]
@@ -72,7 +72,7 @@ class OfRun(NamedTuple):
         rows = self.kind == "diff" and self.run.store == "jsonl" and self.run.options.get("form") == "jsonl"
         return plain and rows and bool(self.run.options.get("located"))
 
-    def refuse_unlike(self, other: OfRun) -> None:
+    def refuse_unlike(self, other: PageRun) -> None:
         """Refuse a run that another cannot be shown beside.
 
         Raises:
@@ -84,7 +84,7 @@ class OfRun(NamedTuple):
         prefix = f"{self.run.path} and {other.run.path} cannot be shown together"
         if golds[0] != golds[1]:
             raise InputError(f"{prefix}: their gold plans are not the same")
-        if described(self.policy) != described(other.policy):
+        if describe(self.policy) != describe(other.policy):
             raise InputError(f"{prefix}: they were compared under other policies")
         if bool(self.paired.reading.repair) != bool(other.paired.reading.repair):
             strict = other if self.paired.reading.repair else self
@@ -101,7 +101,7 @@ class OfRun(NamedTuple):
             )
 
 
-def of_run(path: str, policy: str | None = None) -> OfRun:
+def read_page_run(path: str, policy: str | None = None) -> PageRun:
     """A run of score or diff, from its folder.
 
     Args:
@@ -115,27 +115,27 @@ def of_run(path: str, policy: str | None = None) -> OfRun:
     if kind not in ("score", "diff"):
         hint = "a page is made of runs of predict, score and diff"
         raise InputError(f"{path} is a run of {kind}: {hint}")
-    run = kept(path, kind)
+    run = read_stored_run(path, kind)
     options: Any = run.options
     if "benchmark" in options:
         raise InputError(
             f"{path} was scored under the benchmark {options['benchmark']}, whose notation and rules are its "
-            f"own: name the answers and the gold plans, {_of_answers(options)}"
+            f"own: name the answers and the gold plans, {_answers_command(options)}"
         )
-    file_names = _given(path)
-    wrappers = _notations(run, path)
-    chosen = _policy(run, path, policy)
+    file_names = _read_input_names(path)
+    wrappers = _read_notations(run, path)
+    chosen = _read_policy(run, path, policy)
     reading = Reading(**{name: options[name] for name in Reading._fields if name in options})
-    paired = _paired(file_names, reading, tuple(options.get("ids", ())), path)
+    paired = _read_pairs(file_names, reading, tuple(options.get("ids", ())), path)
     _refuse_changed(run, paired, wrappers, path)
     metrics, by = tuple(options.get("metrics", STORED)), tuple(options.get("keys", ()))
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
     more = options.get("cluster"), bool(options.get("causes"))
-    return OfRun(run, kind, paired, chosen, file_names, wrappers, metrics, by, *more)
+    return PageRun(run, kind, paired, chosen, file_names, wrappers, metrics, by, *more)
 
 
-def _of_answers(options: Mapping[str, Any]) -> str:
+def _answers_command(options: Mapping[str, Any]) -> str:
     """The command that makes a page of the answers that were scored under a benchmark."""
     about = options.get("about") or {}
     answers, gold = about.get("file") or "PRED", about.get("gold") or "GOLD"
@@ -146,24 +146,24 @@ def _of_answers(options: Mapping[str, Any]) -> str:
 
 
 def report_run(  # noqa: PLR0913 - the options of a public function
-    stored: OfRun,
+    stored: PageRun,
     *,
     metrics: Sequence[str] = (),
     by: Sequence[str] = (),
     cluster: str | None = None,
-    shown: Shown = AS_USUAL,
+    shown: PageSettings = DEFAULT_SETTINGS,
     name: str | None = None,
     causes: bool = False,
     progress: Any = None,
     **how: Any,
-) -> Told:
+) -> PageResult:
     """Write one page of a run.
 
     What a run of diff told is told again, and only its plans are read; the pairs of a run of score are
     compared again, for its rows hold figures alone.
 
     Args:
-        stored: The run, as :func:`of_run` gives it.
+        stored: The run, as :func:`read_page_run` gives it.
         metrics: Of a run of score other metrics than its own.
         by: What to break the figures down by, where not as the run did.
         cluster: What says in which cluster a pair lies, where not as the run did.
@@ -184,18 +184,18 @@ def report_run(  # noqa: PLR0913 - the options of a public function
             stored.paired, policy=stored.policy, metrics=chosen, by=by, cluster=cluster or stored.cluster,
             names=called, shown=shown, causes=causes or stored.causes, progress=progress, **how,
         )  # fmt: skip
-    refuse_shown(shown)
+    refuse_bad_settings(shown)
     query, query_notes = question_field(shown.query, stored.paired.gold, stored.paired.pred)
-    keys = tuple(by) or KEYS
-    score = scoring_job(stored.paired, choose(STORED), stored.policy, keys, kept=True)
+    keys = tuple(by) or BREAKDOWN_KEYS
+    score = scoring_job(stored.paired, choose_metrics(STORED), stored.policy, keys, kept=True)
     job = StoredJob(PageJob(score, keys, query, shown.texts), stored.run.lines())
-    result = side_of(job, stored.paired, progress, how)
+    result = read_system(job, stored.paired, progress, how)
     refuse_unknown_keys(by, result.totals)
     more = "these figures are all that a run of diff holds; a run of score, or the files, give all others"
-    return told_page([result], [stored.paired], stored.policy, called, shown, [*query_notes, more])
+    return page_of_results([result], [stored.paired], stored.policy, called, shown, [*query_notes, more])
 
 
-def _given(path: str) -> tuple[str, str]:
+def _read_input_names(path: str) -> tuple[str, str]:
     """What the run was made of, as its command named it."""
     names: Any = run_data(path).get("given")
     if not isinstance(names, list) or len(names) != 2:
@@ -203,7 +203,9 @@ def _given(path: str) -> tuple[str, str]:
     return str(names[0]), str(names[1])
 
 
-def _paired(file_names: tuple[str, str], reading: Reading, ids: tuple[str, ...], path: str) -> Paired:
+def _read_pairs(
+    file_names: tuple[str, str], reading: Reading, ids: tuple[str, ...], path: str
+) -> PairedFiles:
     """The pairs of a run, read again."""
     files: list[PlanFile] = []
     for name, read, role in (
@@ -220,19 +222,19 @@ def _paired(file_names: tuple[str, str], reading: Reading, ids: tuple[str, ...],
                 f"command was given in another folder; put it back, or name the files as they are called "
                 f"now, planeval report PRED --gold GOLD ({error})"
             ) from None
-    answers, golds = _asked(file_names[0], files[0], files[1], reading)
+    answers, golds = _select_asked(file_names[0], files[0], files[1], reading)
     return pair(answers, golds, reading=reading, id=ids or None)
 
 
-def _asked(name: str, answers: Any, golds: Any, reading: Reading) -> tuple[Any, Any]:
+def _select_asked(name: str, answers: Any, golds: Any, reading: Reading) -> tuple[Any, Any]:
     """The files as they were scored, where the answers are those of a run that asked a model."""
     folder = os.path.dirname(name)
     if not folder or os.path.basename(name) != "rows.jsonl" or not _is_predicted(folder):
         return answers, golds
-    model_run = predicted(folder)
+    model_run = read_predicted_run(folder)
     strict = reading.repair is False
-    answers = answers_read(answers, model_run, dialect=reading.dialect, strict=strict)
-    return answers, golds_asked(golds, model_run)
+    answers = read_run_answers(answers, model_run, dialect=reading.dialect, strict=strict)
+    return answers, select_asked_golds(golds, model_run)
 
 
 def _is_predicted(folder: str) -> bool:
@@ -242,15 +244,15 @@ def _is_predicted(folder: str) -> bool:
         return False
 
 
-def _notations(run: Kept, path: str) -> tuple[str, ...]:
+def _read_notations(run: StoredRun, path: str) -> tuple[str, ...]:
     """The notations that the run read and that are not shipped: added, and their files."""
     notations: Mapping[str, str] = run_data(path).get("notations") or {}
-    have = {row.name: digest_of(repr(row).encode()) for row in own()}
+    have = {row.name: digest_of(repr(row).encode()) for row in unshipped_rows()}
     files = tuple(str(i["path"]) for i in run.inputs if i["role"] == "wrappers")
     if any(have.get(name) != digest for name, digest in notations.items()):
         for file in files:
             add_file(file)
-        have = {row.name: digest_of(repr(row).encode()) for row in own()}
+        have = {row.name: digest_of(repr(row).encode()) for row in unshipped_rows()}
     for name, digest in notations.items():
         if have.get(name) != digest:
             problem = (
@@ -260,7 +262,7 @@ def _notations(run: Kept, path: str) -> tuple[str, ...]:
     return files
 
 
-def _policy(run: Kept, path: str, named: str | None) -> Policy:
+def _read_policy(run: StoredRun, path: str, named: str | None) -> Policy:
     """The policy of a run."""
     name = str(run.options.get("policy", "default"))
     try:
@@ -272,14 +274,14 @@ def _policy(run: Kept, path: str, named: str | None) -> Policy:
             f"{path} was compared under the policy {name!r}, which is none of the presets: name its file "
             "with --policy"
         ) from None
-    if described(chosen) != run.options.get("compared"):
+    if describe(chosen) != run.options.get("compared"):
         raise InputError(
             f"{path} was compared under the policy {name!r}, which is not what {named or name} says now"
         )
     return chosen
 
 
-def _refuse_changed(run: Kept, paired: Paired, wrappers: Sequence[str], path: str) -> None:
+def _refuse_changed(run: StoredRun, paired: PairedFiles, wrappers: Sequence[str], path: str) -> None:
     """Refuse files that are not those of the run.
 
     Raises:
@@ -287,7 +289,7 @@ def _refuse_changed(run: Kept, paired: Paired, wrappers: Sequence[str], path: st
     """
     now = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)]
     now += [input_of("wrappers", name) for name in wrappers]
-    if difference := other_input(run.inputs, now):
+    if difference := changed_input(run.inputs, now):
         raise InputError(
             f"{path} was made of other files: {difference}; the run's command makes it anew in another folder"
         )

@@ -19,19 +19,19 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import close_names, counted, did_you_mean
+from planner_eval.base.text import close_names, did_you_mean, format_count
 from planner_eval.comparison.policy.policy import NO_TERMS, Terms
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.conversations.messages import shown
-from planner_eval.reading.dialects.finding.plain_prose import is_words
+from planner_eval.reading.dialects.conversations.messages import format_value
+from planner_eval.reading.dialects.finding.plain_prose import is_prose
 from planner_eval.reading.dialects.read import parse
-from planner_eval.reading.files.fields import choose_content, filled
+from planner_eval.reading.files.fields import choose_content, non_null_fields
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.plans import read_plan
-from planner_eval.reading.files.record import BESIDE_GOLD, GOLD_TERMS, Record
+from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, GOLD_TERMS, Record
 from planner_eval.reading.files.storing import is_stored
 
-_MISSPELT = 0.9
+_MISSPELLING_LIKENESS = 0.9
 """How alike a field's name and one of ours are that is meant to be it: ``options`` is another word."""
 
 
@@ -50,19 +50,19 @@ class Gold(NamedTuple):
         return self.plans[0][0]
 
 
-def doubts(file: PlanFile) -> tuple[str, ...]:
+def gold_warnings(file: PlanFile) -> tuple[str, ...]:
     """What in a file of gold plans may not say what its author meant: words for plans, misspelt fields.
 
-    >>> doubts(PlanFile("g.jsonl", (Record("g.jsonl", 0, None, "It is sunny."),), True, "expected"))
+    >>> gold_warnings(PlanFile("g.jsonl", (Record("g.jsonl", 0, None, "It is sunny."),), True, "expected"))
     ('g.jsonl: 1 of 1 gold plans is words that call nothing, and counts as no plan; \
 the first is record 1, "It is sunny."; --gold-text-field names another field',)
     """
     if file.published:
         return ()
-    return (*words_for_plans(file), *_misspelt(file))
+    return (*describe_prose_plans(file), *_find_misspelt_fields(file))
 
 
-def words_for_gold(source: Any, plan: Plan) -> str | None:
+def describe_prose_gold(source: Any, plan: Plan) -> str | None:
     """That words which call nothing stand where one plan was wanted; None where they do not.
 
     Words are an answer that calls nothing, but as gold they may be a slip: an empty list says no call.
@@ -71,38 +71,41 @@ def words_for_gold(source: Any, plan: Plan) -> str | None:
         source: What the plan was read from.
         plan: The plan.
 
-    >>> words_for_gold("to be done", parse("to be done"))
+    >>> describe_prose_gold("to be done", parse("to be done"))
     '"to be done" holds no call: a gold plan without calls is written []'
-    >>> words_for_gold("[]", parse("[]"))
+    >>> describe_prose_gold("[]", parse("[]"))
     """
     if plan.calls or plan.answer is not None or isinstance(source, Plan):
         return None
-    from planner_eval.reading.dialects.finding.answer_text import lists_nothing
+    from planner_eval.reading.dialects.finding.answer_text import is_empty_call_list
 
-    if lists_nothing(source):
+    if is_empty_call_list(source):
         return None
-    return f"{shown(_stripped(source))} holds no call: a gold plan without calls is written []"
+    return f"{format_value(_strip_text(source))} holds no call: a gold plan without calls is written []"
 
 
-def _stripped(source: Any) -> Any:
+def _strip_text(source: Any) -> Any:
     return source.strip() if isinstance(source, str) else source
 
 
-def are_words(record: Record) -> bool:
+def is_prose_gold(record: Record) -> bool:
     """Whether words that call nothing stand where a record's gold plan was wanted.
 
     Args:
         record: The record, whose plan need not be read for this.
 
-    >>> are_words(Record("g.jsonl", 0, None, "It is sunny.")), are_words(Record("g.jsonl", 0, None, "[]"))
+    >>> (
+    ...     is_prose_gold(Record("g.jsonl", 0, None, "It is sunny.")),
+    ...     is_prose_gold(Record("g.jsonl", 0, None, "[]"))
+    ... )
     (True, False)
     """
     if not isinstance(record.source, (str, list)) or record.dialect is not None:
         return False
-    return is_words(record.source)
+    return is_prose(record.source)
 
 
-def words_for_plans(file: PlanFile, option: str = "--gold-text-field") -> Iterator[str]:
+def describe_prose_plans(file: PlanFile, option: str = "--gold-text-field") -> Iterator[str]:
     """How many gold plans of a file are words that call nothing, in words; nothing where none is.
 
     Args:
@@ -110,7 +113,7 @@ def words_for_plans(file: PlanFile, option: str = "--gold-text-field") -> Iterat
         option: The option that names the field of the plans.
     """
     records = file.records.words() if is_stored(file.records) else file.records
-    prose_records = (record for record in records if are_words(record))
+    prose_records = (record for record in records if is_prose_gold(record))
     first = next(prose_records, None)
     if first is not None:
         count = 1 + sum(1 for _ in prose_records)
@@ -120,27 +123,33 @@ def words_for_plans(file: PlanFile, option: str = "--gold-text-field") -> Iterat
         yield (
             f"{file.name}: {count:,} of {len(file.records):,} gold plans {verbs[0]} words that call "
             f"nothing, and {verbs[1]} as no plan; the first is {where}, "
-            f"{shown(_stripped(first.source))}{named}"
+            f"{format_value(_strip_text(first.source))}{named}"
         )
 
 
-def _misspelt(file: PlanFile) -> Iterator[str]:
-    names = file.records.names() if is_stored(file.records) else _names(file.records)
+def _find_misspelt_fields(file: PlanFile) -> Iterator[str]:
+    names = file.records.names() if is_stored(file.records) else _count_field_names(file.records)
     for name, count in names.items():
-        close = _meant(name)
+        close = _find_intended_field(name)
         if close is not None:
-            message = f"{name!r} says nothing beside gold ({counted(count, 'record')})"
+            message = f"{name!r} says nothing beside gold ({format_count(count, 'record')})"
             yield f"{file.name}: {message}; did you mean {close!r}?"
 
 
-def _meant(name: str) -> str | None:
+def _find_intended_field(name: str) -> str | None:
     """The field beside gold whose name is nearly this one, which says nothing."""
-    close = close_names(name, BESIDE_GOLD, 1, cutoff=_MISSPELT) if name not in BESIDE_GOLD else ()
+    close = (
+        close_names(name, GOLD_COMPANION_FIELDS, 1, cutoff=_MISSPELLING_LIKENESS)
+        if name not in GOLD_COMPANION_FIELDS
+        else ()
+    )
     return close[0] if close else None
 
 
-def _names(records: Iterable[Record]) -> Mapping[str, int]:
-    return Counter(name for record in records for name in filled(record.fields) if isinstance(name, str))
+def _count_field_names(records: Iterable[Record]) -> Mapping[str, int]:
+    return Counter(
+        name for record in records for name in non_null_fields(record.fields) if isinstance(name, str)
+    )
 
 
 def read_gold(
@@ -159,12 +168,12 @@ def read_gold(
         InputError: a term names a call that the plan does not have, or is of the wrong shape.
     """
     plan = known if known is not None else read_plan(record, dialect=dialect, compute=compute)
-    words = words_for_gold(record.source, plan) if record.dialect is None else None
+    words = describe_prose_gold(record.source, plan) if record.dialect is None else None
     if words is not None:  # else any words would be right
         raise ParseError(words, code="parse.empty")
-    if not any(name in record.fields for name in BESIDE_GOLD):
+    if not any(name in record.fields for name in GOLD_COMPANION_FIELDS):
         return Gold(((plan, NO_TERMS),))
-    _check(record.fields, record.where)
+    _check_gold_fields(record.fields, record.where)
     plans = [(plan, _terms(record.fields, plan, record.where))]
     for number, item in enumerate(record.fields.get("alternatives", ()), 1):
         where = f"{record.where}, alternative {number}"
@@ -175,14 +184,14 @@ def read_gold(
         except ParseError as error:
             error.reason = f"alternative {number}: {error.reason}"
             raise
-        words = words_for_gold(source, other)
+        words = describe_prose_gold(source, other)
         if words is not None:
             raise ParseError(f"alternative {number}: {words}", code="parse.empty")
         plans.append((other, _terms(item if isinstance(item, dict) else {}, other, where)))
     return Gold(tuple(plans))
 
 
-def sure_gold(record: Record) -> Gold:
+def read_gold_strictly(record: Record) -> Gold:
     """The gold plans of a record where nobody is told of a doubt: what may be a slip is refused.
 
     Args:
@@ -192,22 +201,22 @@ def sure_gold(record: Record) -> Gold:
         ParseError: as for :func:`read_gold`.
         InputError: likewise; or a field's name is nearly one that says what else is right.
 
-    >>> sure_gold(Record("g.jsonl", 0, None, "f()", fields={"gold": "f()", "alternative": ["g()"]}))
+    >>> read_gold_strictly(Record("g.jsonl", 0, None, "f()", fields={"gold": "f()", "alternative": ["g()"]}))
     Traceback (most recent call last):
     planner_eval.base.errors.InputError: g.jsonl, record 1: 'alternative' says nothing beside gold; \
 did you mean 'alternatives'?
     """
     gold = read_gold(record)
-    for name in filled(record.fields):
-        close = _meant(name)
+    for name in non_null_fields(record.fields):
+        close = _find_intended_field(name)
         if close is not None:
             raise InputError(f"{record.where}: {name!r} says nothing beside gold; did you mean {close!r}?")
     return gold
 
 
-def _check(fields: Mapping[str, Any], where: str) -> None:
+def _check_gold_fields(fields: Mapping[str, Any], where: str) -> None:
     """Check what stands beside a plan, alternatives and what stands beside them included."""
-    gold_fields = {name: fields[name] for name in BESIDE_GOLD if name in fields}
+    gold_fields = {name: fields[name] for name in GOLD_COMPANION_FIELDS if name in fields}
     if gold_fields:
         from planner_eval.reading.files.schema import GoldRecord
 
@@ -232,11 +241,11 @@ def terms_of(fields: Mapping[str, Any], plan: Plan, where: str = "gold") -> Term
     >>> terms_of({"optional": ["c1"]}, parse("f(#x='1')")).optional
     frozenset({'c1'})
     """
-    _check(fields, where)
+    _check_gold_fields(fields, where)
     return _terms(fields, plan, where)
 
 
-def _given(plan: Plan, named: Mapping[str, Iterable[str]], where: str) -> None:
+def _refuse_unknown_arguments(plan: Plan, named: Mapping[str, Iterable[str]], where: str) -> None:
     """Refuse arguments that calls of a plan do not give: nothing would come of them."""
     for call in plan.calls:
         names = [name for name, _ in call.arguments]
@@ -247,12 +256,12 @@ def _given(plan: Plan, named: Mapping[str, Iterable[str]], where: str) -> None:
                 raise InputError(f"{where} names the argument {name!r} of call {call.id!r}; {hint}")
 
 
-def _refers(value: Any, calls: Collection[str]) -> bool:
+def _is_reference(value: Any, calls: Collection[str]) -> bool:
     """Whether a value beside gold was meant as a reference to one of gold's calls."""
     if isinstance(value, dict):
-        return "$ref" in value or any(_refers(item, calls) for item in value.values())
+        return "$ref" in value or any(_is_reference(item, calls) for item in value.values())
     if isinstance(value, list):
-        return any(_refers(item, calls) for item in value)
+        return any(_is_reference(item, calls) for item in value)
     match = _REFERENCE.match(value) if isinstance(value, str) else None
     return match is not None and match[1] in calls
 
@@ -277,12 +286,13 @@ def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
     named(accepted, "accepted")
     omittable = fields.get("omittable", {})
     named(omittable, "omittable")
-    _given(plan, accepted, f"{where}: accepted")
-    _given(plan, omittable, f"{where}: omittable")
+    _refuse_unknown_arguments(plan, accepted, f"{where}: accepted")
+    _refuse_unknown_arguments(plan, omittable, f"{where}: omittable")
     for call, values in accepted.items():
         for name, value in values.items():
             if any(
-                _refers(candidate, call_ids) for candidate in (value if isinstance(value, list) else [value])
+                _is_reference(candidate, call_ids)
+                for candidate in (value if isinstance(value, list) else [value])
             ):
                 raise InputError(
                     f"{where}: accepted gives call {call!r} a reference for {name!r}, and takes values "

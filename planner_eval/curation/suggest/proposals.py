@@ -8,41 +8,47 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from planner_eval.base.text import shown
+from planner_eval.base.text import one_line_json
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
-from planner_eval.catalogs.values import Parts, fits
+from planner_eval.catalogs.value_errors import ValueChecker, is_compatible
 from planner_eval.curation.suggest.faults import AS_TEXT, NO_APP, Fault, text_reference
-from planner_eval.curation.suggest.names import Index, alike, opposed, strays, words
-from planner_eval.curation.suggest.producers import Producers, Wanted
-from planner_eval.curation.suggest.queries import named_in, said_by
-from planner_eval.curation.suggest.values import Meant, meanings
-from planner_eval.plan.graph import generations, stuck
+from planner_eval.curation.suggest.names import (
+    NameIndex,
+    are_opposites,
+    find_stray_words,
+    name_similarity,
+    words,
+)
+from planner_eval.curation.suggest.producers import ExpectedOutput, Producers
+from planner_eval.curation.suggest.queries import find_named_values, plan_literals
+from planner_eval.curation.suggest.values import Interpretation, find_interpretations
+from planner_eval.plan.graph import blocked_positions, generations
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, references
 from planner_eval.reading.dialects.notations.plan import value_data
 
-_TOOLS = 20
+_MAX_TOOLS = 20
 """Tools that are looked at for one that is unknown."""
 
-_NAMED = 40
+_MAX_NAME_CHARACTERS = 40
 """Characters of a name in a sentence."""
 
-_ALIKE = 0.5
+_MIN_NAME_SIMILARITY = 0.5
 """Names less alike than this share letters by chance."""
 
-_LETTERS = 0.4
+_MIN_LETTER_SIMILARITY = 0.4
 """How alike names are before it is told, and before it says which is which."""
 
-_NEARLY = 0.8
+_MIN_WORD_SIMILARITY = 0.8
 """How alike the words of arguments' names are that may be one, with a letter left out of a short one."""
 
-_DOUBTFUL = 0.6
+_DOUBT_FACTOR = 0.6
 """What a score is times where the names say another thing: it is then less than what a patch takes."""
 
-_SHARED = 500
+_MAX_SHARING_TOOLS = 500
 """An argument that more tools than this take tells no tool."""
 
 
-class Mend(NamedTuple):
+class Fix(NamedTuple):
     """One way to mend a fault.
 
     Args:
@@ -60,13 +66,13 @@ class Mend(NamedTuple):
     source: str = "catalog"
 
 
-class Tools:
+class ToolIndex:
     """The tools of a catalog, by what their names and arguments are like.
 
     Args:
         catalog: The tools.
 
-    >>> [tool.name for tool in Tools(Catalog((Tool("add"), Tool("divide")))).near(Call("1", "ad"))]
+    >>> [tool.name for tool in ToolIndex(Catalog((Tool("add"), Tool("divide")))).near(Call("1", "ad"))]
     ['add']
     """
 
@@ -74,8 +80,8 @@ class Tools:
         self.catalog = catalog
 
     @cached_property
-    def _names(self) -> Index:
-        return Index(tool.name for tool in self.catalog.tools)
+    def _names(self) -> NameIndex:
+        return NameIndex(tool.name for tool in self.catalog.tools)
 
     @cached_property
     def _takers(self) -> dict[str, list[int]]:
@@ -87,20 +93,21 @@ class Tools:
 
     def near(self, call: Call) -> list[Tool]:
         """The tools that a call of an unknown one may mean: by name, and by the arguments it gives."""
-        candidates = dict.fromkeys(self._names.nearest(call.name, _TOOLS))
+        candidates = dict.fromkeys(self._names.nearest(call.name, _MAX_TOOLS))
         if call.app:
             candidates |= dict.fromkeys(self._names.nearest(call.tool, 3))
         votes: Counter[int] = Counter()
-        for name, _ in call.arguments[:_TOOLS]:
+        for name, _ in call.arguments[:_MAX_TOOLS]:
             takers = self._takers.get(name, ())
-            votes.update(takers if len(takers) <= _SHARED else ())
+            votes.update(takers if len(takers) <= _MAX_SHARING_TOOLS else ())
         candidates |= dict.fromkeys(
-            position for position, _ in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))[:_TOOLS]
+            position
+            for position, _ in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))[:_MAX_TOOLS]
         )
         return [self.catalog.tools[position] for position in candidates]
 
 
-class Mends:
+class FixFinder:
     """What may mend the faults of one plan.
 
     Args:
@@ -109,10 +116,10 @@ class Mends:
         query: What the user asked; "" where that is not known.
     """
 
-    def __init__(self, plan: Plan, tools: Tools, query: str = "") -> None:
+    def __init__(self, plan: Plan, tools: ToolIndex, query: str = "") -> None:
         self.plan, self.tools, self.query = plan, tools, query
         self.catalog = tools.catalog
-        self.parts = Parts(self.catalog.text_values, self.catalog.holes)
+        self.parts = ValueChecker(self.catalog.text_values, self.catalog.holes)
 
     @cached_property
     def producers(self) -> Producers:
@@ -121,32 +128,32 @@ class Mends:
 
     @cached_property
     def _said(self) -> frozenset[str]:
-        return said_by(self.plan)
+        return plan_literals(self.plan)
 
-    def of(self, fault: Fault) -> list[Mend]:
+    def of(self, fault: Fault) -> list[Fix]:
         """What may mend a fault, the likeliest first.
 
         Args:
             fault: The fault.
         """
-        kinds = _KINDS.get(fault.code, ())
+        kinds = _FIX_METHODS.get(fault.code, ())
         if fault.call is not None:
             names = [name for name, _ in self._call(fault).arguments]
             if names.count(fault.argument or "") > 1:  # which of the two is at fault nobody knows
                 return []
         if fault.call is None and fault.code.startswith(("reference.", "check.unknown_output")):
-            kinds = (Mends._other_output,)
+            kinds = (FixFinder._other_output,)
         mends = [mend for kind in kinds for mend in kind(self, fault)]
         return sorted(mends, key=lambda mend: -mend.score)
 
     # ------------------------------------------------------------ tools
-    def _other_tool(self, fault: Fault) -> Iterator[Mend]:
+    def _other_tool(self, fault: Fault) -> Iterator[Fix]:
         call = self._call(fault)
-        used_paths = [edge.path for edge in self.plan.edges if edge.producer == fault.call][:_TOOLS]
+        used_paths = [edge.path for edge in self.plan.edges if edge.producer == fault.call][:_MAX_TOOLS]
         for tool in self.tools.near(call):
-            name = max(alike(call.name, tool.name), alike(call.tool, tool.full_name))
-            fit = _fit(call, tool)
-            paths = [*used_paths, *((returned,) for returned in call.returns[:_TOOLS])]
+            name = max(name_similarity(call.name, tool.name), name_similarity(call.tool, tool.full_name))
+            fit = _argument_fit(call, tool)
+            paths = [*used_paths, *((returned,) for returned in call.returns[:_MAX_TOOLS])]
             gives = sum(tool.output(path) is not None for path in paths) / len(paths) if paths else 0.5
             app = 0.06 if call.app and tool.app == call.app else 0.0
             score = 0.62 * name + 0.24 * fit + 0.1 * gives + app
@@ -157,17 +164,17 @@ class Mends:
                 if name < 1
                 else ["it is called so, but for case, signs or app"]
             )
-            if opposed(call.name.rpartition(".")[2], tool.name):
-                score *= _DOUBTFUL
+            if are_opposites(call.name.rpartition(".")[2], tool.name):
+                score *= _DOUBT_FACTOR
                 reasons += ["but says the opposite"]
-            elif name < 1 and (difference := _other_words(call, tool)):
-                score *= _DOUBTFUL
+            elif name < 1 and (difference := _find_stray_words(call, tool)):
+                score *= _DOUBT_FACTOR
                 reasons += [difference]
             reasons += ["it takes these arguments"] if fit == 1 and call.arguments else []
             reasons += ["it returns what is taken of it"] if paths and gives == 1 else []
             yield self._renamed(fault, tool, f"call {tool.full_name}", ", ".join(reasons), min(score, 0.97))
 
-    def _other_app(self, fault: Fault) -> Iterator[Mend]:
+    def _other_app(self, fault: Fault) -> Iterator[Fix]:
         call = self._call(fault)
         bare = call.name.rpartition(".")[2]
         offers = [
@@ -175,34 +182,37 @@ class Mends:
         ]
         fitting = Counter(c.app for c in self.plan.calls if c.app)
         for tool in offers:
-            likeness = alike(call.app or "", tool.app or "") if call.app else 0.0
+            likeness = name_similarity(call.app or "", tool.app or "") if call.app else 0.0
             score = (
-                0.62 + 0.2 * _fit(call, tool) + 0.08 * likeness + (0.05 if fitting[tool.app or ""] else 0.0)
+                0.62
+                + 0.2 * _argument_fit(call, tool)
+                + 0.08 * likeness
+                + (0.05 if fitting[tool.app or ""] else 0.0)
             )
             only = "the only app that offers it" if len(offers) == 1 else "it offers the tool"
             score = max(score, 0.93) if len(offers) == 1 else min(score, 0.92)
             yield self._renamed(fault, tool, f"call it of {tool.app}", only, score)
 
-    def _same_name(self, fault: Fault) -> Iterator[Mend]:
+    def _same_name(self, fault: Fault) -> Iterator[Fix]:
         """The tool of that name which another app offers, where the arguments are its."""
         call, tool = self._call(fault), self._tool(fault)
-        if tool is None or tool.app is None or _fit(call, tool) == 1:
+        if tool is None or tool.app is None or _argument_fit(call, tool) == 1:
             return
         # An app that takes all that is given may be the right one, and a value be left out
-        score = 0.57 if all(_takes(tool, name) for name, _ in call.arguments) else 0.9
+        score = 0.57 if all(_has_parameter(tool, name) for name, _ in call.arguments) else 0.9
         for other in self.catalog.named(call.name):
-            if other.app not in (None, tool.app) and _fit(call, other) == 1:
+            if other.app not in (None, tool.app) and _argument_fit(call, other) == 1:
                 yield self._renamed(
                     fault, other, f"call it of {other.app}", "it takes these arguments", score
                 )
 
-    def _renamed(self, fault: Fault, tool: Tool, says: str, reason: str, score: float) -> Mend:
+    def _renamed(self, fault: Fault, tool: Tool, says: str, reason: str, score: float) -> Fix:
         call = self._call(fault)
         operation = {"op": "rename", "id": call.id, "app": tool.app, "name": tool.name, "why": fault.code}
-        return Mend((operation,), says, reason, score)
+        return Fix((operation,), says, reason, score)
 
     # ------------------------------------------------------------ arguments
-    def _other_name(self, fault: Fault) -> Iterator[Mend]:
+    def _other_name(self, fault: Fault) -> Iterator[Fix]:
         """An argument that the tool does not take, under the name of one that it takes."""
         call, tool, name = self._call(fault), self._tool(fault), fault.argument or ""
         given_names = [key for key, _ in call.arguments]
@@ -213,39 +223,48 @@ class Mends:
             return
         value = dict(call.arguments)[name]
         needed = [p for p in tool.parameters if p.required and p.name not in given_names]
-        misnamed = [key for key in given_names if not _takes(tool, key)][:_TOOLS]
+        misnamed = [key for key in given_names if not _has_parameter(tool, key)][:_MAX_TOOLS]
         other_misnamed = [key for key in misnamed if key != name]
-        free = [p.name for p in tool.parameters if p.name not in given_names][:_TOOLS]
-        counted_apart = _count_apart(misnamed, free)
-        stem = _uncounted if counted_apart else str
+        free = [p.name for p in tool.parameters if p.name not in given_names][:_MAX_TOOLS]
+        counted_apart = _is_numbered_otherwise(misnamed, free)
+        stem = _strip_number if counted_apart else str
         targets = free if len(needed) != len(misnamed) else [p.name for p in needed]
         in_place = (
-            _in_place(name, misnamed, targets) if counted_apart or not _are_alike(misnamed, targets) else None
+            _name_at_same_position(name, misnamed, targets)
+            if counted_apart or not _are_names_alike(misnamed, targets)
+            else None
         )
-        renames: list[Mend] = []
+        renames: list[Fix] = []
         for parameter in tool.parameters[:200]:
             if parameter.name in given_names:
                 continue
-            likeness = 0.0 if opposed(name, parameter.name) else alike(stem(name), stem(parameter.name))
-            name_score = likeness if likeness >= _ALIKE else 0.4 * likeness
+            likeness = (
+                0.0
+                if are_opposites(name, parameter.name)
+                else name_similarity(stem(name), stem(parameter.name))
+            )
+            name_score = likeness if likeness >= _MIN_NAME_SIMILARITY else 0.4 * likeness
             score = 0.1 + 0.55 * name_score + (0.18 if parameter.required else 0.0)
             score += 0.1 if [parameter] == needed else 0.0
             if likeness < 0.3 and not parameter.required:
                 continue
-            if any(alike(stem(key), stem(parameter.name)) > max(likeness, _ALIKE) for key in other_misnamed):
-                score *= _DOUBTFUL  # another one is rather meant by it
-            elif likeness >= _LETTERS and _differs(stem(name), stem(parameter.name)):
-                score = min(_DOUBTFUL * score, 0.45)  # return_date is not departure_date
+            if any(
+                name_similarity(stem(key), stem(parameter.name)) > max(likeness, _MIN_NAME_SIMILARITY)
+                for key in other_misnamed
+            ):
+                score *= _DOUBT_FACTOR  # another one is rather meant by it
+            elif likeness >= _MIN_LETTER_SIMILARITY and _is_other_word(stem(name), stem(parameter.name)):
+                score = min(_DOUBT_FACTOR * score, 0.45)  # return_date is not departure_date
             reason = (
                 f"the names are {likeness:.0%} alike"
-                if likeness >= _LETTERS
+                if likeness >= _MIN_LETTER_SIMILARITY
                 else "it is needed and not given"
             )
             if parameter.name == in_place:
                 score, reason = score + 0.05, f"{reason}, and it is in the same place"
             if (
                 parameter.required
-                and not opposed(name, parameter.name)
+                and not are_opposites(name, parameter.name)
                 and self._is_elsewhere(fault, parameter, value)
             ):
                 score, reason = score + 0.25, f"{reason}, and other calls give {parameter.name} so"
@@ -255,55 +274,55 @@ class Mends:
         rank = min([rank, *(0.9 * mend.score for mend in renames)])  # what was chosen is kept where it can be
         unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
         if len(set(given_names)) == len(given_names):
-            says = f"leave {name[:_NAMED]} out"
-            yield Mend((unset,), says, f"{tool.full_name} takes no argument of that name", rank)
+            says = f"leave {name[:_MAX_NAME_CHARACTERS]} out"
+            yield Fix((unset,), says, f"{tool.full_name} takes no argument of that name", rank)
 
     def _moved(
         self, fault: Fault, name: str, to: Parameter, value: Value, reason: str, score: float
-    ) -> Iterator[Mend]:
+    ) -> Iterator[Fix]:
         """A value under another name, as it is, or as what it may mean where that does not fit."""
         call = self._call(fault)
-        read = [Meant(value, "", 1.0)]
+        read = [Interpretation(value, "", 1.0)]
         if isinstance(value, (Ref, Unresolved, Template)):
             score += 0.05
         elif self.parts.wrong(value, to.type):
-            read = meanings(value, to.type, self.parts, _about(to))[:2]
+            read = find_interpretations(value, to.type, self.parts, _parameter_text(to))[:2]
         for reading in read:
             sure = score + (0.0 if isinstance(value, (Ref, Unresolved, Template)) else 0.1 * reading.score)
             pairs = tuple(
                 (to.name, reading.value) if key == name else (key, old) for key, old in call.arguments
             )
-            says, why = f"rename {name[:_NAMED]} to {to.name}", reason
+            says, why = f"rename {name[:_MAX_NAME_CHARACTERS]} to {to.name}", reason
             if reading.reason:
                 says, why = (
                     f"{says}, set {to.name} = {self._told(reading.value)}",
                     f"{reason}; {reading.reason}",
                 )
-            yield Mend(self._given(fault, pairs, (name, to.name)), says, why, min(sure, 0.97, reading.score))
+            yield Fix(self._given(fault, pairs, (name, to.name)), says, why, min(sure, 0.97, reading.score))
 
-    def _filled(self, fault: Fault) -> Iterator[Mend]:
+    def _filled(self, fault: Fault) -> Iterator[Fix]:
         """A value for an argument that is needed and not given."""
         call, tool, name = self._call(fault), self._tool(fault), fault.argument or ""
         parameter = _parameter(tool, name)
         if parameter is None or name in dict(call.arguments):
             yield from self._other_value(fault)
             return
-        misnamed = [key for key, _ in call.arguments if tool is not None and not _takes(tool, key)]
+        misnamed = [key for key, _ in call.arguments if tool is not None and not _has_parameter(tool, key)]
         for other in misnamed:  # a misnamed argument is what is missing
             yield from (
                 mend
                 for mend in self._other_name(fault._replace(argument=other))
                 if any(operation.get("argument") == name for operation in mend.operations)
             )
-        less = _DOUBTFUL if misnamed else 1.0  # it leaves what is misnamed as a fault
+        less = _DOUBT_FACTOR if misnamed else 1.0  # it leaves what is misnamed as a fault
         yield from (
             mend._replace(score=less * mend.score) for mend in self._given_anew(fault, name, parameter)
         )
 
-    def _given_anew(self, fault: Fault, name: str, parameter: Parameter) -> Iterator[Mend]:
+    def _given_anew(self, fault: Fault, name: str, parameter: Parameter) -> Iterator[Fix]:
         """A value for an argument that no other argument holds."""
         kind = parameter.type
-        for candidate in self.producers.candidates(Wanted(fault.call or 0, name, kind))[:8]:
+        for candidate in self.producers.candidates(ExpectedOutput(fault.call or 0, name, kind))[:8]:
             producer = candidate.unasked
             yield self._set(fault, producer.ref, producer.reason, producer.score, "plan")
         yield from self._same_elsewhere(fault, name, kind)
@@ -318,20 +337,20 @@ class Mends:
         if kind.enum is not None and len(kind.enum) == 1:
             yield self._set(fault, kind.enum[0], "it is the only value allowed", 0.95)
 
-    def _asked(self, fault: Fault, parameter: Parameter) -> list[Meant]:
+    def _asked(self, fault: Fault, parameter: Parameter) -> list[Interpretation]:
         """What the question says of a parameter."""
         tool, arguments = self._tool(fault), dict(self._call(fault).arguments)
         parameter_names = [p.name for p in tool.parameters] if tool is not None else []
         free = [name for name in parameter_names if name != parameter.name and name not in arguments]
         kind, about = parameter.type, parameter.description
-        return named_in(self.query, kind, parameter.name, self._said, self.parts, about, free)
+        return find_named_values(self.query, kind, parameter.name, self._said, self.parts, about, free)
 
-    def _same_elsewhere(self, fault: Fault, name: str, kind: Type) -> Iterator[Mend]:
+    def _same_elsewhere(self, fault: Fault, name: str, kind: Type) -> Iterator[Fix]:
         """What other calls give under this name."""
         seen = self._elsewhere(fault, name, kind)
         for value in [*seen.values()][:5]:
             score = 0.86 if len(seen) == 1 else 0.6
-            yield self._set(fault, value, f"other calls give {name[:_NAMED]} so", score, "plan")
+            yield self._set(fault, value, f"other calls give {name[:_MAX_NAME_CHARACTERS]} so", score, "plan")
 
     def _is_elsewhere(self, fault: Fault, parameter: Parameter, value: Value) -> bool:
         """Whether other calls give a literal under the name of another argument, and no other one."""
@@ -341,7 +360,7 @@ class Mends:
     def _elsewhere(self, fault: Fault, name: str, kind: Type) -> dict[str, Value]:
         call = self._call(fault)
         seen: dict[str, Value] = {}
-        if _says_nothing(name):
+        if _is_meaningless_name(name):
             return seen
         for position, other in enumerate(self.plan.calls[:500]):
             for key, value in other.arguments if position != fault.call and other.name != call.name else ():
@@ -356,21 +375,23 @@ class Mends:
                     seen[repr(value)] = value
         return seen
 
-    def _other_value(self, fault: Fault) -> Iterator[Mend]:
+    def _other_value(self, fault: Fault) -> Iterator[Fix]:
         """A value that the tool takes, in place of one that it does not."""
         call, tool, name = self._call(fault), self._tool(fault), fault.argument or ""
         parameter = _parameter(tool, name)
         if parameter is None or name not in dict(call.arguments):
             return
         value = dict(call.arguments)[name]
-        for reading in meanings(value, parameter.type, self.parts, _about(parameter))[:6]:
+        for reading in find_interpretations(value, parameter.type, self.parts, _parameter_text(parameter))[
+            :6
+        ]:
             yield self._set(fault, reading.value, reading.reason, reading.score)
         if isinstance(value, str):
             ref = text_reference(self.plan, value, fault.call or 0, self.catalog, bare=True)
             if ref is not None:
                 yield self._set(fault, ref, "the text names an earlier call's output", 0.96, "plan")
             for candidate in self.producers.candidates(
-                Wanted(fault.call or 0, name, parameter.type, *_worded(value))
+                ExpectedOutput(fault.call or 0, name, parameter.type, *_read_text_reference(value))
             )[:4]:
                 yield self._set(
                     fault,
@@ -386,13 +407,13 @@ class Mends:
             unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
             empty = value is None or (isinstance(value, str) and not value.strip())
             reason = "the tool does not need it" + (", and it says nothing" if empty else "")
-            yield Mend((unset,), f"leave {name[:_NAMED]} out", reason, 0.9 if empty else 0.2)
+            yield Fix((unset,), f"leave {name[:_MAX_NAME_CHARACTERS]} out", reason, 0.9 if empty else 0.2)
 
     # ------------------------------------------------------------ references
-    def _referred(self, fault: Fault) -> Iterator[Mend]:
+    def _referred(self, fault: Fault) -> Iterator[Fix]:
         """A reference in place of a text that names an output."""
         value = dict(self._call(fault).arguments)[fault.argument or ""]
-        ref = text_reference(self.plan, _part(value, fault.at), fault.call or 0, self.catalog)
+        ref = text_reference(self.plan, _value_at_path(value, fault.at), fault.call or 0, self.catalog)
         if ref is not None:
             paths = [ref.path]
             outputs = list(self.producers.outputs(ref.call)) if not self._there(ref) else []
@@ -402,7 +423,7 @@ class Mends:
                     reason = "the text names this output from its first letter to its last"
                     yield self._set(
                         fault,
-                        _replaced(value, fault.at, output_ref),
+                        _replace_value(value, fault.at, output_ref),
                         reason,
                         0.93 - 0.1 * min(number, 3),
                         "plan",
@@ -412,7 +433,7 @@ class Mends:
         tool = self.producers.tools[ref.call]
         return tool is None or tool.output(ref.path) is not None
 
-    def _other_output(self, fault: Fault) -> Iterator[Mend]:
+    def _other_output(self, fault: Fault) -> Iterator[Fix]:
         """Another output in place of one that is not there, or does not fit."""
         name, value = fault.argument or "", self._value(fault)
         position = len(self.plan.calls) if fault.call is None else fault.call
@@ -420,9 +441,9 @@ class Mends:
         for path, ref in references(value):
             if path != fault.at if fault.code.startswith("reference.") else not isinstance(ref, Ref):
                 continue
-            inside = isinstance(_part(value, path[:-1]), Template) if path else False
+            inside = isinstance(_value_at_path(value, path[:-1]), Template) if path else False
             kind = ANY if parameter is None or inside else parameter.type.at(path) or ANY
-            target = Wanted(
+            target = ExpectedOutput(
                 position,
                 name,
                 kind,
@@ -431,11 +452,15 @@ class Mends:
                 ref.call if isinstance(ref, Ref) else None,
             )
             last = next((step for step in reversed(ref.path) if isinstance(step, str)), "")
-            named = fault.code == "check.output_type" and alike(name, last) > 0.9
+            named = fault.code == "check.output_type" and name_similarity(name, last) > 0.9
             if isinstance(ref, Ref) and "array" in kind.unfolded.kinds and not inside:
                 output = self.producers.type_of(ref)
-                if output not in (None, ANY) and fits(output, kind.items or ANY, texts=self.producers.texts):
-                    yield self._set(fault, _replaced(value, path, [ref]), "a list of this one output", 0.85)
+                if output not in (None, ANY) and is_compatible(
+                    output, kind.items or ANY, texts=self.producers.texts
+                ):
+                    yield self._set(
+                        fault, _replace_value(value, path, [ref]), "a list of this one output", 0.85
+                    )
             for candidate in self.producers.candidates(target)[:10]:
                 if fault.code == "reference.forward" and self._in_order(fault) is not None:
                     # it is named, and need only be written before
@@ -448,7 +473,7 @@ class Mends:
                 ):
                     yield self._set(
                         fault,
-                        _replaced(value, path, candidate.ref),
+                        _replace_value(value, path, candidate.ref),
                         candidate.reason,
                         candidate.score,
                         "plan",
@@ -465,7 +490,7 @@ class Mends:
         if not isinstance(ref, Ref):
             return None
         output = self.producers.type_of(ref)
-        good = output is not None and fits(output, self._type(fault), texts=self.producers.texts)
+        good = output is not None and is_compatible(output, self._type(fault), texts=self.producers.texts)
         return 0.9 if good else None
 
     @cached_property
@@ -474,11 +499,11 @@ class Mends:
         needs: list[list[int]] = [[] for _ in self.plan.calls]
         for edge in self.plan.edges:
             needs[edge.consumer].append(edge.producer)
-        if stuck(needs):
+        if blocked_positions(needs):
             return None
         return [position for generation in generations(needs, singly=True) for position in generation]
 
-    def _other_order(self, fault: Fault) -> Iterator[Mend]:
+    def _other_order(self, fault: Fault) -> Iterator[Fix]:
         """The calls in an order in which what is referred to comes first."""
         if self._order is None:
             return
@@ -489,7 +514,7 @@ class Mends:
         }
         says = "write the calls in the order in which they need one another"
         reason = "every reference then names an earlier call"
-        yield Mend((operation,), says, reason, self._in_order(fault) or 0.5, "plan")
+        yield Fix((operation,), says, reason, self._in_order(fault) or 0.5, "plan")
 
     # ------------------------------------------------------------ helpers
     def _call(self, fault: Fault) -> Call:
@@ -507,25 +532,25 @@ class Mends:
         arguments = self.plan.answer or () if fault.call is None else self._call(fault).arguments
         return dict(arguments)[fault.argument or ""]
 
-    def _set(self, fault: Fault, value: Value, reason: str, score: float, source: str = "catalog") -> Mend:
+    def _set(self, fault: Fault, value: Value, reason: str, score: float, source: str = "catalog") -> Fix:
         name = fault.argument or ""
         arguments = self.plan.answer or () if fault.call is None else self._call(fault).arguments
         is_given = any(key == name for key, _ in arguments)
         pairs = [(key, value if key == name else old) for key, old in arguments]
         pairs += [] if is_given else [(name, value)]
-        path, new_value = _differing(dict(arguments)[name], value) if is_given else ((), value)
-        target = f"{name[:_NAMED]}{_steps(path)[: 2 * _NAMED]}"
+        path, new_value = _find_difference(dict(arguments)[name], value) if is_given else ((), value)
+        target = f"{name[:_MAX_NAME_CHARACTERS]}{_format_path(path)[: 2 * _MAX_NAME_CHARACTERS]}"
         says = f"{'set' if is_given else 'give'} {target} = {self._told(new_value)}"
-        return Mend(self._given(fault, tuple(pairs), (name,)), says, reason, score, source)
+        return Fix(self._given(fault, tuple(pairs), (name,)), says, reason, score, source)
 
     def _told(self, value: Value) -> str:
         if isinstance(value, Ref):
             return self._named(value)
-        return shown(value_data(value, self.plan), 60)
+        return one_line_json(value_data(value, self.plan), 60)
 
     def _named(self, ref: Ref) -> str:
         call = self.plan.calls[ref.call]
-        return f"{call.id}{_steps(ref.path)} ({call.name})"
+        return f"{call.id}{_format_path(ref.path)} ({call.name})"
 
     def _given(
         self, fault: Fault, pairs: tuple[tuple[str, Value], ...], names: Iterable[str]
@@ -550,18 +575,18 @@ class Mends:
         return tuple(operations)
 
 
-def _steps(path: Path) -> str:
+def _format_path(path: Path) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
 
 
-def _differing(old: Value, new: Value, path: Path = ()) -> tuple[Path, Value]:
+def _find_difference(old: Value, new: Value, path: Path = ()) -> tuple[Path, Value]:
     """The one part of a value that is another, and the way to it; all of it where several are."""
     old_items, new_items = _items(old), _items(new)
     if type(old) is type(new) and old_items.keys() == new_items.keys() and len(path) < 8:
         changed = [step for step, item in old_items.items() if repr(item) != repr(new_items[step])]
         if len(changed) == 1:
             step = changed[0]
-            return _differing(old_items[step], new_items[step], (*path, step))
+            return _find_difference(old_items[step], new_items[step], (*path, step))
     return path, new
 
 
@@ -571,11 +596,11 @@ def _items(value: Value) -> dict[str | int, Value]:
     return {**value} if isinstance(value, dict) else {}
 
 
-def _about(parameter: Parameter) -> str:
+def _parameter_text(parameter: Parameter) -> str:
     return f"{parameter.name}\n{parameter.description}"
 
 
-def _fit(call: Call, tool: Tool) -> float:
+def _argument_fit(call: Call, tool: Tool) -> float:
     """How well the arguments of a call are those that a tool takes and needs."""
     given_names = {name for name, _ in call.arguments}
     parameter_names = {p.name for p in tool.parameters}
@@ -587,20 +612,22 @@ def _fit(call: Call, tool: Tool) -> float:
     return len(accepted) / len(all_names)
 
 
-def _other_words(call: Call, tool: Tool) -> str | None:
+def _find_stray_words(call: Call, tool: Tool) -> str | None:
     """What a tool's name says that the call's does not, or the other way round; None where both say the same.
 
     However many letters two names share: who calls ``get_order`` does not mean ``cancel_order``.
     """
     bare = call.name.rpartition(".")[2]
     pairs = ((call.name, tool.name), (bare, tool.name), (call.tool, tool.full_name))
-    strays_by_pair = [strays(call_name, tool_name) for call_name, tool_name in dict.fromkeys(pairs)]
+    strays_by_pair = [find_stray_words(call_name, tool_name) for call_name, tool_name in dict.fromkeys(pairs)]
     if ((), ()) in strays_by_pair:
         return None
     call_words, tool_words = (
         strays_by_pair[1] if len(strays_by_pair) > 1 and bare != call.name else strays_by_pair[0]
     )
-    call_text, tool_text = (" ".join(word_list)[:_NAMED] for word_list in (call_words, tool_words))
+    call_text, tool_text = (
+        " ".join(word_list)[:_MAX_NAME_CHARACTERS] for word_list in (call_words, tool_words)
+    )
     if call_words and tool_words:
         return f"but {call_text!r} is not {tool_text!r}"
     return f"but nothing says {tool_text!r}" if tool_words else f"but it says nothing of {call_text!r}"
@@ -610,64 +637,67 @@ def _parameter(tool: Tool | None, name: str) -> Parameter | None:
     return next((p for p in tool.parameters if p.name == name), None) if tool is not None else None
 
 
-def _says_nothing(name: str) -> bool:
+def _is_meaningless_name(name: str) -> bool:
     """Whether an argument's name tells nothing of what it holds, as ``arg_0`` and ``x`` do."""
     bare = "".join(word for word in words(name) if not word.isdecimal())
     return len(bare) < 2 or bare in ("arg", "num", "value", "param", "input", "number", "text", "string")
 
 
-def _differs(name: str, other: str) -> bool:
+def _is_other_word(name: str, other: str) -> bool:
     """Whether a word of an argument's name stands for another one; no tool runs for a short word misspelt."""
-    name_words, other_words = strays(name, other)
+    name_words, other_words = find_stray_words(name, other)
     return bool(other_words) and any(
-        max(alike(word, other_word) for other_word in other_words) < _NEARLY for word in name_words
+        max(name_similarity(word, other_word) for other_word in other_words) < _MIN_WORD_SIMILARITY
+        for word in name_words
     )
 
 
-def _uncounted(name: str) -> str:
+def _strip_number(name: str) -> str:
     """A name without the number at its end."""
     return name.rstrip("0123456789")
 
 
-def _count_apart(names: Sequence[str], other_names: Sequence[str]) -> bool:
+def _is_numbered_otherwise(names: Sequence[str], other_names: Sequence[str]) -> bool:
     """Whether both are one name with numbers that count otherwise: ``var_1, var_2`` and ``arg_0, arg_1``.
 
     A number then says nothing: the first of these is the first of those.
     """
-    if len(names) < 2 or any(len({*map(_uncounted, series)}) != 1 for series in (names, other_names)):
+    if len(names) < 2 or any(len({*map(_strip_number, series)}) != 1 for series in (names, other_names)):
         return False
-    counts = [{n[len(_uncounted(n)) :] for n in series} for series in (names, other_names)]
+    counts = [{n[len(_strip_number(n)) :] for n in series} for series in (names, other_names)]
     return all(map(all, counts)) and not counts[0] <= counts[1]
 
 
-def _are_alike(names: Sequence[str], other_names: Sequence[str]) -> bool:
+def _are_names_alike(names: Sequence[str], other_names: Sequence[str]) -> bool:
     """Whether a name says which of others it means."""
-    return any(alike(name, other) >= _LETTERS for name in names for other in other_names)
+    return any(
+        name_similarity(name, other) >= _MIN_LETTER_SIMILARITY for name in names for other in other_names
+    )
 
 
-def _in_place(name: str, names: Sequence[str], other_names: Sequence[str]) -> str | None:
+def _name_at_same_position(name: str, names: Sequence[str], other_names: Sequence[str]) -> str | None:
     """Which of others stands where a name stands, where there are several."""
     return other_names[names.index(name)] if 1 < len(names) <= len(other_names) else None
 
 
-def _takes(tool: Tool, name: str) -> bool:
+def _has_parameter(tool: Tool, name: str) -> bool:
     return tool.open or _parameter(tool, name) is not None
 
 
-def _worded(text: str) -> tuple[str, Path | None]:
+def _read_text_reference(text: str) -> tuple[str, Path | None]:
     """A text as a reference that its words may name."""
     first, _, dotted_path = text.strip("${}<># ").partition(".")
     path: Path = tuple(step for step in dotted_path.strip("$").split(".") if step)
     return first[:80], path[:5] or None
 
 
-def _part(value: Value, path: Path) -> Value:
+def _value_at_path(value: Value, path: Path) -> Value:
     for step in path:
         value = value.parts[step] if isinstance(value, Template) and isinstance(step, int) else value[step]
     return value
 
 
-def _replaced(value: Value, path: Path, new: Value) -> Value:
+def _replace_value(value: Value, path: Path, new: Value) -> Value:
     """A value with one part of it another."""
     if not path:
         return new
@@ -676,29 +706,32 @@ def _replaced(value: Value, path: Path, new: Value) -> Value:
         return Template(tuple(new if index == step else segment for index, segment in enumerate(value.parts)))
     if isinstance(value, list):
         return [
-            _replaced(item, inner_path, new) if index == step else item for index, item in enumerate(value)
+            _replace_value(item, inner_path, new) if index == step else item
+            for index, item in enumerate(value)
         ]
-    return {key: _replaced(item, inner_path, new) if key == step else item for key, item in value.items()}
+    return {
+        key: _replace_value(item, inner_path, new) if key == step else item for key, item in value.items()
+    }
 
 
-_Kind = Callable[[Mends, Fault], Iterator[Mend]]
-_KINDS: dict[str, tuple[_Kind, ...]] = {
-    "check.unknown_tool": (Mends._other_tool, Mends._other_app),
-    "check.permission": (Mends._other_app, Mends._other_tool),
-    "check.ambiguous_tool": (Mends._other_app,),
-    NO_APP: (Mends._other_app,),
-    "check.unknown_argument": (Mends._other_name, Mends._same_name),
-    "check.missing_argument": (Mends._filled, Mends._same_name),
-    "check.wrong_type": (Mends._other_value,),
-    "check.format": (Mends._other_value,),
-    "check.enum": (Mends._other_value,),
-    "check.out_of_range": (Mends._other_value,),
-    "check.pattern": (Mends._other_value,),
-    "check.not_allowed": (Mends._other_value,),
-    "check.unknown_output": (Mends._other_output,),
-    "check.output_type": (Mends._other_output,),
-    "reference.unresolved": (Mends._other_output,),
-    "reference.self": (Mends._other_output,),
-    "reference.forward": (Mends._other_order, Mends._other_output),
-    AS_TEXT: (Mends._referred,),
+_FixMethod = Callable[[FixFinder, Fault], Iterator[Fix]]
+_FIX_METHODS: dict[str, tuple[_FixMethod, ...]] = {
+    "check.unknown_tool": (FixFinder._other_tool, FixFinder._other_app),
+    "check.permission": (FixFinder._other_app, FixFinder._other_tool),
+    "check.ambiguous_tool": (FixFinder._other_app,),
+    NO_APP: (FixFinder._other_app,),
+    "check.unknown_argument": (FixFinder._other_name, FixFinder._same_name),
+    "check.missing_argument": (FixFinder._filled, FixFinder._same_name),
+    "check.wrong_type": (FixFinder._other_value,),
+    "check.format": (FixFinder._other_value,),
+    "check.enum": (FixFinder._other_value,),
+    "check.out_of_range": (FixFinder._other_value,),
+    "check.pattern": (FixFinder._other_value,),
+    "check.not_allowed": (FixFinder._other_value,),
+    "check.unknown_output": (FixFinder._other_output,),
+    "check.output_type": (FixFinder._other_output,),
+    "reference.unresolved": (FixFinder._other_output,),
+    "reference.self": (FixFinder._other_output,),
+    "reference.forward": (FixFinder._other_order, FixFinder._other_output),
+    AS_TEXT: (FixFinder._referred,),
 }

@@ -9,48 +9,55 @@ from itertools import starmap, zip_longest
 from random import Random
 from typing import Any, TypeAlias
 
-from planner_eval.base.text import seconds
+from planner_eval.base.text import format_seconds
 from planner_eval.catalogs.check import check
-from planner_eval.curation.make.bounds import Wish
-from planner_eval.curation.make.card import wanted_of
+from planner_eval.curation.make.card import wanted_figures
+from planner_eval.curation.make.feasibility import Wish
 from planner_eval.curation.make.graph import ToolGraph
-from planner_eval.curation.make.growing import LATE, Ground, Grown, Growth, Refused, grown
 from planner_eval.curation.make.record import Made
-from planner_eval.curation.make.skeletons import drawn, patterned
-from planner_eval.curation.make.tools import Node, Offer, assigned, offered
-from planner_eval.curation.make.values import NOTHING, literal
+from planner_eval.curation.make.run_calls import (
+    TIMEOUT_REASON,
+    FilledPlan,
+    FillGenerator,
+    MakingContext,
+    Refusal,
+    fill_plan,
+)
+from planner_eval.curation.make.skeletons import draw_patterned_skeleton, draw_skeleton
+from planner_eval.curation.make.tools import Node, Offer, assign_tools, choose_offered_tools
+from planner_eval.curation.make.values import NO_VALUE, draw_literal
 from planner_eval.curation.make.wishes import Wishes
-from planner_eval.execution.program import outcomes
+from planner_eval.execution.program import sink_calls
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.terms import symbolic
 from planner_eval.execution.trace import TIMEOUT, Trace
-from planner_eval.plan.digest import Classes
-from planner_eval.plan.linking import plan_of
+from planner_eval.plan.digest import EquivalenceClasses
+from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.plan.structure import depth, shape
 
-Step: TypeAlias = Callable[[Made], Made | Refused]
+MakeStep: TypeAlias = Callable[[Made], Made | Refusal]
 """What is done with a plan that is otherwise made: it may be written, asked about, refused."""
 
-TOGETHER = 64
+CONCURRENT_PLANS = 64
 """Plans under way at once; the same whatever the machine, for what is made must not depend on it."""
 
-PATIENCE = 300
+MAX_IDLE_ATTEMPTS = 300
 """Attempts in a row that fill no open wish, after which none is waited for any more."""
 
-FEW = 8
+CONCURRENT_STATEFUL_PLANS = 8
 """The same where a plan is run from its beginning for each of its calls, so that one too many is dear."""
 
 
-STRIKES = 3
+MAX_TIMEOUTS = 3
 """Attempts in a row that a tool may let run out of time, after which it is called no more."""
 
-GIVEN_UP = "a tool that runs out of time is called no more"
+TIMED_OUT_REASON = "a tool that runs out of time is called no more"
 
 
 @dataclass(frozen=True)
-class Order:
+class MakeOrder:
     """What is to be made.
 
     Args:
@@ -66,26 +73,26 @@ class Order:
     """
 
     graph: ToolGraph
-    ground: Ground
+    ground: MakingContext
     wishes: Wishes = field(default_factory=Wishes)
     seed: int = 0
     distinct: str = "skeleton"
     offer: Offer = field(default_factory=Offer)
     templates: Sequence[tuple[Node, ...]] = ()
     fill: Sequence[Wish] = ()
-    steps: Sequence[Step] = ()
+    steps: Sequence[MakeStep] = ()
 
 
 @dataclass
-class _Lane:
+class _PlanInProgress:
     number: int
     nodes: tuple[Node, ...] = ()
-    growth: Growth | None = None
+    growth: FillGenerator | None = None
     asked: list[Plan] = field(default_factory=list)
-    outcome: Grown | Refused | None = None
+    outcome: FilledPlan | Refusal | None = None
 
 
-class Making:
+class PlanMaker:
     """Makes plans, and keeps count of what it makes of what.
 
     Args:
@@ -95,7 +102,7 @@ class Making:
     """
 
     def __init__(
-        self, order: Order, box: Sandbox | None, tell: Callable[[str], object] = lambda message: None
+        self, order: MakeOrder, box: Sandbox | None, tell: Callable[[str], object] = lambda message: None
     ) -> None:
         self.order, self.box, self._tell = order, box, tell
         self._places = {tool.full_name: index for index, tool in enumerate(order.graph.tools)}
@@ -104,12 +111,12 @@ class Making:
         self.known: set[str] = set()
         self.open = list(order.fill)
         self.filled = self.vain = 0
-        self._classes = Classes(literals=order.distinct == "values")
+        self._classes = EquivalenceClasses(literals=order.distinct == "values")
         self._fillable: dict[tuple[int, str], bool] = {}
 
-    def outcomes(self) -> Iterator[Made | Refused]:
+    def outcomes(self) -> Iterator[Made | Refusal]:
         """A plan, or why there is none, for each attempt; without end where tools are left to call."""
-        number, lane_count = 0, FEW if self.order.ground.stateful else TOGETHER
+        number, lane_count = 0, CONCURRENT_STATEFUL_PLANS if self.order.ground.stateful else CONCURRENT_PLANS
         while not self.over:
             lanes = [self._lane(attempt) for attempt in range(number, number + lane_count)]
             number += lane_count
@@ -119,7 +126,7 @@ class Making:
                 before = self.filled
                 yield self._finished(lane)
                 self.vain = self.vain + 1 if self.filled == before else 0
-                if self.vain == PATIENCE:
+                if self.vain == MAX_IDLE_ATTEMPTS:
                     self.open = []
 
     @property
@@ -133,36 +140,36 @@ class Making:
         return any(node.tool in self._slow for node in nodes)
 
     # ------------------------------------------------------------ one attempt
-    def _lane(self, number: int) -> _Lane:
+    def _lane(self, number: int) -> _PlanInProgress:
         order, random = self.order, Random(f"{self.order.seed}/{number}")
-        lane = _Lane(number)
+        lane = _PlanInProgress(number)
         wish = self.open[number % len(self.open)] if self.open else None
         if order.templates:
-            nodes: tuple[Node, ...] | Refused = order.templates[number % len(order.templates)]
+            nodes: tuple[Node, ...] | Refusal = order.templates[number % len(order.templates)]
         else:
             nodes = self._drawn(wish, random)
-        if not isinstance(nodes, Refused) and self._is_slow(nodes):
-            nodes = Refused(GIVEN_UP)
-        if isinstance(nodes, Refused):
+        if not isinstance(nodes, Refusal) and self._is_slow(nodes):
+            nodes = Refusal(TIMED_OUT_REASON)
+        if isinstance(nodes, Refusal):
             lane.outcome = nodes
             return lane
         forced = (wish.tools[0], wish.parameter) if wish is not None and wish.kind == "parameters" else None
-        lane.nodes, lane.growth = nodes, grown(nodes, order.ground, random, forced)
+        lane.nodes, lane.growth = nodes, fill_plan(nodes, order.ground, random, forced)
         self._send(lane, None)
         return lane
 
-    def _drawn(self, wish: Wish | None, random: Random) -> tuple[Node, ...] | Refused:
+    def _drawn(self, wish: Wish | None, random: Random) -> tuple[Node, ...] | Refusal:
         """A skeleton and its tools."""
         order = self.order
-        wishes = _patterned(order.wishes, wish.shape) if wish is not None and wish.shape else order.wishes
-        draw = drawn if wishes.pattern is None else patterned
+        wishes = _set_pattern(order.wishes, wish.shape) if wish is not None and wish.shape else order.wishes
+        draw = draw_skeleton if wishes.pattern is None else draw_patterned_skeleton
         needs = draw(wishes, order.graph.most_in, random)
         if needs is None:
-            return Refused("no skeleton meets the bounds")
+            return Refusal("no skeleton meets the bounds")
         pins = wish.pins(needs, order.graph, random) if wish is not None else None
         if wish is not None and pins is None:
-            return Refused("its skeleton cannot hold what is to be filled")
-        nodes = assigned(
+            return Refusal("its skeleton cannot hold what is to be filled")
+        nodes = assign_tools(
             needs,
             order.graph,
             self._is_fillable,
@@ -172,9 +179,12 @@ class Making:
             without=self._slow,
         )
         if nodes is None:
-            return Refused("no tools fit the skeleton")
-        if order.distinct == "skeleton" and self._classes.of(_bare(nodes, order.graph)) in self.known:
-            return Refused("it is made already")
+            return Refusal("no tools fit the skeleton")
+        if (
+            order.distinct == "skeleton"
+            and self._classes.of(_plan_without_values(nodes, order.graph)) in self.known
+        ):
+            return Refusal("it is made already")
         return nodes
 
     def _is_fillable(self, tool: int, parameter: Any) -> bool:
@@ -183,18 +193,18 @@ class Making:
             ground = self.order.ground
             self._fillable[key] = (
                 ground.world is not None
-                or literal(ground.tools[tool], parameter, Random(0), texts=ground.texts) is not NOTHING
+                or draw_literal(ground.tools[tool], parameter, Random(0), texts=ground.texts) is not NO_VALUE
             )
         return self._fillable[key]
 
-    def _send(self, lane: _Lane, traces: Any) -> None:
+    def _send(self, lane: _PlanInProgress, traces: Any) -> None:
         assert lane.growth is not None
         try:
             lane.asked = lane.growth.send(traces)
         except StopIteration as stop:
             lane.outcome = stop.value
 
-    def _run(self, waiting: Sequence[_Lane]) -> None:
+    def _run(self, waiting: Sequence[_PlanInProgress]) -> None:
         """Run what is asked for, and answer in order.
 
         A tool is given up between two answers, whatever was sent ahead by then: what ran ahead with it does
@@ -218,13 +228,13 @@ class Making:
                 self._send(lane, lane_traces)
                 self._judge_time(lane, lane_traces)
                 continue
-            lane.outcome = Refused(GIVEN_UP)
+            lane.outcome = Refusal(TIMED_OUT_REASON)
             for _ in range(0 if self.over else sent[lane.number]):
                 next(traces)
 
-    def _judge_time(self, lane: _Lane, traces: Sequence[Trace]) -> None:
+    def _judge_time(self, lane: _PlanInProgress, traces: Sequence[Trace]) -> None:
         """Count the attempts in a row that each tool let run out of time."""
-        late = isinstance(lane.outcome, Refused) and lane.outcome.why == LATE
+        late = isinstance(lane.outcome, Refusal) and lane.outcome.why == TIMEOUT_REASON
         if not late and not self._late:
             return
         for call in (call for trace in traces for call in trace):
@@ -232,65 +242,67 @@ class Making:
                 self._late.pop(call.tool, None)
             elif late and call.error is not None and call.error.kind == TIMEOUT:
                 self._late[call.tool] += 1
-                if self._late[call.tool] == STRIKES and self.box is not None:
+                if self._late[call.tool] == MAX_TIMEOUTS and self.box is not None:
                     self._slow.add(self._places[call.tool])
                     self._tell(
-                        f"{call.tool} is called no more: {STRIKES} runs of it in a row took longer than "
-                        f"{seconds(self.box.limits.seconds)}; --timeout allows more"
+                        f"{call.tool} is called no more: {MAX_TIMEOUTS} runs of it in a row took longer than "
+                        f"{format_seconds(self.box.limits.seconds)}; --timeout allows more"
                     )
 
     # ------------------------------------------------------------ and its end
-    def _finished(self, lane: _Lane) -> Made | Refused:
+    def _finished(self, lane: _PlanInProgress) -> Made | Refusal:
         growth = lane.outcome
-        if not isinstance(growth, Grown):
-            return growth or Refused("nothing came of it")
+        if not isinstance(growth, FilledPlan):
+            return growth or Refusal("nothing came of it")
         outcome = self._judged(lane, growth)
         for step in self.order.steps:
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, Refusal):
                 return outcome
             outcome = step(outcome)
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, Refusal):
             return outcome
         # an answer names all ends as they are written, and that order says nothing
         name = self._classes.of(replace(outcome.plan, answer=None))
         if name in self.known:
-            return Refused("it is made already")
+            return Refusal("it is made already")
         if not self._fills(lane.nodes, outcome.plan):
-            return Refused("it fills nothing that is open")
+            return Refusal("it fills nothing that is open")
         self.known.add(name)
         return outcome
 
-    def _judged(self, lane: _Lane, result: Grown) -> Made | Refused:
+    def _judged(self, lane: _PlanInProgress, result: FilledPlan) -> Made | Refusal:
         order = self.order
         plan = self._answering(result.plan)
         plan = replace(
             plan,
-            calls=tuple(starmap(_with_result, zip_longest(plan.calls, result.values, fillvalue=NOTHING))),
+            calls=tuple(starmap(_add_result, zip_longest(plan.calls, result.values, fillvalue=NO_VALUE))),
         )
         terms = symbolic(plan, answer="last" if order.wishes.single else "sinks")
         if terms.dead or terms.duplicated:
-            return Refused("a call is dead" if terms.dead else "it makes a call twice")
+            return Refusal("a call is dead" if terms.dead else "it makes a call twice")
         doubts = [finding for finding in check(plan, order.graph.catalog) if finding.severity != "info"]
         if doubts:
-            return Refused(f"the catalog refuses it: {doubts[0].code}")
-        tools = offered(plan, order.graph, order.offer, Random(f"{order.seed}/{lane.number}/tools"))
+            return Refusal(f"the catalog refuses it: {doubts[0].code}")
+        tools = choose_offered_tools(
+            plan, order.graph, order.offer, Random(f"{order.seed}/{lane.number}/tools")
+        )
         notes: dict[str, Any] = {"seed": order.seed, "attempt": lane.number, "shape": shape(plan)}
         if not order.templates:
-            notes["wanted"] = wanted_of(order.wishes)
+            notes["wanted"] = wanted_figures(order.wishes)
         if order.wishes.pattern is not None:
             notes["pattern"] = order.wishes.pattern
         if order.wishes.scope is not None:
             notes["scope"] = order.wishes.scope
         if order.ground.world is not None:
             notes["world"] = order.ground.world.definition.name
-        return Made("", plan, tools, answer=_answer(plan, result.values), notes=notes)
+        return Made("", plan, tools, answer=_final_answer(plan, result.values), notes=notes)
 
     def _answering(self, plan: Plan) -> Plan:
         """The plan with its answer named, where several calls give it and the catalog does not say so."""
-        ends = outcomes(plan)
+        ends = sink_calls(plan)
         if self.order.graph.catalog.reports_all or len(ends) < 2:
             return plan
-        return plan_of(
+        return build_plan(
             plan.calls, tuple((f"answer_{number}", Ref(end)) for number, end in enumerate(ends, 1))
         )
 
@@ -307,18 +319,18 @@ class Making:
         return filled_count > 0
 
 
-def _with_result(call: Call, value: Any) -> Call:
-    return call if value is NOTHING else replace(call, result=value, has_result=True)
+def _add_result(call: Call, value: Any) -> Call:
+    return call if value is NO_VALUE else replace(call, result=value, has_result=True)
 
 
-def _patterned(wishes: Wishes, pattern: str) -> Wishes:
+def _set_pattern(wishes: Wishes, pattern: str) -> Wishes:
     fields = {name: getattr(wishes, name) for name in wishes.__dataclass_fields__}
     return Wishes(**{**fields, "pattern": pattern})
 
 
-def _bare(nodes: Sequence[Node], graph: ToolGraph) -> Plan:
+def _plan_without_values(nodes: Sequence[Node], graph: ToolGraph) -> Plan:
     """The calls and references of a plan whose values are still to come."""
-    return plan_of(
+    return build_plan(
         Call(
             f"c{index}",
             graph.tools[node.tool].name,
@@ -329,7 +341,7 @@ def _bare(nodes: Sequence[Node], graph: ToolGraph) -> Plan:
     )
 
 
-def _answer(plan: Plan, values: Sequence[Any]) -> Any:
+def _final_answer(plan: Plan, values: Sequence[Any]) -> Any:
     """What the plan came to, as whoever runs it again has it: what it names, else the last call's value.
 
     None where several calls give it and no answer is named, for every result is reported: whoever held the
@@ -338,6 +350,6 @@ def _answer(plan: Plan, values: Sequence[Any]) -> Any:
     if not values:
         return None
     if plan.answer is None:
-        return values[-1] if len(outcomes(plan)) == 1 else None
+        return values[-1] if len(sink_calls(plan)) == 1 else None
     named = {name: values[end.call] for name, end in plan.answer if isinstance(end, Ref)}
     return named if len(named) > 1 else next(iter(named.values()))

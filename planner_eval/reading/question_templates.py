@@ -56,9 +56,9 @@ _TOKENS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
-_PLACES = {"text": TEXT, "date": DATE, "code": NAME, "number": NUMBER}
-_NAMES = re.compile(r"<name>(?:(?: |-|(?: (?:of|of the|de|da|del|di|la|le|van|von|&) ))<name>)++")
-_MINE = frozenset(("I", "I'm", "I'd", "I'll", "I've", "I’m", "I’d", "I’ll", "I’ve"))
+_PLACEHOLDERS = {"text": TEXT, "date": DATE, "code": NAME, "number": NUMBER}
+_ADJACENT_NAMES = re.compile(r"<name>(?:(?: |-|(?: (?:of|of the|de|da|del|di|la|le|van|von|&) ))<name>)++")
+_FIRST_PERSON = frozenset(("I", "I'm", "I'd", "I'll", "I've", "I’m", "I’d", "I’ll", "I’ve"))
 
 
 def question_template(text: str) -> str:
@@ -79,7 +79,9 @@ def question_template(text: str) -> str:
     tokens = list(_tokens(question_words(text)))
     within = [word for kind, word in tokens if kind == "word"]
     cased = 2 * sum(word[0].isupper() for word in within) <= len(within)
-    return _NAMES.sub(NAME, "".join([_shown(kind, word, cased=cased) for kind, word in tokens])).strip()
+    return _ADJACENT_NAMES.sub(
+        NAME, "".join([_mask_token(kind, word, cased=cased) for kind, word in tokens])
+    ).strip()
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
@@ -87,13 +89,13 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     first = True
     for match in _TOKENS.finditer(text):
         kind, word = match.lastgroup or "other", match.group()
-        yield "first" if kind == "word" and (first or word in _MINE) else kind, word
+        yield "first" if kind == "word" and (first or word in _FIRST_PERSON) else kind, word
         first = kind == "end" or (first and kind in ("space", "other"))
 
 
-def _shown(kind: str, word: str, *, cased: bool) -> str:
-    if kind in _PLACES:
-        return _PLACES[kind]
+def _mask_token(kind: str, word: str, *, cased: bool) -> str:
+    if kind in _PLACEHOLDERS:
+        return _PLACEHOLDERS[kind]
     if kind == "word" and cased and word[0].isupper():
         return NAME
     return " " if word == "\n" else word.casefold()

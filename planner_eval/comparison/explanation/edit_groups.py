@@ -6,27 +6,27 @@ from collections.abc import Collection, Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.argument_names import form_only
-from planner_eval.comparison.explanation.bundles import Bundle, bundled
-from planner_eval.comparison.explanation.causes import change
+from planner_eval.comparison.explanation.argument_names import find_form_difference
+from planner_eval.comparison.explanation.causes import change_key
+from planner_eval.comparison.explanation.compound_edits import Bundle, bundle_edits
 from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.explanation.sentences import calls_numbers
-from planner_eval.comparison.explanation.value_diff import other_type, other_writing
-from planner_eval.plan.canonical import OWN, value_key
+from planner_eval.comparison.explanation.value_diff import name_type_difference, name_writing_difference
+from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Ref
 
 if TYPE_CHECKING:
     from planner_eval.comparison.diff import Diff
 
 
-MANY = 3
+MIN_EXTRA_ARGUMENTS = 3
 """So many arguments too much are one habit, whatever they are."""
 
-ABOUT = 4
+MAX_NAMED_ARGUMENTS = 4
 """So many arguments of a habit are told by name."""
 
 
-class Line(NamedTuple):
+class EditLine(NamedTuple):
     """One edit, or several that are one habit, as told.
 
     Args:
@@ -54,7 +54,7 @@ class Line(NamedTuple):
         return f"{self.name}{times} ({self.calls})" if self.calls else self.name + times
 
 
-def told_lines(diff: Diff, *, each: bool = False) -> list[Line]:
+def make_edit_lines(diff: Diff, *, each: bool = False) -> list[EditLine]:
     """The edits of a comparison, line by line.
 
     Args:
@@ -62,8 +62,8 @@ def told_lines(diff: Diff, *, each: bool = False) -> list[Line]:
         each: Give each edit a line of its own.
     """
     edits = diff.edits
-    keys: dict[int, Hashable] = {} if each or len(edits) < 2 else _keys(diff)
-    in_passing: set[int] = set() if each else _in_passing(edits)
+    keys: dict[int, Hashable] = {} if each or len(edits) < 2 else _find_habit_keys(diff)
+    in_passing: set[int] = set() if each else _find_unshared_arguments(edits)
     groups: list[list[int]] = []
     group_of_edit: list[int] = []
     parents: list[int | None] = []
@@ -79,16 +79,18 @@ def told_lines(diff: Diff, *, each: bool = False) -> list[Line]:
             parents.append(parent_group)
         groups[group].append(index)
         group_of_edit.append(group)
-    return [_line(diff, keys, groups[group], in_passing, depth) for group, depth in _in_order(parents)]
+    return [
+        _make_line(diff, keys, groups[group], in_passing, depth) for group, depth in _walk_groups(parents)
+    ]
 
 
 def habits_data(diff: Diff) -> list[dict[str, Any]]:
     """What is done again and again, as JSON data: its name, how often, and which edits it is."""
-    lines = (line for line in told_lines(diff) if line.times > 1)
+    lines = (line for line in make_edit_lines(diff) if line.times > 1)
     return [{"name": line.name, "count": line.times, "edits": list(line.edits)} for line in lines]
 
 
-def _in_order(parents: list[int | None]) -> Iterator[tuple[int, int]]:
+def _walk_groups(parents: list[int | None]) -> Iterator[tuple[int, int]]:
     """Groups with their depths, each followed by those that follow from it."""
     children: dict[int | None, list[int]] = {}
     for group, parent in enumerate(parents):
@@ -100,39 +102,49 @@ def _in_order(parents: list[int | None]) -> Iterator[tuple[int, int]]:
         stack += [(child, depth + 1) for child in reversed(children.get(group, []))]
 
 
-def _in_passing(edits: tuple[Edit, ...]) -> set[int]:
+def _find_unshared_arguments(edits: tuple[Edit, ...]) -> set[int]:
     """Arguments that only one of two tools takes, where they are several: the line of the tools has them."""
     consequences: dict[int, list[int]] = {}
     for index, edit in enumerate(edits):
-        if edit.cause is not None and edit.code in _OF_ONE and edits[edit.cause].code in _REPLACED:
+        if (
+            edit.cause is not None
+            and edit.code in _UNSHARED_ARGUMENT_CODES
+            and edits[edit.cause].code in _REPLACEMENT_CODES
+        ):
             consequences.setdefault(edit.cause, []).append(index)
     return {index for indexes in consequences.values() if len(indexes) > 1 for index in indexes}
 
 
-def _passing_said(edits: list[Edit]) -> str:
+def _format_unshared_arguments(edits: list[Edit]) -> str:
     """What a call lacks and has too much as a call of another tool."""
     clauses = []
-    for code, end in _OF_ONE.items():
+    for code, end in _UNSHARED_ARGUMENT_CODES.items():
         names = dict.fromkeys(
             location.argument for edit in edits if edit.code == code and (location := edit.gold or edit.pred)
         )
         if names:
-            clauses.append(f"{_some(names)} {'are' if len(names) > 1 else 'is'} {end}")
+            clauses.append(f"{_format_names(names)} {'are' if len(names) > 1 else 'is'} {end}")
     return f"; so {', '.join(clauses)}" if clauses else ""
 
 
-def _some(names: Collection[str | None]) -> str:
+def _format_names(names: Collection[str | None]) -> str:
     """Arguments by name: ``'a', 'b', 'c', 'd' and 2 more``."""
-    text = ", ".join(repr(name) for name in [*names][:ABOUT])
-    return text + (f" and {len(names) - ABOUT} more" if len(names) > ABOUT else "")
+    text = ", ".join(repr(name) for name in [*names][:MAX_NAMED_ARGUMENTS])
+    return text + (
+        f" and {len(names) - MAX_NAMED_ARGUMENTS} more" if len(names) > MAX_NAMED_ARGUMENTS else ""
+    )
 
 
-def _line(diff: Diff, keys: dict[int, Hashable], group: list[int], in_passing: set[int], depth: int) -> Line:
+def _make_line(
+    diff: Diff, keys: dict[int, Hashable], group: list[int], in_passing: set[int], depth: int
+) -> EditLine:
     edits = [diff.edits[index] for index in group if index not in in_passing]
     first = edits[0]
-    message = first.message + _passing_said([diff.edits[index] for index in group if index in in_passing])
+    message = first.message + _format_unshared_arguments(
+        [diff.edits[index] for index in group if index in in_passing]
+    )
     if len(edits) == 1:
-        return Line(first.code, tuple(group), "", 1, message, depth)
+        return EditLine(first.code, tuple(group), "", 1, message, depth)
     key = keys[group[0]]
     name, mistakes = key if isinstance(key, str) else first.code, 1
     if isinstance(key, Bundle):
@@ -143,29 +155,33 @@ def _line(diff: Diff, keys: dict[int, Hashable], group: list[int], in_passing: s
         if pred_calls
         else calls_numbers((e.gold.call for e in edits if e.gold is not None), "gold's ")
     )
-    if name in _FORMS:
-        message = f"{_FORMS[name]}: {_pairs(edits)}"
+    if name in _FORM_HABITS:
+        message = f"{_FORM_HABITS[name]}: {_format_renamings(edits)}"
     names = dict.fromkeys(
         location.argument for edit in edits if (location := edit.gold or edit.pred) and location.argument
     )
-    if len(names) > 1 and all(edit.code in _VALUES for edit in edits):
-        where += f": {_some(names)}"
-    return Line(name, tuple(group), where, len(edits), message, depth, mistakes)
+    if len(names) > 1 and all(edit.code in _ARGUMENT_CODES for edit in edits):
+        where += f": {_format_names(names)}"
+    return EditLine(name, tuple(group), where, len(edits), message, depth, mistakes)
 
 
-def _pairs(edits: list[Edit]) -> str:
+def _format_renamings(edits: list[Edit]) -> str:
     """Names with gold's: ``'of' for '0', 'tone' for '1' and 2 more``."""
     renamings = dict.fromkeys(
         f"{edit.pred.argument!r} for {edit.gold.argument!r}" for edit in edits if edit.pred and edit.gold
     )
-    more = f" and {len(renamings) - ABOUT} more" if len(renamings) > ABOUT else ""
-    return ", ".join([*renamings][:ABOUT]) + more
+    more = f" and {len(renamings) - MAX_NAMED_ARGUMENTS} more" if len(renamings) > MAX_NAMED_ARGUMENTS else ""
+    return ", ".join([*renamings][:MAX_NAMED_ARGUMENTS]) + more
 
 
-def _keys(diff: Diff) -> dict[int, Hashable]:
+def _find_habit_keys(diff: Diff) -> dict[int, Hashable]:
     """What each edit has in common with others of one habit; a habit that has a name is called by it."""
-    keys = {index: _key(diff, edit) for index, edit in enumerate(diff.edits) if edit.code not in _ONCE}
-    bundles = bundled(diff, keys)
+    keys = {
+        index: _habit_key(diff, edit)
+        for index, edit in enumerate(diff.edits)
+        if edit.code not in _SINGLE_EDIT_CODES
+    }
+    bundles = bundle_edits(diff, keys)
     # what follows as the same again
     repeats = {keys[index]: bundle for index, bundle in bundles.items() if index in keys}
     keys |= {
@@ -174,34 +190,38 @@ def _keys(diff: Diff) -> dict[int, Hashable]:
         if key in repeats and diff.edits[index].cause is not None
     } | bundles
     extra = [i for i in keys if diff.edits[i].code == "argument.extra" and diff.edits[i].cause is None]
-    if len(extra) >= MANY:
+    if len(extra) >= MIN_EXTRA_ARGUMENTS:
         lumped = (i for i in extra if keys[i] != "empty argument" and not isinstance(keys[i], Bundle))
         keys |= dict.fromkeys(lumped, "argument.extra")
     return keys
 
 
-def _key(diff: Diff, edit: Edit) -> Hashable:
+def _habit_key(diff: Diff, edit: Edit) -> Hashable:
     code, pred, gold = edit.code, edit.pred, edit.gold
-    if code in _NAMED:
-        return _NAMED[code]
-    if code == "argument.extra" and edit.pred_value in _EMPTY:
+    if code in _HABIT_NAMES:
+        return _HABIT_NAMES[code]
+    if code == "argument.extra" and edit.pred_value in _EMPTY_VALUES:
         return "empty argument"
-    if pred is not None and gold is not None and (key := _taken(edit, pred, gold)):
+    if pred is not None and gold is not None and (key := _producer_or_name_key(edit, pred, gold)):
         return key
     if code in ("argument.value", "argument.type"):
-        if _null(diff, edit):
+        if _is_null_argument(diff, edit):
             return "null for value"
-        name_form = other_writing if code == "argument.value" else other_type
-        return name_form(edit.pred_value, edit.gold_value) or change(edit)
+        name_form = name_writing_difference if code == "argument.value" else name_type_difference
+        return name_form(edit.pred_value, edit.gold_value) or change_key(edit)
     if code == "call.duplicated" and pred is not None and pred.call is not None:
         call = diff.pred.calls[pred.call]
-        return code, call.tool, tuple((name, value_key(value, OWN)) for name, value in call.arguments)
+        return (
+            code,
+            call.tool,
+            tuple((name, value_key(value, OWN_POSITIONS)) for name, value in call.arguments),
+        )
     if code in ("argument.missing", "argument.extra") and gold is not None and gold.call is not None:
-        return change(edit), diff.gold.calls[gold.call].tool
-    return change(edit)
+        return change_key(edit), diff.gold.calls[gold.call].tool
+    return change_key(edit)
 
 
-def _null(diff: Diff, edit: Edit) -> bool:
+def _is_null_argument(diff: Diff, edit: Edit) -> bool:
     """Whether null is written as the whole of an argument for which gold has something."""
     pred = edit.pred
     if edit.pred_value is not None or pred is None or pred.call is None or pred.at:
@@ -209,7 +229,7 @@ def _null(diff: Diff, edit: Edit) -> bool:
     return (pred.argument, None) in diff.pred.calls[pred.call].arguments
 
 
-def _taken(edit: Edit, pred: Place, gold: Place) -> Hashable:
+def _producer_or_name_key(edit: Edit, pred: Place, gold: Place) -> Hashable:
     """What a wrong producer, or another name, has in common with others; None for what is neither."""
     code, pred_value, gold_value = edit.code, edit.pred_value, edit.gold_value
     if code == "reference.producer" and type(pred_value) is Ref and type(gold_value) is Ref:
@@ -218,39 +238,39 @@ def _taken(edit: Edit, pred: Place, gold: Place) -> Hashable:
         return code, pred_value.call, gold_value.call, pred_value.path == gold_value.path
     if code != "argument.renamed":
         return None
-    if form := form_only(edit):
+    if form := find_form_difference(edit):
         return f"{form}.arguments"
-    value_keys = value_key(pred_value, OWN), value_key(gold_value, OWN)
+    value_keys = value_key(pred_value, OWN_POSITIONS), value_key(gold_value, OWN_POSITIONS)
     return code, pred[1:], gold[1:], () if value_keys[0] == value_keys[1] else value_keys
 
 
-_NAMED = {
+_HABIT_NAMES = {
     "name.spelling": "name.spelling",
     "argument.object": "argument.object",
     "reference.literal": "literal for result",
 }
 """Codes of edits that are one habit whatever they are about, and what it is called."""
 
-_FORMS = {
+_FORM_HABITS = {
     "named.arguments": "arguments are named where gold gives positions",
     "positional.arguments": "arguments have positions where gold names them",
 }
 """Habits of form, which a sentence of their own tells."""
 
-_OF_ONE = {"argument.missing": "missing", "argument.extra": "not in gold"}
+_UNSHARED_ARGUMENT_CODES = {"argument.missing": "missing", "argument.extra": "not in gold"}
 """Codes of edits that follow from another tool, and what they say of arguments."""
 
-_REPLACED = ("call.replaced", "app.changed")
+_REPLACEMENT_CODES = ("call.replaced", "app.changed")
 
-_VALUES = (
+_ARGUMENT_CODES = (
     "argument.value", "argument.type", "argument.extra", "argument.renamed", "reference.literal",
     "reference.producer",
 )  # fmt: skip
 """Codes of edits of which one habit may concern arguments of several names."""
 
-_EMPTY: tuple[Any, ...] = ("", None, [], {})
+_EMPTY_VALUES: tuple[Any, ...] = ("", None, [], {})
 
-_ONCE = (
+_SINGLE_EDIT_CODES = (
     "call.missing", "call.extra", "call.merged", "call.split", "order.broken", "order.steps",
     "arguments.swapped",
 )  # fmt: skip

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
-from planner_eval.base.dates import day_of
-from planner_eval.base.json_files import value_of
-from planner_eval.base.json_text import Repeated
-from planner_eval.base.text import shortened
+from planner_eval.base.dates import parse_day
+from planner_eval.base.json_files import decode_field
+from planner_eval.base.json_text import RepeatedKeyDict
+from planner_eval.base.text import shorten
 from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value
 
 # ----------------------------------------------------------------------
 # Whether values have a catalog type, and whether one type's values can serve as another's.
 _CLOCK = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
-_FORMATS = {"date": "a date (yyyy-mm-dd)", "time": "a time (hh:mm)", "date-time": "a date and time"}
-_NAMES = {
+_FORMAT_WORDS = {"date": "a date (yyyy-mm-dd)", "time": "a time (hh:mm)", "date-time": "a date and time"}
+_KIND_NAMES = {
     type(None): "null",
     bool: "boolean",
     int: "integer",
@@ -27,12 +27,12 @@ _NAMES = {
     str: "string",
     list: "array",
     dict: "object",
-    Repeated: "object",
+    RepeatedKeyDict: "object",
 }
-_REFERENCES = (Ref, Unresolved, Template)
+_REFERENCE_TYPES = (Ref, Unresolved, Template)
 
 
-def problem(value: Value, kind: Type, *, texts: bool = False) -> tuple[str, str] | None:
+def find_problem(value: Value, kind: Type, *, texts: bool = False) -> tuple[str, str] | None:
     """The first thing wrong with a value itself; what lies inside a list or an object is not looked at.
 
     Args:
@@ -43,32 +43,32 @@ def problem(value: Value, kind: Type, *, texts: bool = False) -> tuple[str, str]
     Returns:
         Code and message, or None.
 
-    >>> problem("4", Type(("integer",)), texts=True)
-    >>> problem("four", Type(("integer",)), texts=True)
+    >>> find_problem("4", Type(("integer",)), texts=True)
+    >>> find_problem("four", Type(("integer",)), texts=True)
     ('check.wrong_type', "expected integer, found string 'four'")
     """
     kind = kind.unfolded
-    if kind.any_of and all(problem(value, alternative, texts=texts) for alternative in kind.any_of):
+    if kind.any_of and all(find_problem(value, alternative, texts=texts) for alternative in kind.any_of):
         if len(kind.any_of) == 1:
-            return problem(value, kind.any_of[0], texts=texts)
-        return "check.wrong_type", f"expected {kind}, found {shown(value)}"
-    read = as_kind(value, kind.kinds) if texts else value
+            return find_problem(value, kind.any_of[0], texts=texts)
+        return "check.wrong_type", f"expected {kind}, found {describe_value(value)}"
+    read = read_as_kind(value, kind.kinds) if texts else value
     if kind.kinds and not _has_kind(read, kind.kinds):
         plain = Type(kind.kinds, format=kind.format)
-        return "check.wrong_type", f"expected {plain}, found {shown(value)}"
-    if kind.enum is not None and not any(same(value, option, texts=texts) for option in kind.enum):
-        return "check.enum", f"expected {kind}, found {shown(value)}"
-    if isinstance(read, str) and kind.format in _FORMATS and not _has_format(read, kind.format):
-        return "check.format", f"expected {_FORMATS[kind.format]}, found {shown(value)}"
-    return _outside(read, kind)
+        return "check.wrong_type", f"expected {plain}, found {describe_value(value)}"
+    if kind.enum is not None and not any(is_same_value(value, option, texts=texts) for option in kind.enum):
+        return "check.enum", f"expected {kind}, found {describe_value(value)}"
+    if isinstance(read, str) and kind.format in _FORMAT_WORDS and not _has_format(read, kind.format):
+        return "check.format", f"expected {_FORMAT_WORDS[kind.format]}, found {describe_value(value)}"
+    return _find_limit_problem(read, kind)
 
 
-def as_kind(value: Value, kinds: tuple[str, ...]) -> Value:
+def read_as_kind(value: Value, kinds: tuple[str, ...]) -> Value:
     """A text read as one of `kinds`, a number or truth value as the text it is written as.
 
     A value that reads as none of them stays as it is.
 
-    >>> as_kind("True", ("boolean",)), as_kind("4.20", ("number",)), as_kind(4, ("string",))
+    >>> read_as_kind("True", ("boolean",)), read_as_kind("4.20", ("number",)), read_as_kind(4, ("string",))
     (True, 4.2, '4')
     """
     if isinstance(value, (int, float)) and "string" in kinds and not _has_kind(value, kinds):
@@ -80,63 +80,68 @@ def as_kind(value: Value, kinds: tuple[str, ...]) -> Value:
     if "null" in kinds and value.lower() in ("null", "none"):
         return None
     try:
-        read = value_of(value.strip())
+        read = decode_field(value.strip())
     except ValueError:
         return value
     return read if _has_kind(read, kinds) else value
 
 
-def fits(output: Type, into: Type, *, texts: bool = False) -> bool:
+def is_compatible(output: Type, into: Type, *, texts: bool = False) -> bool:
     """Whether some value of type `output` is also of type `into`.
 
-    >>> fits(Type(("integer",)), Type(("number",))), fits(Type(("array",)), Type(("number",)))
+    >>> (
+    ...     is_compatible(Type(("integer",)), Type(("number",))),
+    ...     is_compatible(Type(("array",)), Type(("number",)))
+    ... )
     (True, False)
     """
     if output.any_of or into.any_of:
         outputs, inputs = output.any_of or (output,), into.any_of or (into,)
-        return any(fits(source, target, texts=texts) for source in outputs for target in inputs)
+        return any(is_compatible(source, target, texts=texts) for source in outputs for target in inputs)
     if output.enum is not None:
-        return any(problem(value, into, texts=texts) is None for value in output.enum)
+        return any(find_problem(value, into, texts=texts) is None for value in output.enum)
     if into.enum is not None and output.kinds:
         return any(_has_kind(value, output.kinds) or texts for value in into.enum)
-    shared = _wider(output.kinds) & _wider(into.kinds)
+    shared = _merge_number_kinds(output.kinds) & _merge_number_kinds(into.kinds)
     if not output.kinds or not into.kinds or not shared:
         text = texts and "string" in (*output.kinds, *into.kinds)
         return (
-            not output.kinds or not into.kinds or (text and not {output.format, into.format} & set(_FORMATS))
+            not output.kinds
+            or not into.kinds
+            or (text and not {output.format, into.format} & set(_FORMAT_WORDS))
         )
-    return _parts_fit(output, into, shared, texts=texts)
+    return _are_parts_compatible(output, into, shared, texts=texts)
 
 
-def _parts_fit(output: Type, into: Type, shared: set[str], *, texts: bool) -> bool:
+def _are_parts_compatible(output: Type, into: Type, shared: set[str], *, texts: bool) -> bool:
     """Whether formats, items and fields fit, where the kinds do."""
-    if shared == {"string"} and output.format in _FORMATS and into.format in _FORMATS:
+    if shared == {"string"} and output.format in _FORMAT_WORDS and into.format in _FORMAT_WORDS:
         return output.format == into.format or "date-time" in (output.format, into.format)
     if shared == {"array"} and output.items is not None and into.items is not None:
-        return fits(output.items, into.items, texts=texts)
-    return shared != {"object"} or _fields_fit(output, into, texts=texts)
+        return is_compatible(output.items, into.items, texts=texts)
+    return shared != {"object"} or _are_fields_compatible(output, into, texts=texts)
 
 
-def _fields_fit(output: Type, into: Type, *, texts: bool) -> bool:
+def _are_fields_compatible(output: Type, into: Type, *, texts: bool) -> bool:
     for member in into.fields:
         inner = output.at((member.name,))
         if inner is None:
             if member.required:
                 return False
-        elif not fits(inner, member.type, texts=texts):
+        elif not is_compatible(inner, member.type, texts=texts):
             return False
     return True
 
 
-def _wider(kinds: tuple[str, ...]) -> set[str]:
+def _merge_number_kinds(kinds: tuple[str, ...]) -> set[str]:
     """The kinds with integer and number taken as one, for 2.0 may be an integer."""
     return {"number" if kind == "integer" else kind for kind in kinds}
 
 
 def _has_kind(value: Value, kinds: tuple[str, ...]) -> bool:
-    if isinstance(value, _REFERENCES):
+    if isinstance(value, _REFERENCE_TYPES):
         return True
-    name = _NAMES.get(type(value), "")
+    name = _KIND_NAMES.get(type(value), "")
     if name in kinds or (name == "integer" and "number" in kinds):
         return True
     return name == "number" and "integer" in kinds and value.is_integer()
@@ -144,9 +149,9 @@ def _has_kind(value: Value, kinds: tuple[str, ...]) -> bool:
 
 def _has_format(text: str, format: str) -> bool:
     if format == "date":
-        return day_of(text) is not None
+        return parse_day(text) is not None
     if format == "date-time":
-        return day_of(text[:10]) is not None and text[10:11] in ("", "T", "t", " ") and _is_moment(text)
+        return parse_day(text[:10]) is not None and text[10:11] in ("", "T", "t", " ") and _is_moment(text)
     return _CLOCK.fullmatch(text) is not None
 
 
@@ -157,7 +162,7 @@ def _is_moment(text: str) -> bool:
         return False
 
 
-def _outside(value: Value, kind: Type) -> tuple[str, str] | None:
+def _find_limit_problem(value: Value, kind: Type) -> tuple[str, str] | None:
     """What is beyond the limits of a number, a text's length or a list's size."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         low, high = kind.minimum, kind.maximum
@@ -181,10 +186,13 @@ def _outside(value: Value, kind: Type) -> tuple[str, str] | None:
     return None
 
 
-def same(value: Value, allowed: Value, *, texts: bool) -> bool:
+def is_same_value(value: Value, allowed: Value, *, texts: bool) -> bool:
     """JSON equality: 1 equals 1.0, True does not equal 1; as texts, 1 equals "1".
 
-    >>> same(1.0, 1, texts=False), same(True, 1, texts=False), same(1, "1", texts=True)
+    >>> (
+    ...     is_same_value(1.0, 1, texts=False), is_same_value(True, 1, texts=False),
+    ...     is_same_value(1, "1", texts=True)
+    ... )
     (True, False, True)
     """
     if isinstance(value, bool) or isinstance(allowed, bool):
@@ -192,26 +200,26 @@ def same(value: Value, allowed: Value, *, texts: bool) -> bool:
     return bool(value == allowed) or (texts and str(value) == str(allowed))
 
 
-def shown(value: Value) -> str:
+def describe_value(value: Value) -> str:
     """A value with its kind, for people, cut where it is long.
 
-    >>> shown("CNY"), shown(None)
+    >>> describe_value("CNY"), describe_value(None)
     ("string 'CNY'", 'null')
     """
-    name = _NAMES.get(type(value), type(value).__name__)
+    name = _KIND_NAMES.get(type(value), type(value).__name__)
     return name if value is None else f"{name} {value!r:.60}"
 
 
 # ----------------------------------------------------------------------
 # What is wrong with a value and with all that lies inside it, given the type that it should have.
-_SHOWN = 60
-_TOLD = 3
-_LONG = 240
+_MAX_SHOWN_CHARS = 60
+_MAX_LISTED = 3
+_MAX_DESCRIPTION_CHARS = 240
 """Characters of what is wrong with one alternative: it quotes its own alternatives, each of them theirs."""
-_NONE: frozenset[str] = frozenset()
+_NO_FIELDS: frozenset[str] = frozenset()
 
 
-class Wrong(NamedTuple):
+class Fault(NamedTuple):
     """One thing that is wrong: where in the value, the finding's code, what to say, the field meant."""
 
     at: Path
@@ -220,12 +228,12 @@ class Wrong(NamedTuple):
     name: str | None = None
 
 
-_All: TypeAlias = tuple[Wrong, ...]
-_Steps: TypeAlias = Generator[tuple[Value, Type, frozenset[str]], _All | None, _All]
+_Faults: TypeAlias = tuple[Fault, ...]
+_Steps: TypeAlias = Generator[tuple[Value, Type, frozenset[str]], _Faults | None, _Faults]
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ValueChecker:
     """Holds values against types, each part of a value once against each type.
 
     The values and the types have to live as long as this does.
@@ -237,23 +245,25 @@ class Parts:
     >>> from planner_eval.catalogs.catalog import Parameter
     >>> number, text = Type(("integer",)), Type(("string",))
     >>> point = Type(("object",), fields=(Parameter("x", number),), open=False)
-    >>> [wrong.text for wrong in Parts().wrong({"y": 1}, Type(any_of=(point, text)))]
+    >>> [wrong.text for wrong in ValueChecker().wrong({"y": 1}, Type(any_of=(point, text)))]
     ["there is no field 'y'; the fields are x", "the field 'x' is needed"]
     """
 
     texts: bool = False
     holes: tuple[str, ...] = ()
-    _known: dict[tuple[int, int, frozenset[str]], _All] = field(default_factory=dict, init=False, repr=False)
+    _known: dict[tuple[int, int, frozenset[str]], _Faults] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
-    def wrong(self, value: Value, kind: Type) -> _All:
+    def wrong(self, value: Value, kind: Type) -> _Faults:
         """Everything that is wrong with the literal parts of a value; references are not looked at.
 
         Args:
             value: JSON data, possibly with references inside.
             kind: What it should be.
         """
-        steps = [self._steps(value, kind, _NONE)]
-        faults: _All | None = None
+        steps = [self._steps(value, kind, _NO_FIELDS)]
+        faults: _Faults | None = None
         while True:  # Python's own stack does not hold what values and alternatives nest
             try:
                 request = steps[-1].send(faults)
@@ -287,25 +297,25 @@ class Parts:
     def _plain(self, value: Value, kind: Type, sibling_fields: frozenset[str]) -> _Steps:
         if isinstance(value, Template):
             wrong = not self.texts and kind.kinds and "string" not in kind.kinds
-            return (_no_text(kind),) if wrong else ()
-        fault = problem(value, kind, texts=self.texts)
+            return (_template_fault(kind),) if wrong else ()
+        fault = find_problem(value, kind, texts=self.texts)
         if fault is not None:
-            return (Wrong((), *fault),)
-        faults: list[Wrong] = []
+            return (Fault((), *fault),)
+        faults: list[Fault] = []
         if isinstance(value, list):
             for position, item in enumerate(value):
-                inside = yield item, kind.at((position,)) or ANY, _NONE
+                inside = yield item, kind.at((position,)) or ANY, _NO_FIELDS
                 faults += [fault._replace(at=(position, *fault.at)) for fault in inside or ()]
         elif isinstance(value, dict):
             for key, item in value.items():
                 inner = kind.at((key,))
                 if inner is not None:
-                    inside = yield item, inner, _NONE
+                    inside = yield item, inner, _NO_FIELDS
                     faults += [fault._replace(at=(key, *fault.at)) for fault in inside or ()]
                 elif key not in sibling_fields:
-                    faults.append(_no_field(key, kind, sibling_fields))
+                    faults.append(_unknown_field_fault(key, kind, sibling_fields))
             faults += [
-                Wrong((), "check.missing_argument", f"the field {member.name!r} is needed")
+                Fault((), "check.missing_argument", f"the field {member.name!r} is needed")
                 for member in kind.fields
                 if member.required and member.name not in value
             ]
@@ -313,7 +323,7 @@ class Parts:
 
     def _either(self, value: Value, kind: Type, sibling_fields: frozenset[str]) -> _Steps:
         """What is wrong with a value that has to be of a type, and of one of its alternatives."""
-        listed = sibling_fields | frozenset(_listed(kind))
+        listed = sibling_fields | frozenset(_listed_fields(kind))
         own = yield from self._plain(value, replace(kind, any_of=()), listed)
         if any(not fault.at and fault.code != "check.missing_argument" for fault in own):
             return own
@@ -326,7 +336,7 @@ class Parts:
             return own
         return tuple(dict.fromkeys((*own, *self.closest(value, kind, tries))))
 
-    def closest(self, value: Value, kind: Type, tries: list[_All]) -> _All:
+    def closest(self, value: Value, kind: Type, tries: list[_Faults]) -> _Faults:
         """What to say of a value that is of none of the alternatives.
 
         Args:
@@ -335,14 +345,14 @@ class Parts:
             tries: What is wrong with the value as each of them.
         """
         if isinstance(value, Template):
-            return (_no_text(kind),)
-        top = problem(value, Type(any_of=kind.any_of), texts=self.texts)
+            return (_template_fault(kind),)
+        top = find_problem(value, Type(any_of=kind.any_of), texts=self.texts)
         if top is not None:
-            return (Wrong((), *top),)
+            return (Fault((), *top),)
         candidates = [
             (alternative, faults)
             for alternative, faults in zip(kind.any_of, tries, strict=True)
-            if problem(value, alternative, texts=self.texts) is None
+            if find_problem(value, alternative, texts=self.texts) is None
         ]
         plausible = [faults for alternative, faults in candidates if not self._denies(value, alternative)]
         plausible = plausible or [faults for _, faults in candidates]
@@ -350,12 +360,12 @@ class Parts:
         closest = list(dict.fromkeys(faults for faults in plausible if len(faults) == least))
         if len(closest) == 1:
             return closest[0]
-        descriptions = [_told(faults) for faults in closest[:_TOLD]]
-        more = " or …" if len(closest) > _TOLD else ""
+        descriptions = [_describe_faults(faults) for faults in closest[:_MAX_LISTED]]
+        more = " or …" if len(closest) > _MAX_LISTED else ""
         codes = {fault.code for faults in closest for fault in faults}
         code = codes.pop() if len(codes) == 1 else "check.wrong_type"
         return (
-            Wrong((), code, f"fits none of {len(tries)} alternatives: {' or '.join(descriptions)}{more}"),
+            Fault((), code, f"fits none of {len(tries)} alternatives: {' or '.join(descriptions)}{more}"),
         )
 
     def _denies(self, value: Value, kind: Type) -> bool:
@@ -366,40 +376,41 @@ class Parts:
             and member.name in value
             and not isinstance(value[member.name], (Ref, Unresolved, Template))
             and value[member.name] not in self.holes
-            and problem(value[member.name], member.type, texts=self.texts) is not None
+            and find_problem(value[member.name], member.type, texts=self.texts) is not None
             for member in kind.unfolded.fields
         )
 
 
-def _listed(kind: Type) -> Iterator[str]:
+def _listed_fields(kind: Type) -> Iterator[str]:
     """The fields that any of the alternatives lists."""
     for alternative in kind.unfolded.any_of:
         yield from (f.name for f in alternative.unfolded.fields)
-        yield from _listed(alternative)
+        yield from _listed_fields(alternative)
 
 
-def _no_text(kind: Type) -> Wrong:
-    return Wrong((), "check.wrong_type", f"expected {kind}, found a text with a reference in it")
+def _template_fault(kind: Type) -> Fault:
+    return Fault((), "check.wrong_type", f"expected {kind}, found a text with a reference in it")
 
 
-def _no_field(key: str, kind: Type, sibling_fields: frozenset[str]) -> Wrong:
+def _unknown_field_fault(key: str, kind: Type, sibling_fields: frozenset[str]) -> Fault:
     takes = ", ".join(dict.fromkeys((*(f.name for f in kind.fields), *sorted(sibling_fields)))) or "none"
-    text = f"there is no field {key[:_SHOWN]!r}; the fields are {takes}"
-    return Wrong((key,), "check.unknown_argument", text)
+    text = f"there is no field {key[:_MAX_SHOWN_CHARS]!r}; the fields are {takes}"
+    return Fault((key,), "check.unknown_argument", text)
 
 
-def _told(faults: _All) -> str:
+def _describe_faults(faults: _Faults) -> str:
     """What is wrong with one alternative, in a part of a sentence."""
     messages = [
-        f"{where('', fault.at)}: {fault.text}" if fault.at else fault.text for fault in faults[:_TOLD]
+        f"{format_path('', fault.at)}: {fault.text}" if fault.at else fault.text
+        for fault in faults[:_MAX_LISTED]
     ]
-    return shortened(", ".join(messages), _LONG) + (", …" if len(faults) > _TOLD else "")
+    return shorten(", ".join(messages), _MAX_DESCRIPTION_CHARS) + (", …" if len(faults) > _MAX_LISTED else "")
 
 
-def where(name: str, path: Path) -> str:
+def format_path(name: str, path: Path) -> str:
     """A way into a value, for people.
 
-    >>> where("legs", (0, "date"))
+    >>> format_path("legs", (0, "date"))
     'legs[0].date'
     """
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

@@ -7,23 +7,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
-from planner_eval.comparison.matching.replaced import telling
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
+from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import Key, value_key
 from planner_eval.plan.model import Value
 
-LOOKS = 10_000
+MAX_COMPARED_PAIRS = 10_000
 """Pairs of calls that are looked at for one that asks for several."""
 
-GATHERED = 5
+MAX_GATHERED_CALLS = 5
 """So many calls at most are told to be made in one."""
 
 
-IN_ONE = 100
+MAX_COLLECTED_CALLS = 100
 """Of more missing calls it is not asked which of them a call of another tool holds in a list."""
 
 
-class Listed(NamedTuple):
+class ListedCalls(NamedTuple):
     """Calls that ask one by one what a call of the other plan asks in a list, or in several.
 
     Args:
@@ -37,9 +37,9 @@ class Listed(NamedTuple):
     names: tuple[tuple[str, str], ...]
 
 
-def lead_lists(pairing: Pairing) -> None:
+def pair_lists_with_first_call(pairing: Pairing) -> None:
     """Let a call that holds lists stand for the first of the calls that ask one by one, if none is used."""
-    for gold, listed_calls in listed(pairing, pairing.to_gold).items():
+    for gold, listed_calls in find_listed_calls(pairing, pairing.to_gold).items():
         pred, first = pairing.to_pred[gold], listed_calls.parts[0]
         lead_pred, lead_gold = (pred, first) if listed_calls.merged else (first, gold)
         pred_users, gold_users = pairing.pred.users, pairing.gold.users
@@ -49,7 +49,9 @@ def lead_lists(pairing: Pairing) -> None:
             pairing.pair(lead_pred, lead_gold)
 
 
-def listed(pairing: Pairing, images: Sequence[Any], *, as_explained: bool = False) -> dict[int, Listed]:
+def find_listed_calls(
+    pairing: Pairing, images: Sequence[Any], *, as_explained: bool = False
+) -> dict[int, ListedCalls]:
     """Partners of which one asks in lists what the other asks with more calls, by position in gold.
 
     The items of the lists are those of the calls, neither more nor less; what else differs does so in each of
@@ -60,10 +62,13 @@ def listed(pairing: Pairing, images: Sequence[Any], *, as_explained: bool = Fals
         images: For each call of pred its partner.
         as_explained: Go by what a person says of the calls, not by which are partners.
     """
-    lists: dict[int, Listed] = {}
+    lists: dict[int, ListedCalls] = {}
     if min((*pairing.to_gold, *pairing.to_pred), default=0) >= 0:  # all have partners, as in most plans
         return lists
-    alone = _alone(pairing.pred.tools, pairing.to_gold), _alone(pairing.gold.tools, pairing.to_pred)
+    alone = (
+        _group_unpaired_by_tool(pairing.pred.tools, pairing.to_gold),
+        _group_unpaired_by_tool(pairing.gold.tools, pairing.to_pred),
+    )
     if alone[0].keys().isdisjoint(pairing.gold.tools) and alone[1].keys().isdisjoint(pairing.pred.tools):
         return lists
     looks = 0
@@ -74,11 +79,15 @@ def listed(pairing: Pairing, images: Sequence[Any], *, as_explained: bool = Fals
         for merged in (True, False):
             candidates = alone[merged].get(tool, [])
             looks += len(candidates)
-            if candidates and looks <= LOOKS:
-                listed_calls = _listed(pairing, images, pred, gold, merged, candidates, as_explained)
+            if candidates and looks <= MAX_COMPARED_PAIRS:
+                listed_calls = _match_list_items(
+                    pairing, images, pred, gold, merged, candidates, as_explained
+                )
                 if listed_calls is None and as_explained:
-                    listed_calls = _beside(pairing, pred, gold, merged, candidates)
-                    listed_calls = listed_calls or _in_lists(pairing, pred, gold, merged, candidates)
+                    listed_calls = _match_parallel_arguments(pairing, pred, gold, merged, candidates)
+                    listed_calls = listed_calls or _match_several_lists(
+                        pairing, pred, gold, merged, candidates
+                    )
                 if listed_calls is not None:
                     lists[gold] = listed_calls
                     alone[merged][tool] = [
@@ -88,7 +97,7 @@ def listed(pairing: Pairing, images: Sequence[Any], *, as_explained: bool = Fals
     return lists
 
 
-def _listed(
+def _match_list_items(
     pairing: Pairing,
     images: Sequence[Any],
     pred: int,
@@ -96,9 +105,9 @@ def _listed(
     merged: bool,
     candidates: list[int],
     as_explained: bool,
-) -> Listed | None:
+) -> ListedCalls | None:
     """The calls of `candidates` that ask with a partner what the other holds in lists."""
-    varying = _varying(pairing, pred, gold, merged)
+    varying = _find_list_arguments(pairing, pred, gold, merged)
     if varying is None:
         return None
     names, _ = varying
@@ -106,26 +115,29 @@ def _listed(
     list_calls, single_calls = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
     list_args = list_calls.arguments(pred if merged else gold)
     remaining = [
-        Counter(_items(list_args[pair[not merged]][2], images if merged else identity)) for pair in names
+        Counter(_item_keys(list_args[pair[not merged]][2], images if merged else identity)) for pair in names
     ]
     members = []
     for position in (gold if merged else pred, *candidates):
-        other = _varying(pairing, *((pred, position) if merged else (position, gold)), merged)
+        other = _find_list_arguments(pairing, *((pred, position) if merged else (position, gold)), merged)
         if other != varying and not (as_explained and not varying[1] and other and other[0] == names):
             continue
         single_args = single_calls.arguments(position)
         items = [
-            Counter(_items(single_args[pair[merged]][2], identity if merged else images)) for pair in names
+            Counter(_item_keys(single_args[pair[merged]][2], identity if merged else images))
+            for pair in names
         ]
         if all(used <= available for used, available in zip(items, remaining, strict=True)):
             remaining = [available - used for used, available in zip(items, remaining, strict=True)]
             members.append(position)
     if any(remaining) or len(members) < 2 or members[0] != (gold if merged else pred):
         return None
-    return Listed(merged, tuple(members[1:]), names)
+    return ListedCalls(merged, tuple(members[1:]), names)
 
 
-def _beside(pairing: Pairing, pred: int, gold: int, merged: bool, candidates: list[int]) -> Listed | None:
+def _match_parallel_arguments(
+    pairing: Pairing, pred: int, gold: int, merged: bool, candidates: list[int]
+) -> ListedCalls | None:
     """Calls of `candidates` that ask with a partner, under one name, what the other holds beside one another.
 
     So a call on 90 and 120 stands for one on 15 and 90 and one on 15 and 120, whatever these two share: all
@@ -137,7 +149,7 @@ def _beside(pairing: Pairing, pred: int, gold: int, merged: bool, candidates: li
     wrong = pairing.differing(pred, gold, strict=True)
     holders = {shape: name for name, (shape, _, _) in reversed(list_args.items()) if type(name) is str}
     for name, (shape, producers, value) in first_args.items():
-        if producers or type(name) is not str or shape not in holders or not telling(value):
+        if producers or type(name) is not str or shape not in holders or not is_distinctive(value):
             continue
         names, members = [holders[shape]], []
         for position, args in zip(candidates, candidate_args, strict=True):
@@ -146,7 +158,7 @@ def _beside(pairing: Pairing, pred: int, gold: int, merged: bool, candidates: li
                 for argument in {**first_args, **args}
                 if first_args.get(argument) != args.get(argument)
             ]
-            if differ != [name] or name not in args or args[name][1] or not telling(args[name][2]):
+            if differ != [name] or name not in args or args[name][1] or not is_distinctive(args[name][2]):
                 continue
             list_name = holders.get(args[name][0])
             if list_name is not None and list_name not in names:
@@ -157,11 +169,13 @@ def _beside(pairing: Pairing, pred: int, gold: int, merged: bool, candidates: li
                 (list_argument, name) if merged else (name, list_argument)
                 for list_argument in sorted(names, key=[*list_args].index)
             ]
-            return Listed(merged, tuple(members), tuple(pairs))
+            return ListedCalls(merged, tuple(members), tuple(pairs))
     return None
 
 
-def _in_lists(pairing: Pairing, pred: int, gold: int, merged: bool, candidates: list[int]) -> Listed | None:
+def _match_several_lists(
+    pairing: Pairing, pred: int, gold: int, merged: bool, candidates: list[int]
+) -> ListedCalls | None:
     """Calls of `candidates` of which the other holds two arguments or more in lists.
 
     What of them is in no list of its own items, as a rate written as per cent, is another mistake.
@@ -193,10 +207,10 @@ def _in_lists(pairing: Pairing, pred: int, gold: int, merged: bool, candidates: 
     names = [name for name in names if {call[name][0] for call in calls} == {*lists[name]}]
     if len(names) < 2 or not members:
         return None
-    return Listed(merged, tuple(members), tuple((name, name) for name in names))
+    return ListedCalls(merged, tuple(members), tuple((name, name) for name in names))
 
 
-def _varying(
+def _find_list_arguments(
     pairing: Pairing, pred: int, gold: int, merged: bool
 ) -> tuple[tuple[tuple[str, str], ...], dict[str, Key]] | None:
     """The arguments in which one of two calls has lists, by their names in pred and gold; what else differs.
@@ -223,7 +237,7 @@ def _varying(
     return (names, other_differences) if len(other_differences) <= len(names) else None
 
 
-def _alone(tools: Sequence[Any], partner: Sequence[int]) -> dict[Any, list[int]]:
+def _group_unpaired_by_tool(tools: Sequence[Any], partner: Sequence[int]) -> dict[Any, list[int]]:
     """The calls without a partner, by their tool."""
     by_tool: dict[Any, list[int]] = {}
     for position, tool in enumerate(tools):
@@ -232,11 +246,11 @@ def _alone(tools: Sequence[Any], partner: Sequence[int]) -> dict[Any, list[int]]
     return by_tool
 
 
-def _items(value: Value, numbers: Any) -> Iterator[Key]:
+def _item_keys(value: Value, numbers: Any) -> Iterator[Key]:
     return (value_key(item, numbers) for item in (value if type(value) is list else [value]))
 
 
-def chain(pairing: Pairing, pred: int, gold: int) -> list[int]:
+def find_chain(pairing: Pairing, pred: int, gold: int) -> list[int]:
     """Calls of gold, each of which alone takes the former's output, in whose place one call of pred stands.
 
     All but `gold` are missing, and the call of pred has the producers of the first and the consumers of
@@ -282,7 +296,7 @@ def chain(pairing: Pairing, pred: int, gold: int) -> list[int]:
     return calls
 
 
-def gathered(pairing: Pairing, pred: int, gold: int) -> list[int]:
+def find_gathered_calls(pairing: Pairing, pred: int, gold: int) -> list[int]:
     """Calls of gold that join in one, in whose place one call of pred stands, which holds their values.
 
     The call of pred takes from no other, its tool is none of gold's, and each value it has that says
@@ -299,19 +313,19 @@ def gathered(pairing: Pairing, pred: int, gold: int) -> list[int]:
     """
     pred_calls, gold_calls = pairing.pred, pairing.gold
     needed, waiting = {gold}, [gold]
-    while waiting and len(needed) <= GATHERED:
+    while waiting and len(needed) <= MAX_GATHERED_CALLS:
         more = {*gold_calls.numbered.producers(waiting.pop())} - needed
         needed |= more
         waiting += more
-    if not 2 < len(needed) <= GATHERED or pred_calls.tools[pred] in gold_calls.tools:
+    if not 2 < len(needed) <= MAX_GATHERED_CALLS or pred_calls.tools[pred] in gold_calls.tools:
         return [gold]
     if any(use.consumer not in needed for position in needed - {gold} for use in gold_calls.users[position]):
         return [gold]
     if any(gold_calls.tools[position] in pred_calls.tools for position in needed):
         return [gold]
     pred_values, gold_values = (
-        _told(pred_calls, pred),
-        [_told(gold_calls, position) for position in sorted(needed)],
+        _count_distinctive_values(pred_calls, pred),
+        [_count_distinctive_values(gold_calls, position) for position in sorted(needed)],
     )
     if (
         pred_calls.numbered.producers(pred)
@@ -322,7 +336,7 @@ def gathered(pairing: Pairing, pred: int, gold: int) -> list[int]:
     return sorted(needed)
 
 
-class Collected(NamedTuple):
+class CollectedCalls(NamedTuple):
     """Calls of one tool that a call of a tool that gold has not holds in a list.
 
     Args:
@@ -334,7 +348,9 @@ class Collected(NamedTuple):
     parts: tuple[int, ...]
 
 
-def in_one(pairing: Pairing, pred: int, gold: int, missing: Sequence[int]) -> Collected | None:
+def find_collected_calls(
+    pairing: Pairing, pred: int, gold: int, missing: Sequence[int]
+) -> CollectedCalls | None:
     """The calls, two or more, that differ by what another has as items of a list; None for none.
 
     The tool of the call is none of gold's, it has all other arguments of theirs with equal values, at least
@@ -348,7 +364,7 @@ def in_one(pairing: Pairing, pred: int, gold: int, missing: Sequence[int]) -> Co
         missing: The calls of gold that are missing; of more than a hundred nothing is told.
     """
     pred_calls, gold_calls = pairing.pred, pairing.gold
-    if not 0 < len(missing) <= IN_ONE or pred_calls.tools[pred] in gold_calls.tools:
+    if not 0 < len(missing) <= MAX_COLLECTED_CALLS or pred_calls.tools[pred] in gold_calls.tools:
         return None
     pred_args = pred_calls.arguments(pred)
     alone: dict[Any, list[int]] = {}
@@ -357,7 +373,7 @@ def in_one(pairing: Pairing, pred: int, gold: int, missing: Sequence[int]) -> Co
     for name, (_, producers, value) in pred_args.items():
         if type(name) is not str or type(value) is not list or producers or len(value) < 2:
             continue
-        items = {pred_calls.shape(item): index for index, item in enumerate(value) if telling(item)}
+        items = {pred_calls.shape(item): index for index, item in enumerate(value) if is_distinctive(item)}
         calls_by_item: dict[Any, dict[Key, int]] = {}
         for tool, calls in alone.items() if len(items) == len(value) else ():
             for position in calls:
@@ -368,7 +384,7 @@ def in_one(pairing: Pairing, pred: int, gold: int, missing: Sequence[int]) -> Co
                     if argument not in pred_args or gold_args[argument][:2] != pred_args[argument][:2]
                 ]
                 shared = any(
-                    telling(gold_args[argument][2]) for argument in gold_args if argument not in other
+                    is_distinctive(gold_args[argument][2]) for argument in gold_args if argument not in other
                 )
                 if (
                     len(other) == 1
@@ -381,24 +397,24 @@ def in_one(pairing: Pairing, pred: int, gold: int, missing: Sequence[int]) -> Co
                     )
         for members in calls_by_item.values():
             if members.keys() == items.keys():
-                return Collected(name, tuple(sorted(members.values())))
+                return CollectedCalls(name, tuple(sorted(members.values())))
     return None
 
 
-def _told(plan_calls: Side, position: int) -> Counter[Key]:
+def _count_distinctive_values(plan_calls: PlanCalls, position: int) -> Counter[Key]:
     """The values of a call that say something, but for what it takes."""
     arguments = plan_calls.arguments(position).values()
-    return Counter(shape for shape, needed, value in arguments if telling(value) and not needed)
+    return Counter(shape for shape, needed, value in arguments if is_distinctive(value) and not needed)
 
 
-def exchanged(values: Mapping[str, Key], right_values: Mapping[str, Key]) -> Iterator[list[str]]:
+def find_exchange_cycles(values: Mapping[str, Key], right_values: Mapping[str, Key]) -> Iterator[list[str]]:
     """Names of which each has in `values` what the next has in `right_values`, the last what the first has.
 
     Args:
         values: Names and values, none of them right.
         right_values: The same names with the right values.
 
-    >>> list(exchanged({"a": 1, "b": 2, "c": 3}, {"a": 2, "b": 1, "c": 4}))
+    >>> list(find_exchange_cycles({"a": 1, "b": 2, "c": 3}, {"a": 2, "b": 1, "c": 4}))
     [['a', 'b']]
     """
     holders: dict[Key, list[str]] = {}

@@ -11,25 +11,25 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PlanevalError
-from planner_eval.base.text import counted
-from planner_eval.benchmarks.datasets.questions import question_template, question_words
+from planner_eval.base.text import format_count
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.gold import PREFIX, gold_samples
+from planner_eval.benchmarks.gold import DATASET_PREFIX, gold_samples
 from planner_eval.benchmarks.registry import BENCHMARKS
-from planner_eval.models.pipelines.pipeline import OWN
-from planner_eval.models.predict.tasks import QUESTIONS, left_out, words_of
+from planner_eval.models.pipelines.pipeline import OWN_TASKS
+from planner_eval.models.predict.tasks import QUESTION_FIELDS, gold_words, keep_left_out
 from planner_eval.plan.model import Plan, Ref, Unresolved, Value
 from planner_eval.plan.values import fold
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects import read
+from planner_eval.reading.question_templates import question_template, question_words
 
-WAYS = ("query", "structure", "random", "first", "gold-apps")
+SELECTION_METHODS = ("query", "structure", "random", "first", "gold-apps")
 """How demonstrations are chosen; ``gold-apps`` looks at gold, as the published script of AppBench does."""
 
-LEAK = "leak: apps"
+LEAK_MARK = "leak: apps"
 """The mark of a run whose demonstrations were chosen by gold's apps."""
 
-SHOWN: Mapping[tuple[str, str], tuple[str, ...]] = {
+USED_OPTIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("flat", "appbench"): (),
     ("hierarchical", "appbench"): (),
     ("isolated", "appbench"): (),
@@ -38,9 +38,9 @@ SHOWN: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("route", "callnavi"): ("callnavi/route",),
     ("route-then-fill", "callnavi"): ("callnavi/route", "callnavi/fill"),
     ("backward", "callnavi"): ("callnavi/backward",),
-    ("flat", OWN): (),
+    ("flat", OWN_TASKS): (),
     ("react", "nestful"): (),
-    ("react", OWN): (),
+    ("react", OWN_TASKS): (),
 }
 """The pipelines whose prompts show demonstrations, with the data sets, and the texts that may lack a place
 for them: a user's own."""
@@ -48,12 +48,12 @@ for them: a user's own."""
 _WORD = re.compile(r"\w+")
 
 
-class Shots(NamedTuple):
+class ShotOptions(NamedTuple):
     """Which demonstrations are shown.
 
     Args:
         number: How many.
-        by: One of :data:`WAYS`.
+        by: One of :data:`SELECTION_METHODS`.
         source: Where they come from: data of the same benchmark, or a file of one's own tasks with their
             answers; None for the samples themselves.
         seed: Where random choices start.
@@ -106,7 +106,7 @@ class Pool(NamedTuple):
     """
 
     shots: tuple[Shot, ...]
-    asked: Shots
+    asked: ShotOptions
     notes: tuple[str, ...] = ()
     source: str = ""
     tested: int = 0
@@ -137,7 +137,7 @@ class Pool(NamedTuple):
             apps: Gold's apps, looked at by ``gold-apps`` alone.
             number: How many; None for all, 0 for as many as are asked for.
         """
-        query_words = words(query)
+        query_words = word_set(query)
         candidates = list(self._others(query))
         ordered = self._ordered(candidates, query, query_words, frozenset(offered), frozenset(apps))
         ordered = ordered[: self.asked.number if number == 0 else number]
@@ -152,12 +152,12 @@ class Pool(NamedTuple):
         """How many demonstrations are not shown for a question because they are near duplicates of it."""
         if self.asked.near:
             return 0
-        query_words, template = words(query), question_template(query)
+        query_words, template = word_set(query), question_template(query)
         return sum(shot.template == template and shot.words != query_words for shot in self.shots)
 
     def _others(self, query: str) -> Iterator[Shot]:
         """The demonstrations that may be shown for a question."""
-        query_words = words(query)
+        query_words = word_set(query)
         template = None if self.asked.near else question_template(query)
         return (shot for shot in self.shots if shot.words != query_words and shot.template != template)
 
@@ -177,17 +177,20 @@ class Pool(NamedTuple):
             return [shot for shot in shots if shot.apps == apps] if by == "gold-apps" else shots
 
         shots.sort(
-            key=lambda shot: (bool(offered) and not shot.tools <= offered, -alike(shot.words, query_words))
+            key=lambda shot: (
+                bool(offered) and not shot.tools <= offered,
+                -word_overlap(shot.words, query_words),
+            )
         )
-        return list(_of_each_structure(shots)) if by == "structure" else shots
+        return list(_alternate_structures(shots)) if by == "structure" else shots
 
 
-def _of_each_structure(shots: Iterable[Shot]) -> Iterator[Shot]:
+def _alternate_structures(shots: Iterable[Shot]) -> Iterator[Shot]:
     """One of each structure, then a second of each, and so on; each time the first ones first.
 
     >>> none = frozenset()
     >>> every = [Shot(query, "", none, none, query[0], none) for query in ("a1", "a2", "b1")]
-    >>> [one.query for one in _of_each_structure(every)]
+    >>> [one.query for one in _alternate_structures(every)]
     ['a1', 'b1', 'a2']
     """
     groups: dict[str, list[Shot]] = {}
@@ -197,15 +200,15 @@ def _of_each_structure(shots: Iterable[Shot]) -> Iterator[Shot]:
         yield from (group[index] for group in groups.values() if index < len(group))
 
 
-def words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     """The words of a text, by which texts are alike."""
     return frozenset(_WORD.findall(text.lower()))
 
 
-def alike(left: frozenset[str], right: frozenset[str]) -> float:
+def word_overlap(left: frozenset[str], right: frozenset[str]) -> float:
     """How many words two texts have in common, of all that they have.
 
-    >>> alike(words("book a room"), words("Book a table!"))
+    >>> word_overlap(word_set("book a room"), word_set("Book a table!"))
     0.5
     """
     return len(left & right) / (len(left | right) or 1)
@@ -213,7 +216,13 @@ def alike(left: frozenset[str], right: frozenset[str]) -> float:
 
 # ---------------------------------------------------------------- where they come from
 def read_pool(
-    options: Shots, form: str, samples: Sequence[Sample], source: str, *, dialect: str, cache: str | None
+    options: ShotOptions,
+    form: str,
+    samples: Sequence[Sample],
+    source: str,
+    *,
+    dialect: str,
+    cache: str | None,
 ) -> Pool:
     """The demonstrations there are.
 
@@ -232,43 +241,50 @@ def read_pool(
         raise InputError(f"demonstrations are chosen by gold's apps for appbench alone, not for {form}")
     where = options.source or source
     notes: tuple[str, ...] = ()
-    if form == OWN:
+    if form == OWN_TASKS:
         if not where:
             raise InputError("the tasks come from no file: name the demonstrations with --demos FILE")
-        entries = list(_of_file(where, dialect))
+        entries = list(_read_shots(where, dialect))
         shots = tuple(entry for entry in entries if isinstance(entry, Shot))
-        notes = _none_of(where, [entry for entry in entries if isinstance(entry, str)], len(entries))
+        notes = _rejected_messages(
+            where, [entry for entry in entries if isinstance(entry, str)], len(entries)
+        )
     else:
         bench = BENCHMARKS[form]
         golds = samples if options.source is None else gold_samples(bench, where, cache=cache)
         pairs = ((sample, bench.gold_text(sample)) for sample in golds if sample.query)
-        shots = tuple(_shot(sample.query, text, apps_of(sample), sample.id) for sample, text in pairs if text)
+        shots = tuple(
+            _make_shot(sample.query, text, gold_apps(sample), sample.id) for sample, text in pairs if text
+        )
     if len(shots) < options.number + (options.source is None):
         raise InputError(
-            f"{where.removeprefix(PREFIX)} has {len(shots)} demonstrations, and {options.number} of others "
+            f"{where.removeprefix(DATASET_PREFIX)} has {len(shots)} demonstrations, and "
+            f"{options.number} of others "
             f"are wanted: name more with --demos FILE{''.join(f' ({note})' for note in notes)}"
         )
     tested = {question_words(sample.query) for sample in samples}
     count = sum(question_words(shot.query) in tested for shot in shots)
-    return Pool(shots, options, notes, where.removeprefix(PREFIX), count)
+    return Pool(shots, options, notes, where.removeprefix(DATASET_PREFIX), count)
 
 
-def _none_of(where: str, left: Sequence[str], total: int) -> tuple[str, ...]:
+def _rejected_messages(where: str, left: Sequence[str], total: int) -> tuple[str, ...]:
     """Says of records that they are no demonstrations."""
     if not left:
         return ()
     are = "is no demonstration and is" if len(left) == 1 else "are no demonstrations and are"
-    return (f"--shots: {len(left):,} of {counted(total, 'record')} of {where} {are} left out; {left[0]}",)
+    return (
+        f"--shots: {len(left):,} of {format_count(total, 'record')} of {where} {are} left out; {left[0]}",
+    )
 
 
-def too_few(pool: Pool, shot_counts: Mapping[str, int]) -> str | None:
+def too_few_shots_message(pool: Pool, shot_counts: Mapping[str, int]) -> str | None:
     """Says which samples are shown fewer demonstrations than are asked for; None where none is.
 
     Args:
         pool: The demonstrations.
         shot_counts: How many each sample is shown, by its id.
 
-    >>> too_few(Pool((), Shots(3)), {"a": 3, "b": 2})
+    >>> too_few_shots_message(Pool((), ShotOptions(3)), {"a": 3, "b": 2})
     '--shots 3: 1 of 2 samples is shown fewer, of all that can be shown: b 2'
     """
     short = [(name, count) for name, count in shot_counts.items() if count < pool.asked.number]
@@ -279,19 +295,19 @@ def too_few(pool: Pool, shot_counts: Mapping[str, int]) -> str | None:
         low, high = min(remaining), max(remaining)
         listed.append(f"{len(remaining):,} more {low if low == high else f'{low} to {high}'}")
     are = "is" if len(short) == 1 else "are"
-    who = f"{len(short):,} of {counted(len(shot_counts), 'sample')} {are} shown fewer"
+    who = f"{len(short):,} of {format_count(len(shot_counts), 'sample')} {are} shown fewer"
     return f"--shots {pool.asked.number}: {who}, of all that can be shown: {', '.join(listed)}"
 
 
-def near_left_out(pool: Pool, samples: Sequence[Sample]) -> Iterator[str]:
+def near_duplicate_messages(pool: Pool, samples: Sequence[Sample]) -> Iterator[str]:
     """Says that near duplicates of samples are not shown to them, where there are some.
 
     Args:
         pool: The demonstrations.
         samples: The samples that are asked.
 
-    >>> pool = Pool((_shot("5 or 6?", "f()"),), Shots(1))
-    >>> list(near_left_out(pool, [Sample("a", "7 or 8?"), Sample("b", "Why?")]))
+    >>> pool = Pool((_make_shot("5 or 6?", "f()"),), ShotOptions(1))
+    >>> list(near_duplicate_messages(pool, [Sample("a", "7 or 8?"), Sample("b", "Why?")]))
     ['--shots 1: 1 of 2 samples is not shown its near duplicates: --near-duplicates shows them']
     """
     count = sum(pool.near(sample.query) > 0 for sample in samples)
@@ -302,7 +318,7 @@ def near_left_out(pool: Pool, samples: Sequence[Sample]) -> Iterator[str]:
         yield f"--shots {pool.asked.number}: {message}"
 
 
-def _of_file(where: str, dialect: str) -> Iterator[Shot | str]:
+def _read_shots(where: str, dialect: str) -> Iterator[Shot | str]:
     """The demonstrations of a file; a sentence for a record that is none."""
     from planner_eval.reading.files.several import read_path
 
@@ -311,8 +327,10 @@ def _of_file(where: str, dialect: str) -> Iterator[Shot | str]:
     notation = dialects.get(dialect)
     if notation.write is None:
         raise InputError(f"demonstrations cannot be shown in {dialect}, which is not written")
-    for record in left_out(read_path(where, role="gold")).records:
-        query = next((record.fields[key] for key in QUESTIONS if isinstance(record.fields.get(key), str)), "")
+    for record in keep_left_out(read_path(where, role="gold")).records:
+        query = next(
+            (record.fields[key] for key in QUESTION_FIELDS if isinstance(record.fields.get(key), str)), ""
+        )
         if record.error is not None or not query:
             why = str(record.error).split("\n")[0] if record.error else "there is no question"
             yield f"{record.where}: {why}"
@@ -320,17 +338,17 @@ def _of_file(where: str, dialect: str) -> Iterator[Shot | str]:
         text = record.source if isinstance(record.source, str) else json.dumps(record.source)
         try:
             plan = read.parse(text)
-            answer = notation.write(plan) if plan.calls else words_of(record.source)
-            yield _shot(query, answer, id=str(record.told), plan=plan)
+            answer = notation.write(plan) if plan.calls else gold_words(record.source)
+            yield _make_shot(query, answer, id=str(record.told), plan=plan)
         except PlanevalError as problem:
             reason = str(problem).split("\n")[0]
             yield f"{record.where}: its answer cannot be shown in {dialect}: {reason}"
 
 
-def _shot(
+def _make_shot(
     query: str, answer: str, apps: frozenset[str] = frozenset(), id: str = "", plan: Plan | None = None
 ) -> Shot:
-    common = query, answer, words(query)
+    common = query, answer, word_set(query)
     try:
         plan = read.parse(answer) if plan is None else plan
     except PlanevalError:
@@ -368,7 +386,7 @@ def call_texts(plan: Plan) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def golds_of(
+def gold_call_texts(
     form: str, samples: Sequence[Sample], all_samples: Sequence[Sample], source: str
 ) -> dict[str, tuple[str, ...]]:
     """The calls of the gold plans of samples, by id; of those that have one that can be read.
@@ -379,8 +397,8 @@ def golds_of(
         all_samples: All that there are, in their order.
         source: Where they come from: of tasks of one's own, the file that holds their gold too.
     """
-    if form == OWN:
-        return {name: call_texts(plan) for name, plan in own_plans(source, all_samples).items()}
+    if form == OWN_TASKS:
+        return {name: call_texts(plan) for name, plan in own_gold_plans(source, all_samples).items()}
     golds: dict[str, tuple[str, ...]] = {}
     for sample in samples:
         text = BENCHMARKS[form].gold_text(sample)
@@ -391,7 +409,7 @@ def golds_of(
     return golds
 
 
-def own_plans(source: str, samples: Sequence[Sample]) -> dict[str, Plan]:
+def own_gold_plans(source: str, samples: Sequence[Sample]) -> dict[str, Plan]:
     """The gold plans of one's own tasks, by the sample's id; of those that have one that can be read.
 
     Args:
@@ -401,7 +419,7 @@ def own_plans(source: str, samples: Sequence[Sample]) -> dict[str, Plan]:
     from planner_eval.reading.files.several import read_path
 
     try:
-        records = left_out(read_path(source, role="gold")).records if source else ()
+        records = keep_left_out(read_path(source, role="gold")).records if source else ()
     except InputError:  # no field of it is known to hold gold
         return {}
     plans: dict[str, Plan] = {}
@@ -416,15 +434,15 @@ def own_plans(source: str, samples: Sequence[Sample]) -> dict[str, Plan]:
     return plans
 
 
-def shown_of(shots: Sequence[Shot], calls: Sequence[str] | None) -> dict[str, Any]:
+def shots_data(shots: Sequence[Shot], calls: Sequence[str] | None) -> dict[str, Any]:
     """What a row says of the demonstrations of its sample: which they are, and what of its gold they show.
 
     Args:
         shots: What is shown.
         calls: The calls of the sample's gold plan; None where it has none that can be read.
 
-    >>> shot = _shot("Why?", '[{"name": "f", "arguments": {}}]', id="a")
-    >>> shown_of([shot], shot.calls), shown_of([shot], None)
+    >>> shot = _make_shot("Why?", '[{"name": "f", "arguments": {}}]', id="a")
+    >>> shots_data([shot], shot.calls), shots_data([shot], None)
     ({'ids': ['a'], 'gold_calls': 1, 'shared': 1}, {'ids': ['a']})
     """
     ids = [shot.id for shot in shots]
@@ -434,7 +452,7 @@ def shown_of(shots: Sequence[Shot], calls: Sequence[str] | None) -> dict[str, An
     return {"ids": ids, "gold_calls": len(calls), "shared": sum(call in shown_calls for call in calls)}
 
 
-def apps_of(sample: Sample) -> frozenset[str]:
+def gold_apps(sample: Sample) -> frozenset[str]:
     """The apps that a sample's gold uses; none where its data set has no apps."""
     gold = sample.gold if isinstance(sample.gold, dict) else {}
     return frozenset(map(str, gold.get("used_app") or ()))
