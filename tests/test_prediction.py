@@ -26,7 +26,7 @@ from planner_eval.models.pipelines.pipeline import OWN_TASKS, Observations, Requ
 from planner_eval.models.pipelines.registry import DEFAULT_PIPELINES, PIPELINES, pipeline
 from planner_eval.models.pipelines.replies import read_reply, read_step
 from planner_eval.models.pipelines.setup import Example, Setup, our_prompts, read_prompts
-from planner_eval.models.pipelines.tool_lists import dialect_example as example_of
+from planner_eval.models.pipelines.tool_lists import dialect_example
 from planner_eval.models.predict.prepare import Prepared, prepare
 from planner_eval.models.predict.tasks import Tasks
 from planner_eval.models.replies import Reply, ToolCall
@@ -511,10 +511,10 @@ def test_a_copy_of_our_prompts_asks_what_ours_ask(tmp_path: Path) -> None:
 def test_the_example_of_a_notation_calls_no_tool_on_offer(name: str) -> None:
     example = dialects.get(name).example
     before = parse(example, dialect=name)
-    assert example_of(name, []) == example_of(name, ["brew_tea"]) == example
+    assert dialect_example(name, []) == dialect_example(name, ["brew_tea"]) == example
     called = [call.name for call in before.calls]
     offered = [*called, "brew_tea", *(call.tool for call in before.calls)]
-    after = parse(example_of(name, offered), dialect=name)
+    after = parse(dialect_example(name, offered), dialect=name)
     assert not {one for call in after.calls for one in (call.name, call.tool)} & {*offered}
     assert len({call.name for call in after.calls}) == len({*called})
     assert [call.arguments for call in after.calls] == [call.arguments for call in before.calls]

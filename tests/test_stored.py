@@ -19,9 +19,8 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.comparison.evaluate import pair
-from planner_eval.comparison.gold_alternatives import gold_warnings as gold_doubts
-from planner_eval.reading.files import field_choice as decisions
-from planner_eval.reading.files import fields, lines, pairing
+from planner_eval.comparison.gold_alternatives import gold_warnings
+from planner_eval.reading.files import field_choice, fields, lines, pairing
 from planner_eval.reading.files.files import PlanFile, read_file
 from planner_eval.reading.files.origins import digest_origin, refuse_changed
 from planner_eval.reading.files.pairing import refuse_repeated_gold
@@ -111,7 +110,7 @@ def told(file: PlanFile) -> Any:
     also = (
         file.several,
         format_repeated_ids(file.records),
-        gold_doubts(file),
+        gold_warnings(file),
         list(map(shown, file.records)),
     )
     return (*said, *also, len(file.records))
@@ -157,7 +156,7 @@ def drawn_folders(tmp_path: Path, seed: int) -> Drawn:
 def test_stored_records_are_those_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, draw: Callable[..., Drawn], head: int, prefix: int
 ) -> None:
-    for module in (fields, decisions, lines):
+    for module in (fields, field_choice, lines):
         monkeypatch.setattr(module, "HEAD_SIZE", head)
     monkeypatch.setattr(lines, "_HEAD_BYTES", prefix)
     by_index = 0

@@ -20,8 +20,7 @@ from planner_eval.comparison.metrics.counts import Counts, Share
 from planner_eval.comparison.policy.policy import NO_TERMS, Terms
 from planner_eval.comparison.structure.diff import Link, MovedPair, structure_of
 from planner_eval.comparison.structure.figures import FigurePair, StructureFigures, structure_figures
-from planner_eval.plan import graph as adjacency
-from planner_eval.plan import structure
+from planner_eval.plan import graph, structure
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.plan.statistics import FIGURES, INFERRED, Stats, stats, summarise
 from planner_eval.plan.structure import MAX_EXACT_CALLS, shape
@@ -194,7 +193,7 @@ def test_circles_come_after_what_they_need_and_before_what_hangs_on_them() -> No
     plan = drawn("a b<ac c<b d<c e f<e g<f")
     assert structure.topological_generations(plan) == [[0, 4], [1, 2, 5], [3, 6]]
     assert structure.critical_path(plan) == [0, 1, 3]
-    assert adjacency.needed_marks(adjacency.producers(plan), [1, 2, 4, 8, 16, 32, 64]) == [
+    assert graph.needed_marks(graph.producers(plan), [1, 2, 4, 8, 16, 32, 64]) == [
         0,
         5,
         3,

@@ -23,7 +23,7 @@ from planner_eval.base.tables import table
 from planner_eval.benchmarks.appbench.apps import official_components
 from planner_eval.benchmarks.appbench.evaluation import FIGURE_NAMES
 from planner_eval.benchmarks.appbench.text import OfficialCall, read_scored_call, split_answer
-from planner_eval.benchmarks.complexfuncbench import official as cfb
+from planner_eval.benchmarks.complexfuncbench import official
 from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure
 from planner_eval.benchmarks.complexfuncbench.conversation import RUNNERS
 from planner_eval.benchmarks.complexfuncbench.official import read_turns
@@ -237,7 +237,7 @@ def _complexfuncbench(reference: Path) -> Equal:
             expected, turns = verdicts[runner], read_turns(recorded(case))
             options: dict[str, Any] = {"runner": RUNNERS[runner], "settings": vectors.settings()}
             try:
-                outcome = cfb.score_conversation(vectors.sample(case), turns, **options).outcome
+                outcome = official.score_conversation(vectors.sample(case), turns, **options).outcome
             except OfficialFailure as failure:
                 yield what, str(failure) == expected.get(RAISED), True
                 continue
@@ -246,9 +246,9 @@ def _complexfuncbench(reference: Path) -> Equal:
             yield what, mine == expected, RAISED in expected
             scores = AnswerScores(case["judge"]["complete"], case["judge"]["correct"])
             written.append(
-                cfb.StoredConversation(case["id"], outcome, scores if responded else AnswerScores())
+                official.StoredConversation(case["id"], outcome, scores if responded else AnswerScores())
             )
-        ours = cfb.print_results(written)
+        ours = official.print_results(written)
         for label, text in vectors.official["print_results"][runner].items():
             yield "printed figures", ours.get(label) == text
 

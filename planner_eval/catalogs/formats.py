@@ -263,11 +263,6 @@ def _find_reader(format: str) -> Reader:
         from planner_eval.catalogs.sources import vendors
 
         return vendors.read_gemini if format == "gemini" else vendors.read_bedrock
-    if format in ("bfcl", "ultratool", "sealtools", "toolalpaca"):
-        from planner_eval.catalogs.sources import benchmarks as toolsets
-
-        further: Reader = getattr(toolsets, f"read_{format}")
-        return further
     from planner_eval.catalogs.sources import benchmarks
 
     reader: Reader | None = getattr(benchmarks, f"read_{format}", None)

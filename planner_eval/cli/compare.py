@@ -12,7 +12,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import CI_FORMATS, DRAWING_FORMATS, RESULT_FORMATS, format_of_suffix
-from planner_eval.base.text import format_count as counted_noun
+from planner_eval.base.text import format_count
 from planner_eval.cli.ci import emit_cases
 from planner_eval.cli.options import (
     OptionScope,
@@ -232,7 +232,7 @@ def _write_page(
 ) -> int:
     """Write a page of two systems, pair by pair."""
     from planner_eval.cli.report import diff_command, finish_page, page_of_pairs, page_of_runs
-    from planner_eval.results.page.report import DEFAULT_SETTINGS as ALL_PAIRS
+    from planner_eval.results.page.report import DEFAULT_SETTINGS
 
     refuse_idle(
         [
@@ -243,7 +243,9 @@ def _write_page(
     if len(systems) > 2:
         raise click.UsageError(f"a page shows two systems, and these are {len(systems)}: name two of them")
     if gold is None:
-        return finish_page(page_of_runs(systems, ALL_PAIRS, keys=keys, names=names, cluster=cluster), output)
+        return finish_page(
+            page_of_runs(systems, DEFAULT_SETTINGS, keys=keys, names=names, cluster=cluster), output
+        )
     predictions, golds = _read_files(systems, gold, how, predicted)
     pairings = [pe.pair(prediction, golds, reading=how) for prediction in predictions]
     dataset = predicted[0].form if predicted else None
@@ -251,7 +253,7 @@ def _write_page(
         diff_command(name, gold, pairing, policy, dataset=dataset)
         for name, pairing in zip(systems, pairings, strict=True)
     ]
-    view = ALL_PAIRS._replace(command=commands)
+    view = DEFAULT_SETTINGS._replace(command=commands)
     how_done = {"cluster": cluster, **work_settings(DEFAULT_WORK_OPTIONS, pairings[0])}
     return finish_page(
         page_of_pairs(pairings, chosen_policy(policy), metrics, keys, names, view, **how_done), output
@@ -359,7 +361,7 @@ def _emit(
         test_cases = [*cases, *compare_cases(comparison, limited=False)]
         more = write_comparison(comparison, "md", every=metric_names)
         summary = (
-            f"{counted_noun(comparison.n, 'pair')} of {counted_noun(len(comparison.contrasts) + 1, 'system')}"
+            f"{format_count(comparison.n, 'pair')} of {format_count(len(comparison.contrasts) + 1, 'system')}"
         )
         emit_cases(test_cases, output, summary, "planeval compare", [more], limited=False)
         return

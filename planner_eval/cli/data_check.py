@@ -23,11 +23,10 @@ from planner_eval.cli.options import (
     reading_options,
     refuse_idle,
 )
-from planner_eval.cli.requesting import binding_option as passing
-from planner_eval.cli.requesting import isolation_options
+from planner_eval.cli.requesting import binding_option, isolation_options
 from planner_eval.cli.sources import dataset_options, open_plan_sets, refuse_stdin_twice
 from planner_eval.cli.targets import Target
-from planner_eval.cli.terminal import make_counter as counter
+from planner_eval.cli.terminal import make_counter
 from planner_eval.reading.files.ids import format_record_name
 from planner_eval.results.findings import CONFIDENCES
 
@@ -261,7 +260,7 @@ def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
     "set, and of a file no plan is run.",
 )
 @isolation_options
-@passing
+@binding_option
 @click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
 @click.option(
     "--query",
@@ -361,7 +360,7 @@ def command(
         catalog=pe.read_catalog(catalogs, catalog_format) if catalogs else None,
         tools=pe.tool_source(spec) if spec is not None else None,
         isolation=isolation, timeout=timeout, allow_read=allow_read, dialect=dialect, examples=examples,
-        runs=runs, progress=counter("gold plans"), **check_options,
+        runs=runs, progress=make_counter("gold plans"), **check_options,
     )  # fmt: skip
     if write_baseline is not None:
         emit(json.dumps(check.baseline(), ensure_ascii=False, indent=1), write_baseline, plain=True)

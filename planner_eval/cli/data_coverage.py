@@ -22,7 +22,7 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.sources import dataset_options, open_plan_sets
 from planner_eval.cli.targets import Target
-from planner_eval.cli.terminal import make_counter as counter
+from planner_eval.cli.terminal import make_counter
 
 if TYPE_CHECKING:
     from planner_eval.curation.coverage import Aspect, Coverage
@@ -77,7 +77,7 @@ def command(
     sources = open_plan_sets([name for name in (data, against) if name is not None], fields)
     coverage = pe.coverage(
         sources[0], catalog, against=sources[1] if against is not None else None, examples=examples,
-        dialect=dialect, progress=counter("plans"),
+        dialect=dialect, progress=make_counter("plans"),
     )  # fmt: skip
     if to_make is not None:
         emit(json.dumps(coverage.to_make(), ensure_ascii=False, indent=1), to_make, plain=True)

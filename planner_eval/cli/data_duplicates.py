@@ -23,7 +23,7 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.sources import dataset_options, open_plan_sets
 from planner_eval.cli.targets import Target
-from planner_eval.cli.terminal import make_counter as counter
+from planner_eval.cli.terminal import make_counter
 
 if TYPE_CHECKING:
     from planner_eval.curation.duplicates import AlikeCounts, AlikeRecords, Duplicates, SetCounts
@@ -91,7 +91,7 @@ def command(
     refuse_idle([OptionScope(("query",), files, "to files: a data set says itself what it asks")])
     duplicates = pe.duplicates(
         *sources, by=by, query=query, across=across, examples=examples, dialect=dialect,
-        progress=counter("plans"),
+        progress=make_counter("plans"),
     )  # fmt: skip
     if clusters is not None:
         lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in duplicates.clustered())

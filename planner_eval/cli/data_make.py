@@ -28,7 +28,7 @@ from planner_eval.cli.options import (
 from planner_eval.cli.predict import PredictProgress, parse_setting
 from planner_eval.cli.requesting import isolation_options, request_options
 from planner_eval.cli.targets import Target
-from planner_eval.cli.terminal import make_counter as counter
+from planner_eval.cli.terminal import make_counter
 from planner_eval.curation.make.layouts import JSON_LIST_LAYOUTS, LAYOUTS, OWN_LAYOUT
 from planner_eval.curation.make.wishes import PRESETS
 
@@ -360,7 +360,7 @@ def command(
         ]
     )
     questions.refuse()
-    progress = counter("plans")
+    progress = make_counter("plans")
     messages: list[str] = []
 
     def tell(message: str) -> None:

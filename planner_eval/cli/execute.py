@@ -26,8 +26,7 @@ from planner_eval.cli.options import (
     reading_options,
     refuse_idle,
 )
-from planner_eval.cli.requesting import binding_option as passing
-from planner_eval.cli.requesting import isolation_options
+from planner_eval.cli.requesting import binding_option, isolation_options
 from planner_eval.cli.sources import (
     dataset_options,
     id_option,
@@ -85,7 +84,7 @@ _EXTRA_SECONDS = 60.0
 @click.option("--trace", is_flag=True, help="Show each call with its arguments, value or error, and time.")
 @click.option("--state", is_flag=True, help="Show what the tools say of their state afterwards.")
 @isolation_options
-@passing
+@binding_option
 @click.option(
     "--concurrency",
     metavar="N",

@@ -16,7 +16,7 @@ from planner_eval.base.text import format_count
 from planner_eval.cli.options import OptionScope, dialect_option, emit, note, refuse_idle
 from planner_eval.cli.requesting import request_options
 from planner_eval.cli.targets import refuse_targets
-from planner_eval.cli.terminal import make_counter as counter
+from planner_eval.cli.terminal import make_counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,7 +44,7 @@ class PredictProgress:
 
     def __init__(self, rates: Rates | None, what: str = "samples") -> None:
         self.rates, self.what = rates, what
-        self.counter: Counter = counter(what)
+        self.counter: Counter = make_counter(what)
         self.begun = self.said = time.monotonic()
         self.tokens, self.uncounted, self.cost = (0, 0), 0, 0.0
         self.limited = 0

@@ -11,8 +11,7 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.output_files import write
-from planner_eval.base.text import format_count as so_many
-from planner_eval.base.text import printable
+from planner_eval.base.text import format_count, printable
 from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.options import (
     OptionScope,
@@ -244,6 +243,6 @@ def _lines(shrunk: Shrunk) -> Iterator[str]:
 
 def _size_text(reduced: ShrunkSide) -> str:
     if reduced.plan is None or reduced.dialect is None:
-        return f", a text of {so_many(len(reduced.text), 'character')}"
+        return f", a text of {format_count(len(reduced.text), 'character')}"
     calls, arguments = reduced.after.calls, reduced.after.arguments
-    return f", {reduced.dialect}: {so_many(calls, 'call')}, {so_many(arguments, 'argument')}"
+    return f", {reduced.dialect}: {format_count(calls, 'call')}, {format_count(arguments, 'argument')}"

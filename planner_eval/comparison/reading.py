@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.gold_alternatives import gold_warnings as doubts_of_gold
+from planner_eval.comparison.gold_alternatives import gold_warnings
 from planner_eval.reading.dialects.sources import TurnChoice
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import PAIRING_KEYS, warn_invalid_ids
@@ -88,7 +88,7 @@ class Reading(NamedTuple):
         )
         names = (message for pred, right in pairs for message in warn_taken_pair_names(pred, right))
         noted = (note for file in files for note in (*file.notes, *warn_invalid_ids(file)))
-        return tuple(dict.fromkeys([*noted, *names, *unsure, *doubts_of_gold(gold)]))
+        return tuple(dict.fromkeys([*noted, *names, *unsure, *gold_warnings(gold)]))
 
 
 DEFAULT_READING = Reading()

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.execution.sandbox.job import CallSettings, Program, Step
-from planner_eval.plan.graph import blocked_positions
-from planner_eval.plan.graph import generations as topological
+from planner_eval.plan.graph import blocked_positions, generations
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
 
 if TYPE_CHECKING:
@@ -176,10 +175,10 @@ def _is_literal(inner: Tree) -> bool:
 def _generations(needs: list[list[int]], looped: list[int]) -> list[list[int]]:
     """Topological generations, in which a call that depends on a cycle comes after it: it is skipped."""
     if not looped:
-        return list(topological(needs))
+        return list(generations(needs))
     out = set(looped)
     acyclic = [[p] if p in out else [q for q in needed if q not in out] for p, needed in enumerate(needs)]
-    return list(topological(acyclic))
+    return list(generations(acyclic))
 
 
 def _cyclic_calls(needs: list[list[int]]) -> list[int]:

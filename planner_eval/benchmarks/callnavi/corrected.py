@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import object_items
-from planner_eval.base.text import format_count
-from planner_eval.base.text import one_line_json as in_short
+from planner_eval.base.text import format_count, one_line_json
 from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.callnavi.official import (
     DIFFICULTIES,
@@ -163,7 +162,8 @@ def _judge_answer(
 def _no_calls_message(sample: Sample, reason: str) -> str:
     """What is said of a gold record that holds no calls."""
     return (
-        f"gold cannot be read: {reason}: found {in_short(sample.gold)}, expected the names of the calls as a "
+        f"gold cannot be read: {reason}: found {one_line_json(sample.gold)}, expected the names "
+        "of the calls as a "
         "list 'API' and their objects as a list 'parameters', one a call"
     )
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from planner_eval.base.arguments import FUNCTION, NAME, NAMES, PATH, expect, expect_or_none
 from planner_eval.base.errors import DatasetError, InputError, ParseError
 from planner_eval.base.text import closest_name
-from planner_eval.benchmarks.datasets.published import Dataset, find_dataset, published_datasets
-from planner_eval.benchmarks.datasets.published import read as read_samples
+from planner_eval.benchmarks.datasets.published import Dataset, find_dataset, published_datasets, read
 from planner_eval.benchmarks.datasets.sample import gold_plan, holds_plan
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.files import PlanFile
@@ -291,7 +290,7 @@ def _read_datasets(
     for dataset in datasets:
         where = dataset_folder(dataset, cache=cache, source=folder)
         try:
-            samples = list(read_samples(dataset, where))
+            samples = list(read(dataset, where))
         except DatasetError as problem:
             missing.append(str(problem))
             continue

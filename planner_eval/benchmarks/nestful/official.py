@@ -24,7 +24,7 @@ from planner_eval.benchmarks.nestful.official_metrics import (
 )
 from planner_eval.benchmarks.nestful.reading import is_older_layout
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, ratio
-from planner_eval.execution.bind import call_function as call_by_name
+from planner_eval.execution.bind import call_function
 
 # ----------------------------------------------------------------------
 # NESTful's win: the calls are run, and the last result is compared with the gold answer.
@@ -164,7 +164,7 @@ def _last_result(calls: Any, tools: Any, functions: Mapping[str, Callable[..., A
         arguments = [(name, _resolve_reference(value, results)) for name, value in call["arguments"].items()]
         function = functions[call["name"]]
         result = (
-            call_by_name(function, arguments)
+            call_function(function, arguments)
             if by == "name"
             else function(*[value for _, value in arguments])
         )

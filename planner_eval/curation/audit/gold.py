@@ -36,8 +36,7 @@ from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Call, Plan
-from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS as OPEN
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record
 from planner_eval.reading.files.task_fields import StateSource
 from planner_eval.results.findings import Finding, GoldFinding, finding_of_gold
 
@@ -252,7 +251,7 @@ class GoldAudit:
         if subject.said is not None and any(map(has, grounding.CODES)):
             unseen["language"] += not is_readable([*words(subject.said[:_MAX_LANGUAGE_SAMPLE])])
             unseen["answers"] += self._answers_are_unknown(record, subject.plan)
-        unseen["open"] += any(record.fields.get(name) for name in OPEN)
+        unseen["open"] += any(record.fields.get(name) for name in GOLD_COMPANION_FIELDS)
         if any(map(has, outcome.CODES)):
             unseen["runs"] += subject.trace is None or lacks_tools(subject.trace)
 
@@ -455,7 +454,7 @@ def _read_accepted_plans(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms]
     >>> [one.calls[0].name for one, _ in _read_accepted_plans(record, parse("f()"))]
     ['f', 'g']
     """
-    if not any(name in record.fields for name in OPEN):
+    if not any(name in record.fields for name in GOLD_COMPANION_FIELDS):
         return ()
     try:
         return read_gold(record, known=plan).plans

@@ -10,7 +10,7 @@ from unicodedata import combining, normalize
 
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.resources import read as read_resource
+from planner_eval.base.resources import read
 
 # ----------------------------------------------------------------------
 # Words of a text with their places, in a form in which inflected ones meet, and other names of things.
@@ -192,7 +192,7 @@ def aliases() -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     True
     """
     alias_sets: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
-    for name, other_names in tomllib.loads(read_resource("data/other_names.toml")).items():
+    for name, other_names in tomllib.loads(read("data/other_names.toml")).items():
         for other in other_names:
             name_forms, other_forms = (tuple(word.form for word in words(text)) for text in (name, other))
             alias_sets.setdefault(name_forms, {})[other_forms] = None

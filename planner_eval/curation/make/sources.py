@@ -15,8 +15,7 @@ from planner_eval.base.resources import folder
 from planner_eval.base.text import format_count, shorten
 from planner_eval.benchmarks.datasets.schema import ToMakeFile
 from planner_eval.catalogs.catalog import Catalog
-from planner_eval.catalogs.formats import read_catalog
-from planner_eval.catalogs.formats import read_catalog_file as read_file
+from planner_eval.catalogs.formats import read_catalog, read_catalog_file
 from planner_eval.curation.make.feasibility import refuse_impossible
 from planner_eval.curation.make.graph import ToolGraph
 from planner_eval.curation.make.layouts import SINGLE_ANSWER_LAYOUTS
@@ -154,7 +153,7 @@ def _catalog_of(tools: Any) -> Catalog:
         functions = list(tools.values()) if isinstance(tools, Mapping) else tools
         return read_catalog(functions)
     if tools in ("nestful", "nestful:official", "nestful:sane"):
-        return read_file(str(folder("data") / "catalogs" / "nestful.json"))
+        return read_catalog_file(str(folder("data") / "catalogs" / "nestful.json"))
     if tools.startswith(_WORLD_PREFIX):
         return read_catalog(tools)
     file, colon, _ = tools.partition(".py")

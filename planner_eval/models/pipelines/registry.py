@@ -6,24 +6,22 @@ from collections.abc import Mapping
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
-from planner_eval.models.pipelines import agent_pipelines as agents
-from planner_eval.models.pipelines import prompt_pipelines as prompted
-from planner_eval.models.pipelines import tool_call_pipelines as calling
+from planner_eval.models.pipelines import agent_pipelines, prompt_pipelines, tool_call_pipelines
 from planner_eval.models.pipelines.pipeline import Pipeline
 
 PIPELINES: Mapping[str, Pipeline] = {
     entry.name: entry
     for entry in (
-        prompted.FLAT,
-        prompted.HIERARCHICAL,
-        agents.ISOLATED,
-        prompted.ROUTE,
-        prompted.ROUTE_THEN_FILL,
-        prompted.BACKWARD,
-        calling.FUNCTION_CALLING,
-        agents.REACT,
-        calling.STEPWISE,
-        calling.DIALOG,
+        prompt_pipelines.FLAT,
+        prompt_pipelines.HIERARCHICAL,
+        agent_pipelines.ISOLATED,
+        prompt_pipelines.ROUTE,
+        prompt_pipelines.ROUTE_THEN_FILL,
+        prompt_pipelines.BACKWARD,
+        tool_call_pipelines.FUNCTION_CALLING,
+        agent_pipelines.REACT,
+        tool_call_pipelines.STEPWISE,
+        tool_call_pipelines.DIALOG,
     )
 }
 """The pipelines."""

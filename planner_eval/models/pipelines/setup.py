@@ -15,8 +15,7 @@ from planner_eval.base.resources import folder
 from planner_eval.base.text import close_names, shorten
 from planner_eval.benchmarks.judge_prompts import PromptFile, Template, fill, find_template
 from planner_eval.models.pipelines.constraint import Constraint
-from planner_eval.models.pipelines.nestful_prompts import PROMPTS_FILE as NESTFUL
-from planner_eval.models.pipelines.nestful_prompts import read_published
+from planner_eval.models.pipelines.nestful_prompts import PROMPTS_FILE, read_published
 
 # ----------------------------------------------------------------------
 # What a run is set up with: prompts, sampling, and how tools are listed.
@@ -129,7 +128,7 @@ def read_prompts(directory: Path, model: str | None = None) -> Prompts:
     templates = {name: template for name, template in read.items() if isinstance(template, Template)}
     broken = {name: str(problem) for name, problem in read.items() if isinstance(problem, InputError)}
     if not templates and not broken:
-        names = ", ".join(sorted({file.name for file in (*_PUBLISHED_FILES.values(), NESTFUL)}))
+        names = ", ".join(sorted({file.name for file in (*_PUBLISHED_FILES.values(), PROMPTS_FILE)}))
         raise InputError(
             f"{directory} holds no prompt: expected {names}, or our own names, such as callnavi/route.txt"
         )
@@ -150,7 +149,7 @@ def _try_read(read: Callable[[], Template | None]) -> Template | InputError | No
 def _unread_messages(directory: Path) -> Iterator[str]:
     """Says of files that are called nearly as a prompt is, or lie beside ours, that nobody reads them."""
     own_files = [f"{name}.txt" for name in _PROMPT_FIELDS]
-    names = [*own_files, *(file.name for file in (*_PUBLISHED_FILES.values(), NESTFUL))]
+    names = [*own_files, *(file.name for file in (*_PUBLISHED_FILES.values(), PROMPTS_FILE))]
     folders = dict.fromkeys(name.partition("/")[0] for name in _PROMPT_FIELDS)
     for parent in (directory, *(directory / subfolder for subfolder in folders)):
         for path in sorted(parent.glob("*")):
@@ -187,7 +186,7 @@ def refuse_texts(prompts: Prompts, pipeline: str, form: str, used: Sequence[str]
         file_names = [f"{name}.txt" for name in used] + [
             _PUBLISHED_FILES[name].name for name in used if name in _PUBLISHED_FILES
         ]
-        file_names += [NESTFUL.name] if "nestful/plan" in used else []
+        file_names += [PROMPTS_FILE.name] if "nestful/plan" in used else []
         expected = f"expected {' or '.join(file_names)}" if file_names else "it has no text for them"
         raise InputError(f"{prompts.folder} holds no prompt that {pipeline} asks {whose} with: {expected}")
 

@@ -15,8 +15,8 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.models.pipelines.agent_pipelines import CallRunner, run_example, simulated_api, tool_runner
-from planner_eval.models.pipelines.candidates import DISTRACTORS_MARK as CHOSEN
 from planner_eval.models.pipelines.candidates import (
+    DISTRACTORS_MARK,
     OfferedTools,
     ToolChoice,
     ToolChooser,
@@ -34,8 +34,8 @@ from planner_eval.models.pipelines.demonstrations import (
     near_duplicate_messages,
     read_pool,
     shots_data,
+    too_few_shots_message,
 )
-from planner_eval.models.pipelines.demonstrations import too_few_shots_message as too_few_shots
 from planner_eval.models.pipelines.pipeline import Pipeline, Request, Steps, Task, digest, visible_task
 from planner_eval.models.pipelines.registry import DEFAULT_PIPELINES, pipeline
 from planner_eval.models.pipelines.replies import refuse_setup
@@ -43,8 +43,7 @@ from planner_eval.models.pipelines.setup import Example, Setup
 from planner_eval.models.pipelines.tool_lists import catalog_of
 from planner_eval.models.predict.run import Job
 from planner_eval.models.predict.tasks import Tasks
-from planner_eval.reading.files.demonstrations import DEMONSTRATIONS_FIELD, Demonstrations
-from planner_eval.reading.files.demonstrations import TEST_SET_MARK as TESTED
+from planner_eval.reading.files.demonstrations import DEMONSTRATIONS_FIELD, TEST_SET_MARK, Demonstrations
 
 if TYPE_CHECKING:
     from planner_eval.execution.sandbox.sandbox import Sandbox
@@ -102,7 +101,7 @@ class Prepared:
         messages = [None if self.choice is None else too_few_tools_message(self.choice, self.offers)]
         if pool is not None and self.pipeline.name not in ("react", "isolated"):
             messages.append(
-                too_few_shots(pool, {sample.id: self._there(pool, sample) for sample in self.samples})
+                too_few_shots_message(pool, {sample.id: self._there(pool, sample) for sample in self.samples})
             )
         messages.append(None if self.pipeline.name == "react" else self._marked())
         left = () if pool is None else (*pool.notes, *near_duplicate_messages(pool, self.samples))
@@ -203,10 +202,10 @@ class Prepared:
             "functionchat": ["history: gold" if self.setup.history == "gold" else "feedback: recorded"],
         }
         uses = dict.fromkeys(marks.get(self.form, []))
-        uses |= dict.fromkeys([CHOSEN] if self.choice is not None else [])
+        uses |= dict.fromkeys([DISTRACTORS_MARK] if self.choice is not None else [])
         if self.pool is not None:
             uses |= dict.fromkeys([LEAK_MARK] if self.pool.asked.by == "gold-apps" else [])
-            uses |= dict.fromkeys([TESTED] if self.pool.tested else [])
+            uses |= dict.fromkeys([TEST_SET_MARK] if self.pool.tested else [])
         return list(uses)
 
     def _begin(self, task: Task | str, setup: Callable[[], Setup]) -> Steps:
@@ -223,7 +222,7 @@ class Prepared:
                 for sample, task, setup in zip(self.samples, self.tasks, setups, strict=True)
                 if not isinstance(task, str)
             }
-            for message in (too_few_shots(self.pool, shot_counts), self._marked()):
+            for message in (too_few_shots_message(self.pool, shot_counts), self._marked()):
                 if message is not None:
                     say(message)
         return setups

@@ -86,14 +86,14 @@ def get(name: str) -> Dialect:
         raise InputError(f"the dialect is {name!r}, expected the name of one")
     if name in MODULES:
         return _load_dialect(name)
-    from planner_eval.reading.dialects.dialect import dialect as made
+    from planner_eval.reading.dialects.dialect import dialect
     from planner_eval.reading.dialects.table import table
 
     row = table().get(name)
     if row is None:
         hint = did_you_mean(name, names(), "planeval dialects lists them")
         raise InputError(f"there is no dialect {name!r}: {hint}")
-    return made(row)
+    return dialect(row)
 
 
 @cache

@@ -24,8 +24,7 @@ from planner_eval.reading.dialects.conversations.messages import (
     is_call,
     is_tool_definition,
 )
-from planner_eval.reading.dialects.dialect import SHAPES, Data
-from planner_eval.reading.dialects.dialect import dialect as made
+from planner_eval.reading.dialects.dialect import SHAPES, Data, dialect
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, rows_by_rank, table, token_regex
 
 SIGN_SEARCH_CHARS = 20_000
@@ -368,7 +367,7 @@ def _row_reason(row: Wrapper, seen: Data) -> str | None:
     if row.tool:
         named = row.tool in seen.text and any(call.get("name") == row.tool for call in _calls(seen))
         return row.known if named else None
-    fits = made(row).fits
+    fits = dialect(row).fits
     return fits(seen) if fits else None
 
 

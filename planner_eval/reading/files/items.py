@@ -15,7 +15,7 @@ from planner_eval.base.json_text import RepeatedKeyDict, decode, decoding_error,
 from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import one_line_json as told
+from planner_eval.base.text import one_line_json
 from planner_eval.reading.dialects.conversations.messages import (
     find_call_candidates,
     is_call,
@@ -466,7 +466,7 @@ def _reject_non_span(item: Item) -> Item:
     if isinstance(item.data, dict):
         description = f"an object with {', '.join(map(repr, list(item.data)[:3])) or 'no fields'}"
     else:
-        description = told(item.data, 40)
+        description = one_line_json(item.data, 40)
     error = ParseError(f"found {description} among spans, expected a span of a trace", code="parse.shape")
     named = id_text(item.data.get("id")) if isinstance(item.data, dict) else None
     return Item(None, line=item.line, error=error, key=named)

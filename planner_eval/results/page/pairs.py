@@ -14,8 +14,7 @@ from planner_eval.comparison.gold_alternatives import read_gold
 from planner_eval.comparison.metrics.counts import Share
 from planner_eval.comparison.policy.policy import intern_policy
 from planner_eval.comparison.rows import JUDGED_STATES, Evaluation, PairReading, Row, Spans, structure_lines
-from planner_eval.comparison.structure.figures import FigurePair as Both
-from planner_eval.comparison.structure.figures import StructureFigures
+from planner_eval.comparison.structure.figures import FigurePair, StructureFigures
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.ids import pair_name
 from planner_eval.reading.files.plans import read_plan
@@ -347,7 +346,7 @@ def structure_message(data: Mapping[str, Any] | None) -> str:
         return ""
     component_counts, moved = data["components"], data["dependencies"]
     components, depth, width = (
-        Both(data[name]["pred"], data[name]["gold"]) for name in ("components", "depth", "width")
+        FigurePair(data[name]["pred"], data[name]["gold"]) for name in ("components", "depth", "width")
     )
     changed = component_counts["torn"], component_counts["joined"], moved["lost"], moved["added"]
     text = str(StructureFigures(components, depth, width, *changed))

@@ -479,8 +479,9 @@ def refuse_bad_settings(display: PageSettings) -> None:
         InputError: says what is expected.
     """
     if not isinstance(display, PageSettings):
-        expected = "PageSettings(…) of planner_eval.results.page.report"
-        raise InputError(f"shown is {display!r}, expected {expected}")
+        raise InputError(
+            f"shown is {display!r}, expected PageSettings(…) of planner_eval.results.page.report"
+        )
     if display.theme not in THEMES:
         raise InputError(f"the theme is {display.theme!r}, expected one of {', '.join(THEMES)}")
     if display.limit is not None and display.limit < 1:

@@ -10,12 +10,11 @@ from typing import Any
 from planner_eval.base import grammar
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.json_faults import find_json_error
-from planner_eval.base.json_text import LARK_CHARS, DecodedValue, check_depth, decode
-from planner_eval.base.json_text import TERMINAL_WORDS as JSON_WORDS
+from planner_eval.base.json_text import LARK_CHARS, TERMINAL_WORDS, DecodedValue, check_depth, decode
 from planner_eval.base.limits import Limits, long_integer_error
 from planner_eval.reading.dialects.table import Wrapper, token_regex
 
-TERMINAL_DESCRIPTIONS = JSON_WORDS | {
+TERMINAL_DESCRIPTIONS = TERMINAL_WORDS | {
     "OPEN": "the opening token",
     "CLOSE": "the closing token",
     "HEAD": "the opening token",

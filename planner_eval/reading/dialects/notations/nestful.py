@@ -122,17 +122,19 @@ def read_grammar(text: str, limits: Limits) -> RawPlan:
     >>> read_grammar('[{"name": "f", "arguments": {"a": "$v0$"}}]', Limits()).calls[0].arguments[0][1].span
     (35, 39)
     """
-    from planner_eval.reading.dialects.notations import nestful_grammar as tree
+    from planner_eval.reading.dialects.notations import nestful_grammar
 
     located = parse_located(text, "nestful")
-    locations, subtrees = ObjectSpans(located), tree.index_by_span(located)
+    locations, subtrees = ObjectSpans(located), nestful_grammar.index_by_span(located)
 
     def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
         read = read_call(item, position, notes, text=text, locations=locations)
-        return replace(read, arguments=tree.read_arguments(read, text, subtrees))
+        return replace(read, arguments=nestful_grammar.read_arguments(read, text, subtrees))
 
     data = locations.values[0] if len(locations.values) == 1 else locations.values
-    return _read_plan(data, limits, text, _TextReaders(call, tree.read_label, tree.find_broken_label))
+    return _read_plan(
+        data, limits, text, _TextReaders(call, nestful_grammar.read_label, nestful_grammar.find_broken_label)
+    )
 
 
 class _TextReaders(NamedTuple):
