@@ -35,173 +35,82 @@ ROOMS = (
 )
 """Each room may import from those before it."""
 
-DEFERRED: dict[str, tuple[str, ...]] = {
-    "only arguments that a library wrote as Python text need it: 4 ms": (
+DEFERRED: dict[str, str] = {
+    "only arguments that a library wrote as Python text need it: 4 ms":
         "reading.dialects.programs.python_data",
-    ),
-    "a text in free form alone needs them; finding takes 38 ms": (
-        "reading.dialects.finding.find",
-        "reading.dialects.detect",
-        "reading.dialects.finding.embedded_tokens",
-        "reading.dialects.finding.embedded_tokens",
-    ),
-    "conversations and answers of APIs alone need them: 3 and 40 ms": (
-        "reading.dialects.conversations.wrappers",
-        "reading.dialects.conversations.turns",
-        "reading.dialects.conversations.wrappers",
-    ),
-    "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text": (
-        "reading.dialects.table",
-        "reading.dialects.dialect",
-        "reading.files.user_rows",
-    ),
-    "a notation is loaded when it is first met: 4 to 15 ms each": (
-        "reading.dialects.notations.appbench",
-        "reading.dialects.notations.appbench_lines",
-        "reading.dialects.programs.python_names",
-        "reading.dialects.programs.javascript",
-        "reading.dialects.programs.python_calls",
-        "reading.dialects.notations.json_rows",
-    ),
-    "only a shell that asks what may stand next needs it: 2 ms": ("cli.completion",),
-    "only traces need them: 4 ms": ("reading.traces.findings", "reading.traces.run"),
-    "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each": (
-        "reading.dialects.conversations.turns",
-        "reading.dialects.finding.answer_text",
-        "plan.inference",
-        "catalogs.tool_facts",
-        "reading.dialects.notations.plan",
-        "reading.dialects.conversations.prompts",
-        "reading.dialects.programs.python_write",
-        "reading.dialects.reference_reading",
-        "reading.dialects.value_types",
-        "reading.dialects.round_trip",
-    ),
-    "they are made with Lark, which takes 17 ms; errors and places alone need it": (
-        "base.grammar",
-        "reading.dialects.notations.appbench_grammar",
-        "base.json_faults",
-        "base.json_places",
-        "reading.dialects.notations.framed_grammar",
-        "reading.dialects.programs.grammars",
+    "a text in free form alone needs them; finding takes 38 ms":
+        "reading.dialects.finding.find reading.dialects.detect reading.dialects.finding.embedded_tokens",
+    "conversations and answers of APIs alone need them: 3 and 40 ms":
+        "reading.dialects.conversations.wrappers reading.dialects.conversations.turns",
+    "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text":
+        "reading.dialects.table reading.dialects.dialect reading.files.user_rows",
+    "a notation is loaded when it is first met: 4 to 15 ms each":
+        "reading.dialects.notations.appbench reading.dialects.notations.appbench_lines "
+        "reading.dialects.programs.python_names reading.dialects.programs.javascript "
+        "reading.dialects.programs.python_calls reading.dialects.notations.json_rows",
+    "only a shell that asks what may stand next needs it: 2 ms": "cli.completion",
+    "only traces need them: 4 ms": "reading.traces.findings reading.traces.run",
+    "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each":
+        "reading.dialects.conversations.turns reading.dialects.finding.answer_text plan.inference "
+        "catalogs.tool_facts reading.dialects.notations.plan reading.dialects.conversations.prompts "
+        "reading.dialects.programs.python_write reading.dialects.reference_reading "
+        "reading.dialects.value_types reading.dialects.round_trip",
+    "they are made with Lark, which takes 17 ms; errors and places alone need it":
+        "base.grammar reading.dialects.notations.appbench_grammar base.json_faults base.json_places "
+        "reading.dialects.notations.framed_grammar reading.dialects.programs.grammars "
         "reading.dialects.notations.nestful_grammar",
-        "reading.dialects.programs.grammars",
-    ),
-    "only a policy with rules needs them: 1 and 4 ms of each diff": (
-        "comparison.matching.rules",
-        "comparison.matching.rules",
-    ),
-    "only plans that differ need them, with what finds words for that: 2 ms of each diff": (
-        "comparison.explanation.unlike_pairs",
-        "comparison.explanation.explain",
-    ),
-    "only --structure needs them: 2 ms of each diff": (
-        "comparison.structure.diff",
-        "comparison.structure.diff",
-    ),
-    "only --compute needs it: 1 ms": ("plan.arithmetic",),
-    "only --differs needs it: 30 ms, with the benchmarks": ("curation.shrink.benchmark",),
-    "only pairs that processes score, and runs that are kept, need it: 25 ms": (
-        "benchmarks.runs",
-        "results.score_runs",
-    ),
-    "only --runs needs it: 15 ms, with runs' folders": ("curation.audit.votes",),
-    "only --patch needs it: 3 ms of each diff": ("comparison.patch",),
-    "only a CI's own forms need it: 5 ms of each diff, with OpenSSL": ("results.findings",),
-    "only --causes needs them: 3 ms of each score with what mends, 1 with what sums": (
-        "results.attribution",
-        "results.causes",
-        "results.views.causes",
-        "results.attribution",
-    ),
-    "only tables need it, which diff does not write for people": ("base.tables",),
-    "only a schema that says more than types do needs them: 3 ms, 50 with jsonschema": (
-        "catalogs.json_schema.validation",
-        "catalogs.json_schema.vocabulary",
-    ),
-    "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic": (
-        "catalogs.sources.benchmarks",
-        "catalogs.sources.python",
-        "catalogs.sources.standard",
-        "catalogs.sources.benchmarks",
-        "catalogs.sources.vendors",
-        "catalogs.writers",
-    ),
-    "texts with numbers of a prediction that goes wrong alone may be dates: 2 ms": (
+    "only a policy with rules needs them: 1 and 4 ms of each diff": "comparison.matching.rules",
+    "only plans that differ need them, with what finds words for that: 2 ms of each diff":
+        "comparison.explanation.unlike_pairs comparison.explanation.explain",
+    "only --structure needs them: 2 ms of each diff": "comparison.structure.diff",
+    "only --compute needs it: 1 ms": "plan.arithmetic",
+    "only --differs needs it: 30 ms, with the benchmarks": "curation.shrink.benchmark",
+    "only pairs that processes score, and runs that are kept, need it: 25 ms":
+        "benchmarks.runs results.score_runs",
+    "only --runs needs it: 15 ms, with runs' folders": "curation.audit.votes",
+    "only --patch needs it: 3 ms of each diff": "comparison.patch",
+    "only a CI's own forms need it: 5 ms of each diff, with OpenSSL": "results.findings",
+    "only --causes needs them: 3 ms of each score with what mends, 1 with what sums":
+        "results.attribution results.causes results.views.causes",
+    "only tables need it, which diff does not write for people": "base.tables",
+    "only a schema that says more than types do needs them: 3 ms, 50 with jsonschema":
+        "catalogs.json_schema.validation catalogs.json_schema.vocabulary",
+    "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic":
+        "catalogs.sources.benchmarks catalogs.sources.python catalogs.sources.standard "
+        "catalogs.sources.vendors catalogs.writers",
+    "texts with numbers of a prediction that goes wrong alone may be dates: 2 ms":
         "comparison.policy.dates",
-    ),
-    "a user's file is checked with pydantic, shipped ones by tests: 60 ms, with the models": (
-        "base.schema_models",
-        "comparison.schemas",
-        "reading.dialects.schemas",
-        "results.drawing.schema",
-        "models.prices_schema",
-        "comparison.schemas",
-        "reading.files.schema",
-        "execution.worlds.schema",
-    ),
-    "a file of one plan needs it not; taking apart what is broken: 0.4 ms": ("reading.files.broken_json",),
-    "SQLite: 8 ms": ("models.cache",),
-    "only a judge behind a server needs it: 3 ms, with what sends": ("models.judges",),
-    "a policy by its name, a catalog's types, a world, where a verb is given one; 3, 4 and 20 ms": (
-        "catalogs.formats",
-        "comparison.policy.file",
-        "execution.worlds.source",
-    ),
-    "only a judge is asked with prompts: 6 ms": (
-        "benchmarks.callnavi.prompts",
-        "benchmarks.functionchat.prompts",
-        "benchmarks.judge_prompts",
-    ),
-    "one benchmark of five is wanted: 25 to 55 ms each": (
-        "benchmarks.appbench",
-        "benchmarks.callnavi",
-        "benchmarks.complexfuncbench",
-        "benchmarks.functionchat",
+    "a user's file is checked with pydantic, shipped ones by tests: 60 ms, with the models":
+        "base.schema_models comparison.schemas reading.dialects.schemas results.drawing.schema "
+        "models.prices_schema reading.files.schema execution.worlds.schema",
+    "a file of one plan needs it not; taking apart what is broken: 0.4 ms": "reading.files.broken_json",
+    "SQLite: 8 ms": "models.cache",
+    "only a judge behind a server needs it: 3 ms, with what sends": "models.judges",
+    "a policy by its name, a catalog's types, a world, where a verb is given one; 3, 4 and 20 ms":
+        "catalogs.formats comparison.policy.file execution.worlds.source",
+    "only a judge is asked with prompts: 6 ms":
+        "benchmarks.callnavi.prompts benchmarks.functionchat.prompts benchmarks.judge_prompts",
+    "one benchmark of five is wanted: 25 to 55 ms each":
+        "benchmarks.appbench benchmarks.callnavi benchmarks.complexfuncbench benchmarks.functionchat "
         "benchmarks.nestful",
-    ),
-    "only answers that are run need it: 30 ms": ("execution.nestful",),
-    "files are read without it: 2 ms": ("benchmarks.datasets.published",),
-    "who downloads nothing asks no server: 25 ms, with urllib's": ("benchmarks.datasets.fetch",),
-    "only packed files, and only tables, need them: 1 and 2 ms": (
-        "reading.files.packed",
-        "reading.files.tables",
-    ),
-    "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite": (
-        "reading.files.disk_index",
-        "reading.files.disk_pairs",
-        "reading.files.shards",
-        "reading.files.disk_records",
-    ),
-    "one way of writing a drawing is wanted: 3 to 25 ms each": (
-        "results.drawing.terminal",
-        "results.drawing.child",
-        "results.drawing.dot",
-        "results.drawing.layout",
-        "results.drawing.terminal",
+    "only answers that are run need it: 30 ms": "execution.nestful",
+    "files are read without it: 2 ms": "benchmarks.datasets.published",
+    "who downloads nothing asks no server: 25 ms, with urllib's": "benchmarks.datasets.fetch",
+    "only packed files, and only tables, need them: 1 and 2 ms":
+        "reading.files.packed reading.files.tables",
+    "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite":
+        "reading.files.disk_index reading.files.disk_pairs reading.files.shards reading.files.disk_records",
+    "one way of writing a drawing is wanted: 3 to 25 ms each":
+        "results.drawing.terminal results.drawing.child results.drawing.dot results.drawing.layout "
         "results.drawing.mermaid",
-    ),
-    "a worker starts from here, and starts often: 1 to 27 ms each": (
-        "base.json_files",
-        "execution.awaiting",
-        "execution.bind",
-        "execution.sandbox.server",
-        "execution.tool_sources",
-        "execution.tools.nestful_basic",
-        "execution.sandbox.wire",
-        "reading.files.plans",
-        "reading.files.several",
-        "execution.worlds.facts",
-        "execution.worlds.reading",
-    ),
-    "every run of pytest loads the plugin, and few use it: 60 ms": (
-        "base.output_files",
-        "integrations.asserting",
-        "comparison.gold_alternatives",
-        "base.errors",
-    ),
-    "--version answers without click, and only an error needs to be made printable": ("base.text", "cli"),
-}
+    "a worker starts from here, and starts often: 1 to 27 ms each":
+        "base.json_files execution.awaiting execution.bind execution.sandbox.server execution.tool_sources "
+        "execution.tools.nestful_basic execution.sandbox.wire reading.files.plans reading.files.several "
+        "execution.worlds.facts execution.worlds.reading",
+    "every run of pytest loads the plugin, and few use it: 60 ms":
+        "base.output_files integrations.asserting comparison.gold_alternatives base.errors",
+    "--version answers without click, and only an error needs to be made printable": "base.text cli",
+}  # fmt: skip
 """Why an import of a module of ours may stand inside a function, and the modules (with all below them)."""
 
 COMMANDS = "a command's help, and its errors of usage, load nothing of what it runs: 7 to 60 ms each"
@@ -493,7 +402,7 @@ def test_no_files_import_one_another_in_a_circle() -> None:
 # ---------------------------------------------------------------- imports inside of functions
 def late(target: str) -> str | None:
     """The entry of the list that a module of ours falls under."""
-    listed = (name for names in DEFERRED.values() for name in names)
+    listed = (name for names in DEFERRED.values() for name in names.split())
     return next((name for name in listed if target == name or target.startswith(f"{name}.")), None)
 
 
@@ -514,7 +423,7 @@ def test_imports_of_ours_stand_at_the_top_but_for_those_listed() -> None:
 
 def test_the_list_names_nothing_that_is_not_late() -> None:
     used = {late(i.target) for i in deferred() if i.ours}
-    assert {name for names in DEFERRED.values() for name in names} == used - {None}
+    assert {name for names in DEFERRED.values() for name in names.split()} == used - {None}
 
 
 def test_other_packages_stand_at_the_top_but_for_those_listed() -> None:
