@@ -80,9 +80,11 @@ def format_count(count: int, noun: str) -> str:
 
     >>> format_count(1, "dependency"), format_count(2000, "dependency"), format_count(0, "tool")
     ('1 dependency', '2,000 dependencies', '0 tools')
+    >>> format_count(3, "wish")
+    '3 wishes'
     """
     if count != 1:
-        noun = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+        noun = noun[:-1] + "ies" if noun.endswith("y") else noun + ("es" if noun.endswith("sh") else "s")
     return f"{count:,} {noun}"
 
 

@@ -47,7 +47,9 @@ def pipeline(name: str, form: str) -> Pipeline:
     'the names of the APIs alone'
     """
     if name not in PIPELINES:
-        raise InputError(f"there is no pipeline {name!r}: {did_you_mean(name, PIPELINES, 'none is close')}")
+        raise InputError(
+            f"there is no pipeline {name!r}: {did_you_mean(name, PIPELINES, ', '.join(PIPELINES))}"
+        )
     chosen = PIPELINES[name]
     if form not in chosen.serves:
         what = "tasks of one's own" if form == "own" else form
