@@ -166,7 +166,14 @@ def _decode_values(text: str, limits: Limits) -> list[Any]:
     most = max(limits.calls, DEFAULT_LIMITS.calls)
     position, end = skip_whitespace(text, 0), len(text.rstrip(JSON_WHITESPACE))
     while position < end or not values:
-        value, position = _DECODER.raw_decode(text, position)
+        start = position
+        value, position = _DECODER.raw_decode(text, start)
+        if position < end and not isinstance(value, (str, list, dict)):
+            after = text[position]
+            if (
+                after.isalnum() or after in "_."
+            ):  # 1null: neither a number nor a word, as grammars/json.lark says
+                raise json.JSONDecodeError("Expecting value", text, start)
         values.append(value)
         position = skip_whitespace(text, position)
         if len(values) > most:  # no plan has so many calls; empty lists alone would take gigabytes

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import planner_eval.base
@@ -129,6 +129,9 @@ json_texts = st.builds(
 
 @examples(300)
 @given(st.one_of(json_seeds, broken, json_texts))
+@example("0.0null")
+@example("null0")
+@example("[1, 2]3.")
 def test_json_and_its_places_read_alike_by_hand_and_by_the_grammar(text: str) -> None:
     try:
         wanted = parse_located(text)
