@@ -42,7 +42,7 @@ from tests.conftest import ROOT, VARIABLE, reference_folder
 
 STORED = ROOT / "out" / "mutants"
 PACKAGE = "planner_eval"
-ROOMS = ("plan", "reading", "comparison", "results")
+ROOMS = ("plan", "comparison", "reading/dialects", "reading/files", "results/*.py", "results/views")
 """Where faults are planted if no module is named: the rooms whose figures and readings others build on."""
 
 FIRST = 3.0

@@ -441,13 +441,25 @@ def test_the_library_does_not_print(file: Path) -> None:
     assert not [n.lineno for n in calls if n.func.id == "print"]
 
 
+def _runs_code(node: ast.AST) -> bool:
+    called = {n.func.id for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    return bool(called & {"eval", "exec", "compile"})
+
+
+RUNNERS = ["__getitem__", "execute_file"]
+"""The functions that run a user's own tools."""
+
+
 @pytest.mark.more
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
 def test_nothing_evaluates_text(file: Path) -> None:
     tree = syntax(file)
     called = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     if file == PACKAGE / "execution" / "tool_loading.py":
-        return  # loads the user's own tools by path, in the confined worker; no plan's text comes here
+        # Loads the user's own tools by path, in the confined worker; no plan's text comes here.
+        runners = [f.name for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and _runs_code(f)]
+        assert sorted(runners) == RUNNERS
+        return
     if file == PACKAGE / "base" / "frozen.py":
         called.discard("exec")  # of functions written out for our own classes, as dataclasses writes its own
     assert not called & {"eval", "exec", "compile"}

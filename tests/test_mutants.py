@@ -66,7 +66,8 @@ def test_tests_of_a_fault_run_its_line_and_the_closest_come_first() -> None:
 
 
 def test_modules_are_named_by_folders_and_files() -> None:
-    assert {file.split("/")[1] for file in modules(ROOMS)} == set(ROOMS)
+    assert all(modules([room]) for room in ROOMS)
+    assert not [file for file in modules(ROOMS) if "/runs/" in file or "/drawing/" in file]
     assert {file.rpartition("/")[0] for file in modules(["comparison/matching"])} == {
         "planner_eval/comparison/matching"
     }
