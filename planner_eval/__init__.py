@@ -7,7 +7,7 @@ verb is loaded on first use, so that importing the package costs next to nothing
 from __future__ import annotations
 
 from planner_eval._version import __version__
-from planner_eval.base.registry import register
+from planner_eval.base.resources import register
 
 TYPE_CHECKING = False  # typing's own would double the time that --version takes
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import open_sources
     from planner_eval.benchmarks.score_benchmark import score_benchmark
     from planner_eval.catalogs.catalog import Catalog
-    from planner_eval.catalogs.check_files import check
+    from planner_eval.catalogs.check import check
     from planner_eval.catalogs.formats import read_catalog
     from planner_eval.catalogs.grammars.grammar import grammar
     from planner_eval.comparison.diff import Diff
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from planner_eval.comparison.patch_files import apply, read_patches
     from planner_eval.comparison.policy.policy import Policy
     from planner_eval.comparison.policy.rule import Rule
-    from planner_eval.comparison.reading import Reading
-    from planner_eval.comparison.structure.diff import StructureDiff
+    from planner_eval.comparison.rows import Reading
+    from planner_eval.comparison.structure_diff import StructureDiff
     from planner_eval.curation.check_dataset import check_dataset
     from planner_eval.curation.coverage import coverage
     from planner_eval.curation.duplicates import duplicates
@@ -47,14 +47,12 @@ if TYPE_CHECKING:
     from planner_eval.integrations.schemas import schema
     from planner_eval.models.predict.export import export_dataset
     from planner_eval.models.predict.predict import predict
-    from planner_eval.models.tables.charts import chart
-    from planner_eval.models.tables.table import table
+    from planner_eval.models.table import chart, table
     from planner_eval.plan.model import Call, Plan, Ref
     from planner_eval.reading.convert import convert
     from planner_eval.reading.dialects.listing import list_dialects
     from planner_eval.reading.dialects.read import write
-    from planner_eval.reading.parse import parse, read
-    from planner_eval.reading.structure import stats
+    from planner_eval.reading.parse import parse, read, stats
     from planner_eval.results.causes import attribute
     from planner_eval.results.compare_systems import compare
     from planner_eval.results.drawing import render_many
@@ -72,18 +70,18 @@ _WHERE = {
     "Plan": "plan.model",
     "PlanevalError": "base.errors",
     "Policy": "comparison.policy.policy",
-    "Reading": "comparison.reading",
+    "Reading": "comparison.rows",
     "Ref": "plan.model",
     "Rule": "comparison.policy.rule",
-    "StructureDiff": "comparison.structure.diff",
+    "StructureDiff": "comparison.structure_diff",
     "Trace": "execution.trace",
     "agree": "benchmarks.agree",
     "apply": "comparison.patch_files",
     "assert_same": "integrations.asserting",
     "assert_scores": "integrations.asserting",
     "attribute": "results.causes",
-    "chart": "models.tables.charts",
-    "check": "catalogs.check_files",
+    "chart": "models.table",
+    "check": "catalogs.check",
     "check_dataset": "curation.check_dataset",
     "compare": "results.compare_systems",
     "compare_benchmark": "benchmarks.compare",
@@ -120,9 +118,9 @@ _WHERE = {
     "score_benchmark": "benchmarks.score_benchmark",
     "selftest": "results.selftest",
     "shrink": "curation.shrink.shrink",
-    "stats": "reading.structure",
+    "stats": "reading.parse",
     "suggest": "curation.suggest.suggest",
-    "table": "models.tables.table",
+    "table": "models.table",
     "tool_source": "execution.execute_sources",
     "verify_dataset": "benchmarks.datasets.published",
     "write": "reading.dialects.read",
@@ -200,12 +198,12 @@ register("catalog", "planner_eval.catalogs.formats:read_catalog")
 register("catalog facts", "planner_eval.catalogs.tool_facts:catalog_facts")
 register("dataset plans", "planner_eval.benchmarks.datasets.sources:read_dataset_plans")
 register("hidden dataset", "planner_eval.benchmarks.datasets.sources:hides_dataset")
-register("notebook drawing", "planner_eval.results.page.notebook:notebook_svg")
+register("notebook drawing", "planner_eval.results.page.page:notebook_svg")
 register("catalog signatures", "planner_eval.catalogs.tool_facts:signatures")
-register("causes text", "planner_eval.results.views.causes:causes_text")
-register("notebook listing", "planner_eval.results.page.notebook:notebook_listing")
+register("causes text", "planner_eval.results.views.report:causes_text")
+register("notebook listing", "planner_eval.results.page.page:notebook_listing")
 register("diff text", "planner_eval.results.views.rows:diff_text")
-register("plan text", "planner_eval.results.page.notebook:plan_text")
+register("plan text", "planner_eval.results.page.page:plan_text")
 register("row proof", "planner_eval.reading.dialects.listing:prove")
 register("signatures of released tools", "planner_eval.catalogs.tool_facts:Known")
 register("world catalog", "planner_eval.execution.worlds.reading:world_catalog")

@@ -13,8 +13,8 @@ from typing import Any
 from unittest.mock import patch
 
 from planner_eval.benchmarks.complexfuncbench import matching, turn
-from planner_eval.benchmarks.complexfuncbench.calls import Api, ApiResponse, OfficialFailure, Step, free_calls
-from planner_eval.benchmarks.complexfuncbench.embedding import (
+from planner_eval.benchmarks.complexfuncbench.data import Api, ApiResponse, OfficialFailure, Step, free_calls
+from planner_eval.benchmarks.complexfuncbench.matching import (
     Embedding,
     Trigrams,
     assign,

@@ -171,7 +171,7 @@ def honest() -> Answer:
 def hurried() -> Iterator[None]:
     """Have pauses and silences end sooner than users would want; nothing else is another."""
     from planner_eval.benchmarks.datasets import fetch
-    from planner_eval.models import client, endpoints, judges
+    from planner_eval.models import client, judges
 
     def soon_asked(name: str, at: Any) -> client.Client:
         return client.Client(name, at.url, KEY, at.timeout, at.deadline, at.retries, 0.01, paused=at.paused)
@@ -181,7 +181,7 @@ def hurried() -> Iterator[None]:
     patch = mock.patch.object
     with (
         patch(judges, "EndpointJudge", soon), patch(judges, "DEADLINE", 1.0), patch(fetch, "TIMEOUT", 0.4),
-        patch(endpoints, "_client", soon_asked), patch(fetch.DEFAULT_OPTIONS.__class__, "__init__", quick),
+        patch(judges, "_client", soon_asked), patch(fetch.DEFAULT_OPTIONS.__class__, "__init__", quick),
         mock.patch.dict(os.environ, {"OPENAI_API_KEY": KEY}),
     ):  # fmt: skip
         yield

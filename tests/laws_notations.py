@@ -18,7 +18,7 @@ from planner_eval.benchmarks.nestful.data import read_nestful
 from planner_eval.benchmarks.nestful.official import in_process_runner
 from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.benchmarks.report import Run
-from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS
+from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import parse
 from tests.vectors import read

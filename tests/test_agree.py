@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import InputError, PairingError
 from planner_eval.results.agreement import kappa
-from planner_eval.results.intervals import proportion
-from planner_eval.results.paired_tests import sign_test
+from planner_eval.results.intervals import proportion, sign_test
 from tests import inside
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.matching.align import Alignment, align, match
-from planner_eval.comparison.matching.likeness import _augment, assign
-from planner_eval.comparison.matching.names import Tool
+from planner_eval.comparison.matching.likeness import Tool, _augment, assign
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls, Ranks
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.comparison.policy.rule import Rule

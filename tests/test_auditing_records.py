@@ -17,7 +17,7 @@ from planner_eval.curation.audit.agreement import (
     group_answers,
 )
 from planner_eval.curation.audit.candidates import find_ambiguous_picks, find_picked_literals
-from planner_eval.curation.audit.twins import QuestionRecord, find_differing_twins
+from planner_eval.curation.audit.surplus import QuestionRecord, find_differing_twins
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.findings import GoldFinding

@@ -18,17 +18,7 @@ from planner_eval.base.errors import CODES, DatasetError, JudgeError
 from planner_eval.benchmarks.callnavi import score_corrected, score_official
 from planner_eval.benchmarks.callnavi.corrected import compare_answer
 from planner_eval.benchmarks.callnavi.data import read_callnavi
-from planner_eval.benchmarks.callnavi.details import (
-    TABLE_4,
-    correlation,
-    correlation_over_questions,
-    correlation_over_runs,
-    error_kinds,
-    error_rows,
-)
-from planner_eval.benchmarks.callnavi.reading import read_answer
-from planner_eval.benchmarks.callnavi.tables import table1, table2
-from planner_eval.benchmarks.callnavi.verdicts import (
+from planner_eval.benchmarks.callnavi.official import (
     ALL_RIGHT,
     Verdict,
     edit_distance,
@@ -36,7 +26,17 @@ from planner_eval.benchmarks.callnavi.verdicts import (
     frequencies,
     levenshtein_score,
 )
-from planner_eval.benchmarks.callnavi.washing import wash_json, wash_yaml
+from planner_eval.benchmarks.callnavi.reading import read_answer, wash_json, wash_yaml
+from planner_eval.benchmarks.callnavi.tables import (
+    TABLE_4,
+    correlation,
+    correlation_over_questions,
+    correlation_over_runs,
+    error_kinds,
+    error_rows,
+    table1,
+    table2,
+)
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.score import score_file

@@ -17,10 +17,9 @@ from planner_eval.base.resources import folder
 from planner_eval.benchmarks import complexfuncbench
 from planner_eval.benchmarks.complexfuncbench import conversation, score_corrected, score_official
 from planner_eval.benchmarks.complexfuncbench.analysis import error_types
-from planner_eval.benchmarks.complexfuncbench.calls import replay
 from planner_eval.benchmarks.complexfuncbench.conversation import RUNNERS
-from planner_eval.benchmarks.complexfuncbench.data import read_complexfuncbench
-from planner_eval.benchmarks.complexfuncbench.embedding import Trigrams, assign, has_ties, similarities
+from planner_eval.benchmarks.complexfuncbench.data import read_complexfuncbench, replay
+from planner_eval.benchmarks.complexfuncbench.matching import Trigrams, assign, has_ties, similarities
 from planner_eval.benchmarks.complexfuncbench.official import gold_prediction, read_turns
 from planner_eval.benchmarks.complexfuncbench.turn import Settings, prepare
 from planner_eval.benchmarks.datasets.sample import Sample
@@ -262,7 +261,7 @@ def test_gold_of_another_benchmark_is_a_row(samples: dict[str, Sample]) -> None:
 
 
 def test_sentence_transformers_are_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    transformer = complexfuncbench.embedding.SentenceTransformer
+    transformer = complexfuncbench.matching.SentenceTransformer
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(InputError, match=r"planner_eval\[embed\]"):
         transformer()

@@ -17,7 +17,6 @@ from planner_eval.benchmarks import nestful
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.nestful.corrected import UNWINNABLE_NOTE, outcomes
 from planner_eval.benchmarks.nestful.data import read_nestful
-from planner_eval.benchmarks.nestful.details import challenges
 from planner_eval.benchmarks.nestful.formats import READERS, read_answer
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL, in_process_runner, is_win
 from planner_eval.benchmarks.nestful.official_metrics import (
@@ -26,11 +25,11 @@ from planner_eval.benchmarks.nestful.official_metrics import (
     macro,
     weighted_average,
 )
-from planner_eval.benchmarks.nestful.tables import dataset_table, figure6
+from planner_eval.benchmarks.nestful.tables import challenges, dataset_table, figure6
 from planner_eval.benchmarks.report import Report
 from planner_eval.execution.answers import answers_match
 from planner_eval.execution.nestful import NestfulRunner
-from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS, SANE_FUNCTIONS
+from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS, SANE_FUNCTIONS
 from tests.conftest import ROOT
 from tests.inside import planeval
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.benchmarks.nestful import corrected_win
-from planner_eval.benchmarks.nestful.corrected_win import count_equal_calls
+from planner_eval.benchmarks.nestful import corrected
+from planner_eval.benchmarks.nestful.corrected import count_equal_calls
 from planner_eval.benchmarks.paired import pair_calls
 from planner_eval.comparison.matching.align import match
 from planner_eval.plan.canonical import compare
@@ -31,7 +31,7 @@ def made(calls: Sequence[Call]) -> Plan:
 def by_search(pred: Plan, gold: Plan) -> int | None:
     if compare(pred, gold).same:
         return None
-    return corrected_win._maximize_equal_calls(pred, gold, match(pred, gold).alignment.pairs)
+    return corrected._maximize_equal_calls(pred, gold, match(pred, gold).alignment.pairs)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
         asked.append(pred)
         return pair_calls(pred, gold)
 
-    monkeypatch.setattr(corrected_win, "pair_calls", counted)
+    monkeypatch.setattr(corrected, "pair_calls", counted)
     return asked
 
 

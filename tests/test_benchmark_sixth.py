@@ -135,7 +135,7 @@ def test_every_message_knows_a_sixth(checkout: Path, argv: tuple[str, ...], said
 
 def test_gold_of_a_sixth_is_replayed(checkout: Path) -> None:
     code = (
-        "from planner_eval.benchmarks.gold import replay; from planner_eval.benchmarks.registry import *\n"
+        "from planner_eval.benchmarks.answers import replay; from planner_eval.benchmarks.registry import *\n"
         "from pathlib import Path; one = benchmark('sums'); samples = list(one.read(Path('.')))\n"
         "print([(r.report.value('right'), len(r.imperfect)) for r in replay('sums', samples)])\n"
         "print(one.tables(samples)[0].agrees)"

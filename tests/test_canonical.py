@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from planner_eval.base import resources
-from planner_eval.plan.canonical import compare, same
-from planner_eval.plan.digest import digest
+from planner_eval.plan.canonical import compare, digest, same
 from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Template, Unresolved
 from tests.build import edges, plan
 from tests.plant import in_order, topological

@@ -20,7 +20,7 @@ from planner_eval.comparison.metrics import measure
 from planner_eval.comparison.rows import Row
 from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Plan
-from planner_eval.results.attribution import Credits, credits_of
+from planner_eval.results.causes import Credits, credits_of
 from tests.inside import planeval
 from tests.plant import KINDS, ROOTS
 from tests.test_diff import OURS

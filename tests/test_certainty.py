@@ -13,10 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.comparison.metrics.counts import Counts, Share
-from planner_eval.results.columns import Column, Unit
-from planner_eval.results.intervals import intervals, proportion, quantile
-from planner_eval.results.paired_tests import differences, exchange_tests, sign_test
+from planner_eval.comparison.metrics.facts import Counts, Share
+from planner_eval.results.intervals import (
+    differences,
+    exchange_tests,
+    intervals,
+    proportion,
+    quantile,
+    sign_test,
+)
+from planner_eval.results.pair_sums import Column, Unit
 from tests import certainty
 from tests.certainty import SIZES
 from tests.conftest import ROOT

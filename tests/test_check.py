@@ -12,7 +12,7 @@ import pytest
 
 from planner_eval.base.errors import CODES
 from planner_eval.catalogs.catalog import Catalog
-from planner_eval.catalogs.check import check
+from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog, read_catalog_file
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.read import locate, parse
@@ -58,7 +58,7 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
 def findings(calls: list[dict[str, Any]], catalog: Catalog = TOOLS) -> list[tuple[Any, ...]]:
     """Code, call, argument and the text that the finding's span covers."""
     text = json.dumps([{"label": f"$var_{n}", **each} for n, each in enumerate(calls, 1)])
-    found = check(locate(parse(text, dialect="nestful")), catalog)
+    found = check_plan(locate(parse(text, dialect="nestful")), catalog)
     assert all(each.span is not None for each in found if each.call is not None)
     return [(one.code, one.call, one.argument, text[slice(*one.span)] if one.span else "") for one in found]
 
@@ -124,20 +124,20 @@ def test_plans_without_findings(calls: list[dict[str, Any]]) -> None:
 
 def test_messages_say_what_was_found_and_expected() -> None:
     plan = parse(json.dumps([call(SEARCH, city=4, guests=[{"name": "a", "age": "x"}]), call("serch")]))
-    assert [(each.severity, each.message) for each in check(plan, TOOLS)] == [
+    assert [(each.severity, each.message) for each in check_plan(plan, TOOLS)] == [
         ("error", "city: expected string, found integer 4"),
         ("error", "guests[0].age: expected integer, found string 'x'"),
         ("error", "trips has no tool 'serch'; did you mean search?"),
     ]
     pair = [{**OSLO, "label": "$var_1"}, call("book", id="$var_1.nr$")]
-    (found,) = check(parse(json.dumps(pair), dialect="nestful"), TOOLS)
+    (found,) = check_plan(parse(json.dumps(pair), dialect="nestful"), TOOLS)
     assert found.message == "id: call 1 (Hotels.search) has no output 'nr'; it returns id, name, rooms, place"
 
 
 def test_an_answer_is_checked_and_uses_results() -> None:
     answer = call("var_result", id="$var1.id$", nr="$var1.nr$")
     calls = [{**OSLO, "label": "var1"}, {**ROME, "label": "var2"}, answer]
-    found = [(one.code, one.call, one.argument) for one in check(parse(json.dumps(calls)), TOOLS)]
+    found = [(one.code, one.call, one.argument) for one in check_plan(parse(json.dumps(calls)), TOOLS)]
     assert found == [("check.unused_result", 1, None), ("check.unknown_output", None, "nr")]
 
 
@@ -159,7 +159,7 @@ def test_days_and_times_are_such_as_rfc_3339_writes(form: str, good: list[str], 
     kind = {"type": "object", "properties": {"on": {"type": "string", "format": form}}}
     catalog = as_catalog([{"name": "f", "parameters": kind}])
     for text in (*good, *bad):
-        found = [each.code for each in check(Plan((Call("a", "f", (("on", text),)),)), catalog)]
+        found = [each.code for each in check_plan(Plan((Call("a", "f", (("on", text),)),)), catalog)]
         assert found == ["check.format"] * (text in bad), text
 
 
@@ -167,9 +167,11 @@ def test_conventions_of_a_benchmark() -> None:
     catalog = read_catalog_file(Path(__file__).parent / "cases/catalogs/appbench.json")
     text = "Rates: [rate = getrate(#base='EUR', #day='?', #amount='12', #kind='card')]\n"
     text += "Post: [send(#amount=rate, #at='25:00')]"
-    assert [(e.code, e.call, e.argument) for e in check(parse(text), catalog)] == [("check.format", 1, "at")]
+    assert [(e.code, e.call, e.argument) for e in check_plan(parse(text), catalog)] == [
+        ("check.format", 1, "at")
+    ]
     text = "Post: [rate = getrate(#base='EUR', #day='tomorrow')]"
-    assert [each.code for each in check(parse(text), catalog)] == ["check.permission"]
+    assert [each.code for each in check_plan(parse(text), catalog)] == ["check.permission"]
 
 
 def test_broken_and_hostile_plans_are_checked_too() -> None:
@@ -180,15 +182,15 @@ def test_broken_and_hostile_plans_are_checked_too() -> None:
     for _ in range(150):
         deep = [deep]
     assert [each[0] for each in findings([call("book", id=deep)])] == ["check.wrong_type"]
-    assert check(Plan(), TOOLS) == ()
-    strangers = check(Plan(tuple(Call(str(n), f"serch{n}") for n in range(50_000))), TOOLS)
+    assert check_plan(Plan(), TOOLS) == ()
+    strangers = check_plan(Plan(tuple(Call(str(n), f"serch{n}") for n in range(50_000))), TOOLS)
     assert len(strangers) == 50_000
     assert sum("did you mean" in each.message for each in strangers) == 20
-    assert check(Plan((Call("1", "x"),)), Catalog())[0].code == "check.unknown_tool"
+    assert check_plan(Plan((Call("1", "x"),)), Catalog())[0].code == "check.unknown_tool"
 
 
 def counts(plans: Iterable[tuple[Plan, Catalog]]) -> dict[str, int]:
-    found = Counter(each.code for plan, catalog in plans for each in check(plan, catalog))
+    found = Counter(each.code for plan, catalog in plans for each in check_plan(plan, catalog))
     return {code.removeprefix("check."): count for code, count in sorted(found.items())}
 
 
@@ -217,7 +219,7 @@ def test_nestful_v1_gold(reference: Path, part: str) -> None:
     plans = [parse(record["output"], dialect="nestful") for record in records]
     assert counts((plan, catalog) for plan in plans) == NESTFUL[part]
     if part == "executable/executable":
-        missing = [f for p in plans for f in check(p, catalog) if f.code == "check.unknown_output"]
+        missing = [f for p in plans for f in check_plan(p, catalog) if f.code == "check.unknown_output"]
         assert sum(f.call is not None for f in missing) == 26, "the others are in the answer"
 
 
@@ -264,7 +266,7 @@ def test_complexfuncbench_example(reference: Path) -> None:
     calls = [made for turn in turns for made in turn.get("function_call", ())]
     plan = Plan(tuple(Call(str(n), c["name"], tuple(c["arguments"].items())) for n, c in enumerate(calls)))
     assert len(plan) == 5
-    assert check(plan, names) == check(plan, exact) == ()
+    assert check_plan(plan, names) == check_plan(plan, exact) == ()
 
 
 def test_types_inside_themselves_and_of_fields_that_nobody_listed_are_checked() -> None:
@@ -290,4 +292,4 @@ def test_types_inside_themselves_and_of_fields_that_nobody_listed_are_checked() 
     unnamed = f"{deep}[0].nam: there is no field 'nam'; the fields are name, kids"
     calls.append((call("grow", tree=tree({"nam": "d"})), [unnamed, f"{deep}[0]: the field 'name' is needed"]))
     for made, expected in calls:
-        assert [one.message for one in check(parse(json.dumps([made])), catalog)] == expected
+        assert [one.message for one in check_plan(parse(json.dumps([made])), catalog)] == expected

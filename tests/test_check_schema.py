@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 
 import planner_eval as pe
 from planner_eval.base.errors import CatalogError
-from planner_eval.catalogs.check import check
+from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Template
 from tests.inside import planeval
@@ -35,7 +35,7 @@ def found(schema: Any, value: Any, **conventions: Any) -> tuple[Diagnostic, ...]
     ]
     calls = (Call("1", "made"), Call("2", "f", (("v", value),)))
     catalog = as_catalog({"format": "planeval-catalog/1", "tools": tools, **conventions})
-    return tuple(one for one in check(Plan(calls), catalog) if one.code != "check.unused_result")
+    return tuple(one for one in check_plan(Plan(calls), catalog) if one.code != "check.unused_result")
 
 
 TAGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
@@ -180,7 +180,7 @@ def test_verdicts_are_those_of_jsonschema() -> None:
         want = jsonschema.Draft202012Validator(top).is_valid({"v": value})
         plan = Plan((Call("1", "f", (("v", value),)),))
         catalog = as_catalog([{"name": "f", "description": "d", "parameters": top}])
-        assert (not check(plan, catalog)) == want, json.dumps([top, value])
+        assert (not check_plan(plan, catalog)) == want, json.dumps([top, value])
         told += not want
     assert 300 < told < 800
     assert min(drawn.used.values()) > 20
@@ -241,7 +241,7 @@ def test_a_finding_holds_for_all_that_a_reference_may_be() -> None:
             continue
         plan = Plan((Call("0", "g"), Call("1", "f", (("v", held),))))
         tools = [{"name": "f", "description": "d", "parameters": top}, {"name": "g", "description": "d"}]
-        found = [one for one in check(plan, as_catalog(tools)) if one.call == 1]
+        found = [one for one in check_plan(plan, as_catalog(tools)) if one.call == 1]
         said = [one.message for one in found if one.code != "check.unused_result"]
         validator = jsonschema.Draft202012Validator(top)
         fits = any(validator.is_valid({"v": drawn.instead(held, other)}) for other in drawn.many)
@@ -356,8 +356,8 @@ def test_a_catalog_goes_to_other_processes() -> None:
     schema = {"type": "object", "properties": {"v": {"type": "string", "pattern": "^a"}}}
     catalog = as_catalog([{"name": "f", "parameters": schema}])
     plan = Plan((Call("1", "f", (("v", "b"),)),))
-    assert check(plan, catalog)
-    assert check(plan, pickle.loads(pickle.dumps(catalog))) == check(plan, catalog)
+    assert check_plan(plan, catalog)
+    assert check_plan(plan, pickle.loads(pickle.dumps(catalog))) == check_plan(plan, catalog)
 
 
 def test_texts_and_placeholders_of_a_benchmark() -> None:

@@ -17,8 +17,8 @@ from pathlib import Path
 import click
 import pytest
 
-from planner_eval.base.formats import SUFFIX_ALIASES, SUFFIX_FORMATS, format_of_suffix
-from planner_eval.cli.targets import Target
+from planner_eval.base.output_files import SUFFIX_ALIASES, SUFFIX_FORMATS, format_of_suffix
+from planner_eval.cli.terminal import Target
 from tests.conftest import ROOT
 from tests.test_cli_table import ALL, FILES, ROWS, SAMPLES, called, folder
 

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.metrics.counts import Counts, Share
+from planner_eval.comparison.metrics.facts import Counts, Share
 from planner_eval.comparison.rows import NO_ANSWER_STATES
 from planner_eval.results.compare import make_comparison, make_contrast
 from planner_eval.results.contrast import Contrast
-from planner_eval.results.paired_tests import holm
+from planner_eval.results.intervals import holm
 from planner_eval.results.scored import ScoredRow
 from planner_eval.results.views.compare import HEADS, TERMINAL_WIDTH, write_comparison
 from tests.conftest import ROOT, examples

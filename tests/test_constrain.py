@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.models.pipelines.constraint import Constraint, request_fields
 from planner_eval.models.pipelines.pipeline import Task
-from planner_eval.models.pipelines.setup import Setup
+from planner_eval.models.pipelines.setup import Constraint, Setup, request_fields
 from tests.grammar_walk import GbnfWalk, SchemaWalk
 from tests.modelserver import Answer, ModelServer, message
 from tests.test_predict import here as planeval

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from planner_eval.curation.shrink.pairs import Size
-from planner_eval.curation.shrink.written_search import Shrunk, ShrunkSide
+from planner_eval.curation.shrink.shrink import Shrunk, ShrunkSide
 from planner_eval.plan.model import Plan
 from tests.conftest import ROOT
 

@@ -21,7 +21,7 @@ from planner_eval.curation.coverage import (
     find_possible_links,
     small_shapes,
 )
-from planner_eval.plan.digest import EquivalenceClasses
+from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.model import Plan
 from tests.conftest import ROOT, examples
 from tests.inside import planeval

@@ -22,7 +22,7 @@ from planner_eval.comparison.explanation.edit_groups import make_edit_lines
 from planner_eval.comparison.explanation.edits import EDITS, Place
 from planner_eval.comparison.gold_alternatives import terms_of
 from planner_eval.comparison.metrics import score
-from planner_eval.comparison.metrics.counts import Counts
+from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.patch import SCHEMA, apply_patch, make_patch
 from planner_eval.comparison.patch_files import read_patch_text
 from planner_eval.comparison.policy.policy import Policy

@@ -16,7 +16,7 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.cli.data_duplicates import CRITERIA as OFFERED
 from planner_eval.curation.duplicates import CRITERIA
-from planner_eval.plan.digest import MAX_CLASS_NUMBER, EquivalenceClasses, digest
+from planner_eval.plan.canonical import MAX_CLASS_NUMBER, EquivalenceClasses, digest
 from planner_eval.plan.model import Plan
 from planner_eval.reading.question_templates import question_template, question_text
 from tests.build import plan
@@ -95,7 +95,7 @@ def test_classes_are_exact_where_the_digest_is_not(monkeypatch: pytest.MonkeyPat
     exact = EquivalenceClasses()
     assert len({exact.of(one) for one in (straight, across)}) == 2
     assert MAX_CLASS_NUMBER > 0
-    monkeypatch.setattr("planner_eval.plan.digest.MAX_CLASS_NUMBER", 0)  # bounded, and said
+    monkeypatch.setattr("planner_eval.plan.canonical.MAX_CLASS_NUMBER", 0)  # bounded, and said
     bounded = EquivalenceClasses(values=False)
     assert bounded.of(straight) == bounded.of(across)
     assert bounded.unproved == 1

@@ -20,7 +20,7 @@ from lark.exceptions import LarkError
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.catalogs.grammars import rules, tokens
+from planner_eval.catalogs.grammars import rules
 from planner_eval.catalogs.grammars.grammar import TARGETS, Grammar
 from planner_eval.catalogs.grammars.plans import DIALECTS
 from planner_eval.reading.dialects import get
@@ -294,7 +294,7 @@ def test_the_bracket_of_a_listed_value_is_a_token_of_its_own(dialect: str) -> No
 
 
 def test_dates_are_those_that_there_are() -> None:
-    known = re.compile(rules.regex(tokens.date()))
+    known = re.compile(rules.regex(rules.date()))
     real = {(date(1896, 1, 1) + timedelta(at)).isoformat() for at in range(9 * 365 + 2)}
     tried = {f"{y}-{m:02}-{d:02}" for y in range(1896, 1905) for m in range(14) for d in range(33)}
     assert {one for one in tried if known.fullmatch(one)} == real

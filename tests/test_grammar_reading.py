@@ -22,7 +22,7 @@ from planner_eval.base.limits import Limits
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Plan, RawPlan, RawRef, RawTemplate, references
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.notations import nestful_grammar
+from planner_eval.reading.dialects.notations import grammars
 from planner_eval.reading.dialects.notations.nestful import _find_broken_label, _strip_label, read_references
 from planner_eval.reading.dialects.programs.grammars import JavaScriptTransformer, PythonTransformer
 from planner_eval.reading.dialects.read import parse, write
@@ -124,9 +124,9 @@ def test_mutated_text_reads_alike(name: str, data: st.DataObject) -> None:
 @examples(400)
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=8).map("".join))
 def test_a_nestful_text_reads_alike_by_regex_and_by_the_grammar(text: str) -> None:
-    assert nestful_grammar.read_text(text) == read_references(text)
-    assert nestful_grammar.find_broken_label(text) == _find_broken_label(text)
-    assert nestful_grammar.read_label(text) == _strip_label(text)
+    assert grammars.read_text(text) == read_references(text)
+    assert grammars.find_broken_label(text) == _find_broken_label(text)
+    assert grammars.read_label(text) == _strip_label(text)
 
 
 @pytest.mark.parametrize(("text", "refs", "broken"), [
@@ -141,7 +141,7 @@ def test_a_nestful_text_reads_alike_by_regex_and_by_the_grammar(text: str) -> No
 def test_a_nestful_text_refers_to_these(text: str, refs: list[tuple[str, Any]], broken: str | None) -> None:
     for value, found in (
         (read_references(text), _find_broken_label(text)),
-        (nestful_grammar.read_text(text), nestful_grammar.find_broken_label(text)),
+        (grammars.read_text(text), grammars.find_broken_label(text)),
     ):
         parts = value.parts if isinstance(value, RawTemplate) else (value,)
         assert [(part.name, part.path) for part in parts if isinstance(part, RawRef)] == refs

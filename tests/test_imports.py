@@ -43,43 +43,39 @@ DEFERRED: dict[str, str] = {
     "conversations and answers of APIs alone need them: 3 and 40 ms":
         "reading.dialects.conversations.wrappers reading.dialects.conversations.turns",
     "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text":
-        "reading.dialects.table reading.dialects.dialect reading.files.user_rows",
+        "reading.dialects.table reading.dialects.dialect reading.files.frameworks",
     "a notation is loaded when it is first met: 4 to 15 ms each":
         "reading.dialects.notations.appbench reading.dialects.notations.appbench_lines "
         "reading.dialects.programs.python_names reading.dialects.programs.javascript "
         "reading.dialects.programs.python_calls reading.dialects.notations.json_rows",
     "only a shell that asks what may stand next needs it: 2 ms": "cli.completion",
-    "only traces need them: 4 ms": "reading.traces.findings reading.traces.run",
+    "only traces need them: 4 ms": "reading.trace_findings reading.trace_times",
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each":
-        "reading.dialects.conversations.turns reading.dialects.finding.answer_text plan.inference "
-        "catalogs.tool_facts reading.dialects.notations.plan reading.dialects.conversations.prompts "
-        "reading.dialects.programs.python_write reading.dialects.reference_reading "
-        "reading.dialects.value_types reading.dialects.round_trip",
+        "reading.dialects.finding.answer_text plan.inference catalogs.tool_facts "
+        "reading.dialects.notations.plan reading.dialects.conversations.prompts "
+        "reading.dialects.reference_reading reading.dialects.value_types reading.dialects.round_trip",
     "they are made with Lark, which takes 17 ms; errors and places alone need it":
-        "base.grammar reading.dialects.notations.appbench_grammar base.json_faults base.json_places "
-        "reading.dialects.notations.framed_grammar reading.dialects.programs.grammars "
-        "reading.dialects.notations.nestful_grammar",
+        "base.grammar reading.dialects.notations.grammars base.json_places "
+        "reading.dialects.programs.grammars",
     "only a policy with rules needs them: 1 and 4 ms of each diff": "comparison.matching.rules",
     "only plans that differ need them, with what finds words for that: 2 ms of each diff":
         "comparison.explanation.unlike_pairs comparison.explanation.explain",
-    "only --structure needs them: 2 ms of each diff": "comparison.structure.diff",
+    "only --structure needs them: 2 ms of each diff": "comparison.structure_diff",
     "only --compute needs it: 1 ms": "plan.arithmetic",
-    "only --differs needs it: 30 ms, with the benchmarks": "curation.shrink.benchmark",
+    "only --differs needs it: 30 ms, with the benchmarks": "curation.shrink.goals",
     "only pairs that processes score, and runs that are kept, need it: 25 ms":
         "benchmarks.runs results.score_runs",
     "only --runs needs it: 15 ms, with runs' folders": "curation.audit.votes",
     "only --patch needs it: 3 ms of each diff": "comparison.patch",
     "only a CI's own forms need it: 5 ms of each diff, with OpenSSL": "results.findings",
     "only --causes needs them: 3 ms of each score with what mends, 1 with what sums":
-        "results.attribution results.causes results.views.causes",
+        "results.causes results.views.report",
     "only tables need it, which diff does not write for people": "base.tables",
     "only a schema that says more than types do needs them: 3 ms, 50 with jsonschema":
         "catalogs.json_schema.validation catalogs.json_schema.vocabulary",
     "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic":
-        "catalogs.sources.benchmarks catalogs.sources.python catalogs.sources.standard "
-        "catalogs.sources.vendors catalogs.writers",
-    "texts with numbers of a prediction that goes wrong alone may be dates: 2 ms":
-        "comparison.policy.dates",
+        "catalogs.benchmark_formats catalogs.python_functions catalogs.standard_formats catalogs.writers",
+    "texts with numbers of a prediction that goes wrong alone may be dates: 2 ms": "comparison.policy.dates",
     "a user's file is checked with pydantic, shipped ones by tests: 60 ms, with the models":
         "base.schema_models comparison.schemas reading.dialects.schemas results.drawing.schema "
         "models.prices_schema reading.files.schema execution.worlds.schema",
@@ -96,17 +92,16 @@ DEFERRED: dict[str, str] = {
     "only answers that are run need it: 30 ms": "execution.nestful",
     "files are read without it: 2 ms": "benchmarks.datasets.published",
     "who downloads nothing asks no server: 25 ms, with urllib's": "benchmarks.datasets.fetch",
-    "only packed files, and only tables, need them: 1 and 2 ms":
-        "reading.files.packed reading.files.tables",
+    "only packed files, and only tables, need them: 1 and 2 ms": "reading.files.packed reading.files.tables",
     "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite":
-        "reading.files.disk_index reading.files.disk_pairs reading.files.shards reading.files.disk_records",
+        "reading.files.disk_index reading.files.disk_pairs reading.files.shards "
+        "reading.files.disk_records",
     "one way of writing a drawing is wanted: 3 to 25 ms each":
-        "results.drawing.terminal results.drawing.child results.drawing.dot results.drawing.layout "
-        "results.drawing.mermaid",
+        "results.drawing.terminal results.drawing.layout results.drawing.dot results.drawing.mermaid",
     "a worker starts from here, and starts often: 1 to 27 ms each":
-        "base.json_files execution.awaiting execution.bind execution.sandbox.server execution.tool_sources "
-        "execution.tools.nestful_basic execution.sandbox.wire reading.files.plans reading.files.several "
-        "execution.worlds.facts execution.worlds.reading",
+        "base.json_files execution.awaiting execution.program execution.sandbox.server "
+        "execution.tool_sources execution.nestful_basic execution.sandbox.wire reading.files.plans "
+        "reading.files.several execution.worlds.facts execution.worlds.reading",
     "every run of pytest loads the plugin, and few use it: 60 ms":
         "base.output_files integrations.asserting comparison.gold_alternatives base.errors",
     "--version answers without click, and only an error needs to be made printable": "base.text cli",
@@ -326,14 +321,14 @@ def test_names_of_modules_in_texts_keep_the_order_too(name: str) -> None:
 
 def test_the_root_imports_nothing_before_it_is_asked() -> None:
     found = {i.target for i in imports() if i.source == "" and i.ours and not i.typing}
-    assert found == {"_version", "base.registry"}
+    assert found == {"_version", "base.resources"}
 
 
 def test_what_is_registered_is_there() -> None:
-    from planner_eval.base import registry
+    from planner_eval.base import resources
 
-    for name in registry._TARGETS:
-        assert callable(registry.service(name))
+    for name in resources._TARGETS:
+        assert callable(resources.service(name))
 
 
 def test_nothing_beside_the_verbs_has_their_name() -> None:

@@ -97,24 +97,22 @@ def test_each_command_calls_its_verb(command: str, monkeypatch: pytest.MonkeyPat
 
 
 ALLOWED = {
-    "plan": "glossary model statistics",
-    "reading": "dialects dialects.conversations.turns dialects.detect dialects.finding.find "
-    "dialects.listing dialects.notations.plan dialects.read files.demonstrations files.fields "
-    "files.frameworks files.ids files.pairing files.several files.task_fields files.user_rows "
-    "parse question_templates",
-    "catalogs": "check_files formats json_schema.keywords record_tools writers",
-    "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file policy.policy "
-    "rows",
+    "plan": "model statistics",
+    "reading": "dialects dialects.conversations.turns dialects.detect dialects.finding.find dialects.listing "
+    "dialects.notations.plan dialects.read files.fields files.frameworks files.pairing files.record "
+    "files.several files.task_fields parse question_templates",
+    "catalogs": "check formats json_schema.keywords record_tools writers",
+    "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file "
+    "policy.policy rows",
     "execution": "execute_sources program record sandbox.sandbox sandbox.wire tool_sources",
-    "results": "compare drawing drawing.child drawing.graphs drawing.overlay drawing.plots "
-    "drawing.themes findings page.report runs.diff runs.inputs runs.job runs.pairs runs.ray "
-    "runs.row_files runs.run runs.run_file runs.signature runs.stopping runs.work thresholds "
-    "views.agreement views.ci views.compare views.junit views.report views.rows views.table",
+    "results": "compare drawing drawing.charts drawing.graphs drawing.layout drawing.overlay drawing.themes "
+    "findings page.report runs.inputs runs.job runs.jobs runs.pairs runs.ray runs.run runs.run_file "
+    "runs.signature runs.stopping runs.stored runs.work thresholds views.agreement views.ci "
+    "views.compare views.junit views.report views.rows views.table",
     "benchmarks": "benchmark datasets.fetch datasets.published details registry runs score",
-    "models": "endpoints judges pipelines.candidates pipelines.constraint pipelines.demonstrations "
-    "pipelines.setup predict.folder predict.predict predict.predicted_gold prices report_runs "
-    "tables.runs",
-    "curation": "make.ask_questions make.asking make.layouts make.wishes suggest.suggest",
+    "models": "judges pipelines.candidates pipelines.demonstrations pipelines.setup predict.folder "
+    "predict.predict prices report_runs table_sources",
+    "curation": "make.ask_questions make.layouts make.wishes suggest.suggest",
     "integrations": "schemas",
 }  # fmt: skip
 """What a command may import beside the public verbs: nothing that reads, pairs, compares or runs plans."""

@@ -16,12 +16,10 @@ from hypothesis import strategies as st
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.json_text import RepeatedKeyDict
-from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import copy_containers, resolve
-from planner_eval.execution.program import tree
+from planner_eval.execution.program import CallFailed, tree
 from planner_eval.plan.arithmetic import compute
-from planner_eval.plan.canonical import compare, producers_of, same
-from planner_eval.plan.digest import digest
+from planner_eval.plan.canonical import compare, digest, producers_of, same
 from planner_eval.plan.linking import link, move_references
 from planner_eval.plan.model import (
     Edge,
@@ -34,10 +32,13 @@ from planner_eval.plan.model import (
     Ref,
     Template,
     Unresolved,
+    contains_kind,
+    fold,
+    leaves,
+    map_leaves,
     references,
 )
 from planner_eval.plan.structure import argument_kinds, nesting_patterns, shape
-from planner_eval.plan.values import contains_kind, fold, leaves, map_leaves
 from planner_eval.reading.dialects.dialect import Data
 from planner_eval.reading.dialects.notations import nestful, plan
 from planner_eval.reading.dialects.notations.nestful import REFERENCE, read_references

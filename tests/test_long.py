@@ -20,8 +20,7 @@ from planner_eval.base.errors import WriteError
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.patch import make_patch
 from planner_eval.comparison.rows import diff_data
-from planner_eval.plan.canonical import same
-from planner_eval.plan.digest import digest
+from planner_eval.plan.canonical import digest, same
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write

@@ -29,13 +29,12 @@ from planner_eval.comparison.metrics import (
     right_size,
     score,
 )
-from planner_eval.comparison.metrics.counts import Counts, Share
 from planner_eval.comparison.metrics.edit_distance import edit_distance
-from planner_eval.comparison.metrics.facts import Facts
-from planner_eval.comparison.metrics.order import ordered_calls
+from planner_eval.comparison.metrics.facts import Counts, Facts, Share
+from planner_eval.comparison.metrics.metrics import ordered_calls
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.comparison.policy.rule import Rule
-from planner_eval.comparison.structure.figures import structure_figures
+from planner_eval.comparison.structure_figures import structure_figures
 from planner_eval.plan.model import Call, Plan, Ref
 from tests.build import edges, plan
 from tests.conftest import ROOT, examples

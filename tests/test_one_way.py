@@ -44,7 +44,7 @@ def graph(needs: list[list[int]]) -> nx.DiGraph:
     ("get_close_matches", {"base/text.py", WORKER[0]}), (r"\] \+ [\"']…[\"']", {"base/text.py", WORKER[1]}),
     (
         r'"(text|table)", "(json|md)", "(jsonl|csv)", |"svg", "png"',
-        {"base/formats.py", "base/tables.py", "cli/parse.py"},
+        {"base/output_files.py", "base/tables.py", "cli/parse.py"},
     ),
 ], ids=["sorts", "looks for close names", "cuts with an ellipsis", "lists formats"])  # fmt: skip
 def test_nobody_else(pattern: str, files: set[str]) -> None:
@@ -140,4 +140,4 @@ def test_users_files_are_decoded_by_one_reader() -> None:
         "reading/files/disk_index.py",
         "reading/files/lines.py",
     }  # an index, and rows that were written down
-    assert plain == ours | {"execution/worlds/replay.py"}, "files of our own, and a copy of a value"
+    assert plain == ours | {"execution/worlds/source.py"}, "files of our own, and a copy of a value"

@@ -22,7 +22,7 @@ from planner_eval.base.errors import InputError, ModelError
 from planner_eval.base.resources import folder
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.registry import BENCHMARKS
-from planner_eval.models.endpoints import Endpoint
+from planner_eval.models.judges import Endpoint
 from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Reply, ToolCall
 from tests import inside

@@ -21,8 +21,7 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError, PlanevalError
 from planner_eval.base.limits import Limits
 from planner_eval.plan.canonical import same
-from planner_eval.plan.model import Plan, Ref
-from planner_eval.plan.values import map_leaves
+from planner_eval.plan.model import Plan, Ref, map_leaves
 from planner_eval.reading.dialects.programs import python_long
 from planner_eval.reading.dialects.programs.python_ast import follow
 from planner_eval.reading.dialects.read import parse

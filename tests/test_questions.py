@@ -20,13 +20,14 @@ from hypothesis import strategies as st
 from planner_eval.base.errors import CODES, InputError, ModelError
 from planner_eval.catalogs.catalog import Parameter, Tool, Type
 from planner_eval.cli.data_make import QuestionOptions, exit_code, question_options
-from planner_eval.curation.make.ask_questions import ask_for, template_for
-from planner_eval.curation.make.asking import (
+from planner_eval.curation.make.ask_questions import (
     NoQuestion,
     QuestionSettings,
+    ask_for,
     fence,
     opening_messages,
     read_verdict,
+    template_for,
     write_question,
 )
 from planner_eval.curation.make.descriptions import describe_plan

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.results.drawing.labels import text_width
+from planner_eval.results.drawing.scene import text_width
 from planner_eval.results.drawing.themes import names
 from tests.conftest import ROOT
 from tests.render_plans import SVG, bounds

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from planner_eval.plan.model import Plan
 from planner_eval.results.drawing import render, render_many
 from planner_eval.results.drawing.dot import MAX_BYTES, fit_string
-from planner_eval.results.drawing.labels import visible_text
 from planner_eval.results.drawing.mermaid import WRAPPING_DIRECTIVE, escape_label
+from planner_eval.results.drawing.scene import visible_text
 from tests.conftest import examples
 from tests.render_plans import HOSTILE, SVG, hostile_plan
 

@@ -18,7 +18,7 @@ import pytest
 
 from planner_eval.base.errors import InputError, RenderError
 from planner_eval.plan.model import Call, Plan
-from planner_eval.results.drawing import child, render, render_many
+from planner_eval.results.drawing import layout, render, render_many
 from planner_eval.results.drawing.layout import draw_many
 from tests.conftest import ROOT
 from tests.render_plans import demo, dense
@@ -188,10 +188,10 @@ def test_formats_and_themes_that_do_not_exist() -> None:
 def no_pygraphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that finds no pygraphviz."""
     worker = tmp_path / "worker.py"
-    source = child.WORKER.read_text(encoding="utf-8").replace('find_spec("pygraphviz")', "None")
+    source = layout.WORKER.read_text(encoding="utf-8").replace('find_spec("pygraphviz")', "None")
     worker.write_text(source, encoding="utf-8")
-    child.end_idle()
-    monkeypatch.setattr(child, "WORKER", worker)
+    layout.end_idle()
+    monkeypatch.setattr(layout, "WORKER", worker)
 
 
 @pytest.mark.usefixtures("no_pygraphviz")

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.results.drawing.plots import Panel, plot
+from planner_eval.results.drawing.charts import Panel, plot
 
 PANELS = [
     Panel("depth", "plans", {"one": {1: 3, 2: 1}, "two": {1: 1, 4: 1}}),

@@ -148,7 +148,7 @@ def test_a_notebook_tells_what_nothing_can_draw(monkeypatch: pytest.MonkeyPatch)
     def refused(*_args: object, **_how: object) -> None:
         raise RenderError("nothing here draws svg")
 
-    monkeypatch.setattr("planner_eval.results.page.notebook._draw_svg", refused)
+    monkeypatch.setattr("planner_eval.results.page.page._draw_svg", refused)
     for shown in (plan, found):
         assert shown._repr_svg_() is None
         said = shown._repr_html_() or ""

@@ -15,10 +15,10 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import RenderError
-from planner_eval.comparison.reading import Reading
-from planner_eval.results.drawing.labels import visible_text
+from planner_eval.comparison.rows import Reading
 from planner_eval.results.drawing.overlay import diff_scene
-from planner_eval.results.page.notebook import SCRIPTS as IN_NOTEBOOKS
+from planner_eval.results.drawing.scene import visible_text
+from planner_eval.results.page.page import NOTEBOOK_SCRIPTS as IN_NOTEBOOKS
 from planner_eval.results.page.page import SCRIPTS
 from planner_eval.results.page.report import PageSettings, report
 from tests.browser import launched, opened
@@ -344,7 +344,7 @@ def no_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_args: object, **_how: object) -> None:
         raise RenderError("nothing here draws svg")
 
-    monkeypatch.setattr("planner_eval.results.page.notebook._draw_svg", refused)
+    monkeypatch.setattr("planner_eval.results.page.page._draw_svg", refused)
 
 
 INSERTED = """text => {

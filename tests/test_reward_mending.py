@@ -16,8 +16,7 @@ from planner_eval.comparison.metrics.facts import Facts
 from planner_eval.integrations.reward_parts import Weights, _find_repeated_calls, _remove_copies
 from planner_eval.integrations.rewarding import Judgement
 from planner_eval.plan.linking import build_plan
-from planner_eval.plan.model import Call, Plan, Unresolved
-from planner_eval.plan.values import contains_kind
+from planner_eval.plan.model import Call, Plan, Unresolved, contains_kind
 from tests.test_reward_laws import NEAR, REWARD, TOOLS, WEIGHTS, plans
 
 

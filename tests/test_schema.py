@@ -31,7 +31,7 @@ from planner_eval.models.prices import read_prices
 from planner_eval.reading.dialects import table
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.dialects.schemas import Row
-from planner_eval.reading.files import user_rows
+from planner_eval.reading.files import frameworks
 from planner_eval.reading.files.record import GOLD_TERMS, Record
 from planner_eval.reading.files.schema import GoldRecord
 from planner_eval.results.drawing.schema import RoleEntry, ThemeFile
@@ -267,7 +267,7 @@ def file(folder: Path, data: Any) -> str:
 
 
 def read_wrappers(data: Any, folder: Path) -> None:
-    user_rows.parse(tomllib.loads(Path(file(folder, data)).read_text(encoding="utf-8")), "own.toml")
+    frameworks.parse(tomllib.loads(Path(file(folder, data)).read_text(encoding="utf-8")), "own.toml")
 
 
 def read_record(data: Any, _folder: Path) -> None:

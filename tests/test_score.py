@@ -16,7 +16,7 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import InputError, PolicyError
 from planner_eval.comparison.metrics import DEFAULT_METRICS
-from planner_eval.comparison.metrics.counts import Counts, Share
+from planner_eval.comparison.metrics.facts import Counts, Share
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.rule import Rule
 from planner_eval.comparison.policy.unused_rules import KnownNames

@@ -13,8 +13,15 @@ import pytest
 
 from planner_eval.base.tables import table
 from planner_eval.benchmarks.datasets.sources import short_names
-from planner_eval.plan.glossary import FIGURES, KINDS, PATTERNS, SCOPES, SHAPES, explain_words
-from planner_eval.plan.statistics import Stats
+from planner_eval.plan.statistics import (
+    FIGURE_MEANINGS,
+    KIND_MEANINGS,
+    PATTERNS,
+    SCOPES,
+    SHAPES,
+    Stats,
+    explain_words,
+)
 from planner_eval.plan.structure import KINDS as COUNTED
 from tests.conftest import ROOT
 from tests.inside import planeval
@@ -280,13 +287,13 @@ def test_a_word_that_is_not_shown_is_not_explained(tmp_path: Path) -> None:
 
 def test_every_figure_and_kind_has_a_sentence() -> None:
     counted = {one.name.replace("_", " ") for one in fields(Stats)} - {"argument kinds", "patterns", "shape"}
-    assert FIGURES.keys() - counted == {"total", "plans", "unread"}
-    assert counted <= FIGURES.keys()
-    assert tuple(KINDS) == COUNTED
+    assert FIGURE_MEANINGS.keys() - counted == {"total", "plans", "unread"}
+    assert counted <= FIGURE_MEANINGS.keys()
+    assert tuple(KIND_MEANINGS) == COUNTED
 
 
 def test_the_docs_have_the_same_words(request: pytest.FixtureRequest) -> None:
-    words = explain_words(FIGURES, KINDS, PATTERNS, shapes=SHAPES, scopes=SCOPES)
+    words = explain_words(FIGURE_MEANINGS, KIND_MEANINGS, PATTERNS, shapes=SHAPES, scopes=SCOPES)
     made = table([{"word": f"`{word}`", "meaning": said} for word, said in words.items()], "md") + "\n\n"
     page = PAGE.read_text(encoding="utf-8")
     if request.config.getoption("--update-cases"):

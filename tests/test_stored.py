@@ -22,12 +22,14 @@ from planner_eval.comparison.evaluate import pair
 from planner_eval.comparison.gold_alternatives import gold_warnings
 from planner_eval.reading.files import field_choice, fields, lines, pairing
 from planner_eval.reading.files.files import PlanFile, read_file
-from planner_eval.reading.files.origins import digest_origin, refuse_changed
-from planner_eval.reading.files.pairing import refuse_repeated_gold
+from planner_eval.reading.files.pairing import (
+    format_repeated_ids,
+    refuse_repeated_gold,
+    warn_doubtful_pairing,
+)
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.several import prefix_ids_by_file, read_path
-from planner_eval.reading.files.storing import IN_MEMORY, Store, is_stored
-from planner_eval.reading.files.warnings import format_repeated_ids, warn_doubtful_pairing
+from planner_eval.reading.files.storing import IN_MEMORY, Store, digest_origin, is_stored, refuse_changed
 from planner_eval.results.runs.pairs import make_change_check
 from tests.conftest import ROOT
 from tests.test_formed import drawn

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics import measure
-from planner_eval.comparison.metrics.counts import Counts, Share
+from planner_eval.comparison.metrics.facts import Counts, Share
 from planner_eval.comparison.policy.policy import NO_TERMS, Terms
-from planner_eval.comparison.structure.diff import Link, MovedPair, structure_of
-from planner_eval.comparison.structure.figures import FigurePair, StructureFigures, structure_figures
+from planner_eval.comparison.structure_diff import Link, MovedPair, structure_of
+from planner_eval.comparison.structure_figures import FigurePair, StructureFigures, structure_figures
 from planner_eval.plan import graph, structure
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.plan.statistics import FIGURES, INFERRED, Stats, stats, summarise
@@ -258,7 +258,7 @@ def test_blocks_of_the_closure_add_up(plan: Plan, block: int) -> None:
     matching = match(plan, plan)
     whole = measure(matching, ["transitive_dependencies"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("planner_eval.comparison.structure.figures.BLOCK", block)
+        patch.setattr("planner_eval.comparison.structure_figures.BLOCK", block)
         assert measure(matching, ["transitive_dependencies"]) == whole
 
 

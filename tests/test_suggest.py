@@ -23,8 +23,13 @@ from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.curation.suggest.faults import count_faults, faults
 from planner_eval.curation.suggest.names import name_similarity
 from planner_eval.curation.suggest.proposals import ToolIndex
-from planner_eval.curation.suggest.search import MAX_FAULTS, PlanSuggestions, rewrite_plan, search_suggestions
-from planner_eval.curation.suggest.suggest import make_asker
+from planner_eval.curation.suggest.suggest import (
+    MAX_FAULTS,
+    PlanSuggestions,
+    make_asker,
+    rewrite_plan,
+    search_suggestions,
+)
 from planner_eval.models.pipelines.pipeline import as_catalog
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from tests.conftest import ROOT, examples

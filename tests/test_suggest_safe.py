@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
-from planner_eval.curation.suggest.search import PlanSuggestions
+from planner_eval.curation.suggest.suggest import PlanSuggestions
 from planner_eval.plan.model import Call, Plan
 from tests.conftest import examples
 

@@ -25,8 +25,7 @@ from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Poli
 from planner_eval.comparison.policy.rule import Rule
 from planner_eval.comparison.rows import structure_data, structure_lines
 from planner_eval.plan import isomorphism
-from planner_eval.plan.canonical import compare
-from planner_eval.plan.digest import digest
+from planner_eval.plan.canonical import compare, digest
 from planner_eval.plan.model import Call, Plan, Ref, Template
 from planner_eval.plan.statistics import stats, summarise
 from planner_eval.plan.structure import critical_path, topological_generations

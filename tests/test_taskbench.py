@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.comparison.metrics import score
-from planner_eval.comparison.metrics.counts import Counts
+from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.reading.dialects.read import parse
 from tests.conftest import examples

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from planner_eval.benchmarks.complexfuncbench.calls import replay
+from planner_eval.benchmarks.complexfuncbench.data import replay
 from planner_eval.benchmarks.registry import BENCHMARKS
 from tests import vectors
 from tests.complexfuncbench_turns import Judging, pair

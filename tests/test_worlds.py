@@ -34,8 +34,7 @@ from planner_eval.execution.worlds.definition import (
 )
 from planner_eval.execution.worlds.facts import facts_of
 from planner_eval.execution.worlds.reading import load, read, world_catalog
-from planner_eval.execution.worlds.replay import Replay
-from planner_eval.execution.worlds.source import world_source
+from planner_eval.execution.worlds.source import Replay, world_source
 from planner_eval.execution.worlds.world import World
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.read import parse

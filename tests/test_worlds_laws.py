@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.execution.worlds.acting import find_rows
-from planner_eval.execution.worlds.database import quote_name
+from planner_eval.execution.worlds.database import find_rows, quote_name
 from planner_eval.execution.worlds.definition import (
     Api,
     CallError,

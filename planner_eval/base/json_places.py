@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-from planner_eval.base.json_faults import NUMBER, STRING, WORD
+from planner_eval.base.grammar import NUMBER, STRING, WORD
 from planner_eval.base.json_text import LocatedValue, Member, parse_located
 
 _VALUE = re.compile(

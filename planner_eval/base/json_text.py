@@ -156,7 +156,7 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
 
 
 def _find_grammar_error(text: str, dialect: str) -> ParseError | None:
-    from planner_eval.base.json_faults import find_json_error
+    from planner_eval.base.grammar import find_json_error
 
     return find_json_error(text, TERMINAL_WORDS, dialect)
 

@@ -1,7 +1,7 @@
-"""The only place that knows where grammars/, data/ and viz/ lie.
+"""What is found by name: services of lower rooms, imported when they are first asked for, and shipped files.
 
-In a wheel they are folders of the package; in a checkout (and so in an editable install) they lie
-beside it. An installed copy wins, so that a wheel never reads a checkout that happens to be near.
+A room that needs something of a room above it asks here; ``planner_eval/__init__.py``, which stands above all
+rooms, says who answers.
 """
 
 from __future__ import annotations
@@ -10,9 +10,49 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+    from typing import Any
 
 
+# ----------------------------------------------------------------------
+# What upper rooms give to lower ones: a service by its name, imported when it is first asked for.
+_TARGETS: dict[str, str] = {}
+
+
+def register(name: str, target: str) -> None:
+    """Say who gives a service.
+
+    Args:
+        name: The service's name.
+        target: The function that gives it, as ``"package.module:function"``.
+    """
+    _TARGETS[name] = target
+
+
+def service(name: str) -> Callable[..., Any]:
+    """The function that gives a service.
+
+    Raises:
+        LookupError: nobody gives it.
+
+    >>> service("world catalog").__name__
+    'world_catalog'
+    """
+    from importlib import import_module
+
+    if name not in _TARGETS:
+        raise LookupError(f"nobody gives the service {name!r}")
+    module, _, function = _TARGETS[name].partition(":")
+    provider: Callable[..., Any] = getattr(import_module(module), function)
+    return provider
+
+
+# ----------------------------------------------------------------------
+# The only place that knows where grammars/, data/ and viz/ lie.
+#
+# In a wheel they are folders of the package; in a checkout (and so in an editable install) they lie
+# beside it. An installed copy wins, so that a wheel never reads a checkout that happens to be near.
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 

@@ -1,15 +1,18 @@
-"""Text: foreign text shown safely, and marks and quoted texts found in linear time."""
+"""Text: foreign text shown safely, marks and quotes found in linear time, patterns compiled on first use."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable, Iterator
+from datetime import date
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from planner_eval.base.named_tuple import NamedTuple
 
+# ----------------------------------------------------------------------
+# Text: foreign text shown safely, and marks and quoted texts found in linear time.
 # ----------------------------------------------------------------------
 # Showing foreign text safely: control characters, surrogates and length.
 _UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
@@ -235,3 +238,55 @@ def compile_branches(branches: tuple[Branch, ...], off: frozenset[str] = frozens
     return re.compile(
         "|".join([*groups, *(f"[{branch.quote}]" for branch in on if branch.quote)]) or "(?!)", re.S
     )
+
+
+# ----------------------------------------------------------------------
+# Regular expressions that are compiled when they are first asked, as most are in no run.
+_METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "split")
+
+
+class _LazyPattern:
+    """What stands for a pattern; once compiled, its methods are found here without a further step."""
+
+    def __init__(self, regex: str, flags: int) -> None:
+        self.given = regex, flags
+
+    def __getattr__(self, name: str) -> Any:
+        pattern = re.compile(*self.given)
+        vars(self).update({method: getattr(pattern, method) for method in _METHODS})
+        return getattr(pattern, name)
+
+
+def lazy_pattern(regex: str, flags: int = 0) -> re.Pattern[str]:
+    r"""A pattern that is compiled when it is first asked; all of a module's take some milliseconds.
+
+    Args:
+        regex: The pattern.
+        flags: As for ``re.compile``.
+
+    >>> lazy_pattern(r"\d+").findall("1 and 22")
+    ['1', '22']
+    """
+    return cast("re.Pattern[str]", _LazyPattern(regex, flags))
+
+
+# ----------------------------------------------------------------------
+# Days as RFC 3339 writes them; Python's own reader takes weeks and digits alone for days too.
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def parse_day(text: str) -> date | None:
+    """The day that a text names as yyyy-mm-dd (RFC 3339, full-date); None where it names none so.
+
+    Args:
+        text: The text, with nothing around the day.
+
+    >>> parse_day("2026-05-01"), [parse_day(each) for each in ("2026-W18-5", "20260501", "2026-02-30")]
+    (datetime.date(2026, 5, 1), [None, None, None])
+    """
+    if _DAY.fullmatch(text) is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

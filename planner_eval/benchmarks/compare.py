@@ -13,17 +13,16 @@ from typing import Any, NamedTuple
 from planner_eval._version import __version__
 from planner_eval.base.arguments import NAME, expect_or_none
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.benchmarks.answers import gold_samples
 from planner_eval.benchmarks.benchmark import VARIANTS
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.judging import Judge
 from planner_eval.benchmarks.report import Figure, Report, SampleScore
 from planner_eval.benchmarks.runs import read_stored_benchmark
 from planner_eval.benchmarks.score import Scored
 from planner_eval.benchmarks.score_benchmark import score_benchmark
-from planner_eval.comparison.metrics.counts import Share
-from planner_eval.comparison.reading import DEFAULT_READING, Reading
-from planner_eval.comparison.rows import unread_state
+from planner_eval.comparison.metrics.facts import Share
+from planner_eval.comparison.rows import DEFAULT_READING, Reading, unread_state
 from planner_eval.results import scored as rows
 from planner_eval.results.compare import make_comparison
 from planner_eval.results.contrast import Comparison

@@ -1,17 +1,31 @@
-"""The layouts of the papers' tables: which figure, of which samples and runs, stands in which column.
+"""The tables and charts of the papers: which figure, of which samples and runs, stands in which cell.
 
 They are data, one file a benchmark: ``data/layouts/NAME.toml``, whose head explains the keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder
 from planner_eval.base.text import did_you_mean
+from planner_eval.benchmarks.answers import AnsweredSample
+from planner_eval.comparison.metrics.facts import Share
+from planner_eval.results.drawing.charts import Chart, Point
+from planner_eval.results.intervals import intervals, proportion
+from planner_eval.results.pair_sums import Column
 
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.benchmark import Benchmark
+    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.report import Figure, Report, Run, SampleScore
+    from planner_eval.benchmarks.score import Scored
+
+
+# ----------------------------------------------------------------------
+# The layouts of the papers' tables: which figure, of which samples and runs, stands in which column.
 UNITS = ("share", "percent", "count")
 """How figures are shown; a count is the share of how many there are."""
 
@@ -23,7 +37,7 @@ class Part(NamedTuple):
     value: str
 
 
-class Column(NamedTuple):
+class LayoutColumn(NamedTuple):
     """One column of a table.
 
     Args:
@@ -71,7 +85,7 @@ class Layout(NamedTuple):
 
     name: str
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[LayoutColumn, ...]
     rows: tuple[str, ...] = ()
     note: str = ""
 
@@ -122,10 +136,10 @@ def plain_layout(figures: Iterable[str], key: str | None, values: Sequence[str],
     """
     names = list(figures)
     if key is None:
-        columns = [Column("", name, name, (name,), **how) for name in names]
+        columns = [LayoutColumn("", name, name, (name,), **how) for name in names]
     else:
         columns = [
-            Column(f"{key} {value}", name, name, (name,), part=Part(key, value), **how)
+            LayoutColumn(f"{key} {value}", name, name, (name,), part=Part(key, value), **how)
             for value in values
             for name in names
         ]
@@ -138,7 +152,7 @@ def _read_layout(name: str, data: Mapping[str, Any]) -> Layout:
     return Layout(name, data["title"], columns, tuple(data.get("rows", ())), data.get("note", ""))
 
 
-def _read_columns(block: Mapping[str, Any]) -> Iterator[Column]:
+def _read_columns(block: Mapping[str, Any]) -> Iterator[LayoutColumn]:
     """Those of a block: a figure says more than its group, and this more than the block."""
     shared = {"where": block.get("where", {}), "settings": block.get("set", {})}
     shared |= {"unit": block["unit"], "digits": block["digits"]}
@@ -148,7 +162,7 @@ def _read_columns(block: Mapping[str, Any]) -> Iterator[Column]:
             overrides = {key: figure_data[key] for key in ("unit", "digits") if key in figure_data}
             overrides["where"] = {**shared["where"], **group.get("where", {}), **figure_data.get("where", {})}
             column_part = Part("part", group["part"]) if "part" in group else None
-            yield Column(
+            yield LayoutColumn(
                 group["head"],
                 figure_data["head"],
                 figure,
@@ -158,3 +172,133 @@ def _read_columns(block: Mapping[str, Any]) -> Iterator[Column]:
                 percent_in=tuple(figure_data.get("percent_in", ())),
                 **{**shared, **overrides},
             )
+
+
+# ----------------------------------------------------------------------
+# Charts of scores under a benchmark, as the figures of its paper have them.
+class SampleResult(NamedTuple):
+    """A sample with its answer, "" where a run of score has kept none, and what became of it."""
+
+    record: AnsweredSample
+    row: SampleScore
+
+
+class System(NamedTuple):
+    """What a chart is made of: one system's answers, scored.
+
+    Args:
+        name: What it is called.
+        scored: What the benchmark said of it.
+        asked: What was asked of it, as layouts name it; empty where that is not known.
+        run: Runs answers, where it was scored with them run.
+        samples: Reads the samples by id, of a run of score, which keeps none.
+    """
+
+    name: str
+    scored: Scored
+    asked: Mapping[str, Any] = {}
+    run: Run | None = None
+    samples: Callable[[], Mapping[str, Sample]] | None = None
+
+    @property
+    def report(self) -> Report:
+        """The last of its variants: the corrected one where there is one."""
+        return [*self.scored.reports.values()][-1]
+
+    def rows(self) -> list[SampleResult]:
+        """Each sample with what became of its answer.
+
+        Raises:
+            InputError: the samples are not at hand.
+        """
+        records, rows = self.scored.matched.records, self.report.rows
+        if not records and self.samples is not None:
+            samples_by_id = self.samples()
+            if missing_id := next((row.id for row in rows if row.id not in samples_by_id), None):
+                raise InputError(
+                    f"{self.name}: the gold data has no sample {missing_id!r}, which the run has"
+                )
+            records = tuple(AnsweredSample(samples_by_id[row.id], "") for row in rows)
+        if not records:
+            raise InputError(
+                f"{self.name}: this figure needs the samples, which a run of score does not keep: score the "
+                "answers themselves, or planeval table RUN --plot FILE, which reads the samples again"
+            )
+        return [*map(SampleResult, records, rows)]
+
+
+class ChartSpec(NamedTuple):
+    """A chart that can be made.
+
+    Args:
+        title: What it shows, in one line.
+        source: Which figure or table of the paper it is like.
+        make: Makes it of systems; InputError says what they lack.
+        settings: The benchmark's options that the answers have to be scored with.
+        name: What users call it.
+    """
+
+    title: str
+    source: str
+    make: Callable[[Sequence[System]], Chart]
+    settings: Mapping[str, str] = {}
+    name: str = ""
+
+
+def find_chart(bench: Benchmark, name: str | None) -> ChartSpec:
+    """A benchmark's chart by its name, and the first where none is named.
+
+    Args:
+        bench: The benchmark.
+        name: The chart's name, e.g. ``"nestful-6"``.
+
+    Raises:
+        InputError: there is no such chart.
+    """
+    charts = bench.charts() if bench.charts else {}
+    name = next(iter(charts), None) if name is None else name
+    if name is None or name not in charts:
+        hint = did_you_mean(name or "", charts, f"there are {', '.join(charts) or 'none'}")
+        raise InputError(f"{bench.title} has no figure {name!r}: {hint}")
+    return charts[name]._replace(name=name)
+
+
+def point(shares: Iterable[Share | None]) -> Point:
+    """A figure that shares of samples add up to, in percent, with its interval.
+
+    >>> found = point([Share(1, 1), Share(0, 1), None])
+    >>> found.value, found.n, round(found.low)
+    (50.0, 2, 1)
+    """
+    present = [share for share in shares if share is not None]
+    numerator, denominator = sum(share.part for share in present), sum(share.whole for share in present)
+    if not denominator:
+        return Point(None, n=len(present))
+    span = intervals({"": Column(present)})[""]
+    low, high = (None, None) if span is None else (100 * span.low, 100 * span.high)
+    return Point(100 * numerator / denominator, low, high, len(present))
+
+
+def point_of(figure: Figure | None) -> Point:
+    """A figure of a report in percent, of which each counted thing is a yes or a no."""
+    if figure is None or not figure.denominator or figure.numerator is None:
+        return Point(None)
+    span = proportion(figure.numerator, figure.denominator)
+    assert span is not None
+    value = 100 * figure.numerator / figure.denominator
+    return Point(value, 100 * span.low, 100 * span.high, int(figure.denominator))
+
+
+def figure_of(report: Report, name: str) -> Figure | None:
+    """A report's figure by its name; None where it has none."""
+    return next((figure for figure in report.figures if figure.name == name), None)
+
+
+def own_figure(row: SampleScore, name: str) -> Share | None:
+    """A figure of one sample, from its counts or as the number that it is; 0 where it could not be scored."""
+    for figure in row.figures:
+        if figure.name == name:
+            if figure.denominator is not None and figure.numerator is not None:
+                return Share(figure.numerator, figure.denominator)
+            return Share(float(figure.value), 1) if isinstance(figure.value, (int, float)) else None
+    return Share(0, 1) if row.error else None

@@ -12,8 +12,7 @@ from planner_eval.base.frozen import fast_frozen
 from planner_eval.comparison.matching.align import match
 from planner_eval.plan.canonical import Key, value_key
 from planner_eval.plan.linking import build_plan
-from planner_eval.plan.model import Arguments, Plan, Value
-from planner_eval.plan.values import map_leaves
+from planner_eval.plan.model import Arguments, Plan, Value, map_leaves
 
 Keys: TypeAlias = "dict[tuple[str, int], Key]"
 """What stands for each argument, by its name and which of that name it is."""

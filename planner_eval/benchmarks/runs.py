@@ -20,22 +20,22 @@ from planner_eval.benchmarks.answers import (
     AnswerMatching,
     Scorer,
     answers_of,
+    gold_folders,
+    gold_samples,
     missing_ids_error,
     unequal_counts_error,
     unknown_ids_error,
 )
 from planner_eval.benchmarks.benchmark import Benchmark
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.gold import gold_folders, gold_samples
 from planner_eval.benchmarks.registry import benchmark
 from planner_eval.benchmarks.report import Report, SampleScore
 from planner_eval.benchmarks.score import Scored, Source, common_notations, guess_notation, head_data
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.origins import Origin, digest_origin
+from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.several import read_path
-from planner_eval.reading.files.storing import is_lazy
-from planner_eval.reading.files.warnings import format_repeated_ids
+from planner_eval.reading.files.storing import Origin, digest_origin, is_lazy
 from planner_eval.results.runs.folder import Input
 from planner_eval.results.runs.inputs import inputs_of
 from planner_eval.results.runs.job import Pair

@@ -18,10 +18,15 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.tables import table
 from planner_eval.base.text import format_count
-from planner_eval.benchmarks.answers import AnswerMatching, match_answers, read_answers
+from planner_eval.benchmarks.answers import (
+    AnswerMatching,
+    gold_folders,
+    gold_samples,
+    match_answers,
+    read_answers,
+)
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
 from planner_eval.benchmarks.datasets.published import published_datasets
-from planner_eval.benchmarks.gold import gold_folders, gold_samples
 from planner_eval.benchmarks.registry import benchmark
 from planner_eval.benchmarks.report import report_data, row_texts
 

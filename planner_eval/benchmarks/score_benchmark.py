@@ -10,7 +10,7 @@ from planner_eval.base.arguments import COUNT, FUNCTION, NAMES, PATH, expect, ex
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.benchmark import VARIANTS
 from planner_eval.benchmarks.score import Scored, Source, score_file
-from planner_eval.comparison.reading import DEFAULT_READING, Reading, check_reading
+from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge

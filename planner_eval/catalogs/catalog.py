@@ -1,7 +1,7 @@
 """Tool catalogs: what may be called, with which arguments, and what comes back.
 
 A :class:`Catalog` is read with :func:`read_catalog` (a file) or :func:`as_catalog` (data in memory)
-of :mod:`planner_eval.catalogs.formats`, and used by :func:`planner_eval.catalogs.check.check`.
+of :mod:`planner_eval.catalogs.formats`, and used by :func:`planner_eval.catalogs.check.check_plan`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from planner_eval.base.errors import CatalogError, ParseError
 from planner_eval.base.json_files import read_json, read_json_lines
-from planner_eval.base.registry import service
+from planner_eval.base.resources import service
 from planner_eval.catalogs.catalog import KINDS, Catalog
 
 # ----------------------------------------------------------------------
@@ -192,7 +192,7 @@ def catalog_from_data(data: Any, format: str | None = None, *, name: str = "cata
         return data
     functions = [data] if callable(data) else data
     if isinstance(functions, (list, tuple)) and functions and all(callable(f) for f in functions):
-        from planner_eval.catalogs.sources.python import from_functions
+        from planner_eval.catalogs.python_functions import from_functions
 
         return from_functions(functions, name)
     chosen = format or detect_format(data)
@@ -216,7 +216,7 @@ def catalog_from_file(path: Path, format: str | None = None) -> Catalog:
     """A catalog from a file; see :func:`planner_eval.catalogs.formats.read_catalog_file`."""
     text = _read_text(path)
     if path.suffix == ".py" or format == "python":
-        from planner_eval.catalogs.sources.python import from_source
+        from planner_eval.catalogs.python_functions import from_source
 
         try:
             return from_source(text, path.name)
@@ -250,22 +250,22 @@ def _describe_data(data: Any) -> str:
 
 def _find_reader(format: str) -> Reader:
     if format in ("openai", "anthropic", "mcp", "planeval", "jsonschema"):
-        from planner_eval.catalogs.sources import standard
+        from planner_eval.catalogs import standard_formats
 
         return {
-            "openai": standard.read_tools,
-            "anthropic": standard.read_tools,
-            "mcp": standard.read_tools,
-            "planeval": standard.read_own,
-            "jsonschema": standard.read_schemas,
+            "openai": standard_formats.read_tools,
+            "anthropic": standard_formats.read_tools,
+            "mcp": standard_formats.read_tools,
+            "planeval": standard_formats.read_own,
+            "jsonschema": standard_formats.read_schemas,
         }[format]
     if format in ("gemini", "bedrock"):
-        from planner_eval.catalogs.sources import vendors
+        from planner_eval.catalogs import standard_formats
 
-        return vendors.read_gemini if format == "gemini" else vendors.read_bedrock
-    from planner_eval.catalogs.sources import benchmarks
+        return standard_formats.read_gemini if format == "gemini" else standard_formats.read_bedrock
+    from planner_eval.catalogs import benchmark_formats
 
-    reader: Reader | None = getattr(benchmarks, f"read_{format}", None)
+    reader: Reader | None = getattr(benchmark_formats, f"read_{format}", None)
     if reader is None or format not in FORMATS:
         reader = service("benchmark catalog")(format)
     if reader is None:

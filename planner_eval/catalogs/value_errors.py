@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
-from planner_eval.base.dates import parse_day
 from planner_eval.base.json_files import decode_field
 from planner_eval.base.json_text import RepeatedKeyDict
-from planner_eval.base.text import shorten
+from planner_eval.base.text import parse_day, shorten
 from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value
 

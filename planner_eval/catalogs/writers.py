@@ -10,7 +10,7 @@ from typing import Any
 from planner_eval.base.text import format_count
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool
 from planner_eval.catalogs.json_schema.types import MovedDefinitions, object_schema, schema_of
-from planner_eval.catalogs.sources.standard import NOTE_PREFIX, OWN_FORMAT
+from planner_eval.catalogs.standard_formats import NOTE_PREFIX, OWN_FORMAT
 
 _NAME_RULES = {
     "openai": (re.compile("[^a-zA-Z0-9_-]"), 64),

@@ -17,8 +17,7 @@ import click
 from planner_eval._version import __version__
 from planner_eval.base.errors import PlanevalError
 from planner_eval.base.output_files import silence
-from planner_eval.cli.targets import say
-from planner_eval.cli.terminal import interrupt_message, with_color
+from planner_eval.cli.terminal import interrupt_message, say, with_color
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "agree": ("agree", "Say how far a judge's verdicts agree with a person's."),
@@ -111,7 +110,7 @@ class LazyGroup(click.Group):
 @click.pass_context
 def cli(context: click.Context, config: str | None) -> None:
     """Read, compare, draw, count and run the tool-use plans that language models write."""
-    from planner_eval.cli.settings import Settings
+    from planner_eval.cli.options import Settings
 
     context.default_map = dict.fromkeys(COMMANDS, Settings(config))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import RESULT_FORMATS
+from planner_eval.base.output_files import RESULT_FORMATS
 from planner_eval.base.text import format_count
 from planner_eval.cli.options import emit, format_option, note, output_option, parse_threshold
+from planner_eval.cli.outcome import check_limit
 from planner_eval.cli.sources import refuse_stdin_twice
-from planner_eval.cli.tally import check_limit
 
 
 @click.command("agree")

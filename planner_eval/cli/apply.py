@@ -9,7 +9,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.formats import NOTATION_FORMATS
+from planner_eval.base.output_files import NOTATION_FORMATS
 from planner_eval.base.text import format_count
 from planner_eval.cli.options import (
     dialect_option,

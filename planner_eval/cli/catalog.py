@@ -9,7 +9,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CatalogError
-from planner_eval.base.formats import SINGLE_VALUE_FORMATS
+from planner_eval.base.output_files import SINGLE_VALUE_FORMATS
 from planner_eval.base.tables import table
 from planner_eval.base.text import did_you_mean, format_count, printable
 from planner_eval.cli.options import dialect_option, emit, format_option, note, output_option, output_options

@@ -11,10 +11,9 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES, CatalogError, ParseError
-from planner_eval.base.formats import CI_FORMATS, RECORD_FORMATS
+from planner_eval.base.output_files import CI_FORMATS, RECORD_FORMATS
 from planner_eval.base.tables import table_pieces
 from planner_eval.base.text import did_you_mean, encodable, format_count, printable
-from planner_eval.cli.ci import emit_findings, findings_in
 from planner_eval.cli.options import (
     OptionScope,
     compute_option,
@@ -25,9 +24,10 @@ from planner_eval.cli.options import (
     reading_options,
     refuse_idle,
 )
+from planner_eval.cli.outcome import emit_findings, findings_in
 from planner_eval.cli.sources import dataset_options, read_plans
 from planner_eval.cli.workers import PlansJob, WorkOptions, join_lines, run_plans_job, work_options
-from planner_eval.reading.files.ids import format_record_name
+from planner_eval.reading.files.record import format_record_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -137,7 +137,7 @@ def command(
 
 def _refuse_plans(sources: list[PlanFile]) -> None:
     """Without a catalog plans alone have nothing to be held against; the first records tell a file."""
-    from planner_eval.catalogs.check_files import can_check
+    from planner_eval.catalogs.check import can_check
     from planner_eval.reading.files.fields import HEAD_SIZE
 
     for source in sources:
@@ -243,7 +243,7 @@ def _check_record(
     record: Record, name: str, catalog: Catalog | None, how: dict[str, Any], **which: Any
 ) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
-    from planner_eval.catalogs.check_files import data_of, explain_empty_trace, filter_findings, trace_of
+    from planner_eval.catalogs.check import data_of, explain_empty_trace, filter_findings, trace_of
     from planner_eval.reading.dialects.read import locate
 
     try:

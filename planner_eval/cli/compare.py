@@ -11,9 +11,8 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import CI_FORMATS, DRAWING_FORMATS, RESULT_FORMATS, format_of_suffix
+from planner_eval.base.output_files import CI_FORMATS, DRAWING_FORMATS, RESULT_FORMATS, format_of_suffix
 from planner_eval.base.text import format_count
-from planner_eval.cli.ci import emit_cases
 from planner_eval.cli.options import (
     OptionScope,
     cluster_option,
@@ -25,6 +24,7 @@ from planner_eval.cli.options import (
     refuse_idle,
     seed_option,
 )
+from planner_eval.cli.outcome import emit_cases
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     chosen_policy,

@@ -10,7 +10,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.formats import NOTATION_FORMATS
+from planner_eval.base.output_files import NOTATION_FORMATS
 from planner_eval.base.text import encodable
 from planner_eval.cli.options import (
     compute_option,
@@ -20,8 +20,8 @@ from planner_eval.cli.options import (
     output_options,
     reading_options,
 )
+from planner_eval.cli.outcome import Tally, losses_text
 from planner_eval.cli.sources import dataset_options, read_plans
-from planner_eval.cli.tally import Tally, losses_text
 from planner_eval.cli.workers import PlansJob, WorkOptions, join_lines, run_plans_job, work_options
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import format_of_suffix
+from planner_eval.base.output_files import format_of_suffix
 from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import command as check
 from planner_eval.cli.data_coverage import command as coverage

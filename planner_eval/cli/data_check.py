@@ -10,10 +10,9 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES
-from planner_eval.base.formats import CI_FORMATS
+from planner_eval.base.output_files import CI_FORMATS
 from planner_eval.base.tables import md_cell, table
 from planner_eval.base.text import format_count, printable
-from planner_eval.cli.ci import emit_findings
 from planner_eval.cli.options import (
     OptionScope,
     emit,
@@ -23,16 +22,21 @@ from planner_eval.cli.options import (
     reading_options,
     refuse_idle,
 )
-from planner_eval.cli.requesting import binding_option, isolation_options
-from planner_eval.cli.sources import dataset_options, open_plan_sets, refuse_stdin_twice
-from planner_eval.cli.targets import Target
-from planner_eval.cli.terminal import make_counter
-from planner_eval.reading.files.ids import format_record_name
+from planner_eval.cli.outcome import emit_findings
+from planner_eval.cli.sources import (
+    binding_option,
+    dataset_options,
+    isolation_options,
+    open_plan_sets,
+    refuse_stdin_twice,
+)
+from planner_eval.cli.terminal import Target, make_counter
+from planner_eval.reading.files.record import format_record_name
 from planner_eval.results.findings import CONFIDENCES
 
 if TYPE_CHECKING:
+    from planner_eval.benchmarks.answers import ReplayResult
     from planner_eval.benchmarks.datasets.check import CheckResult
-    from planner_eval.benchmarks.gold import ReplayResult
     from planner_eval.benchmarks.report import SampleScore
     from planner_eval.curation.audit.gold import GoldDoubt
     from planner_eval.curation.check_dataset import DatasetCheck

@@ -22,8 +22,7 @@ from planner_eval.cli.options import (
     refuse_idle,
 )
 from planner_eval.cli.sources import dataset_options, open_plan_sets
-from planner_eval.cli.targets import Target
-from planner_eval.cli.terminal import make_counter
+from planner_eval.cli.terminal import Target, make_counter
 
 if TYPE_CHECKING:
     from planner_eval.curation.duplicates import AlikeCounts, AlikeRecords, Duplicates, SetCounts

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import format_of_suffix
 from planner_eval.base.json_text import dump_indented
+from planner_eval.base.output_files import format_of_suffix
 from planner_eval.base.text import format_count, one_line
 from planner_eval.base.text import format_count as said_of
 from planner_eval.cli.options import (
@@ -26,16 +26,15 @@ from planner_eval.cli.options import (
     refuse_idle,
 )
 from planner_eval.cli.predict import PredictProgress, parse_setting
-from planner_eval.cli.requesting import isolation_options, request_options
-from planner_eval.cli.targets import Target
-from planner_eval.cli.terminal import make_counter
+from planner_eval.cli.sources import isolation_options, request_options
+from planner_eval.cli.terminal import Target, make_counter
 from planner_eval.curation.make.layouts import JSON_LIST_LAYOUTS, LAYOUTS, OWN_LAYOUT
 from planner_eval.curation.make.wishes import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from planner_eval.curation.make.asking import NoQuestion, QuestionSettings
+    from planner_eval.curation.make.ask_questions import NoQuestion, QuestionSettings
     from planner_eval.curation.make.make import MadePlans
     from planner_eval.curation.make.record import Made
 
@@ -100,7 +99,7 @@ class QuestionOptions(NamedTuple):
 
     def _asked(self, model: str, records: Iterable[Made]) -> list[Made | NoQuestion]:
         from planner_eval.curation.make.ask_questions import ask_for
-        from planner_eval.models.endpoints import Endpoint
+        from planner_eval.models.judges import Endpoint
 
         endpoint = Endpoint(
             self.url, self.server_timeout, self.deadline, self.retries, self.cache, self.replay, self.prices
@@ -127,7 +126,7 @@ class QuestionOptions(NamedTuple):
         return results
 
     def _wanted(self) -> QuestionSettings:
-        from planner_eval.curation.make.asking import QuestionSettings, read_prompts
+        from planner_eval.curation.make.ask_questions import QuestionSettings, read_prompts
 
         options: dict[str, Any] = {
             "language": self.language,
@@ -187,7 +186,7 @@ def add_reasons(results: Iterable[Made | NoQuestion], *, keep_refused: bool) -> 
         results: The records.
         keep_refused: Whether they have a place for the reason; else those are left out.
     """
-    from planner_eval.curation.make.asking import NoQuestion
+    from planner_eval.curation.make.ask_questions import NoQuestion
 
     if not keep_refused:
         return tuple(r for r in results if not isinstance(r, NoQuestion))
@@ -195,7 +194,7 @@ def add_reasons(results: Iterable[Made | NoQuestion], *, keep_refused: bool) -> 
 
 
 def _refusals(results: Iterable[Made | NoQuestion]) -> list[NoQuestion]:
-    from planner_eval.curation.make.asking import NoQuestion
+    from planner_eval.curation.make.ask_questions import NoQuestion
 
     return [r for r in results if isinstance(r, NoQuestion)]
 

@@ -11,8 +11,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.formats import CI_FORMATS, DRAWING_FORMATS, RESULT_FORMATS, format_of_suffix
-from planner_eval.cli.ci import emit_findings, findings_in
+from planner_eval.base.output_files import CI_FORMATS, DRAWING_FORMATS, RESULT_FORMATS, format_of_suffix
 from planner_eval.cli.drawing import (
     DrawingOptions,
     NamedDrawing,
@@ -31,6 +30,7 @@ from planner_eval.cli.options import (
     output_options,
     refuse_idle,
 )
+from planner_eval.cli.outcome import emit_findings, findings_in
 from planner_eval.cli.pairs import chosen_policy, missing_argument, pair_options, work_settings
 from planner_eval.cli.sources import (
     id_option,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from planner_eval.comparison.rows import Row
     from planner_eval.reading.files.record import Record
     from planner_eval.results.pair_sums import DiffSums
-    from planner_eval.results.runs.diff import DiffJob, Effects
+    from planner_eval.results.runs.jobs import DiffJob, Effects
 
 
 # ----------------------------------------------------------------------
@@ -71,7 +71,7 @@ def draw_each(rows: Sequence[Row], form: str, look: DrawingOptions, output: str)
     from pathlib import Path
 
     from planner_eval.comparison.rows import STATES
-    from planner_eval.results.drawing.child import Drawing
+    from planner_eval.results.drawing.layout import Drawing
 
     form = "text" if form == "listing" else form
     diffs = (row.diff for row in rows if row.diff is not None)
@@ -298,7 +298,7 @@ def _make_job(
     gold_named: bool,
 ) -> DiffJob:
     """What is compared and how it is told; a run keeps JSON lines of all pairs."""
-    from planner_eval.results.runs.diff import DiffJob
+    from planner_eval.results.runs.jobs import DiffJob
     from planner_eval.results.views.rows import PATCH, RowSettings
 
     form = PATCH if shape.patch else "" if shape.pictured else "jsonl" if shape.run else shape.form

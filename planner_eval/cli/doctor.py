@@ -7,7 +7,7 @@ import sys
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import SINGLE_VALUE_FORMATS
+from planner_eval.base.output_files import SINGLE_VALUE_FORMATS
 from planner_eval.base.tables import table
 from planner_eval.cli.options import emit, format_option, output_option
 

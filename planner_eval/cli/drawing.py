@@ -11,9 +11,8 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.base.formats import PICTURE_FORMATS, format_of_suffix
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.output_files import write
+from planner_eval.base.output_files import PICTURE_FORMATS, format_of_suffix, write
 from planner_eval.cli.options import OptionScope, Seconds, bundle_options, emit, note, picture_option
 from planner_eval.cli.terminal import count_items, is_colored
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from planner_eval.results.drawing.charts import Chart
-    from planner_eval.results.drawing.child import Drawing
+    from planner_eval.results.drawing.layout import Drawing
 
 
 # ----------------------------------------------------------------------

@@ -12,7 +12,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import DRAWING_FORMATS, RECORD_FORMATS
+from planner_eval.base.output_files import DRAWING_FORMATS, RECORD_FORMATS
 from planner_eval.base.text import format_count
 from planner_eval.cli.drawing import DrawingOptions, draw_one, drawing_options, is_folder
 from planner_eval.cli.execute_job import ROWS_FORM, ExecuteJob, ExecuteSettings, format_runs, unread_lines
@@ -26,17 +26,17 @@ from planner_eval.cli.options import (
     reading_options,
     refuse_idle,
 )
-from planner_eval.cli.requesting import binding_option, isolation_options
 from planner_eval.cli.sources import (
+    binding_option,
     dataset_options,
     id_option,
+    isolation_options,
     original_names,
     read_plans,
     say_unmet_facts,
     select_by_id,
 )
-from planner_eval.cli.targets import Target
-from planner_eval.cli.terminal import count_items
+from planner_eval.cli.terminal import Target, count_items
 from planner_eval.cli.workers import WorkOptions, WorkResult, run_job, store_option, work_options
 from planner_eval.results.runs.pairs import UnpairedRecords, is_large
 

@@ -158,7 +158,7 @@ class ExecuteJob(NamedTuple):
         return {**self.said}
 
     def columns(self) -> dict[str, Any]:
-        """The types of a row's keys, see :func:`planner_eval.results.runs.row_files.write_rows`."""
+        """The types of a row's keys, see :func:`planner_eval.results.runs.stored.write_rows`."""
         from planner_eval.results.runs.job import JSON
 
         texts = dict.fromkeys(("calls", "ended", "answer", "state", "turns", "layers"), JSON)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------
 # The option that says how values compare.
 def policy_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.settings`."""
+    """Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.options`."""
     return click.option(
         "--policy",
         metavar="NAME|FILE",

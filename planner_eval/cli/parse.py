@@ -22,8 +22,8 @@ from planner_eval.cli.options import (
     output_option,
     reading_options,
 )
+from planner_eval.cli.outcome import Tally
 from planner_eval.cli.sources import dataset_options, read_plans
-from planner_eval.cli.tally import Tally
 from planner_eval.cli.workers import PlansJob, WorkOptions, join_lines, run_plans_job, work_options
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count
 from planner_eval.cli.options import OptionScope, dialect_option, emit, note, refuse_idle
-from planner_eval.cli.requesting import request_options
-from planner_eval.cli.targets import refuse_targets
-from planner_eval.cli.terminal import make_counter
+from planner_eval.cli.sources import request_options
+from planner_eval.cli.terminal import make_counter, refuse_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -117,7 +116,7 @@ def say_run(
         requested: How many of the samples this command asked for.
     """
     from planner_eval.models.predict.folder import run_totals
-    from planner_eval.reading.files.demonstrations import ROWS_FILE
+    from planner_eval.reading.files.task_fields import ROWS_FILE
 
     totals = run_totals(rows, progress.rates)
     message = f"{format_count(totals.samples, 'sample')} asked with {pipeline}: {totals.answered:,} answered"
@@ -189,7 +188,7 @@ def constraint_settings(by: str | None, server: str | None, max_calls: int | Non
     """What holds the answers."""
     if by is None:
         return {}
-    from planner_eval.models.pipelines.constraint import Constraint
+    from planner_eval.models.pipelines.setup import Constraint
 
     return {"constrain": Constraint(by, server or "vllm", max_calls or 8)}
 
@@ -348,7 +347,7 @@ def command(
     compare read: planeval score RUN. The same command again goes on where it stopped. What a model is asked
     never depends on gold. Exit code: 0 all were answered, 1 some were not, 2 usage, 3 none was.
     """
-    from planner_eval.models.endpoints import Endpoint
+    from planner_eval.models.judges import Endpoint
     from planner_eval.models.predict import predict
 
     refuse_idle(

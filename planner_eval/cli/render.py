@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import DRAWING_FORMATS, PICTURE_FORMATS
+from planner_eval.base.output_files import DRAWING_FORMATS, PICTURE_FORMATS
 from planner_eval.base.text import format_count, printable
 from planner_eval.cli.drawing import (
     DrawingOptions,
@@ -46,7 +46,7 @@ from planner_eval.cli.terminal import count_items, is_colored
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import PlanRecord, Source
     from planner_eval.plan.model import Plan
-    from planner_eval.results.drawing.child import Drawing
+    from planner_eval.results.drawing.layout import Drawing
 
 
 FORMATS = ("text", "boxes", *DRAWING_FORMATS)
@@ -153,7 +153,7 @@ def _skip_empty(reads: Iterable[PlanRecord], empty: list[PlanRecord]) -> Iterato
 
 def _draw_records(reads: Iterable[PlanRecord], form: str, look: dict[str, Any]) -> Iterator[NamedDrawing]:
     """Each record with its drawing; one that cannot be read has a drawing that says why."""
-    from planner_eval.results.drawing.child import Drawing
+    from planner_eval.results.drawing.layout import Drawing
 
     waiting: deque[PlanRecord] = deque()
 

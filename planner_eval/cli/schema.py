@@ -7,7 +7,7 @@ import json
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import format_of_suffix
+from planner_eval.base.output_files import format_of_suffix
 from planner_eval.base.tables import table
 from planner_eval.cli.options import emit, output_options
 from planner_eval.integrations.schemas import SCHEMAS

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import CI_FORMATS, RESULT_FORMATS, TSV
+from planner_eval.base.output_files import CI_FORMATS, RESULT_FORMATS, TSV
 from planner_eval.base.text import format_count
-from planner_eval.cli.ci import emit_cases
 from planner_eval.cli.drawing import ChartOptions, chart_options, is_folder
 from planner_eval.cli.options import (
     OptionScope,
@@ -24,6 +23,7 @@ from planner_eval.cli.options import (
     parse_threshold,
     refuse_idle,
 )
+from planner_eval.cli.outcome import check_limit, emit_cases
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     chosen_policy,
@@ -56,7 +56,6 @@ from planner_eval.cli.sources import (
     say_unanswered,
     select_asked,
 )
-from planner_eval.cli.tally import check_limit
 from planner_eval.cli.workers import WorkOptions, store_option, work_options
 
 if TYPE_CHECKING:

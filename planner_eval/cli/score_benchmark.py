@@ -12,15 +12,14 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import CI_FORMATS, TSV
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.output_files import CI_FORMATS, TSV
 from planner_eval.base.tables import table
 from planner_eval.base.text import format_count
-from planner_eval.cli.ci import emit_cases
 from planner_eval.cli.drawing import ChartOptions, is_folder
 from planner_eval.cli.options import OptionScope, Threshold, bundle_options, emit, note, refuse_idle
-from planner_eval.cli.tally import CheckedLimit, check_limit
-from planner_eval.cli.targets import Target
+from planner_eval.cli.outcome import CheckedLimit, check_limit, emit_cases
+from planner_eval.cli.terminal import Target
 from planner_eval.cli.workers import WorkOptions
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import RECORD_FORMATS
+from planner_eval.base.output_files import RECORD_FORMATS
 from planner_eval.base.tables import table
 from planner_eval.cli.options import OptionScope, Seconds, emit, format_option, output_option, refuse_idle
 from planner_eval.cli.pairs import chosen_policy, policy_option

@@ -30,7 +30,7 @@ from planner_eval.cli.terminal import make_counter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.curation.shrink.written_search import Shrunk, ShrunkSide
+    from planner_eval.curation.shrink.shrink import Shrunk, ShrunkSide
 
 
 _OVERRIDDEN_OPTIONS = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import DRAWING_FORMATS, PICTURE_FORMATS, SINGLE_VALUE_FORMATS
+from planner_eval.base.output_files import DRAWING_FORMATS, PICTURE_FORMATS, SINGLE_VALUE_FORMATS
 from planner_eval.cli.drawing import DrawingOptions, drawing_options, is_folder
 from planner_eval.cli.options import (
     OptionScope,
@@ -30,11 +30,13 @@ from planner_eval.cli.sources import (
     refuse_runs,
     refuse_stdin_twice,
 )
-from planner_eval.cli.stats_job import StatsJob, StatsSums, is_unread
 from planner_eval.cli.stats_views import (
     Pictures,
+    StatsJob,
+    StatsSums,
     each_table,
     glossary_table,
+    is_unread,
     paper_blocks,
     summaries_json,
     summary_blocks,

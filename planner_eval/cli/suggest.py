@@ -22,18 +22,16 @@ from planner_eval.cli.options import (
     reading_options,
     refuse_idle,
 )
-from planner_eval.cli.requesting import wait_options
-from planner_eval.cli.sources import dataset_options, read_plans
-from planner_eval.cli.targets import Target
-from planner_eval.cli.terminal import count_items
-from planner_eval.reading.files.ids import format_record_name
+from planner_eval.cli.sources import dataset_options, read_plans, wait_options
+from planner_eval.cli.terminal import Target, count_items
+from planner_eval.reading.files.record import format_record_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
     from planner_eval.curation.suggest.proposals import ToolIndex
-    from planner_eval.curation.suggest.search import FaultSuggestions, PlanSuggestions
+    from planner_eval.curation.suggest.suggest import FaultSuggestions, PlanSuggestions
     from planner_eval.models.judges import CountedJudge
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record

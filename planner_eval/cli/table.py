@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import TABLE_FORMATS
+from planner_eval.base.output_files import TABLE_FORMATS
 from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.options import (
     OptionScope,
@@ -81,7 +81,7 @@ def command(
             OptionScope(("bare",), form in ("text", "md", "tex"), "to --format text, md and tex"),
         ]
     )
-    from planner_eval.models.tables.runs import read_table_run
+    from planner_eval.models.table_sources import read_table_run
 
     delay_garbage_collection()
     named = _runs_by_name(runs)

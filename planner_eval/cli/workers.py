@@ -214,7 +214,7 @@ def run_job(
 def _column_lines(rows: str, job: Any) -> Iterator[str]:
     """The lines that were written as columns, without keys that were null."""
     from planner_eval.results.runs.job import JSON
-    from planner_eval.results.runs.row_files import read_rows
+    from planner_eval.results.runs.stored import read_rows
 
     texts = {name for name, kind in job.columns().items() if kind is JSON}
     for row in read_rows(rows):

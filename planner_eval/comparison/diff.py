@@ -8,7 +8,7 @@ from functools import cache
 
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.registry import service
+from planner_eval.base.resources import service
 from planner_eval.comparison.explanation.alternatives import (
     NO_ALTERNATIVES,
     AlternativeValues,

@@ -18,8 +18,7 @@ from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.policy.unused_rules import KnownNames
-from planner_eval.comparison.reading import DEFAULT_READING, Reading, check_reading
-from planner_eval.comparison.rows import Row
+from planner_eval.comparison.rows import DEFAULT_READING, Reading, Row, check_reading
 from planner_eval.plan.canonical import outline
 from planner_eval.plan.canonical import same as same_plans
 from planner_eval.plan.model import Plan
@@ -27,9 +26,8 @@ from planner_eval.reading.dialects.read import unlinked
 from planner_eval.reading.files import pairing
 from planner_eval.reading.files.fields import GOLD_FIELDS
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.ids import have_ids
 from planner_eval.reading.files.plans import read_plan
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.record import Record, have_ids
 from planner_eval.reading.files.several import prefix_ids_by_file
 from planner_eval.reading.files.storing import DEFAULT_STORE, Store
 from planner_eval.reading.parse import (
@@ -44,7 +42,7 @@ from planner_eval.reading.parse import (
 )
 
 if TYPE_CHECKING:
-    from planner_eval.comparison.structure.diff import StructureDiff
+    from planner_eval.comparison.structure_diff import StructureDiff
 
 
 T = TypeVar("T")
@@ -135,7 +133,7 @@ def compare_structure(
     >>> found.lost
     (Link(producer=0, consumer=2), Link(producer=1, consumer=2))
     """
-    from planner_eval.comparison.structure.diff import structure_of
+    from planner_eval.comparison.structure_diff import structure_of
 
     chosen, plan, golds = policy_of(policy), _read_answer(pred), gold_of(gold, terms).plans
     gold_plan, left_open = golds[diff_any(plan, golds, chosen).number if len(golds) > 1 else 0]

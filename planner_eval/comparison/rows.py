@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -13,14 +13,24 @@ from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.explanation.edit_groups import habits_data
 from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.explanation.sentences import calls_name
-from planner_eval.comparison.gold_alternatives import Gold, read_gold
+from planner_eval.comparison.gold_alternatives import Gold, gold_warnings, read_gold
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, intern_policy
-from planner_eval.comparison.structure.figures import figures_data, structure_figures
+from planner_eval.comparison.structure_figures import figures_data, structure_figures
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import locate
-from planner_eval.reading.files.ids import pair_name
+from planner_eval.reading.dialects.sources import TurnChoice
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.pairing import (
+    PAIRING_KEYS,
+    warn_doubtful_pairing,
+    warn_invalid_ids,
+    warn_taken_pair_names,
+)
 from planner_eval.reading.files.plans import read_plan, read_repaired_plan
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.record import Record, pair_name
+from planner_eval.reading.files.several import prefix_ids_by_file
+from planner_eval.reading.files.storing import DEFAULT_STORE, Store
+from planner_eval.reading.parse import Source, enable_inference, read_as
 
 
 # ----------------------------------------------------------------------
@@ -38,7 +48,7 @@ def structure_lines(diff: Diff | None, *, whole: bool = False) -> str:
     if diff is None or diff.matching is None or (diff.same and not whole):
         return ""
     if whole:
-        from planner_eval.comparison.structure.diff import structure_of
+        from planner_eval.comparison.structure_diff import structure_of
 
         return str(structure_of(diff.matching))
     figures = str(structure_figures(diff.matching))
@@ -60,7 +70,7 @@ def structure_data(diff: Diff, *, whole: bool = False) -> dict[str, Any] | None:
     if not whole:
         figures = structure_figures(diff.matching)
         return figures_data(figures) if str(figures) else None
-    from planner_eval.comparison.structure.diff import calls_data, structure_of
+    from planner_eval.comparison.structure_diff import calls_data, structure_of
 
     compared = structure_of(diff.matching)
     return {**figures_data(compared.figures), "calls": calls_data(compared)}
@@ -426,3 +436,97 @@ def _place_data(spans: Spans, location: Place) -> dict[str, Any]:
     if span is not None:
         data["span"] = list(span)
     return data
+
+
+# ----------------------------------------------------------------------
+# How predictions and gold plans are read out of files, and paired: what the verbs take as ``reading``.
+class Reading(NamedTuple):
+    """How predictions and gold plans are read out of files, and paired.
+
+    Args:
+        dialect: The notation of the plans; recognised when left out.
+        id_field: The field of a record that names it; recognised when left out.
+        text_field: The field of a record that holds its plan; recognised when left out.
+        gold_dialect: The notation of the gold plans, where it is another.
+        gold_id_field: The field that names a gold record, where it is another.
+        gold_text_field: The field of a gold record that holds its plan.
+        by: Pair by ``"id"`` or by ``"position"``; by id where either side has ids, when left out.
+        repair: Mend small faults of predictions that strict reading refuses; never of gold. When left out,
+            as the verb does it: :func:`score` and :func:`compare` mend, :func:`evaluate` does not.
+        compute: ``"arithmetic"``: expressions of numbers become numbers, in gold plans too.
+        cache: The cache folder of data sets, where one is named and it is not the usual one.
+        folder: Where the data sets that are named lie, instead of the cache.
+        turn: Which turn of the assistant is read of conversations, on both sides: ``"first"``, ``"last"`` or
+            its number; all turns when left out.
+        infer: Infer edges, see :func:`planner_eval.parse`: breakdowns by gold's depth and patterns count
+            them and drawings show them; no metric and no verdict does.
+
+    >>> import planner_eval as pe
+    >>> pred, gold = [{"id": 1, "said": "f()", "draft": "g()"}], [{"id": 1, "gold": "f()"}]
+    >>> [row.state for row in pe.evaluate(pred, gold, reading=pe.Reading(text_field="said"))]
+    ['same']
+    """
+
+    dialect: str | None = None
+    id_field: str | None = None
+    text_field: str | None = None
+    gold_dialect: str | None = None
+    gold_id_field: str | None = None
+    gold_text_field: str | None = None
+    by: str | None = None
+    repair: bool | None = None
+    compute: str | None = None
+    cache: str | None = None
+    folder: str | None = None
+    turn: TurnChoice = None
+    infer: bool = False
+
+    def answers(self, source: Source, store: Store = DEFAULT_STORE) -> PlanFile:
+        """The predictions of a file; `source` and `store` are what :func:`read` takes."""
+        folders = (self.cache, self.folder)
+        file = read_as(source, "answer", self.id_field, self.text_field, folders=folders, store=store)
+        return self._told(file)
+
+    def golds(self, source: Source, store: Store = DEFAULT_STORE) -> PlanFile:
+        """The gold plans of a file; `source` and `store` are what :func:`read` takes."""
+        spare, folders = (self.id_field, self.text_field), (self.cache, self.folder)
+        file = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, folders, store)
+        return self._told(file)
+
+    def _told(self, file: PlanFile) -> PlanFile:
+        file = file.of_turn(self.turn)
+        return enable_inference(file) if self.infer else file
+
+    def notes_of(self, preds: Sequence[PlanFile], gold: PlanFile) -> tuple[str, ...]:
+        """What the user should know of files: what was left out, ids given twice, what is in doubt.
+
+        Args:
+            preds: Files of predictions; of a directory the names of its files come before ids where they
+                have to, as :func:`pair` does it.
+            gold: The gold plans.
+        """
+        pairs = [prefix_ids_by_file(pred, gold) for pred in preds]
+        files = (*(pred for pred, _ in pairs), pairs[0][1])
+        unsure = (
+            message for pred, right in pairs for message in warn_doubtful_pairing(pred, right, by=self.by)
+        )
+        names = (message for pred, right in pairs for message in warn_taken_pair_names(pred, right))
+        noted = (note for file in files for note in (*file.notes, *warn_invalid_ids(file)))
+        return tuple(dict.fromkeys([*noted, *names, *unsure, *gold_warnings(gold)]))
+
+
+DEFAULT_READING = Reading()
+"""Everything is recognised."""
+
+
+def check_reading(reading: Any) -> None:
+    """Refuse what says nothing of how files are read, and a way to pair that there is not.
+
+    Raises:
+        InputError: says what is expected.
+    """
+    if not isinstance(reading, Reading):
+        raise InputError(f"the reading is {reading!r}, expected pe.Reading(…)")
+    if reading.by is not None and reading.by not in PAIRING_KEYS:
+        expected = " or ".join(map(repr, PAIRING_KEYS))
+        raise InputError(f"reading.by is {reading.by!r}, expected {expected}, or None")

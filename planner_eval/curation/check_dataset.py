@@ -21,16 +21,24 @@ from planner_eval.base.arguments import (
     expect_or_none,
     one_of,
 )
+from planner_eval.benchmarks.answers import ReplayResult, replay
 from planner_eval.benchmarks.datasets.check import CheckResult, Tally, plan_problem
 from planner_eval.benchmarks.datasets.published import Dataset
 from planner_eval.benchmarks.datasets.sources import Source
-from planner_eval.benchmarks.gold import ReplayResult, replay
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.curation.audit.audits import FindingSelection, read_selection, select_audits
-from planner_eval.curation.audit.baseline import Baseline, baseline_data, read_baseline
-from planner_eval.curation.audit.gold import ANSWER_FIELD, AuditSettings, GoldAudit, GoldDoubt, RunCounts
+from planner_eval.curation.audit.gold import (
+    ANSWER_FIELD,
+    AuditSettings,
+    Baseline,
+    GoldAudit,
+    GoldDoubt,
+    RunCounts,
+    baseline_data,
+    read_baseline,
+)
 from planner_eval.curation.sets import Questions, SetItem, items_of, set_of, set_warnings
 from planner_eval.execution.execute_sources import tool_source
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox

@@ -19,7 +19,7 @@ from planner_eval.catalogs.catalog import Catalog, Tool, Type
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.curation.sets import items_of, set_of, set_warnings
-from planner_eval.plan.digest import EquivalenceClasses
+from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.model import Call, Edge, Path, Plan
 from planner_eval.plan.structure import KINDS, argument_kinds, depth, shape
 from planner_eval.reading.dialects.sources import TurnChoice

@@ -23,7 +23,7 @@ from planner_eval.curation.sets import (
     set_warnings,
     unknown_field_error,
 )
-from planner_eval.plan.digest import EquivalenceClasses
+from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.notations.plan import to_data
 from planner_eval.reading.dialects.sources import TurnChoice
@@ -116,7 +116,7 @@ class RecordKeys:
 
     @property
     def unproved(self) -> int:
-        """Plans taken for equal to another unproved, see :mod:`planner_eval.plan.digest`."""
+        """Plans taken for equal to another unproved, see :mod:`planner_eval.plan.canonical`."""
         return self._plans.unproved + self._values.unproved
 
     def read(self, items: Iterable[ComparedRecord]) -> KeyedSet:

@@ -21,8 +21,7 @@ from planner_eval.execution.sandbox.wire import Opaque
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import CallTrace, Trace
 from planner_eval.plan.canonical import same as same_plan
-from planner_eval.plan.model import Call, Plan
-from planner_eval.plan.values import fold
+from planner_eval.plan.model import Call, Plan, fold
 from planner_eval.reading.parse import Source, parse
 
 if TYPE_CHECKING:

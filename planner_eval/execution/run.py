@@ -6,11 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.errors import ExecutionError
-from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import copy_containers, follow_path, resolve
-from planner_eval.execution.program import Options, PlanWithState, compile_plan, running_order, tree
-from planner_eval.execution.sandbox.job import Program, Row
-from planner_eval.execution.sandbox.reply import Reply
+from planner_eval.execution.program import (
+    CallFailed,
+    Options,
+    PlanWithState,
+    compile_plan,
+    running_order,
+    tree,
+)
+from planner_eval.execution.sandbox.reply import Program, Reply, Row
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import CallTrace, Failure, Trace

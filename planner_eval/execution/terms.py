@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.text import shorten
 from planner_eval.execution.program import producers, running_order, sink_calls
 from planner_eval.plan.canonical import Key, NumberedPlan, same
-from planner_eval.plan.model import Bag, Path, Plan, Ref, Unresolved, Value, references
-from planner_eval.plan.values import fold, leaves
+from planner_eval.plan.model import Bag, Path, Plan, Ref, Unresolved, Value, fold, leaves, references
 
 MAX_TERM_LENGTH = 200
 """The most characters of a term's text; the digest beside it is of the whole term."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from _collections_abc import Iterator, Mapping
 
-from planner_eval.execution.bind import takes_one_argument
 from planner_eval.execution.printed import exception_location, exception_message, exception_name
+from planner_eval.execution.program import takes_one_argument
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from planner_eval.execution.sandbox.job import Program, Step
+    from planner_eval.execution.sandbox.reply import Program, Step
 
 
 # ----------------------------------------------------------------------
@@ -297,7 +297,7 @@ def load(source: dict[str, Any]) -> Mapping[str, Any]:
 def preload(source: dict[str, Any]) -> None:
     """Import, before any fork, what belongs to this package: it need not be imported again for each plan."""
     if source["kind"] == "nestful":
-        _import_module("planner_eval.execution.tools.nestful_basic")
+        _import_module("planner_eval.execution.nestful_basic")
     if source.get("preload"):
         _add_search_paths(source)
     for module in source.get("preload", ()):
@@ -318,7 +318,7 @@ def _import_module(module: str) -> Any:
 
 # ---------------------------------------------------------------- kinds
 def _load_nestful(source: dict[str, Any]) -> Mapping[str, Any]:
-    from planner_eval.execution.tools import nestful_basic
+    from planner_eval.execution import nestful_basic
 
     return nestful_basic.SANE_FUNCTIONS if source["table"] == "sane" else nestful_basic.OFFICIAL_FUNCTIONS
 
@@ -419,7 +419,7 @@ class RecordedAnswers(dict[str, "Any"]):
         Raises:
             CallFailed: ``not-recorded``, or the error that was recorded.
         """
-        from planner_eval.execution.bind import CallFailed
+        from planner_eval.execution.program import CallFailed
 
         if self.plan[0] is not program:
             self.plan = program, plan_key(program)

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import ExecutionError, ParseError
-from planner_eval.base.registry import service
+from planner_eval.base.resources import service
 from planner_eval.execution.record import read_record
 from planner_eval.execution.tool_loading import LoadError, collect_tools, unloadable_message
 
@@ -151,7 +151,7 @@ def _nestful_source(target: str) -> ToolSource:
 def _function_files(folder: Path) -> dict[str, str]:
     """Function name → file; the 40 basic functions go before all others, as in the benchmark's executor."""
     from planner_eval.base.json_files import read_json
-    from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS
+    from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 
     path = folder / "func_file_map.json"
     try:

@@ -12,8 +12,7 @@ from planner_eval.comparison.evaluate import PairedFiles, pair, rows_of
 from planner_eval.comparison.gold_alternatives import describe_prose_plans, read_gold_strictly
 from planner_eval.comparison.metrics import METRICS, choose_metrics
 from planner_eval.comparison.policy.resolve import AnyPolicy
-from planner_eval.comparison.reading import Reading
-from planner_eval.comparison.rows import STATES, Row
+from planner_eval.comparison.rows import STATES, Reading, Row
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.parse import Source, gold_record, is_empty, only_record, text_as_record

@@ -9,14 +9,12 @@ from math import isfinite
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import did_you_mean
+from planner_eval.base.text import did_you_mean, lazy_pattern
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.matching.align import Matching, match
-from planner_eval.comparison.metrics.counts import Counts
-from planner_eval.comparison.metrics.facts import Facts
+from planner_eval.comparison.metrics.facts import Counts, Facts
 from planner_eval.plan.canonical import value_key
 from planner_eval.plan.linking import build_plan, move_references, replace_arguments
 from planner_eval.plan.model import Plan

@@ -14,8 +14,8 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.diff import diff_any
 from planner_eval.comparison.gold_alternatives import Gold, read_gold, read_gold_strictly
 from planner_eval.comparison.matching.align import match
-from planner_eval.comparison.metrics.calls import exact
 from planner_eval.comparison.metrics.facts import Facts
+from planner_eval.comparison.metrics.metrics import exact
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import unread_state

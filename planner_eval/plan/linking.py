@@ -31,9 +31,9 @@ from planner_eval.plan.model import (
     Template,
     Unresolved,
     Value,
+    map_leaves,
     references,
 )
-from planner_eval.plan.values import map_leaves
 
 # ----------------------------------------------------------------------
 # From calls as written to a plan: labels and returned names become references between calls.

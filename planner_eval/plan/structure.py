@@ -22,8 +22,7 @@ from planner_eval.plan.graph import (
     longest_chain,
     producers,
 )
-from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.values import contains_kind
+from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, contains_kind
 
 
 # ----------------------------------------------------------------------

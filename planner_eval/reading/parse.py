@@ -5,26 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from planner_eval.base.arguments import FLAG, NAME, expect, expect_or_none, instance_of, one_of
 from planner_eval.base.errors import InputError, LimitError, ParseError
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
-from planner_eval.base.registry import service
+from planner_eval.base.resources import service
 from planner_eval.plan.model import Plan
+from planner_eval.plan.statistics import Stats, Sums
+from planner_eval.plan.statistics import stats as stats_of
 from planner_eval.reading.dialects import read as door
 from planner_eval.reading.dialects.sources import TurnChoice, check_turn, to_json_data
 from planner_eval.reading.files.fields import PLAN_FIELDS, Role
 from planner_eval.reading.files.files import PlanFile, read_data
 from planner_eval.reading.files.frames import is_table, table_rows
 from planner_eval.reading.files.items import split_json_value
+from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.plans import read_plan
 from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record
 from planner_eval.reading.files.several import read_path
 from planner_eval.reading.files.shapes import shape_of
 from planner_eval.reading.files.storing import DEFAULT_STORE, Store
-from planner_eval.reading.files.warnings import format_repeated_ids
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures
@@ -388,3 +390,59 @@ def types_of(tools: Any) -> Mapping[str, Mapping[str, str]]:
         for name in (tool.name, tool.full_name):
             types.setdefault(name, kinds)
     return types
+
+
+# ----------------------------------------------------------------------
+# What a plan's structure is, or that of many plans.
+@overload
+def stats(plan: Plan | str, *, infer: bool = ...) -> Stats: ...
+
+
+@overload
+def stats(plan: Source, *, infer: bool = ...) -> Any: ...
+
+
+def stats(plan: Source, *, infer: bool = False) -> Any:
+    r"""All structure figures of one plan, or of many summed up.
+
+    Args:
+        plan: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``. Or many: a
+            file of records, what :func:`planner_eval.read` gave or takes, a frame, an iterable of records.
+        infer: Infer edges first, see :func:`planner_eval.parse`; all figures count them, and written steps
+            are generations. A plan that is given as one stays as it is.
+
+    Returns:
+        Of one plan its figures. Of many a :class:`planner_eval.plan.statistics.Summary`, which counts the
+        plans that could not be read.
+
+    Raises:
+        ParseError: the one plan cannot be read.
+        InputError: a file or a table cannot be used.
+
+    >>> found = stats("a = f(#x='1')\nb = g(#y=a)")
+    >>> found.calls, found.depth, found.width
+    (2, 2, 1)
+    >>> many = stats([{"id": "a", "output": "f()"}, {"id": "b", "output": "g(#x="}])
+    >>> many.plans, many.unread
+    (1, 1)
+    """
+    expect(FLAG, infer=infer)
+    if not may_hold_many_plans(plan):
+        return stats_of(parse(plan, infer=infer))
+    file = enable_inference(read(plan)) if infer else read(plan)
+    if not file.many:
+        return stats_of(read_plan(file.records[0]))
+    sums = Sums()
+    for record in file.records:
+        if (figures := _stats(record)) is None:
+            sums.unread += 1
+        else:
+            sums.add(figures)
+    return sums.summary(inferred=infer)
+
+
+def _stats(record: Record) -> Stats | None:
+    try:
+        return stats_of(read_plan(record))
+    except ParseError:
+        return None

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError
 from planner_eval.base.text import did_you_mean, format_count
-from planner_eval.results.intervals import Interval, interval, proportion
-from planner_eval.results.paired_tests import holm, sign_test
+from planner_eval.results.intervals import Interval, holm, interval, proportion, sign_test
 from planner_eval.results.selftest import NO_WORDS, YES_WORDS
 
 # ----------------------------------------------------------------------

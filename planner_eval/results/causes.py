@@ -3,17 +3,321 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from math import factorial
 from typing import Any
 
 from planner_eval.base.arguments import LIST, expect, instance_of
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.registry import service
+from planner_eval.base.resources import service
+from planner_eval.comparison.diff import Diff
+from planner_eval.comparison.explanation.edits import Edit
+from planner_eval.comparison.explanation.fixes import Fixes
+from planner_eval.comparison.matching.align import match
+from planner_eval.comparison.metrics import measure, measure_none
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.rows import JUDGED_STATES, Row
-from planner_eval.results.attribution import ALONE, EVEN, SHAPLEY, Credits, credits_of
+from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES, Row
+from planner_eval.plan.model import Plan
+from planner_eval.plan.structure import topological_generations
 
+# ----------------------------------------------------------------------
+# What each root cause costs one pair: undo it, compare again, and credit it with what is gained.
+# ----------------------------------------------------------------------
+# What the root causes of one pair cost, as a row holds it.
+SHAPLEY, ALONE, EVEN = "shapley", "alone", "even"
+"""How credits were found: over all orders of mending; from each cause mended first and mended last; or they
+are equal shares, where even that would take too long."""
+
+
+class Cause(NamedTuple):
+    """A root cause of one pair, and what it costs.
+
+    Args:
+        code: Its code; where there is no prediction to compare, the pair's state.
+        tool: The tool concerned: gold's where gold has the place.
+        argument: The argument concerned; None for a whole call, the answer or the order of calls.
+        depth: The topological generation of the call concerned, from 1, in the plan whose tool is named.
+        exact: What of the pair's loss in ``exact`` it is to blame for.
+        similarity: Likewise in ``similarity``.
+    """
+
+    code: str
+    tool: str | None = None
+    argument: str | None = None
+    depth: int | None = None
+    exact: float = 0.0
+    similarity: float = 0.0
+
+    @property
+    def groups(self) -> Iterator[tuple[str, ...]]:
+        """What it belongs to: a kind and a name, of one part or two."""
+        yield "code", self.code
+        if self.tool is not None:
+            yield "tool", self.tool
+            kind, detail = ("call", self.code) if self.argument is None else ("argument", self.argument)
+            yield kind, self.tool, detail
+        if self.depth is not None:
+            yield "depth", str(self.depth)
+
+
+class Credits(NamedTuple):
+    """What the root causes of one pair cost; the credits sum to 1 less its score.
+
+    Args:
+        causes: The root causes, as the prediction is read.
+        right: The groups that, mended alone, make the pair right: a kind and a name each.
+        how: How the credits were found: :data:`SHAPLEY`, :data:`ALONE` or :data:`EVEN`.
+    """
+
+    causes: tuple[Cause, ...]
+    right: tuple[tuple[str, ...], ...] = ()
+    how: str = SHAPLEY
+
+    def data(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        causes = [
+            {name: value for name, value in cause._asdict().items() if value is not None}
+            for cause in self.causes
+        ]
+        return {"how": self.how, "causes": causes, "right": [[*group] for group in self.right]}
+
+    @classmethod
+    def of(cls, data: Any) -> Credits:
+        """The same from JSON data."""
+        causes = [
+            Cause(
+                cause["code"],
+                cause.get("tool"),
+                cause.get("argument"),
+                cause.get("depth"),
+                float(cause["exact"]),
+                float(cause["similarity"]),
+            )
+            for cause in data["causes"]
+        ]
+        return cls(tuple(causes), tuple(tuple(group) for group in data["right"]), data["how"])
+
+
+COLUMNS = {
+    "how": str,
+    "causes": [
+        {"code": str, "tool": str, "argument": str, "depth": int, "exact": float, "similarity": float}
+    ],
+    "right": [[str]],
+}
+"""The types of the data of :class:`Credits`."""
+
+
+# ----------------------------------------------------------------------
+# What each root cause costs one pair: undo it, compare again, and credit it with what is gained.
+MAX_SHAPLEY_CAUSES = 8
+"""Root causes up to which every set of them is mended."""
+
+_MAX_ALONE_CAUSES = 64
+_MAX_CALLS = 40_000
+"""Calls of mended plans that one pair may take: some seconds' worth."""
+
+_DIGITS = 9
+"""Credits are rounded, so that sums of them are the same in any order."""
+
+
+_SCORES = ("exact", "similarity")
+
+
+def credits_of(row: Row, policy: Policy = DEFAULT_POLICY) -> Credits | None:
+    """What the root causes of a pair cost; None where the pair is right, or there is no gold plan.
+
+    Credits are Shapley values: what mending a cause gains, as a mean over all orders in which the causes can
+    be mended (Shapley, A value for n-person games, 1953). Beyond eight causes, and for very large plans, a
+    cause has the mean of what it gains mended first and mended last, and what is over or lacks is shared;
+    beyond 64, and for larger ones, they have equal shares.
+
+    Args:
+        row: The compared pair.
+        policy: How plans are compared, where there is no prediction to compare.
+
+    >>> from planner_eval.comparison.diff import diff
+    >>> from planner_eval.plan.model import Call
+    >>> gold, pred = (Plan((Call("a", "f", (("x", x), ("y", y))),)) for x, y in ((1, "s"), (2, "t")))
+    >>> found = credits_of(Row("1", "different", diff(pred, gold), pred, gold))
+    >>> [(cause.code, cause.argument, cause.exact) for cause in found.causes]
+    [('argument.value', 'x', 0.5), ('argument.value', 'y', 0.5)]
+    >>> found.right
+    (('code', 'argument.value'), ('tool', 'f'), ('depth', '1'))
+    """
+    if row.state in NO_ANSWER_STATES and row.gold is not None:
+        losses = _losses_without_answer(row.gold, policy)
+        return Credits((Cause(row.state, exact=losses[0], similarity=losses[1]),), (("code", row.state),))
+    diff = row.diff
+    if diff is None or diff.same or diff.matching is None:
+        return None
+    causes = _locate_causes(diff)
+    how = _choose_method(diff, len(causes))
+    if how == EVEN:
+        games: Sequence[Sequence[float]] = [
+            _even_shares(len(causes), loss) for loss in _losses(_scores(diff))
+        ]
+        rights = _sufficient_groups(causes, None)
+    else:
+        worth = _make_value_function(diff)
+        of_game = _shapley_values if how == SHAPLEY else _first_last_means
+        games = [of_game(len(causes), lambda some, index=index: worth(some)[index]) for index in (0, 1)]  # type: ignore[misc]
+        rights = _sufficient_groups(causes, worth if how == SHAPLEY else None)
+    credited = tuple(
+        cause._replace(exact=round(exact, _DIGITS), similarity=round(similar, _DIGITS))
+        for cause, exact, similar in zip(causes, *games, strict=True)
+    )
+    return Credits(credited, rights, how)
+
+
+def _choose_method(diff: Diff, roots: int) -> str:
+    """How credits can be found in reasonable time."""
+    calls = len(diff.pred.calls) + len(diff.gold.calls)
+    if roots <= MAX_SHAPLEY_CAUSES and calls * (1 << roots) <= _MAX_CALLS:
+        return SHAPLEY
+    return ALONE if roots <= _MAX_ALONE_CAUSES and calls * 2 * roots <= _MAX_CALLS else EVEN
+
+
+Scores = tuple[float, float]
+"""``exact`` and ``similarity`` of one pair."""
+
+
+def _scores(diff: Diff) -> Scores:
+    assert diff.matching is not None
+    exact, similarity = measure(diff.matching, _SCORES).values()
+    return _value(exact), _value(similarity)
+
+
+def _value(tally: Any) -> float:
+    return 1.0 if tally is None or tally.value is None else float(tally.value)
+
+
+def _losses(scores: Scores) -> Scores:
+    return 1 - scores[0], 1 - scores[1]
+
+
+def _losses_without_answer(gold: Plan, policy: Policy) -> Scores:
+    """What is lost where nothing was answered, as a score counts it."""
+    if not gold.calls:  # to answer nothing would be right
+        return 1.0, 1.0
+    return 1.0, 1 - _value(measure_none(gold, ("similarity",), policy)["similarity"])
+
+
+def _make_value_function(diff: Diff) -> Callable[[int], Scores]:
+    """The scores once some of the root causes, a bit each, are mended."""
+    mending, matching = Fixes(diff), diff.matching
+    assert matching is not None
+    all_bits = (1 << len(mending.mends)) - 1
+
+    @cache
+    def after(operations: int) -> Scores:
+        plan = mending.plan(operations)
+        exact, similarity = measure(match(plan, diff.gold, matching.policy, matching.terms), _SCORES).values()
+        return _value(exact), _value(similarity)
+
+    @cache
+    def worth(some: int) -> Scores:
+        if some == 0:
+            return _scores(diff)
+        if some == all_bits:  # the whole patch: what that makes means the same as gold
+            return 1.0, 1.0
+        operations = 0
+        for index, mend in enumerate(mending.mends):
+            if some >> index & 1:
+                operations |= mend.operations
+        return after(operations)
+
+    return worth
+
+
+def _shapley_values(count: int, worth: Callable[[int], float]) -> list[float]:
+    """The Shapley values of a game, for whose players a bit each stands.
+
+    >>> _shapley_values(2, lambda some: float(some == 3))
+    [0.5, 0.5]
+    """
+    values = [worth(some) for some in range(1 << count)]
+    weights = [factorial(size) * factorial(count - 1 - size) for size in range(count)]
+    shapley_values = []
+    for player in range(count):
+        bit = 1 << player
+        without = (some for some in range(1 << count) if not some & bit)
+        gained = sum(weights[some.bit_count()] * (values[some | bit] - values[some]) for some in without)
+        shapley_values.append(gained / factorial(count))
+    return shapley_values
+
+
+def _first_last_means(count: int, worth: Callable[[int], float]) -> list[float]:
+    """What each player gains as the mean of coming first and last, what is over or lacks shared.
+
+    Where players meet in twos alone, that is the Shapley value.
+    """
+    all_bits = (1 << count) - 1
+    none, total = worth(0), worth(all_bits)
+    gains = [
+        (worth(1 << player) - none + total - worth(all_bits ^ 1 << player)) / 2 for player in range(count)
+    ]
+    over = (total - none - sum(gains)) / count
+    return [gain + over for gain in gains]
+
+
+def _even_shares(count: int, loss: float) -> list[float]:
+    return [loss / count] * count
+
+
+def _sufficient_groups(
+    causes: Sequence[Cause], worth: Callable[[int], Scores] | None
+) -> tuple[tuple[str, ...], ...]:
+    """The groups of causes that, mended alone, make the pair right.
+
+    Without `worth` only those that hold all causes: each of these is there when all others are mended.
+    """
+    groups: dict[tuple[str, ...], int] = {}
+    for index, cause in enumerate(causes):
+        for group in cause.groups:
+            groups[group] = groups.get(group, 0) | 1 << index
+    all_bits = (1 << len(causes)) - 1
+    right = (lambda some: some == all_bits) if worth is None else (lambda some: worth(some)[0] == 1)
+    return tuple(group for group, some in groups.items() if right(some))
+
+
+def _locate_causes(diff: Diff) -> list[Cause]:
+    """The root causes and where they are."""
+    levels = _CallGenerations(diff.pred), _CallGenerations(diff.gold)
+    return [_locate_cause(diff, edit, levels) for edit in diff.roots]
+
+
+class _CallGenerations:
+    """The generations of a plan's calls, worked out when they are first asked for."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._known: dict[int, int] = {}
+
+    def of(self, call: int) -> int | None:
+        if not self._known:
+            generations = topological_generations(self.plan)
+            self._known = {index: level for level, calls in enumerate(generations, 1) for index in calls}
+        return self._known.get(call)
+
+
+def _locate_cause(diff: Diff, edit: Edit, levels: tuple[_CallGenerations, _CallGenerations]) -> Cause:
+    for location, call_levels in ((edit.gold, levels[1]), (edit.pred, levels[0])):
+        if location is None or location.call is None:
+            continue
+        other = edit.pred if location is edit.gold else edit.gold
+        argument = location.argument if location.argument is not None else other and other.argument
+        return Cause(
+            edit.code, call_levels.plan.calls[location.call].tool, argument, call_levels.of(location.call)
+        )
+    return Cause(edit.code)
+
+
+# ----------------------------------------------------------------------
+# Root causes over many pairs: what each costs, and what fixing one would gain.
 # ----------------------------------------------------------------------
 # Root causes over many pairs: what each costs, and what mending one would gain.
 KINDS = ("code", "tool", "argument", "call", "depth")

@@ -7,13 +7,13 @@ from typing import Any, TypeAlias, overload
 
 from planner_eval.base.arguments import FUNCTION, NAME, NAMES, expect, expect_or_none
 from planner_eval.base.errors import InputError
-from planner_eval.base.registry import service
+from planner_eval.base.resources import service
 from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, read_shared_gold
 from planner_eval.comparison.metrics import DEFAULT_METRICS, choose_metrics
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.policy.unused_rules import KnownNames
-from planner_eval.comparison.reading import DEFAULT_READING, Reading, check_reading
+from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
 from planner_eval.reading.parse import Source
 from planner_eval.results.compare import System, comparison_of
 from planner_eval.results.contrast import Comparison, Contrast

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from planner_eval.base.ratios import ratio_text
-from planner_eval.results.paired_tests import Difference
-from planner_eval.results.record_counts import Records, unreadable_text
+from planner_eval.results.intervals import Difference
 from planner_eval.results.report import Estimate
 from planner_eval.results.scored import ScoredRow
+from planner_eval.results.totals import Records, unreadable_text
 
 _MAX_NAMED = 5
 SIGNIFICANCE_LEVEL = 0.05

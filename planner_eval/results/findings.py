@@ -14,8 +14,7 @@ from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.rows import STATES, Row, Spans
 from planner_eval.plan.model import Call, Plan
-from planner_eval.reading.files.ids import parse_position_name
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.record import Record, parse_position_name
 from planner_eval.results.pair_sums import has_different_effects
 from planner_eval.results.views.junit import NON_FILE_NAMES, Case
 

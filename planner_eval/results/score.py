@@ -24,15 +24,15 @@ from planner_eval.base.errors import InputError
 from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, refuse_empty_lists, report_progress
 from planner_eval.comparison.metrics import DEFAULT_METRICS, choose_metrics
 from planner_eval.comparison.metrics import score as score_plans
-from planner_eval.comparison.metrics.counts import Tally
+from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.comparison.metrics.published import describe_counted_tools
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.reading import DEFAULT_READING, Reading
+from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.plan.model import Plan
 from planner_eval.reading.parse import Source, is_one_plan, parse
 from planner_eval.results.report import DuplicateRecord, Provenance, Report, report_of
-from planner_eval.results.runs.score import ScoreJob
+from planner_eval.results.runs.jobs import ScoreJob
 from planner_eval.results.scored import STRUCTURE_KEYS, ScoredRow
 from planner_eval.results.totals import Totals
 

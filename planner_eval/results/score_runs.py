@@ -15,11 +15,10 @@ from planner_eval.results.contrast import Comparison
 from planner_eval.results.report import Provenance, Report, report_of
 from planner_eval.results.runs.folder import option_texts
 from planner_eval.results.runs.inputs import inputs_of
+from planner_eval.results.runs.jobs import ScoreJob
 from planner_eval.results.runs.pairs import make_change_check
-from planner_eval.results.runs.row_files import read_rows
 from planner_eval.results.runs.run import run
-from planner_eval.results.runs.score import ScoreJob
-from planner_eval.results.runs.stored import StoredRun, read_stored_run
+from planner_eval.results.runs.stored import StoredRun, read_rows, read_stored_run
 from planner_eval.results.scored import ScoredRow, StoredRows, row_of_columns
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.report import report_data

@@ -13,14 +13,14 @@ from planner_eval.base.frozen import fast_frozen
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, measure, measure_none
-from planner_eval.comparison.metrics.counts import Counts, Share, Tally
+from planner_eval.comparison.metrics.facts import Counts, Share, Tally
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row, is_cut
 from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns, scope
 
 if TYPE_CHECKING:
-    from planner_eval.results.attribution import Credits
+    from planner_eval.results.causes import Credits
 
 
 # ----------------------------------------------------------------------
@@ -280,7 +280,7 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
     """
     credited = {}
     if causes:
-        from planner_eval.results.attribution import COLUMNS
+        from planner_eval.results.causes import COLUMNS
 
         credited = {"credits": COLUMNS}
     fields = {"counts": ("hit", "pred", "gold", "f1"), "share": ("part", "whole", "value")}
@@ -312,7 +312,7 @@ def scored_of(data: Mapping[str, Any]) -> ScoredRow:
     """A scored pair from what :func:`line_of` wrote of it."""
     credits = None
     if data.get("credits") is not None:
-        from planner_eval.results.attribution import Credits
+        from planner_eval.results.causes import Credits
 
         credits = Credits.of(data["credits"])
     return ScoredRow(

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from planner_eval.base.text import format_count
-from planner_eval.comparison.metrics.counts import Tally
-from planner_eval.results.columns import Column
+from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.results.contrast import SIGNIFICANCE_LEVEL
-from planner_eval.results.intervals import intervals
-from planner_eval.results.paired_tests import differences, holm
+from planner_eval.results.intervals import differences, holm, intervals
+from planner_eval.results.pair_sums import Column
 
 
 class ColumnHead(NamedTuple):
@@ -146,7 +145,7 @@ def make_table(
         notes: What a reader should know of it.
         seed: Where random numbers start.
 
-    >>> from planner_eval.comparison.metrics.counts import Share
+    >>> from planner_eval.comparison.metrics.facts import Share
     >>> right = {str(n): Share(1, 1) for n in range(8)}
     >>> sides = [MeasuredFigure(sum(n < k for n in range(8)) / 8, {
     ...     i: Share(int(int(i) < k), 1) for i in right}, frozenset(right)) for k in (8, 1)]

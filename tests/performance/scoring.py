@@ -101,7 +101,7 @@ def write_nestful(reference: Path, folder: Path, size: int, *, basic: bool = Fal
         size: How many answers.
         basic: Only samples of the 40 basic functions, which can be run everywhere.
     """
-    from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS
+    from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 
     folder.mkdir(parents=True)
     source = reference / "datasets" / "nestful" / "v2" / "nestful_v2_collected.jsonl"

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.matching import align
 from planner_eval.comparison.metrics import METRICS, measure, score
-from planner_eval.comparison.metrics.counts import Share
-from planner_eval.plan.canonical import compare, same
-from planner_eval.plan.digest import digest
+from planner_eval.comparison.metrics.facts import Share
+from planner_eval.plan.canonical import compare, digest, same
 from planner_eval.plan.model import Call, Plan, Ref
 from tests.build import edges, plan
 from tests.conftest import examples

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import planner_eval.base
 import planner_eval.plan
 from planner_eval.base.errors import ParseError, PlanevalError
-from planner_eval.base.json_faults import find_json_error
+from planner_eval.base.grammar import find_json_error
 from planner_eval.base.json_places import scan_values
 from planner_eval.base.json_text import TERMINAL_WORDS, LocatedValue, ObjectSpans, loads, parse_located
 from planner_eval.base.limits import Limits
@@ -26,8 +26,8 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 from planner_eval.reading.dialects.notations.appbench_lines import read_fast
 from planner_eval.reading.dialects.notations.appbench_lines import read_grammar as appbench_grammar
-from planner_eval.reading.dialects.notations.framed import run_row_grammar, token_pattern
 from planner_eval.reading.dialects.notations.named import terminals as named_terminals
+from planner_eval.reading.dialects.notations.sections import run_row_grammar, token_pattern
 from planner_eval.reading.dialects.notations.sections import terminals as section_terminals
 from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
 from planner_eval.reading.dialects.programs.python_calls import read_grammar

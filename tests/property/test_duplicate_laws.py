@@ -17,10 +17,8 @@ from planner_eval.curation.duplicates import (
     count_shared,
     groups,
 )
-from planner_eval.plan.canonical import same
-from planner_eval.plan.digest import EquivalenceClasses
-from planner_eval.plan.model import Plan, Ref, Unresolved, Value
-from planner_eval.plan.values import map_leaves
+from planner_eval.plan.canonical import EquivalenceClasses, same
+from planner_eval.plan.model import Plan, Ref, Unresolved, Value, map_leaves
 from planner_eval.reading.question_templates import question_template, question_words
 from tests.plant import topological
 from tests.property.test_comparison_laws import arguments_reversed, plans

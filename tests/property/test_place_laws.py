@@ -16,9 +16,8 @@ from planner_eval.comparison.diff import explain
 from planner_eval.comparison.matching import align
 from planner_eval.comparison.matching.align import Matching, match
 from planner_eval.comparison.metrics import METRICS, measure
-from planner_eval.comparison.metrics.counts import Share
 from planner_eval.comparison.metrics.edit_distance import _Costs, distance_of, edit_distance
-from planner_eval.comparison.metrics.facts import Facts
+from planner_eval.comparison.metrics.facts import Facts, Share
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.plan.canonical import value_key
 from planner_eval.plan.isomorphism import DIFFERENT

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.benchmarks.complexfuncbench.embedding import Trigrams, assign
+from planner_eval.benchmarks.complexfuncbench.matching import Trigrams, assign
 from planner_eval.benchmarks.complexfuncbench.official import replay_model
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.registry import benchmark

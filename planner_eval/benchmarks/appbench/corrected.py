@@ -33,8 +33,7 @@ from planner_eval.benchmarks.appbench.reading import (
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.paired import Match, count_shared, match_calls
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
-from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
-from planner_eval.plan.values import contains_kind
+from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, contains_kind
 
 # ----------------------------------------------------------------------
 # What is counted of one AppBench answer, where the paper's definition is meant and not its code's.

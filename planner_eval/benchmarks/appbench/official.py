@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.appbench import analysis, evaluation
-from planner_eval.benchmarks.appbench.text import split_answer
+from planner_eval.benchmarks.appbench.evaluation import split_answer
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 

@@ -16,8 +16,7 @@ from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.paired import change_leaves
 from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.plan.linking import link
-from planner_eval.plan.model import Call, Plan, RawCall, RawPlan, RawRef, Ref, Unresolved, Value
-from planner_eval.plan.values import map_leaves
+from planner_eval.plan.model import Call, Plan, RawCall, RawPlan, RawRef, Ref, Unresolved, Value, map_leaves
 from planner_eval.reading.dialects.finding.find import strip_thoughts
 from planner_eval.reading.dialects.notations.appbench_lines import read_fast
 from planner_eval.reading.dialects.read import parse, write

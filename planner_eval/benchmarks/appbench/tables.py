@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.benchmarks.appbench.apps import official_components
+from planner_eval.benchmarks.appbench.analysis import official_components
 from planner_eval.benchmarks.appbench.corrected import Outcome, total
-from planner_eval.benchmarks.charts import ChartSpec, System, own_figure, point
 from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.layouts import ChartSpec, System, own_figure, point
 from planner_eval.benchmarks.report import Cell
-from planner_eval.comparison.metrics.counts import Share
+from planner_eval.comparison.metrics.facts import Share
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import components, parallel_scale
 from planner_eval.reading.dialects.read import parse

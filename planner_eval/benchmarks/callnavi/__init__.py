@@ -15,10 +15,10 @@ from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, as_jso
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Scorer
-    from planner_eval.benchmarks.charts import ChartSpec
     from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.judge_prompts import PromptFile
     from planner_eval.benchmarks.judging import Judge
+    from planner_eval.benchmarks.layouts import ChartSpec
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.plan.model import Plan
@@ -85,7 +85,7 @@ def _paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
 
 
 def _detail_tables(scored: Scored, run: Run | None) -> Details:
-    from planner_eval.benchmarks.callnavi.details import tables
+    from planner_eval.benchmarks.callnavi.tables import tables
 
     return tables(scored)
 

@@ -29,9 +29,15 @@ from planner_eval.base.json_text import object_items
 from planner_eval.base.text import format_count, one_line_json
 from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.callnavi.official import (
+    ALL_RIGHT,
     DIFFICULTIES,
+    NO_ORDER,
+    NO_STRUCTURE,
+    NO_VALUES,
+    PLACEHOLDER,
     TASKS,
     RoutedAnswer,
+    Verdict,
     flag_figure,
     gold_problem,
     load_route,
@@ -39,16 +45,14 @@ from planner_eval.benchmarks.callnavi.official import (
     route_row,
     score_stability,
 )
-from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
-from planner_eval.benchmarks.callnavi.verdicts import (
-    ALL_RIGHT,
-    NO_ORDER,
-    NO_STRUCTURE,
-    NO_VALUES,
-    PLACEHOLDER,
-    Verdict,
+from planner_eval.benchmarks.callnavi.reading import (
+    Calls,
+    calls_of,
+    read_answer,
+    read_json,
+    read_route,
+    read_yaml,
 )
-from planner_eval.benchmarks.callnavi.washing import read_json, read_yaml
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.plan.model import Value

@@ -14,8 +14,7 @@ from typing import Any
 
 from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.datasets.sample import Audit, Sample, load_json
-from planner_eval.plan.model import Diagnostic
-from planner_eval.plan.values import leaves
+from planner_eval.plan.model import Diagnostic, leaves
 
 DOMAINS = (
     "bank",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import JudgeError
-from planner_eval.benchmarks.callnavi.washing import Reader
+from planner_eval.benchmarks.callnavi.reading import Reader
 from planner_eval.benchmarks.judge_prompts import PromptFile
 from planner_eval.benchmarks.judging import Judge, JudgeRequest, make_request, read_rating
 
@@ -70,7 +70,7 @@ MAX_ATTEMPTS = 3
 def ask_repair(judge: Judge, text: str, tools: Any, read: Reader) -> Any:
     """The data of the judge's repair of an unparsable answer; ``{}`` where that fails too.
 
-    >>> from planner_eval.benchmarks.callnavi.washing import read_json
+    >>> from planner_eval.benchmarks.callnavi.reading import read_json
     >>> from planner_eval.benchmarks.judging import ScriptedJudge
     >>> ask_repair(ScriptedJudge(lambda request: '{"API": []}'), "pay()", None, read_json)
     {'API': []}

@@ -1,24 +1,34 @@
-"""The tables and charts of CallNavi's paper, each printed cell beside the recomputed one.
+"""The tables and charts of CallNavi's paper, and the further tables of a score.
 
 Source: CallNavi paper, Tables 1 (its own row) and 2.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.base.errors import InputError
-from planner_eval.benchmarks.charts import ChartSpec, System, own_figure, point
-from planner_eval.benchmarks.report import Cell
-from planner_eval.comparison.metrics.counts import Share
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.json_text import object_items
+from planner_eval.benchmarks.benchmark import Details, Table
+from planner_eval.benchmarks.callnavi.corrected import judge_calls
+from planner_eval.benchmarks.callnavi.official import DIFFICULTIES, PLACEHOLDER, frequencies, gold_problem
+from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.layouts import ChartSpec, System, own_figure, point
+from planner_eval.benchmarks.report import Cell, Records, Report
+from planner_eval.comparison.metrics.facts import Share
+from planner_eval.plan.model import Value
 from planner_eval.results.drawing.charts import Bars, Chart, Point
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.report import SampleScore
+    from planner_eval.benchmarks.score import Scored
 
 
+# ----------------------------------------------------------------------
+# The tables and charts of CallNavi's paper, each printed cell beside the recomputed one.
 # ----------------------------------------------------------------------
 # The paper's tables of the data, each printed cell beside the recomputed one.
 _COLUMNS = ("API Functions", "Questions", "Easy", "Medium", "Hard")
@@ -173,3 +183,302 @@ CHARTS = {
         "stability of repeated answers", "Table 7", stability_chart, settings={"task": "stability"}
     )
 }
+
+
+# ----------------------------------------------------------------------
+# The further tables of a CallNavi score: by domain, kinds of errors, judge and AST match, freq@k.
+# ----------------------------------------------------------------------
+# The kinds of errors that CallNavi's paper finds in answers: hallucination, formatting, logic.
+#
+# Source: the paper, appendix F. It counts none of them and no code was published: what counts is said here.
+ERROR_KINDS = {
+    "hallucination": "F.1: calls an API that is not on the list",
+    "format": "F.2: not as asked for, as it stands",
+    "logic: order": "F.3: gold's calls in another order",
+    "logic: steps": "F.3: leaves calls of gold out",
+    "logic: values": "F.3: a later call lacks a value of an earlier one",
+    "other": "none of these, and not gold's calls",
+}
+"""A kind of error → what counts; one answer can show several, but for the last."""
+
+
+def error_kinds(
+    sample: Sample, text: str, *, task: str = "parameters", notation: str = "json"
+) -> frozenset[str]:
+    """The kinds of errors of one answer; none of an answer that is right and as asked for.
+
+    An API counts as invented where neither the question's list nor its gold has it. Calls are left out where
+    more of gold's are missing than others stand for them. A later call lacks a value where the argument is a
+    placeholder in gold and not there.
+
+    Args:
+        sample: The question, whose gold record can be read.
+        text: What the model answered.
+        task: ``"parameters"``, or ``"routing"``: names alone.
+        notation: ``"json"`` or ``"yaml"``.
+
+    >>> gold = {"API": ["list", "pay"], "parameters": [{}, {"to": "$$$"}]}
+    >>> sample = Sample("q", tools=[{"name": "list"}, {"name": "pay"}], gold=gold)
+    >>> sorted(error_kinds(sample, 'So: {"API": ["list"], "parameters": [{}]}'))
+    ['format', 'logic: steps']
+    """
+    gold_calls = calls_of(sample.gold)
+    if task == "routing":
+        names = read_route(text)
+        well_formed, calls = names is not None and "```" not in text, None
+        right = names == gold_calls[0]
+    else:
+        answer = read_answer(text, notation=notation)
+        well_formed, calls = answer.valid, answer.calls
+        names = None if calls is None else calls[0]
+        right = calls is not None and judge_calls(gold_calls, calls).ast
+    kinds = set() if well_formed else {"format"}
+    if names is not None and not right:
+        kinds |= _wrong_call_kinds(sample, gold_calls, names, calls)
+    return frozenset(kinds)
+
+
+def _wrong_call_kinds(sample: Sample, gold_calls: Calls, names: list[str], calls: Calls | None) -> set[str]:
+    gold, _ = gold_calls
+    kinds = set()
+    if listed := _offered_names(sample):
+        kinds |= {"hallucination"} if set(names) - listed - set(gold) else set()
+    missing, extra = Counter(gold) - Counter(names), Counter(names) - Counter(gold)
+    if names != gold and not missing and not extra:
+        kinds.add("logic: order")
+    if missing.total() > extra.total():
+        kinds.add("logic: steps")
+    if names == gold and calls is not None and _lacks_values(gold_calls, calls):
+        kinds.add("logic: values")
+    return kinds or {"other"}
+
+
+def _offered_names(sample: Sample) -> set[str]:
+    """The names on the question's list; none where it has no list that can be read."""
+    tools = sample.tools if isinstance(sample.tools, list) else []
+    return {tool["name"] for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)}
+
+
+def _lacks_values(gold_calls: Calls, calls: Calls) -> bool:
+    """Whether a call after the first lacks an argument that holds a placeholder in gold."""
+    pairs = list(zip(gold_calls[1], calls[1], strict=True))[1:]
+    return any(
+        _has_placeholder(value) and name not in pred
+        for gold, pred in pairs
+        for name, value in object_items(gold)
+    )
+
+
+def _has_placeholder(value: Value) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_placeholder, value.values()))
+    return any(map(_has_placeholder, value)) if isinstance(value, list) else value == PLACEHOLDER
+
+
+def error_rows(records: Records, *, task: str = "parameters", notation: str = "json") -> list[dict[str, Any]]:
+    """How many answers show each kind of error, by difficulty.
+
+    Args:
+        records: Samples with the text that a model answered.
+        task: As for :func:`error_kinds`.
+        notation: As for :func:`error_kinds`.
+
+    Returns:
+        A row a kind; then those without any error, and all of which gold can be read.
+    """
+    counts: dict[str, Counter[str]] = {name: Counter() for name in (*ERROR_KINDS, "no error", "answers")}
+    for sample, text in records:
+        if gold_problem(sample):
+            continue
+        try:
+            kinds = error_kinds(sample, text, task=task, notation=notation)
+        except ParseError:
+            continue  # a gold record with lists of other things than names and objects
+        levels = ("all", str(sample.extra.get("difficulty")))
+        for kind in (*(kinds or ("no error",)), "answers"):
+            counts[kind].update(levels)
+    columns = (*DIFFICULTIES, "all")
+    return [
+        {
+            "error": kind,
+            **{column: by_column[column] for column in columns},
+            "note": ERROR_KINDS.get(kind, ""),
+        }
+        for kind, by_column in counts.items()
+    ]
+
+
+# ----------------------------------------------------------------------
+# How far CallNavi's judge and its AST match agree: Pearson's correlation.
+#
+# Source: the paper, section 6.4: 0.934 between "GPT Score" and "All Avg." of "Parameter AST Match" over the
+# models of Table 4.
+TABLE_4 = {
+    "GPT4o": (0.711, 0.913),
+    "GPT4o mini": (0.710, 0.908),
+    "Gemini 1.5 Flash": (0.604, 0.876),
+    "LLAMA3.1 70B": (0.245, 0.583),
+    "CommandR 35B": (0.134, 0.400),
+    "Gemma2 27B": (0.181, 0.476),
+    "Mistral-Small 22B": (0.160, 0.417),
+    "Phi3 14B": (0.015, 0.082),
+    "Mistral-Nemo 12B": (0.222, 0.524),
+    "Gemma2 9B": (0.182, 0.488),
+    "LLAMA3.1 8B": (0.162, 0.422),
+    "xLAM-fc 7B": (0.229, 0.554),
+    "nemotron-mini 4B": (0.047, 0.271),
+    "LLAMA3.2 3B": (0.042, 0.353),
+    "Phi3.5 3B": (0.0, 0.002),
+    "NexusRaven 13B": (0.124, 0.254),
+    "Gorilla v2 7B": (0.329, 0.518),
+}
+"""Table 4's models with their AST match, average of all, and their GPT score, as printed."""
+PUBLISHED_CORRELATION = ("0.934", "4.40e-08")
+"""The correlation that section 6.4 prints, and its p."""
+_MIN_PAIRS = 3
+"""With two points the correlation is 1 or -1, whatever they are."""
+
+
+class Correlation(NamedTuple):
+    """Pearson's correlation.
+
+    Args:
+        n: Pairs that it was computed from.
+        r: The coefficient; None with fewer than three pairs, or where one side is the same everywhere.
+        p: How likely one as far from 0 is where there is none; None with r.
+    """
+
+    n: int
+    r: float | None = None
+    p: float | None = None
+
+
+def correlation(pairs: Iterable[tuple[float, float]]) -> Correlation:
+    """Pearson's correlation of two columns.
+
+    >>> found = correlation(TABLE_4.values())
+    >>> f"{found.r:.3f}", f"{found.p:.2e}"
+    ('0.934', '4.40e-08')
+    >>> correlation([(1.0, 0.5), (1.0, 0.2), (1.0, 0.1)])
+    Correlation(n=3, r=None, p=None)
+    """
+    pair_list = list(pairs)
+    if len(pair_list) < _MIN_PAIRS or any(len(set(column)) < 2 for column in zip(*pair_list, strict=True)):
+        return Correlation(len(pair_list))
+    from scipy.stats import pearsonr
+
+    first_column, second_column = zip(*pair_list, strict=True)
+    result = pearsonr(first_column, second_column)
+    return Correlation(len(pair_list), float(result.statistic), float(result.pvalue))
+
+
+def correlation_over_questions(report: Report) -> Correlation:
+    """The judge's rating and the AST match of each question that has both."""
+    return correlation(_pairs(report))
+
+
+def correlation_over_runs(reports: Iterable[Report]) -> Correlation:
+    """The GPT score and the AST match over all of each run, one a model, as the paper has it."""
+    pairs = []
+    for report in reports:
+        ast, gpt = report.value("ast_overall"), report.value("gpt")
+        if isinstance(ast, float | int) and isinstance(gpt, float | int):
+            pairs.append((float(ast), float(gpt)))
+    return correlation(pairs)
+
+
+def _pairs(report: Report) -> Iterable[tuple[float, float]]:
+    for row in report.rows:
+        values = {figure.name: figure.value for figure in row.figures}
+        ast, gpt = values.get("ast"), values.get("gpt")
+        if isinstance(ast, float | int) and isinstance(gpt, float | int):
+            yield float(ast), float(gpt)
+
+
+# ----------------------------------------------------------------------
+# The further tables of a CallNavi score: by domain, kinds of errors, judge and AST match, freq@k.
+_SHARE_FIGURES = ("gpt", "election", "levenshtein")
+"""Figures that questions can be without; the mean is over those that have them."""
+
+
+def tables(scored: Scored) -> Details:
+    """What suits the task that the answers were asked for."""
+    task = scored.options.get("task", "parameters")
+    yield Table("By domain: means over the questions at hand", list(_domain_rows(scored)))
+    records = scored.matched.records
+    if task == "stability":
+        yield Table("Section 5.3: freq@k beside the stability scores", _frequency_rows(scored))
+        return
+    notation = scored.options.get("notation", "json")
+    rows = error_rows(records, task=task, notation=notation)
+    yield Table("Appendix F: kinds of errors, in answers", rows)
+    correlations = {variant: correlation_over_questions(report) for variant, report in scored.reports.items()}
+    if any(correlation.n for correlation in correlations.values()):
+        yield Table(
+            "Section 6.4: Pearson's correlation of GPT score and AST match", _correlation_rows(correlations)
+        )
+
+
+def _domain_rows(scored: Scored) -> Iterator[dict[str, Any]]:
+    """A row a domain: how many of its questions are there, and the mean of each figure of theirs."""
+    domain_of = {sample.id: sample.category for sample, _ in scored.matched.records}
+    reports = {variant: _rows_by_domain(report, domain_of) for variant, report in scored.reports.items()}
+    for domain in dict.fromkeys(domain_of.values()):
+        ids = sum(d == domain for d in domain_of.values())
+        row: dict[str, Any] = {"domain": domain, "questions": f"{ids} of {QUESTIONS.get(domain, '?')}"}
+        for name in dict.fromkeys(
+            figure.name
+            for by_domain in reports.values()
+            for score in by_domain[domain]
+            for figure in score.figures
+        ):
+            for variant, by_domain in reports.items():
+                row[f"{name} {variant}"] = _mean_figure(name, by_domain[domain])
+        yield row
+
+
+def _rows_by_domain(report: Report, domain_of: Mapping[str, str]) -> dict[str, list[SampleScore]]:
+    by_domain: dict[str, list[SampleScore]] = {}
+    for row in report.rows:
+        by_domain.setdefault(domain_of[row.id], []).append(row)
+    return by_domain
+
+
+def _mean_figure(name: str, rows: list[SampleScore]) -> float | str | None:
+    """The mean of one figure; the exception where the published code ends on one of the questions."""
+    values = []
+    for row in rows:
+        figure = next((f for f in row.figures if f.name == name), None)
+        if figure is not None and figure.error:
+            return figure.error.split(":")[0]
+        if figure is not None and isinstance(figure.value, float | int):
+            values.append(float(figure.value))
+        elif name not in _SHARE_FIGURES:
+            values.append(0.0)  # an answer that could not be compared is wrong
+    return sum(values) / len(values) if values else None
+
+
+def _correlation_rows(correlations: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A row a variant, over questions; then the paper's, over models, from its Table 4 as printed."""
+    rows = [
+        {"over": f"questions, {variant}", "n": result.n, "r": result.r, "p": result.p, "as printed": None}
+        for variant, result in correlations.items()
+    ]
+    paper = correlation(TABLE_4.values())
+    printed = f"{PUBLISHED_CORRELATION[0]}, p {PUBLISHED_CORRELATION[1]}"
+    row = {"over": "models of Table 4, printed figures", "n": paper.n, "r": paper.r, "p": paper.p}
+    return [*rows, row | {"as printed": printed}]
+
+
+def _frequency_rows(scored: Scored) -> list[dict[str, Any]]:
+    """freq@1 to freq@3, and the two scores, as means over questions."""
+    rows: list[dict[str, Any]] = []
+    for k, rates in frequencies(scored.matched.records).items():
+        mean = sum(rates) / len(rates) if rates else None
+        rows.append({"score": f"freq@{k}", "mean": mean, "questions": len(rates)})
+    report = next(iter(scored.reports.values()))
+    rows += [
+        {"score": figure.name, "mean": figure.value, "questions": figure.denominator}
+        for figure in report.figures
+    ]
+    return rows

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.benchmarks.benchmark import Benchmark, Option, all_have_keys
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.charts import ChartSpec
-    from planner_eval.benchmarks.complexfuncbench.tables import table3
+    from planner_eval.benchmarks.complexfuncbench.analysis import table3
     from planner_eval.benchmarks.complexfuncbench.turn import Settings
     from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.judge_prompts import PromptFile
     from planner_eval.benchmarks.judging import Judge
+    from planner_eval.benchmarks.layouts import ChartSpec
     from planner_eval.benchmarks.report import Cell, Records, Report
 
 
@@ -36,7 +36,7 @@ def __getattr__(name: str) -> Any:
 
         return Settings
     if name == "table3":
-        from planner_eval.benchmarks.complexfuncbench.tables import table3
+        from planner_eval.benchmarks.complexfuncbench.analysis import table3
 
         return table3
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -85,7 +85,7 @@ def _gold_text(sample: Sample) -> str:
 
 
 def _paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
-    from planner_eval.benchmarks.complexfuncbench.tables import table3
+    from planner_eval.benchmarks.complexfuncbench.analysis import table3
 
     yield from table3(samples)
 
@@ -97,7 +97,7 @@ def _prompt_files() -> Mapping[str, PromptFile]:
 
 
 def _charts() -> Mapping[str, ChartSpec]:
-    from planner_eval.benchmarks.complexfuncbench.tables import CHARTS
+    from planner_eval.benchmarks.complexfuncbench.analysis import CHARTS
 
     return CHARTS
 

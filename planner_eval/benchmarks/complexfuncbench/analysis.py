@@ -8,10 +8,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.complexfuncbench.data import Step, steps_of
 from planner_eval.benchmarks.complexfuncbench.matching import argument_key
-from planner_eval.benchmarks.complexfuncbench.turn import JudgedCall
+from planner_eval.benchmarks.complexfuncbench.turn import JudgedCall, domain_of
+from planner_eval.benchmarks.layouts import ChartSpec, System, figure_of, point_of
+from planner_eval.benchmarks.report import Cell, ratio
+from planner_eval.results.drawing.charts import Bars, Chart, Point
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.datasets.sample import Sample
+
 
 ERROR_TYPES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")
 """The paper's types of errors."""
@@ -253,3 +262,134 @@ def count_steps(conversations: Iterable[tuple[int, int]]) -> StepCounts:
         dict(sorted(Counter(turns for _, turns in pairs).items())),
         mean,
     )
+
+
+# ----------------------------------------------------------------------
+# The table of the data and the figures of ComplexFuncBench's paper.
+#
+# Source: ComplexFuncBench paper, Table 3.
+# ----------------------------------------------------------------------
+# The paper's table of the data, each printed cell beside the recomputed one.
+_COLUMNS = ("Hotels", "Flights", "Car-Rental", "Attraction", "Cross", "Total")
+_PUBLISHED = {
+    "# Samples": ("150", "150", "150", "150", "400", "1000"),
+    "Avg. Steps": ("3.33", "3.33", "2.87", "2.86", "3.5", "3.26"),
+    "Avg. Calls": ("4.29", "5.33", "4.57", "3.6", "6.0", "5.07"),
+}
+
+
+def table3(samples: Iterable[Sample]) -> list[Cell]:
+    """Table 3: samples, steps and calls by domain, from the samples at hand.
+
+    Args:
+        samples: Any part of the data; each cell says how many samples it was computed from.
+
+    Returns:
+        The table row by row; a value is None where no sample of the domain is at hand.
+
+    Source: ComplexFuncBench paper, Table 3.
+
+    >>> table3([])[0].published
+    '150'
+    """
+    steps: dict[str, list[tuple[Step, ...]]] = {name: [] for name in _COLUMNS}
+    for sample in samples:
+        sample_steps = steps_of(sample.gold)
+        steps["Total"].append(sample_steps)
+        if domain_of(sample.id) in steps:
+            steps[domain_of(sample.id)].append(sample_steps)
+    return [
+        _cell(row, column, published, steps[column])
+        for row, cells in _PUBLISHED.items()
+        for column, published in zip(_COLUMNS, cells, strict=True)
+    ]
+
+
+def _cell(row: str, column: str, published: str, conversations: list[tuple[Step, ...]]) -> Cell:
+    n, total = len(conversations), int(_PUBLISHED["# Samples"][_COLUMNS.index(column)])
+    counts = {
+        "# Samples": n,
+        "Avg. Steps": sum(map(len, conversations)),
+        "Avg. Calls": sum(len(step.calls) for steps in conversations for step in steps),
+    }
+    value = None if not n else float(n) if row == "# Samples" else counts[row] / n
+    note = "" if n == total else f"{n} of {total} samples at hand"
+    return Cell("Table 3", row, column, published, value, n, total, note)
+
+
+# ----------------------------------------------------------------------
+# ComplexFuncBench's Figures 4, 5 and 6: kinds of errors, kinds of parameters, steps (section 4.3).
+_INDEPENDENCE_NOTE = (
+    "an error bar takes each error for one of its own, though some come from one conversation"
+)
+
+
+def error_chart(systems: Sequence[System]) -> Chart:
+    """The share of each kind of error in all errors."""
+    bars = _bars(systems, "error share", (*ERROR_TYPES, "other"), "kind of error", "share of all errors (%)")
+    series = {  # of one system all kinds are of the same number
+        name: tuple(point._replace(n=0) for point in points) for name, points in bars.series.items()
+    }
+    return Chart("complexfuncbench-4", (bars._replace(series=series),), (_INDEPENDENCE_NOTE,))
+
+
+def parameter_chart(systems: Sequence[System]) -> Chart:
+    """The share of wrong values by kind of parameter."""
+    bars = _bars(
+        systems, "error rate", PARAMETER_TYPES, "kind of parameter (values compared)", "wrong values (%)"
+    )
+    return Chart("complexfuncbench-5", (bars,), (_INDEPENDENCE_NOTE,))
+
+
+def _bars(systems: Sequence[System], figure: str, kinds: Sequence[str], across: str, up: str) -> Bars:
+    points = {
+        system.name: {kind: point_of(figure_of(system.report, f"{figure} {kind}")) for kind in kinds}
+        for system in systems
+    }
+    present = [kind for kind in kinds if any(by_kind[kind].value is not None for by_kind in points.values())]
+    if not present:
+        raise InputError(
+            f"there is nothing to show of {figure}s: no answer has an error that is one of these, or only "
+            "--official was asked for, whose code counts none"
+        )
+    series = {name: tuple(by_kind[kind] for kind in present) for name, by_kind in points.items()}
+    return Bars("", tuple(present), across, up, series)
+
+
+def step_chart(systems: Sequence[System]) -> Chart:
+    """How many conversations take how many steps, beside how many are annotated with so many."""
+    distributions: dict[str, Counter[int]] = {}
+    for system in systems:
+        figures_by_row = [{figure.name: figure.value for figure in row.figures} for row in system.report.rows]
+        pairs = [
+            (figures["steps"], figures["turns"])
+            for figures in figures_by_row
+            if figures.keys() >= {"steps", "turns"}
+        ]
+        if not pairs:
+            raise InputError(
+                f"{system.name}: no conversation says how many steps it took: --corrected counts them"
+            )
+        annotated, actual = (Counter(int(pair[index] or 0) for pair in pairs) for index in (0, 1))
+        distributions.setdefault("annotated", annotated)
+        distributions[system.name if system.name != "annotated" else "annotated (system)"] = actual
+    numbers = [number for counts in distributions.values() for number in counts]
+    ticks = range(min(numbers), max(numbers) + 1)
+    series = {name: _share_points(counts, ticks) for name, counts in distributions.items()}
+    series["annotated"] = tuple(Point(point.value) for point in series["annotated"])  # what is given is sure
+    across = "steps with calls"
+    return Chart(
+        "complexfuncbench-6", (Bars("", tuple(map(str, ticks)), across, "conversations (%)", series),)
+    )
+
+
+def _share_points(counts: Counter[int], ticks: Sequence[int]) -> tuple[Point, ...]:
+    total = counts.total()
+    return tuple(point_of(ratio("", counts[number], total))._replace(n=0) for number in ticks)
+
+
+CHARTS = {
+    "complexfuncbench-4": ChartSpec("kinds of errors", "Figure 4", error_chart),
+    "complexfuncbench-5": ChartSpec("wrong values by kind of parameter", "Figure 5", parameter_chart),
+    "complexfuncbench-6": ChartSpec("steps taken and annotated", "Figure 6", step_chart),
+}

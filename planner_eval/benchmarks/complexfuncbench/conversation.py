@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
-from planner_eval.benchmarks.complexfuncbench.calls import (
+from planner_eval.benchmarks.complexfuncbench.data import (
     FREE_FUNCTIONS,
     LAT_LONG,
     ErrorRecord,

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import InputError, JudgeError, ParseError
 from planner_eval.base.text import format_count
 from planner_eval.benchmarks.complexfuncbench import analysis
-from planner_eval.benchmarks.complexfuncbench.calls import (
+from planner_eval.benchmarks.complexfuncbench.conversation import Turn, UndecodableCall
+from planner_eval.benchmarks.complexfuncbench.data import (
     Api,
     FunctionCall,
     Step,
@@ -23,9 +24,7 @@ from planner_eval.benchmarks.complexfuncbench.calls import (
     sorted_call,
     successful_response,
 )
-from planner_eval.benchmarks.complexfuncbench.conversation import Turn, UndecodableCall
-from planner_eval.benchmarks.complexfuncbench.embedding import assign
-from planner_eval.benchmarks.complexfuncbench.matching import call_key, difference, find_fault
+from planner_eval.benchmarks.complexfuncbench.matching import assign, call_key, difference, find_fault
 from planner_eval.benchmarks.complexfuncbench.official import read_turns
 from planner_eval.benchmarks.complexfuncbench.prompts import AnswerScores, score_response
 from planner_eval.benchmarks.complexfuncbench.turn import (

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import InputError, JudgeError, LimitError, ParseError
 from planner_eval.base.json_text import check_depth, loads
 from planner_eval.base.limits import DEFAULT_LIMITS
-from planner_eval.benchmarks.complexfuncbench.calls import FunctionCall, OfficialFailure, replay
 from planner_eval.benchmarks.complexfuncbench.conversation import (
     RUNNERS,
     Model,
@@ -25,6 +24,7 @@ from planner_eval.benchmarks.complexfuncbench.conversation import (
     run,
     start,
 )
+from planner_eval.benchmarks.complexfuncbench.data import FunctionCall, OfficialFailure, replay
 from planner_eval.benchmarks.complexfuncbench.prompts import AnswerScores, score_response
 from planner_eval.benchmarks.complexfuncbench.turn import (
     CROSS,

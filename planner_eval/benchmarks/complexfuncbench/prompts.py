@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from planner_eval.benchmarks.complexfuncbench.calls import FunctionCall
+from planner_eval.benchmarks.complexfuncbench.data import FunctionCall
 from planner_eval.benchmarks.complexfuncbench.matching import CallPredicate, Functions, never_matches
 from planner_eval.benchmarks.judge_prompts import PromptFile
 from planner_eval.benchmarks.judging import (

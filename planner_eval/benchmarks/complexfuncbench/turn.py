@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.benchmarks.complexfuncbench.calls import (
+from planner_eval.benchmarks.complexfuncbench.data import (
     Api,
     ErrorRecord,
     FunctionCall,
@@ -24,11 +24,13 @@ from planner_eval.benchmarks.complexfuncbench.calls import (
     sorted_call,
     steps_of,
 )
-from planner_eval.benchmarks.complexfuncbench.embedding import Embedding, Trigrams, assign
 from planner_eval.benchmarks.complexfuncbench.matching import (
+    Embedding,
     Fault,
     Functions,
     Matcher,
+    Trigrams,
+    assign,
     check_format,
     first_difference,
     functions_by_name,

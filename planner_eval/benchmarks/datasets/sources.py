@@ -15,10 +15,10 @@ from planner_eval.benchmarks.datasets.published import Dataset, find_dataset, pu
 from planner_eval.benchmarks.datasets.sample import gold_plan, holds_plan
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.plans import read_plan
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.several import list_files, read_path
-from planner_eval.reading.files.warnings import format_repeated_ids
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sample import Sample

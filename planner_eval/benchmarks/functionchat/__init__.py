@@ -15,10 +15,10 @@ from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Scorer
-    from planner_eval.benchmarks.charts import ChartSpec
     from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.judge_prompts import PromptFile
     from planner_eval.benchmarks.judging import Judge
+    from planner_eval.benchmarks.layouts import ChartSpec
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.plan.model import Plan

@@ -27,10 +27,17 @@ from planner_eval.base.errors import JudgeError
 from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.functionchat.data import FILES, OUTPUT_TYPES
-from planner_eval.benchmarks.functionchat.official import judge_request, row_figure, sample_problem
+from planner_eval.benchmarks.functionchat.official import (
+    FAIL,
+    PASS,
+    judge_request,
+    macro,
+    row_figure,
+    sample_problem,
+    total_figures,
+)
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
 from planner_eval.benchmarks.functionchat.rules import rule_answer
-from planner_eval.benchmarks.functionchat.scores import FAIL, PASS, macro, total_figures
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from planner_eval.benchmarks.datasets.check import is_instruction, read_alternat
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.functionchat.data import OUTPUT_TYPES
 from planner_eval.benchmarks.functionchat.matching import GOLD_ONLY_DIGEST, digest, is_same_value
+from planner_eval.benchmarks.functionchat.official import FAIL, PASS
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
-from planner_eval.benchmarks.functionchat.scores import FAIL, PASS
 from planner_eval.plan.model import Call
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from statistics import mean, median
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
-from planner_eval.benchmarks.charts import ChartSpec, System, figure_of, point_of
+from planner_eval.benchmarks.layouts import ChartSpec, System, figure_of, point_of
 from planner_eval.benchmarks.report import Cell
 from planner_eval.results.drawing.charts import Bars, Chart
 

@@ -14,8 +14,8 @@ from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, all_ha
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Scorer
-    from planner_eval.benchmarks.charts import ChartSpec
     from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.layouts import ChartSpec
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.execution.nestful import NestfulRunner
@@ -76,7 +76,7 @@ def _paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
 
 
 def _detail_tables(scored: Scored, run: Run | None) -> Details:
-    from planner_eval.benchmarks.nestful.details import tables
+    from planner_eval.benchmarks.nestful.tables import tables
 
     return tables(scored, run)
 

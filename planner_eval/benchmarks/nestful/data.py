@@ -24,11 +24,10 @@ from planner_eval.base.errors import CatalogError, DatasetError, ParseError
 from planner_eval.base.json_files import decode_field
 from planner_eval.benchmarks.datasets.sample import Audit, Sample, load_json, load_jsonl
 from planner_eval.catalogs.catalog import Catalog
-from planner_eval.catalogs.check import check
+from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog
-from planner_eval.execution.tools.nestful_basic import OFFICIAL_FUNCTIONS
-from planner_eval.plan.model import Diagnostic, Plan, Template
-from planner_eval.plan.values import contains_kind, fold, leaves
+from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
+from planner_eval.plan.model import Diagnostic, Plan, Template, contains_kind, fold, leaves
 from planner_eval.reading.dialects.read import parse
 
 VERSION_1_FILES = {
@@ -277,7 +276,7 @@ def plan_findings(gold: Any, catalog: Catalog | None) -> Iterator[Diagnostic]:
     yield from plan.diagnostics
     yield from _text_findings(plan)
     if catalog is not None:
-        yield from check(plan, catalog)
+        yield from check_plan(plan, catalog)
 
 
 def _text_findings(plan: Plan) -> Iterator[Diagnostic]:

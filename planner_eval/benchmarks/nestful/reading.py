@@ -16,10 +16,9 @@ from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED_LIMITS
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.paired import change_leaves
-from planner_eval.catalogs.sources.benchmarks import read_nestful
+from planner_eval.catalogs.benchmark_formats import read_nestful
 from planner_eval.plan.linking import build_plan, move_references, replace_arguments
-from planner_eval.plan.model import Plan, RawRef, Ref, Template, Value
-from planner_eval.plan.values import contains_kind
+from planner_eval.plan.model import Plan, RawRef, Ref, Template, Value, contains_kind
 from planner_eval.reading.dialects.conversations.wrappers import may_hold_conversation
 from planner_eval.reading.dialects.notations.nestful import ANSWER_NAME, read_references
 from planner_eval.reading.dialects.read import parse, write

@@ -14,6 +14,7 @@ from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
 from planner_eval.catalogs.grammars.rules import (
     EMPTY,
     NEVER,
+    WORD,
     Expr,
     Repeat,
     Rules,
@@ -23,9 +24,10 @@ from planner_eval.catalogs.grammars.rules import (
     chars,
     one_of_texts,
     opt,
+    quote_json,
     seq,
+    value_form,
 )
-from planner_eval.catalogs.grammars.tokens import WORD, quote_json, value_form
 from planner_eval.catalogs.grammars.values import MERGED_VARIANT_CODES, ValueRules, merge_parameters
 from planner_eval.reading.dialects import get
 from planner_eval.reading.dialects.notations.appbench_terms import LITERALS, NAME

@@ -19,8 +19,7 @@ from planner_eval.catalogs.grammars.plans import (
     outputs_of,
     unwritable_text,
 )
-from planner_eval.catalogs.grammars.rules import Expr, regex
-from planner_eval.catalogs.grammars.tokens import FORMATS, WORD, ValueForm, value_form
+from planner_eval.catalogs.grammars.rules import FORMATS, WORD, Expr, ValueForm, regex, value_form
 from planner_eval.catalogs.grammars.values import ENDLESS_VALUES, UNLISTED_FIELDS, FiniteTypes
 from planner_eval.catalogs.value_errors import find_problem
 

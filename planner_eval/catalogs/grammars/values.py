@@ -9,25 +9,23 @@ from dataclasses import dataclass, field, replace
 from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Type
 from planner_eval.catalogs.grammars.rules import (
     EMPTY,
+    FORMATS,
+    KEY,
+    MAX_LENGTH,
     NEVER,
     Expr,
     Repeat,
     Rules,
     Symbol,
-    alt,
-    one_of_texts,
-    opt,
-    regex,
-    seq,
-)
-from planner_eval.catalogs.grammars.tokens import (
-    FORMATS,
-    KEY,
-    MAX_LENGTH,
     ValueForm,
+    alt,
     integer,
     number,
+    one_of_texts,
+    opt,
     quote_json,
+    regex,
+    seq,
 )
 from planner_eval.catalogs.value_errors import find_problem
 
@@ -53,7 +51,7 @@ class FiniteTypes:
             inside: What it is a part of, none of which ends that way.
 
         >>> from planner_eval.catalogs.json_schema.types import type_of
-        >>> from planner_eval.catalogs.grammars.tokens import value_form
+        >>> from planner_eval.catalogs.grammars.rules import value_form
         >>> node = {"type": "object", "properties": {"next": {"$ref": "#/node"}}}
         >>> ends = FiniteTypes(value_form("json"))
         >>> ends(type_of({"$ref": "#/node", "node": node}))

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.comparison.explanation.compound_edits import MAX_NAME_PAIRS
 from planner_eval.comparison.explanation.edits import Edit
-from planner_eval.comparison.explanation.repeated_calls import MAX_NAME_PAIRS
 from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.pairing import Argument, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import is_distinctive

@@ -7,7 +7,8 @@ from typing import Any
 
 from planner_eval.comparison.explanation.alternatives import AcceptedValues
 from planner_eval.comparison.explanation.argument_names import unpack_objects
-from planner_eval.comparison.explanation.edits import Edit, Place
+from planner_eval.comparison.explanation.compound_edits import find_nearest_call
+from planner_eval.comparison.explanation.edits import Edit, Place, ValueDiff
 from planner_eval.comparison.explanation.multi_call_edits import (
     ListedCalls,
     find_chain,
@@ -15,7 +16,6 @@ from planner_eval.comparison.explanation.multi_call_edits import (
     find_gathered_calls,
     find_listed_calls,
 )
-from planner_eval.comparison.explanation.repeated_calls import find_nearest_call
 from planner_eval.comparison.explanation.sentences import (
     CallNames,
     Contrast,
@@ -24,7 +24,6 @@ from planner_eval.comparison.explanation.sentences import (
     links_of,
     value_name,
 )
-from planner_eval.comparison.explanation.value_diff import ValueDiff
 from planner_eval.comparison.matching.pairing import MISSING, Pairing, PlanCalls
 from planner_eval.plan.model import Path, Plan, Ref, Value
 

@@ -16,8 +16,18 @@ from typing import Any
 from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS
 from planner_eval.plan.linking import build_plan, move_references, replace_arguments
-from planner_eval.plan.model import Arguments, Bag, Path, Plan, Ref, Template, Unresolved, Value, references
-from planner_eval.plan.values import contains_kind
+from planner_eval.plan.model import (
+    Arguments,
+    Bag,
+    Path,
+    Plan,
+    Ref,
+    Template,
+    Unresolved,
+    Value,
+    contains_kind,
+    references,
+)
 
 
 def prepare_for_counting(matching: Matching) -> Matching:

@@ -9,9 +9,13 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.argument_names import find_form_difference
 from planner_eval.comparison.explanation.causes import change_key
 from planner_eval.comparison.explanation.compound_edits import Bundle, bundle_edits
-from planner_eval.comparison.explanation.edits import Edit, Place
+from planner_eval.comparison.explanation.edits import (
+    Edit,
+    Place,
+    name_type_difference,
+    name_writing_difference,
+)
 from planner_eval.comparison.explanation.sentences import calls_numbers
-from planner_eval.comparison.explanation.value_diff import name_type_difference, name_writing_difference
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Ref
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import isclose
+from typing import Any
+
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.plan.model import Path, Value
+from planner_eval.comparison.matching.pairing import MISSING
+from planner_eval.plan.canonical import OWN_POSITIONS, value_key
+from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value, contains_kind
 
 EDITS: dict[str, str] = {
     "call.missing": "gold makes a call that the prediction does not make",
@@ -87,3 +95,221 @@ class Edit(NamedTuple):
     def places(self) -> tuple[tuple[Place | None, Place | None], ...]:
         """All places that it concerns, in the prediction and in gold."""
         return ((self.pred, self.gold), *self.also)
+
+
+# ----------------------------------------------------------------------
+# Where two values differ, and how.
+_REFERENCE_TYPES = (Ref, Unresolved, Template)
+
+
+class ValueDiff:
+    """Values of two plans side by side.
+
+    Args:
+        to_gold: The partner of each call of the prediction; negative for none.
+    """
+
+    def __init__(self, to_gold: Sequence[int]) -> None:
+        self.images: list[Any] = [*to_gold]
+
+    def walk(
+        self, pred_value: Value, gold_value: Value, path: Path
+    ) -> Iterator[tuple[Path, str, Value, Value]]:
+        """(place, code, pred's value, gold's value) of each difference between two values."""
+        kind = type(pred_value)
+        if kind is Ref or kind is Unresolved or type(gold_value) in (Ref, Unresolved):
+            code = self.reference(pred_value, gold_value)
+            if code:
+                yield path, code, pred_value, gold_value
+        elif kind is not type(gold_value):
+            if not self.alike(pred_value, gold_value):
+                yield path, kind_difference_code(pred_value, gold_value), pred_value, gold_value
+        elif (
+            kind is list and len(pred_value) == len(gold_value) and not self.shuffled(pred_value, gold_value)
+        ):
+            for position, (pred_item, gold_item) in enumerate(zip(pred_value, gold_value, strict=True)):
+                yield from self.walk(pred_item, gold_item, (*path, position))
+        elif kind is Template and _has_same_texts(pred_value, gold_value):
+            for position, (pred_item, gold_item) in enumerate(
+                zip(pred_value.parts, gold_value.parts, strict=True)
+            ):
+                yield from self.walk(pred_item, gold_item, (*path, position))
+        elif kind is dict:
+            yield from self.fields(pred_value, gold_value, path)
+        elif not self.alike(pred_value, gold_value):
+            yield path, "argument.value", pred_value, gold_value
+
+    def shuffled(self, pred_value: Value, gold_value: Value) -> bool:
+        """Whether two values are lists of the same literals in another order."""
+        if type(pred_value) is not list or type(gold_value) is not list or len(pred_value) != len(gold_value):
+            return False
+        pred_counts, gold_counts = (
+            Counter(value_key(item, OWN_POSITIONS) for item in pred_value),
+            Counter(value_key(item, OWN_POSITIONS) for item in gold_value),
+        )
+        return (
+            pred_counts == gold_counts
+            and not contains_kind(pred_value, _REFERENCE_TYPES)
+            and not self.alike(pred_value, gold_value)
+        )
+
+    def fields(
+        self, pred_fields: dict[str, Value], gold_fields: dict[str, Value], path: Path
+    ) -> Iterator[tuple[Path, str, Value, Value]]:
+        """:meth:`walk` for two objects; a field that one of them lacks is MISSING there."""
+        for key in (*gold_fields, *(key for key in pred_fields if key not in gold_fields)):
+            if key in pred_fields and key in gold_fields:
+                yield from self.walk(pred_fields[key], gold_fields[key], (*path, key))
+            else:
+                yield (
+                    (*path, key),
+                    "argument.value",
+                    pred_fields.get(key, MISSING),
+                    gold_fields.get(key, MISSING),
+                )
+
+    def alike(self, pred_value: Value, gold_value: Value) -> bool:
+        """Whether two values mean the same."""
+        return bool(value_key(pred_value, self.images) == value_key(gold_value, OWN_POSITIONS))
+
+    def reference(self, pred_value: Value, gold_value: Value) -> str | None:
+        """The code of the difference where at least one side is a reference; None for none."""
+        if type(pred_value) is Unresolved:
+            return None if pred_value == gold_value else "reference.unresolved"
+        if type(gold_value) is Unresolved:
+            return "reference.producer" if type(pred_value) is Ref else "reference.literal"
+        if type(pred_value) is Ref and type(gold_value) is Ref:
+            if self.images[pred_value.call] != gold_value.call:
+                return "reference.producer"
+            return None if pred_value.path == gold_value.path else "reference.output"
+        if type(gold_value) is Ref:
+            return "argument.value" if contains_kind(pred_value, Ref) else "reference.literal"
+        return "argument.value" if contains_kind(gold_value, Ref) else "reference.unwanted"
+
+
+_KIND_NAMES = {str: "text", int: "number", float: "number", bool: "boolean", list: "list", dict: "object"}
+
+_ITEM_SEPARATOR = re.compile(r"\s*[,;]\s*")
+
+
+def kind_name(value: Value) -> str | None:
+    """What a literal is: ``text``, ``number``, ``boolean``, ``list`` or ``object``; None for null."""
+    return _KIND_NAMES.get(type(value))
+
+
+def kind_difference_code(pred_value: Value, gold_value: Value) -> str:
+    """The code for two values of different Python types: numbers are one type, and null fits any."""
+    pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
+    return "argument.type" if pred_kind and gold_kind and pred_kind != gold_kind else "argument.value"
+
+
+def name_type_difference(pred_value: Value, gold_value: Value) -> str | None:
+    """What two values are that say the same in two types; None for others.
+
+    >>> (
+    ...     name_type_difference(500, "500"), name_type_difference(["a"], "a"),
+    ...     name_type_difference(500, "501"), name_type_difference("a, b", ["a", "b"])
+    ... )
+    ('number for text', 'list for text', None, 'text for list')
+    """
+    kinds = kind_name(pred_value), kind_name(gold_value)
+    if (
+        None in kinds
+        or "object" in kinds
+        or kinds[0] == kinds[1]
+        or _untyped_value(pred_value) != _untyped_value(gold_value)
+    ):
+        return None
+    return f"{kinds[0]} for {kinds[1]}"
+
+
+def name_writing_difference(pred_value: Value, gold_value: Value) -> str | None:
+    """How two texts differ that say the same in other signs, or a rate and its per cent; None for others.
+
+    >>> (
+    ...     name_writing_difference("Rome", "rome"), name_writing_difference("2024/05/01", "2024-05-01"),
+    ...     name_writing_difference("a", "b")
+    ... )
+    ('letter case', 'date written otherwise', None)
+    >>> name_writing_difference(3.5, 0.035), name_writing_difference(0.4, 40), name_writing_difference(100, 1)
+    ('per cent for fraction', 'fraction for per cent', None)
+    >>> (
+    ...     name_writing_difference("<Rome>", "Rome"), name_writing_difference("Rome", "'Rome'"),
+    ...     name_writing_difference("<Rome>", "[Bari]")
+    ... )
+    ('brackets or quotes', 'brackets or quotes', None)
+    """
+    if type(pred_value) is not str or type(gold_value) is not str:
+        return _name_percent_difference(pred_value, gold_value)
+    if pred_value.casefold() == gold_value.casefold():
+        return "letter case"
+    if _strip_brackets(pred_value) == _strip_brackets(gold_value) != "":
+        return "brackets or quotes"
+    if not any(map(str.isdecimal, pred_value)) or not any(map(str.isdecimal, gold_value)):
+        return None
+    from planner_eval.comparison.policy.dates import moment, normalise_date, possible_dates
+
+    moments = moment(pred_value), moment(gold_value)
+    if moments[0] is not None and moments[0] == moments[1]:
+        return "date written otherwise" if moments[0][0] else "time written otherwise"
+    if normalise_date(pred_value) == normalise_date(gold_value):
+        return "date written otherwise"
+    days = possible_dates(pred_value), possible_dates(gold_value)
+    unambiguous = min(map(len, days)) == 1  # of two that can be read in two ways nobody knows
+    return "date written otherwise" if unambiguous and days[0] & days[1] else None
+
+
+_MAX_LAYERS = 4
+"""So many pairs of brackets or quotes around a text are looked through."""
+
+_BRACKETS = ("<>", "[]", "{}", "‹›", "«»", "“”", "‘’", '""', "''", "``")
+
+
+def _strip_brackets(text: str) -> str:
+    """A text without the brackets or quotes that stand around all of it."""
+    text = text.strip()
+    for _ in range(_MAX_LAYERS):
+        if len(text) < 2 or text[0] + text[-1] not in _BRACKETS:
+            break
+        text = text[1:-1].strip()
+    return text
+
+
+def _name_percent_difference(pred_value: Value, gold_value: Value) -> str | None:
+    """What a rate is written as that is a hundred times the other; None for other values."""
+    if type(pred_value) not in (int, float) or type(gold_value) not in (int, float):
+        return None
+    names = "per cent for fraction", "fraction for per cent"
+    for name, per_cent, fraction in zip(
+        names, (pred_value, gold_value), (gold_value, pred_value), strict=True
+    ):
+        if 0 < fraction < 1 and isclose(per_cent, 100 * fraction):
+            return name
+    return None
+
+
+def _untyped_value(value: Any) -> Any:
+    """A value without its type: a number as it is, texts by the number that they hold, items one by one."""
+    if isinstance(value, list):
+        items = [_untyped_value(item) for item in value]
+        return items[0] if len(items) == 1 else items
+    try:
+        text = str(value).strip().lower()
+    except ValueError:  # a number of thousands of digits
+        return value
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    if isinstance(value, str) and _ITEM_SEPARATOR.search(text):
+        return [
+            _untyped_value(item) for item in _ITEM_SEPARATOR.split(text.removeprefix("[").removesuffix("]"))
+        ]
+    return text
+
+
+def _has_same_texts(pred_template: Template, gold_template: Template) -> bool:
+    def texts(template: Template) -> list[str | None]:
+        return [segment if isinstance(segment, str) else None for segment in template.parts]
+
+    return texts(pred_template) == texts(gold_template)

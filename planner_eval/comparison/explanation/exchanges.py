@@ -7,15 +7,13 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.argument_names import is_commutative
-from planner_eval.comparison.explanation.edits import Edit, Place
-from planner_eval.comparison.explanation.repeated_calls import MIN_LIKENESS, is_identifier
+from planner_eval.comparison.explanation.compound_edits import MIN_LIKENESS, is_identifier
+from planner_eval.comparison.explanation.edits import Edit, Place, kind_name
 from planner_eval.comparison.explanation.sentences import CallNames, output_name, place_name, value_name
-from planner_eval.comparison.explanation.value_diff import kind_name
 from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
-from planner_eval.plan.model import Ref, Template, Unresolved, Value
-from planner_eval.plan.values import contains_kind
+from planner_eval.plan.model import Ref, Template, Unresolved, Value, contains_kind
 
 MAX_EDITS = 1000
 """Edits up to which it is asked which of them are one mistake."""

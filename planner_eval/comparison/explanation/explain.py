@@ -14,10 +14,10 @@ from planner_eval.comparison.explanation.alternatives import (
 )
 from planner_eval.comparison.explanation.argument_names import is_commutative, match_by_position
 from planner_eval.comparison.explanation.call_edits import CallEdits
-from planner_eval.comparison.explanation.edits import Edit, Place
+from planner_eval.comparison.explanation.compound_edits import match_nearest_names
+from planner_eval.comparison.explanation.edits import Edit, Place, kind_difference_code
 from planner_eval.comparison.explanation.exchanges import merge_edits
 from planner_eval.comparison.explanation.multi_call_edits import find_exchange_cycles
-from planner_eval.comparison.explanation.repeated_calls import match_nearest_names
 from planner_eval.comparison.explanation.sentences import (
     MAX_VALUE_LENGTH,
     CallNames,
@@ -27,7 +27,6 @@ from planner_eval.comparison.explanation.sentences import (
     place_name,
     value_name,
 )
-from planner_eval.comparison.explanation.value_diff import kind_difference_code
 from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.matching.order import Misplaced
 from planner_eval.comparison.matching.pairing import MISSING, PlanCalls

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-from planner_eval.comparison.explanation.repeated_calls import is_identifier
+from planner_eval.comparison.explanation.compound_edits import is_identifier
 from planner_eval.comparison.matching.likeness import assign
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import find_calls_between, is_distinctive
-from planner_eval.plan.model import Value
-from planner_eval.plan.values import leaves
+from planner_eval.plan.model import Value, leaves
 
 # ----------------------------------------------------------------------
 # Which call a person takes for which: of one tool the one that shares most, of another only for a reason.

@@ -9,10 +9,9 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line, one_line_json
-from planner_eval.comparison.explanation.value_diff import ValueDiff, kind_name, name_type_difference
+from planner_eval.comparison.explanation.edits import ValueDiff, kind_name, name_type_difference
 from planner_eval.comparison.matching.pairing import MISSING
-from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.values import fold
+from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, fold
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 # ----------------------------------------------------------------------

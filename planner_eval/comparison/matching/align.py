@@ -15,7 +15,7 @@ from typing import Any
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.multi_call_edits import pair_lists_with_first_call
 from planner_eval.comparison.matching.blocks import MAX_TABLE_CELLS, TOLERANCE, Block, lower_bound, solve
-from planner_eval.comparison.matching.names import Tool
+from planner_eval.comparison.matching.likeness import Tool
 from planner_eval.comparison.matching.order import Misplaced, find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, FREE, Argument, Matcher, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import pair_replaced
@@ -292,7 +292,7 @@ class Matching(NamedTuple):
         misplaced: Calls that stand against an order that the policy or the gold plan asks for.
         policy: How values were compared.
         terms: What the gold plan leaves open.
-        counted: The plans are as figures count them, see :mod:`planner_eval.comparison.explanation.counted`.
+        counted: As figures count them, see :mod:`planner_eval.comparison.explanation.counted`.
         by_name: What figures count, where partners are as they are told, see
             :mod:`planner_eval.comparison.explanation.unlike_pairs`; None where both are one.
     """

@@ -14,13 +14,11 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.matching.likeness import feature_likeness, features
-from planner_eval.comparison.matching.names import Tool, find_respellings
+from planner_eval.comparison.matching.likeness import Tool, feature_likeness, features, find_respellings
 from planner_eval.plan.canonical import Key, NumberedPlan, producers_of, value_key
 from planner_eval.plan.graph import levels
 from planner_eval.plan.isomorphism import ColouredGraph, refine_colours
-from planner_eval.plan.model import Call, Template, Unresolved, Value
-from planner_eval.plan.values import contains_kind
+from planner_eval.plan.model import Call, Template, Unresolved, Value, contains_kind
 
 # ----------------------------------------------------------------------
 # An order of the calls of two plans that depends on what they are and who uses them, never on their places.

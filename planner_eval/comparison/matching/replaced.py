@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from planner_eval.comparison.matching.likeness import assign
-from planner_eval.comparison.matching.names import is_related_name, is_similar_name
+from planner_eval.comparison.matching.likeness import assign, is_related_name, is_similar_name
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 from planner_eval.plan.model import Value
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.text import shorten
 from planner_eval.comparison.matching.agreement import agree
-from planner_eval.comparison.matching.names import Tool, find_respellings
+from planner_eval.comparison.matching.likeness import Tool, find_respellings
 from planner_eval.comparison.matching.pairing import MISSING, ComparedValues
 from planner_eval.comparison.policy.policy import NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.rule import NOTHING, Rule
@@ -34,8 +34,9 @@ from planner_eval.plan.model import (
     Template,
     Unresolved,
     Value,
+    contains_kind,
+    map_leaves,
 )
-from planner_eval.plan.values import contains_kind, map_leaves
 
 
 # ----------------------------------------------------------------------

@@ -11,9 +11,8 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.explanation.counted import prepare_for_counting
 from planner_eval.comparison.matching.align import Matching, match
-from planner_eval.comparison.metrics import calls, edges, order, published, shape
-from planner_eval.comparison.metrics.counts import Counts, Share, Tally
-from planner_eval.comparison.metrics.facts import Facts, count_dependent
+from planner_eval.comparison.metrics import metrics, published
+from planner_eval.comparison.metrics.facts import Counts, Facts, Share, Tally, count_dependent
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.plan.graph import closure_size, component_leaders
 from planner_eval.plan.model import Plan
@@ -209,29 +208,29 @@ class Metric:
 
 def _make_metrics() -> dict[str, Metric]:
     rows: list[tuple[Callable[[Facts], Tally | None], str, str]] = [
-        (calls.exact, "share", "plan"),
-        (shape.similarity, "share", "plan"),
-        (calls.calls, "counts", "calls"),
-        (calls.whole_calls, "counts", "calls"),
-        (calls.apps, "counts", "calls"),
-        (calls.argument_names, "counts", "arguments"),
-        (calls.argument_values, "counts", "arguments"),
-        (calls.independent_arguments, "counts", "arguments"),
-        (calls.dependent_arguments, "counts", "arguments"),
-        (calls.independent_errors, "share", "arguments"),
-        (calls.dependent_errors, "share", "arguments"),
-        (edges.references, "counts", "references"),
-        (edges.dependencies, "counts", "references"),
-        (order.order_tau, "share", "order"),
-        (order.precedences, "share", "order"),
-        (order.ordered_calls, "counts", "order"),
-        (shape.component_pairs, "counts", "structure"),
-        (shape.same_components, "share", "structure"),
-        (shape.transitive_dependencies, "counts", "structure"),
-        (shape.generations, "share", "structure"),
-        (shape.common_subplan, "counts", "structure"),
-        (shape.same_depth, "share", "structure"),
-        (shape.same_width, "share", "structure"),
+        (metrics.exact, "share", "plan"),
+        (metrics.similarity, "share", "plan"),
+        (metrics.calls, "counts", "calls"),
+        (metrics.whole_calls, "counts", "calls"),
+        (metrics.apps, "counts", "calls"),
+        (metrics.argument_names, "counts", "arguments"),
+        (metrics.argument_values, "counts", "arguments"),
+        (metrics.independent_arguments, "counts", "arguments"),
+        (metrics.dependent_arguments, "counts", "arguments"),
+        (metrics.independent_errors, "share", "arguments"),
+        (metrics.dependent_errors, "share", "arguments"),
+        (metrics.references, "counts", "references"),
+        (metrics.dependencies, "counts", "references"),
+        (metrics.order_tau, "share", "order"),
+        (metrics.precedences, "share", "order"),
+        (metrics.ordered_calls, "counts", "order"),
+        (metrics.component_pairs, "counts", "structure"),
+        (metrics.same_components, "share", "structure"),
+        (metrics.transitive_dependencies, "counts", "structure"),
+        (metrics.generations, "share", "structure"),
+        (metrics.common_subplan, "counts", "structure"),
+        (metrics.same_depth, "share", "structure"),
+        (metrics.same_width, "share", "structure"),
         (published.taskbench_nodes, "counts", "published"),
         (published.taskbench_links, "counts", "published"),
         (published.worfbench_chain, "counts", "published"),

@@ -23,8 +23,7 @@ from planner_eval.comparison.matching.order import find_misplaced
 from planner_eval.comparison.matching.pairing import Pairing, PlanCalls
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.plan.canonical import Key, value_key
-from planner_eval.plan.model import Path, Plan, Ref, Value
-from planner_eval.plan.values import leaves, map_leaves
+from planner_eval.plan.model import Path, Plan, Ref, Value, leaves, map_leaves
 
 MAX_CALLS = 60
 """Calls of either plan beyond which nothing is searched: the first table of costs alone takes too long."""

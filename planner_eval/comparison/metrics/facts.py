@@ -1,17 +1,98 @@
-"""One compared pair as metrics see it; what several of them need is worked out once."""
+"""One compared pair as metrics see it, and what they give: counts that add up over samples."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeAlias, TypeVar, overload
 
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.ratios import f1_parts
 from planner_eval.comparison.explanation.counted import prepare_for_counting
 from planner_eval.comparison.matching.align import Matching
-from planner_eval.comparison.structure.figures import Components, Structures
+from planner_eval.comparison.structure_figures import Components, Structures
 from planner_eval.plan.graph import levels, producers
-from planner_eval.plan.model import Arguments, Edge, Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.values import contains_kind
+from planner_eval.plan.model import Arguments, Edge, Plan, Ref, Template, Unresolved, Value, contains_kind
 
+
+# ----------------------------------------------------------------------
+# What metrics give: counts that add up over samples, and the ratios made from them at the end.
+@fast_frozen
+class Counts:
+    """How many items the prediction has, gold has, and both have: for precision, recall and F1.
+
+    Args:
+        hit: Items of pred that stand for an item of gold; one-to-one, so never more than either side.
+        pred: Items of pred.
+        gold: Items of gold.
+
+    >>> (Counts(1, 1, 2) + Counts(1, 2, 1)).f1
+    0.6666666666666666
+    """
+
+    hit: float
+    pred: float
+    gold: float
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.hit + other.hit, self.pred + other.pred, self.gold + other.gold)
+
+    @property
+    def precision(self) -> float | None:
+        """Hits over pred; None where pred has nothing."""
+        return self.hit / self.pred if self.pred else None
+
+    @property
+    def recall(self) -> float | None:
+        """Hits over gold; None where gold has nothing."""
+        return self.hit / self.gold if self.gold else None
+
+    @property
+    def share(self) -> Share:
+        """What F1 is a share of: twice the hits, of pred + gold."""
+        return Share(*f1_parts(self.hit, self.pred, self.gold))
+
+    @property
+    def f1(self) -> float | None:
+        """Twice the hits over pred + gold; None where neither side has anything."""
+        hits, total = f1_parts(self.hit, self.pred, self.gold)
+        return hits / total if total else None
+
+    @property
+    def value(self) -> float | None:
+        """The one number that stands for these counts: F1."""
+        return self.f1
+
+
+@fast_frozen
+class Share:
+    """A part of a whole; sums of shares are shares of sums.
+
+    Args:
+        part: The part; below 0 for correlations.
+        whole: The whole.
+
+    >>> (Share(1, 1) + Share(0, 1)).value
+    0.5
+    """
+
+    part: float
+    whole: float
+
+    def __add__(self, other: Share) -> Share:
+        return Share(self.part + other.part, self.whole + other.whole)
+
+    @property
+    def value(self) -> float | None:
+        """The part over the whole; None where there is no whole."""
+        return self.part / self.whole if self.whole else None
+
+
+Tally: TypeAlias = Counts | Share
+"""What a metric gives for one sample."""
+
+
+# ----------------------------------------------------------------------
+# One compared pair as metrics see it; what several of them need is worked out once.
 _Value = TypeVar("_Value")
 
 
@@ -61,8 +142,8 @@ class Facts:
         matching: What :func:`planner_eval.comparison.matching.align.match` gave.
         largest: The calls of the largest component, where the prediction has gold's graph, call by call, each
             written after what it needs; None where it may have another.
-        counted: What :func:`planner_eval.comparison.explanation.counted.prepare_for_counting` gave, where it
-            is known already.
+        counted: What :func:`planner_eval.comparison.explanation.counted.prepare_for_counting` gave,
+            where it is known already.
     """
 
     def __init__(

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import islice
 
-from planner_eval.comparison.metrics.counts import Counts
-from planner_eval.comparison.metrics.facts import Facts
+from planner_eval.comparison.metrics.facts import Counts, Facts
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.plan.model import Call, Plan, Ref, references
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT

@@ -14,8 +14,7 @@ from unicodedata import normalize
 from planner_eval.base.limits import MAX_DIGITS
 from planner_eval.comparison.policy.dates import normalise_date, normalise_time
 from planner_eval.plan.canonical import value_key
-from planner_eval.plan.model import Bag, Template, Value
-from planner_eval.plan.values import fold
+from planner_eval.plan.model import Bag, Template, Value, fold
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from planner_eval.base.errors import CODES, InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, shorten
-from planner_eval.catalogs.check import check
-from planner_eval.curation.audit import agreement, candidates, grounding, outcome, surplus, twins
+from planner_eval.catalogs.check import check_plan
+from planner_eval.curation.audit import agreement, candidates, grounding, outcome, surplus
 from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.results.findings import CONFIDENCES, Confidence, GoldFinding
 
@@ -58,7 +58,7 @@ def contradictions(plan: Plan, catalog: Catalog) -> Iterator[GoldFinding]:
     >>> [found.code for found in contradictions(parse("pay(#to='Ann')"), tools)]
     ['gold.unknown_argument']
     """
-    for finding in check(plan, catalog):
+    for finding in check_plan(plan, catalog):
         if finding.code in CONFIDENCE_BY_CODE:
             code = finding.code.replace("check.", "gold.")
             yield GoldFinding(
@@ -128,13 +128,15 @@ class _TwinAuditor:
     """Records with a question beside each other."""
 
     def __init__(self) -> None:
-        self._twins = twins.TwinFinder()
+        self._twins = surplus.TwinFinder()
         self._last: tuple[Catalog | None, bytes] = (None, b"")
 
     def add(self, number: int, subject: AuditedRecord) -> None:
         if subject.query is not None:
             tools = self._tools(subject.catalog)
-            self._twins.add(number, twins.QuestionRecord(subject.record, subject.query, subject.plan, tools))
+            self._twins.add(
+                number, surplus.QuestionRecord(subject.record, subject.query, subject.plan, tools)
+            )
 
     def found(self) -> Iterable[tuple[int, GoldFinding]]:
         return self._twins.found()
@@ -159,7 +161,7 @@ AUDITS: tuple[Audit, ...] = (
 """Every audit of single records, in the order in which their findings are told of one record."""
 
 
-SET_AUDITS: tuple[SetAudit, ...] = (SetAudit(twins.CODES, _TwinAuditor),)
+SET_AUDITS: tuple[SetAudit, ...] = (SetAudit(surplus.TWIN_CODES, _TwinAuditor),)
 """Every audit of records beside each other."""
 
 

@@ -10,8 +10,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import shorten
 from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.curation.audit.question import Question
-from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.values import leaves
+from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 
 CODES = ("gold.candidate", "gold.candidates")

@@ -20,12 +20,10 @@ from planner_eval.base.text import shorten
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Type
 from planner_eval.comparison.policy.values import normalise_boolean, normalise_number
 from planner_eval.curation.audit.dates import Moments, day_ground, is_adjacent_day, read_moment
-from planner_eval.curation.audit.identifiers import find_longer_code, is_code
-from planner_eval.curation.audit.numbers import is_arithmetic, is_constant
+from planner_eval.curation.audit.literals import find_longer_code, is_arithmetic, is_code, is_constant
 from planner_eval.curation.audit.question import Question, find_misspelt_name, find_other_place_name
 from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, words
-from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.values import contains_kind, leaves
+from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 
 # ----------------------------------------------------------------------

@@ -14,14 +14,17 @@ from planner_eval.base.limits import Span
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.comparison.policy.values import normalise_boolean, normalise_number
 from planner_eval.curation.audit.dates import Moments, moment_ground, moments, read_moment
-from planner_eval.curation.audit.identifiers import (
+from planner_eval.curation.audit.literals import (
     MIN_DIGITS,
+    Amount,
+    amounts,
+    find_inferred_number,
+    find_stated_number,
     find_whole_code,
     is_code,
     is_composed,
     is_within_code,
 )
-from planner_eval.curation.audit.numbers import Amount, amounts, find_inferred_number, find_stated_number
 from planner_eval.curation.audit.words import (
     FUNCTION_WORDS,
     MAX_MENTIONS,

@@ -10,18 +10,16 @@ from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, shorten
 from planner_eval.benchmarks.datasets.sources import Source, short_names
-from planner_eval.comparison.reading import DEFAULT_READING, Reading
+from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.curation.audit.agreement import Answer
-from planner_eval.models.predict.folder import RUN_KIND, read_predicted_run
-from planner_eval.models.predict.predicted_gold import read_run_answers
+from planner_eval.models.predict.folder import RUN_KIND, read_predicted_run, read_run_answers
 from planner_eval.plan.model import Plan
-from planner_eval.reading.files.demonstrations import ROWS_FILE
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.pairing import pair
+from planner_eval.reading.files.pairing import pair, warn_doubtful_pairing
 from planner_eval.reading.files.plans import read_plan, read_repaired_plan
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.several import prefix_ids_by_file
-from planner_eval.reading.files.warnings import warn_doubtful_pairing
+from planner_eval.reading.files.task_fields import ROWS_FILE
 from planner_eval.results.runs.folder import changed_input
 from planner_eval.results.runs.inputs import inputs_of
 from planner_eval.results.runs.stored import read_stored_run, run_data

@@ -10,11 +10,9 @@ from random import Random
 from typing import Any, TypeAlias
 
 from planner_eval.base.text import format_seconds
-from planner_eval.catalogs.check import check
-from planner_eval.curation.make.card import wanted_figures
+from planner_eval.catalogs.check import check_plan
 from planner_eval.curation.make.feasibility import Wish
-from planner_eval.curation.make.graph import ToolGraph
-from planner_eval.curation.make.record import Made
+from planner_eval.curation.make.record import Made, wanted_figures
 from planner_eval.curation.make.run_calls import (
     TIMEOUT_REASON,
     FilledPlan,
@@ -24,7 +22,7 @@ from planner_eval.curation.make.run_calls import (
     fill_plan,
 )
 from planner_eval.curation.make.skeletons import draw_patterned_skeleton, draw_skeleton
-from planner_eval.curation.make.tools import Node, Offer, assign_tools, choose_offered_tools
+from planner_eval.curation.make.tools import Node, Offer, ToolGraph, assign_tools, choose_offered_tools
 from planner_eval.curation.make.values import NO_VALUE, draw_literal
 from planner_eval.curation.make.wishes import Wishes
 from planner_eval.execution.program import sink_calls
@@ -32,7 +30,7 @@ from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.terms import symbolic
 from planner_eval.execution.trace import TIMEOUT, Trace
-from planner_eval.plan.digest import EquivalenceClasses
+from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.plan.structure import depth, shape
@@ -280,7 +278,7 @@ class PlanMaker:
         terms = symbolic(plan, answer="last" if order.wishes.single else "sinks")
         if terms.dead or terms.duplicated:
             return Refusal("a call is dead" if terms.dead else "it makes a call twice")
-        doubts = [finding for finding in check(plan, order.graph.catalog) if finding.severity != "info"]
+        doubts = [finding for finding in check_plan(plan, order.graph.catalog) if finding.severity != "info"]
         if doubts:
             return Refusal(f"the catalog refuses it: {doubts[0].code}")
         tools = choose_offered_tools(

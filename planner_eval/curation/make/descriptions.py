@@ -13,9 +13,18 @@ from typing import NamedTuple
 from planner_eval.base.text import one_line
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.curation.make.record import Made
-from planner_eval.plan.model import WHOLE_RESULT_NAMES, Call, Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import (
+    WHOLE_RESULT_NAMES,
+    Call,
+    Path,
+    Plan,
+    Ref,
+    Template,
+    Unresolved,
+    Value,
+    leaves,
+)
 from planner_eval.plan.structure import consumers
-from planner_eval.plan.values import leaves
 
 # ----------------------------------------------------------------------
 # A plan in words: what its calls do, and with what, for whoever writes the question to it.

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count, shorten
 from planner_eval.catalogs.catalog import Parameter, Tool
-from planner_eval.curation.make.graph import ToolGraph
 from planner_eval.curation.make.skeletons import Skeleton, figures, generate_skeletons, meets_wishes
-from planner_eval.curation.make.tools import Node, Pins
+from planner_eval.curation.make.tools import Node, Pins, ToolGraph
 from planner_eval.curation.make.values import MAX_TEXT_CHARACTERS, NO_VALUE, draw_literal
 from planner_eval.curation.make.wishes import PATTERNS, Wishes
 

@@ -23,7 +23,6 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean, format_count, shorten
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.curation.make.batch import MakeOrder, MakeStep, PlanMaker
-from planner_eval.curation.make.card import Card, figures_of
 from planner_eval.curation.make.feasibility import (
     find_unfillable_tools,
     is_reachable,
@@ -31,9 +30,8 @@ from planner_eval.curation.make.feasibility import (
     refuse_impossible,
     refuse_unsayable,
 )
-from planner_eval.curation.make.graph import ToolGraph
 from planner_eval.curation.make.layouts import LAYOUTS
-from planner_eval.curation.make.record import Made
+from planner_eval.curation.make.record import Card, Made, figures_of
 from planner_eval.curation.make.run_calls import TIMEOUT_REASON, MakingContext, Refusal
 from planner_eval.curation.make.sources import (
     Material,
@@ -44,7 +42,7 @@ from planner_eval.curation.make.sources import (
     templates,
     wishes_from_options,
 )
-from planner_eval.curation.make.tools import OFFER_KINDS, Offer
+from planner_eval.curation.make.tools import OFFER_KINDS, Offer, ToolGraph
 from planner_eval.curation.make.wishes import DISTINCTIONS, JOINS, apply_preset
 from planner_eval.curation.make.writing import Record, make_layout_step, records
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox

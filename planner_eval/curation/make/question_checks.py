@@ -15,8 +15,7 @@ from planner_eval.curation.audit.question import Question
 from planner_eval.curation.audit.words import Ground
 from planner_eval.curation.make.descriptions import describe_plan, final_calls, format_name, literals, tool_of
 from planner_eval.curation.make.record import Made
-from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.values import contains_kind, leaves
+from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
 
 # ----------------------------------------------------------------------
 # What keeps a question from being one that a plan answers: checks that need no model.

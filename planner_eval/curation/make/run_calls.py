@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.catalogs.catalog import ANY, Parameter, Tool
 from planner_eval.catalogs.value_errors import find_problem
-from planner_eval.curation.make.graph import words_of
 from planner_eval.curation.make.skeletons import consumers_of
-from planner_eval.curation.make.tools import Link, Node
+from planner_eval.curation.make.tools import Link, Node, words_of
 from planner_eval.curation.make.values import (
     NO_VALUE,
     as_text,
@@ -23,9 +22,8 @@ from planner_eval.curation.make.values import (
     order_values,
     replace_result,
 )
-from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import follow_path
-from planner_eval.execution.program import sink_calls
+from planner_eval.execution.program import CallFailed, sink_calls
 from planner_eval.execution.trace import TIMEOUT, Trace
 from planner_eval.execution.worlds.world import World
 from planner_eval.plan.linking import build_plan

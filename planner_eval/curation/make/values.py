@@ -12,10 +12,10 @@ from random import Random
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from planner_eval.base.dates import parse_day
+from planner_eval.base.text import parse_day
 from planner_eval.catalogs.catalog import Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import ValueChecker
-from planner_eval.curation.make.graph import words_of
+from planner_eval.curation.make.tools import words_of
 from planner_eval.execution.worlds.database import from_stored_value, quote_name, select, to_stored_value
 from planner_eval.execution.worlds.definition import Api, Argument, CallError, Column
 from planner_eval.execution.worlds.generic import is_filler

@@ -16,22 +16,20 @@ from typing import Any, TypeAlias
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.align import match
-from planner_eval.curation.shrink.calls import (
-    drop_calls,
-    drop_extras,
-    find_extras,
-    partnered_calls,
-    single_calls,
-)
 from planner_eval.curation.shrink.pairs import Pair, pair_size, strip_source
-from planner_eval.curation.shrink.values import (
+from planner_eval.curation.shrink.steps import (
     apply_changes,
     drop_arguments,
+    drop_calls,
+    drop_extras,
     drop_values,
+    find_extras,
     paired_changes,
+    partnered_calls,
     shorten_value,
     simplify_reference,
     simplify_value,
+    single_calls,
     single_changes,
 )
 

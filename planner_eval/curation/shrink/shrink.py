@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.arguments import (
     FUNCTION,
@@ -15,11 +16,15 @@ from planner_eval.base.arguments import (
     expect,
     expect_or_none,
 )
-from planner_eval.base.errors import AbsentError, InputError
+from planner_eval.base.errors import AbsentError, InputError, ParseError, WriteError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import format_count
+from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.evaluate import pair
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.reading import DEFAULT_READING, Reading, check_reading
+from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
+from planner_eval.curation.shrink import search as smallest
 from planner_eval.curation.shrink.goals import (
     Goal,
     goal_of_code,
@@ -27,12 +32,299 @@ from planner_eval.curation.shrink.goals import (
     goal_of_variants,
     refuse_code,
 )
-from planner_eval.curation.shrink.pairs import InputSide, PairSelection, read_side, select_pair
-from planner_eval.curation.shrink.search import MAX_TRIES
-from planner_eval.curation.shrink.written_search import Limits, Shrunk, search
+from planner_eval.curation.shrink.pairs import (
+    InputSide,
+    Pair,
+    PairSelection,
+    Side,
+    Size,
+    read_side,
+    select_pair,
+    size_of,
+    strip_source,
+)
+from planner_eval.curation.shrink.search import ENDINGS, MAX_TRIES
 from planner_eval.reading.files.record import GOLD_TERMS
 from planner_eval.reading.parse import Source
 
+if TYPE_CHECKING:
+    from planner_eval.plan.model import Plan
+
+
+# ----------------------------------------------------------------------
+# The search over a pair as it is written, as plans or as texts, and the smallest pair that was found.
+# ----------------------------------------------------------------------
+# The smallest pair of plans that was found.
+@dataclass(frozen=True)
+class ShrunkSide:
+    """One side of the smallest pair.
+
+    Args:
+        text: As it is written.
+        dialect: In which notation; None where it is cut as a text, or stands as it was given.
+        plan: What is read of it; None where it is no readable plan.
+        before: How large it was.
+        after: How large it is.
+        suffix: What a file of it is called by.
+        filed: What a file of it holds: a record where it came from records.
+    """
+
+    text: str
+    dialect: str | None
+    plan: Plan | None
+    before: Size
+    after: Size
+    suffix: str
+    filed: str
+
+
+@dataclass(frozen=True)
+class Shrunk:
+    """The smallest pair that was found.
+
+    Args:
+        pred: The prediction.
+        gold: The gold plan.
+        shows: What both the given pair and this one show, in words.
+        tries: How many pairs were tried.
+        steps: How many of them were smaller and showed it.
+        ended: Why the search ended: ``"smallest"``, ``"tries"``, ``"deadline"`` or ``"interrupted"``; or
+            ``"wavers"`` where what was asked answered otherwise when it was asked of this pair again.
+        notes: What the user should know.
+        policy: How values compare in its diff.
+    """
+
+    pred: ShrunkSide
+    gold: ShrunkSide
+    shows: str
+    tries: int
+    steps: int
+    ended: str
+    notes: tuple[str, ...] = ()
+    policy: Policy = field(default=DEFAULT_POLICY, repr=False)
+
+    @property
+    def diff(self) -> Diff | None:
+        """What differs between the two; None where one is no readable plan."""
+        if self.pred.plan is None or self.gold.plan is None:
+            return None
+        return diff(self.pred.plan, self.gold.plan, self.policy)
+
+    @property
+    def said(self) -> str:
+        """What was left of the pair, in one line."""
+        before, after = (
+            pred_size.plus(gold_size)
+            for pred_size, gold_size in (
+                (self.pred.before, self.gold.before),
+                (self.pred.after, self.gold.after),
+            )
+        )
+        left = [
+            f"{format_count(was, what[:-1])} to {now:,}"
+            for what, was, now in zip(Size._fields[:-1], before, after, strict=False)
+            if was
+        ]
+        texts = [
+            f"{format_count(output.before.weight, 'character')} of text to {output.after.weight:,}"
+            for output in (self.pred, self.gold)
+            if output.dialect is None and output.before.weight
+        ]
+        return f"{', '.join([*left, *texts])} in {format_count(self.tries, 'try')}; {ENDINGS[self.ended]}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON data."""
+        outputs = {
+            name: {
+                "text": output.text,
+                "dialect": output.dialect,
+                "before": output.before._asdict(),
+                "after": output.after._asdict(),
+            }
+            for name, output in (("pred", self.pred), ("gold", self.gold))
+        }
+        difference = self.diff
+        edits = (
+            [] if difference is None else [{"code": e.code, "message": e.message} for e in difference.edits]
+        )
+        outcome = {"shows": self.shows, "tries": self.tries, "steps": self.steps, "ended": self.ended}
+        return {
+            "schema": "planeval.shrunk/1",
+            **outcome,
+            **outputs,
+            "edits": edits,
+            "notes": list(self.notes),
+        }
+
+
+# ----------------------------------------------------------------------
+# The search over a pair as it is written: as plans, or as texts.
+CONFIRMATIONS = 3
+"""So often a command or a function is asked again of the pair that was found."""
+
+
+class Limits(NamedTuple):
+    """How long is searched.
+
+    Args:
+        tries: How many pairs are tried at most.
+        deadline: After how many seconds no further one is tried; None for no such limit.
+    """
+
+    tries: int
+    deadline: float | None
+
+
+def search(
+    pred: InputSide,
+    gold: InputSide,
+    shows: Goal,
+    policy: Policy,
+    limits: Limits,
+    progress: Callable[[int, str], None] | None,
+) -> Shrunk:
+    """Search over plans where they show it when they are written anew, else over texts.
+
+    Args:
+        pred: The prediction as given.
+        gold: The gold plan as given; together they show it.
+        shows: What that is.
+        policy: How values compare in the diff of what is found.
+        limits: How long is searched.
+        progress: As for :func:`planner_eval.shrink`.
+
+    Raises:
+        AbsentError: asked again of the given pair, what was asked answers otherwise.
+    """
+    records = (pred, gold)
+    used = 0
+    modes = [(True, True), (False, True), (True, False), (False, False)]
+    for mode in modes:
+        if any(as_plan and record.plan is None for as_plan, record in zip(mode, records, strict=True)):
+            continue
+        prepared = _Sides(pred, gold, mode)
+        start = prepared.start()
+        must_check = mode != (False, False) or bool(used and shows.asked)
+        if not must_check or prepared.shows(start, shows):
+            break
+        if mode == (False, False):
+            raise AbsentError(
+                f"{shows.asked} does not answer the same each time: of the pair as it is it said yes, then no"
+            )
+        used += 1
+
+    def tell(count: int, pair: Pair) -> None:
+        if progress is not None:
+            progress(count, _format_size(pair))
+
+    result = smallest.shrink(
+        start, lambda pair: prepared.shows(pair, shows), progress=tell, **limits._asdict()
+    )
+    outputs = [prepared.part(index, start[index], result.pair[index]) for index in (0, 1)]
+    notes = [*pred.notes, *gold.notes, *prepared.notes()]
+    ended = result.ended
+    if shows.asked and ended != "interrupted":
+        try:
+            if not all(shows.texts(outputs[0].text, outputs[1].text) for _ in range(CONFIRMATIONS)):
+                ended = "wavers"
+                notes.append(
+                    f"{shows.asked} does not answer the same each time: of this pair it said yes, then no"
+                )
+        except KeyboardInterrupt:  # what was found is written all the same
+            ended = "interrupted"
+    return Shrunk(
+        outputs[0], outputs[1], shows.said, result.tries + used, result.steps, ended, tuple(notes), policy
+    )
+
+
+def _format_size(pair: Pair) -> str:
+    size = size_of(pair.pred).plus(size_of(pair.gold))
+    return (
+        f"{size.calls:,} calls, {size.arguments:,} arguments" if size.calls else f"{size.weight:,} characters"
+    )
+
+
+class _Sides:
+    """Both sides, each made smaller as a plan, cut as a text, or left as it is.
+
+    Args:
+        pred: The prediction.
+        gold: The gold plan.
+        as_plans: Of each whether it is made smaller as a plan.
+    """
+
+    def __init__(self, pred: InputSide, gold: InputSide, as_plans: tuple[bool, bool]) -> None:
+        self.told, self.as_plans = (pred, gold), as_plans
+
+    def start(self) -> Pair:
+        """The pair that the search begins with; a side that is left as it is, is nothing to it."""
+        pairs = zip(self.told, self.as_plans, strict=True)
+        first, second = (
+            strip_source(record.plan)
+            if as_plan and record.plan is not None
+            else record.text
+            if record.cut
+            else ""
+            for record, as_plan in pairs
+        )
+        return Pair(first, second)
+
+    def text(self, index: int, content: Side) -> str | None:
+        """How a side is written; None where its notation cannot say it."""
+        record = self.told[index]
+        if isinstance(content, str):
+            return content if record.cut else record.text
+        if record.calling and not content.calls:
+            return None
+        try:
+            text = record.written(content)
+        except (WriteError, ParseError):
+            return None
+        return text if text.strip() else None  # in some notations no call is no text, which is no plan
+
+    def shows(self, pair: Pair, shows: Goal) -> bool:
+        """Whether a pair shows it, as it is written."""
+        pred, gold = self.text(0, pair.pred), self.text(1, pair.gold)
+        return pred is not None and gold is not None and shows.texts(pred, gold)
+
+    def part(self, index: int, before: Side, after: Side) -> ShrunkSide:
+        """One side of what was found."""
+        record = self.told[index]
+        text = self.text(index, after)
+        assert text is not None
+        try:
+            plan = record.parsed(text)
+        except ParseError:
+            plan = None
+        file = record.file(text)
+        written = not isinstance(after, str)
+        return ShrunkSide(
+            text,
+            record.dialect if written else None,
+            plan,
+            size_of(before),
+            size_of(after),
+            file.suffix,
+            file.text,
+        )
+
+    def notes(self) -> list[str]:
+        """Which sides were not made smaller as plans, and why."""
+        notes = []
+        for name, record, as_plan in zip(("pred", "gold"), self.told, self.as_plans, strict=True):
+            if as_plan:
+                continue
+            why = (
+                f"it holds no readable plan ({record.error})"
+                if record.plan is None
+                else "written anew it does not show it"
+            )
+            notes.append(f"{name} is {'cut as a text' if record.cut else 'left as it is'}: {why}")
+        return notes
+
+
+# ----------------------------------------------------------------------
+# A pair of plans made as small as it can be while it still shows something.
 DIFFERING_SCORES = "official:corrected"
 """The two columns of a benchmark's scores."""
 TRY_SECONDS = 60.0
@@ -176,7 +468,7 @@ def _read_scored_goal(
     reading: Reading,
 ) -> tuple[InputSide, InputSide, Goal]:
     """The one answer and its sample, and what the benchmark's two scores say of them."""
-    from planner_eval.curation.shrink.benchmark import read_scored_sides
+    from planner_eval.curation.shrink.goals import read_scored_sides
 
     if name is None:
         raise InputError("the two scores are a benchmark's: which one?")

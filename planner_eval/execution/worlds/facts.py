@@ -20,19 +20,20 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
-from planner_eval.execution.worlds.acting import find_rows, find_unknown_values, refuse_invalid_arguments
 from planner_eval.execution.worlds.database import (
     compute,
+    find_rows,
+    find_unknown_values,
     insert,
     parameter_name,
     quote_name,
+    refuse_invalid_arguments,
     run_statement,
     select,
 )
 from planner_eval.execution.worlds.definition import Api, CallError, Column, Refused, Table, TooLong
 from planner_eval.plan.graph import generations
-from planner_eval.plan.model import Plan, Ref, Unresolved, Value
-from planner_eval.plan.values import fold
+from planner_eval.plan.model import Plan, Ref, Unresolved, Value, fold
 
 if TYPE_CHECKING:
     from planner_eval.execution.worlds.world import World

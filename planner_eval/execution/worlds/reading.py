@@ -9,17 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from planner_eval.base.dates import parse_day
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_files import read_json
 from planner_eval.base.resources import folder
+from planner_eval.base.text import parse_day
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.formats import read_catalog_file
-from planner_eval.execution.worlds.acting import match_condition
 from planner_eval.execution.worlds.database import (
     connect,
     create_tables,
     from_stored_value,
+    match_condition,
     parameter_name,
     quote_name,
     to_stored_value,

@@ -12,12 +12,12 @@ from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean, one_line_json
-from planner_eval.execution.worlds.acting import execute_call
 from planner_eval.execution.worlds.database import (
     changes,
     connect,
     create_tables,
     dump,
+    execute_call,
     insert,
     quote_name,
     to_stored_value,
@@ -32,7 +32,7 @@ from planner_eval.execution.worlds.definition import (
     TooLong,
     UnknownArgument,
 )
-from planner_eval.execution.worlds.made_values import ValueMaker
+from planner_eval.execution.worlds.generic import ValueMaker
 
 
 # ----------------------------------------------------------------------

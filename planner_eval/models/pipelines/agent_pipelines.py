@@ -468,13 +468,13 @@ def simulated_api(sample: Sample, *, runner: str = "glm", settings: Settings | N
     Raises:
         InputError: the sample's record is no ComplexFuncBench conversation.
     """
-    from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure
     from planner_eval.benchmarks.complexfuncbench.conversation import (
         RUNNERS,
         UndecodableCall,
         answer_turn,
         start,
     )
+    from planner_eval.benchmarks.complexfuncbench.data import OfficialFailure
     from planner_eval.benchmarks.complexfuncbench.turn import DEFAULT_SETTINGS, prepare
 
     prepared = prepare(sample, settings or DEFAULT_SETTINGS)

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.base.text import format_count
+from planner_eval.benchmarks.answers import DATASET_PREFIX, gold_samples
 from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.gold import DATASET_PREFIX, gold_samples
 from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.models.pipelines.pipeline import OWN_TASKS
 from planner_eval.models.predict.tasks import QUESTION_FIELDS, gold_words, keep_left_out
-from planner_eval.plan.model import Plan, Ref, Unresolved, Value
-from planner_eval.plan.values import fold
+from planner_eval.plan.model import Plan, Ref, Unresolved, Value, fold
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects import read
 from planner_eval.reading.question_templates import question_template, question_words

@@ -11,7 +11,6 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from planner_eval.models.pipelines import constraint
 from planner_eval.models.pipelines.nestful_prompts import format_answer, messages_of
 from planner_eval.models.pipelines.pipeline import (
     CallRequest,
@@ -29,7 +28,7 @@ from planner_eval.models.pipelines.pipeline import (
     user_message,
 )
 from planner_eval.models.pipelines.replies import KnownNames, distinct, known_names, plan_text, reply_text
-from planner_eval.models.pipelines.setup import Example, Setup
+from planner_eval.models.pipelines.setup import Example, Setup, request_fields, unwrap_answer
 from planner_eval.models.pipelines.tool_lists import (
     CALLNAVI_LISTINGS,
     OWN_LISTINGS,
@@ -54,10 +53,8 @@ _REFERENCES = (
 
 def flat_steps(task: Task, setup: Setup) -> Steps:
     """Ask once, with all tools."""
-    reply = yield from ask(
-        "plan", flat_messages(task, setup), constraint=constraint.request_fields(task, setup)
-    )
-    return Outcome(constraint.unwrap_answer(plan_text(reply), task, setup))
+    reply = yield from ask("plan", flat_messages(task, setup), constraint=request_fields(task, setup))
+    return Outcome(unwrap_answer(plan_text(reply), task, setup))
 
 
 def flat_messages(task: Task, setup: Setup) -> list[Message]:
@@ -204,7 +201,7 @@ def hierarchical_steps(task: Task, setup: Setup) -> Steps:
     first = yield from choose_apps(task, setup)
     messages = appbench_messages(task, setup, app_catalogue(task.tools, first.apps))
     catalogue = {"apps": [app for app in apps_in_order(task.tools) if app["app"] in first.apps]}
-    fields = constraint.request_fields(replace(task, tools=catalogue), setup)
+    fields = request_fields(replace(task, tools=catalogue), setup)
     reply = yield from ask("plan", messages, constraint=fields)
     return Outcome(plan_text(reply), stages=first._asdict(), beside={"first_step_apps": first.apps})
 

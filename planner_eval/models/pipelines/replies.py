@@ -8,17 +8,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from planner_eval.base.dates import parse_day
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_text import check_depth
 from planner_eval.base.limits import DEFAULT_LIMITS
-from planner_eval.base.text import shorten
-from planner_eval.models.pipelines.constraint import refuse_unserved
+from planner_eval.base.text import parse_day, shorten
 from planner_eval.models.pipelines.pipeline import ModelCall, Pipeline
-from planner_eval.models.pipelines.setup import Setup, refuse_texts
+from planner_eval.models.pipelines.setup import Setup, refuse_texts, refuse_unserved
 from planner_eval.models.replies import Reply, ToolCall
-from planner_eval.plan.model import Call, Ref, Template, Unresolved
-from planner_eval.plan.values import contains_kind
+from planner_eval.plan.model import Call, Ref, Template, Unresolved, contains_kind
 from planner_eval.reading.dialects.finding.find import strip_thoughts
 from planner_eval.reading.dialects.read import parse
 

@@ -27,7 +27,7 @@ from planner_eval.catalogs.formats import read_catalog
 from planner_eval.execution.execute_sources import tool_source
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.models.client import Bridge
-from planner_eval.models.endpoints import (
+from planner_eval.models.judges import (
     Endpoint,
     close_model,
     model_of,
@@ -44,7 +44,7 @@ from planner_eval.models.predict.prepare import Prepared, prepare, request_recor
 from planner_eval.models.predict.run import AskOptions, Job, Journal, job_keys, run_jobs, unique_keys
 from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Model
-from planner_eval.reading.files.demonstrations import DEMONSTRATIONS_FIELD
+from planner_eval.reading.files.task_fields import DEMONSTRATIONS_FIELD
 from planner_eval.results.runs.folder import Input
 from planner_eval.results.runs.stopping import InterruptOnSignal
 
@@ -197,7 +197,7 @@ def predict(  # noqa: PLR0913 - the options of a public function
     >>> predict([{"id": "a", "query": "What time is it?", "tools": [tool]}], Echo())[0]["prediction"]
     'now()'
     """
-    expect(instance_of(Endpoint, "Endpoint(…) of planner_eval.models.endpoints"), endpoint=endpoint)
+    expect(instance_of(Endpoint, "Endpoint(…) of planner_eval.models.judges"), endpoint=endpoint)
     expect_or_none(NAME, router=router)
     expect_or_none(PATH, out=out)
     expect(MAPPING, sampling=sampling)

@@ -43,7 +43,7 @@ from planner_eval.models.pipelines.setup import Example, Setup
 from planner_eval.models.pipelines.tool_lists import catalog_of
 from planner_eval.models.predict.run import Job
 from planner_eval.models.predict.tasks import Tasks
-from planner_eval.reading.files.demonstrations import DEMONSTRATIONS_FIELD, TEST_SET_MARK, Demonstrations
+from planner_eval.reading.files.task_fields import DEMONSTRATIONS_FIELD, TEST_SET_MARK, Demonstrations
 
 if TYPE_CHECKING:
     from planner_eval.execution.sandbox.sandbox import Sandbox

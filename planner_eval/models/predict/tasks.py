@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.arguments import LIST, expect
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.benchmarks.answers import DATASET_PREFIX, gold_samples
 from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.datasets.sample import Sample, load_json, load_jsonl
-from planner_eval.benchmarks.gold import DATASET_PREFIX, gold_samples
 from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
 from planner_eval.models.pipelines.pipeline import OWN_TASKS
 from planner_eval.plan.model import Call

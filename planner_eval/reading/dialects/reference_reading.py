@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError, LimitError, ParseError
 from planner_eval.base.json_text import LARK_CHARS, check_depth, object_items
 from planner_eval.base.limits import Limits, Span, check_calls
-from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, RawRef, Value
-from planner_eval.plan.values import map_leaves
+from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import TextView

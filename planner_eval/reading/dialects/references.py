@@ -15,7 +15,7 @@ from typing import Any
 from planner_eval.base.errors import WriteError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import map_object_values
-from planner_eval.base.lazy_regex import lazy_pattern
+from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import (
     Path,
     Plan,
@@ -25,9 +25,10 @@ from planner_eval.plan.model import (
     Ref,
     Unresolved,
     Value,
+    fold,
+    map_leaves,
     references,
 )
-from planner_eval.plan.values import fold, map_leaves
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 

@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from planner_eval.base.json_text import decode_whole
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import JSON_STRING, Branch, find_matches
+from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.finding.brackets import BRACKET_PAIRS, tokens
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.text import shorten
 from planner_eval.plan.canonical import same
-from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Unresolved, Value, references
-from planner_eval.plan.values import fold
+from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Unresolved, Value, fold, references
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
 from planner_eval.reading.dialects.value_types import ToolTypes, convert

@@ -20,8 +20,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits
-from planner_eval.base.registry import service
-from planner_eval.base.resources import read
+from planner_eval.base.resources import read, service
 from planner_eval.plan.model import Plan, RawPlan
 from planner_eval.reading.dialects.dialect import REQUIRED_FIELDS, Data, Dialect, json_grammar_reader
 

@@ -10,8 +10,7 @@ import re
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import decode, decoding_error, skip_whitespace
-from planner_eval.base.lazy_regex import lazy_pattern
-from planner_eval.base.text import JSON_STRING, Branch, find_matches
+from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern
 from planner_eval.reading.dialects.conversations.spans import id_of, is_span, spans_in, trace_id_of
 from planner_eval.reading.files.fields import id_text
 from planner_eval.reading.files.shapes import Item, shape_of

@@ -19,9 +19,8 @@ from planner_eval.reading.files.disk_index import (
     read_only_uri,
 )
 from planner_eval.reading.files.disk_records import RecordChain
-from planner_eval.reading.files.ids import have_ids, index_by_id, pair_name, parse_position_name
 from planner_eval.reading.files.lines import id_key
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.record import Record, have_ids, index_by_id, pair_name, parse_position_name
 from planner_eval.reading.files.storing import is_stored
 
 Pair: TypeAlias = tuple[Record | None, Record | None]

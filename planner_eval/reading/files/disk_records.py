@@ -25,7 +25,6 @@ from planner_eval.reading.files.disk_index import (
     write_index,
 )
 from planner_eval.reading.files.field_choice import DecisionInputs, FieldDecision, decide_fields
-from planner_eval.reading.files.ids import unpaired_record_key
 from planner_eval.reading.files.items import LINE_SUFFIXES
 from planner_eval.reading.files.lines import (
     BROKEN,
@@ -38,10 +37,9 @@ from planner_eval.reading.files.lines import (
     open_lines,
 )
 from planner_eval.reading.files.opening import refuse_foreign
-from planner_eval.reading.files.origins import Origin, current_origin, digest_origin, refuse_changed
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.record import Record, unpaired_record_key
 from planner_eval.reading.files.shapes import ChosenFields
-from planner_eval.reading.files.storing import Store
+from planner_eval.reading.files.storing import Origin, Store, current_origin, digest_origin, refuse_changed
 
 # ----------------------------------------------------------------------
 # Records of which an index on disk knows the ids, read when they are asked for.

@@ -15,11 +15,10 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.plan.values import leaves
+from planner_eval.plan.model import leaves
 from planner_eval.reading.dialects.sources import TurnChoice
 from planner_eval.reading.files.field_choice import DecisionInputs, decide_fields, has_several_choices
 from planner_eval.reading.files.fields import ID_FIELDS, Role, id_text, non_null_fields
-from planner_eval.reading.files.ids import mark_among_ids, mark_records_among_ids
 from planner_eval.reading.files.items import FileItems, has_null_calls, split_json_value
 from planner_eval.reading.files.opening import (
     FileContent,
@@ -28,10 +27,17 @@ from planner_eval.reading.files.opening import (
     open_path,
     read_content,
 )
-from planner_eval.reading.files.origins import Origin, current_origins, digest_origin
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.record import Record, mark_among_ids, mark_records_among_ids
 from planner_eval.reading.files.shapes import Item, are_texts
-from planner_eval.reading.files.storing import DEFAULT_STORE, Store, is_lazy, is_stored
+from planner_eval.reading.files.storing import (
+    DEFAULT_STORE,
+    Origin,
+    Store,
+    current_origins,
+    digest_origin,
+    is_lazy,
+    is_stored,
+)
 
 MAX_INSPECTED_RECORDS = 10
 """So many records are looked at for whether they are the calls of one plan."""

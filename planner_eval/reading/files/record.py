@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import printable
 from planner_eval.reading.dialects.sources import TurnChoice
+from planner_eval.reading.files.storing import is_stored
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures
@@ -124,3 +126,150 @@ def prefix_id(name: str, id: str) -> str:
     ('a/q1', 'a/2')
     """
     return id if id == name or id.startswith(f"{name}/") else f"{name}/{id}"
+
+
+# ----------------------------------------------------------------------
+# Which records of a file are found by their id, which only repeat one, and what records are called.
+class RecordsById(NamedTuple):
+    """The records of a file by what they are found by.
+
+    Args:
+        places: From id, or from what stands for it where a record has no partner, to the record's place.
+        repeated: The places of those whose id an earlier one has.
+    """
+
+    places: dict[str, int]
+    repeated: list[int]
+
+
+def index_by_id(records: Iterable[Record]) -> RecordsById:
+    """Look which records are found by their id.
+
+    A record without an id has no partner; it still is a row. So is one that cannot be read, and of whose id
+    nothing is certain, where another record has that id.
+
+    >>> index_by_id([Record("p", 0, "a", "f()"), Record("p", 1, "a", "g()"), Record("p", 2, "b", "")])
+    RecordsById(places={'a': 0, 'b': 2}, repeated=[1])
+    """
+    records = records if isinstance(records, Sequence) else tuple(records)
+    positions: dict[str, int] = {}
+    repeated = []
+    readable_ids = {record.id for record in records if record.error is None}
+    for position, record in enumerate(records):
+        lone = record.id is None or (record.error is not None and record.id in readable_ids)
+        key = unpaired_record_key(record.file, record.position) if lone else str(record.id)
+        if key in positions:
+            repeated.append(position)
+        else:
+            positions[key] = position
+    return RecordsById(positions, repeated)
+
+
+def unpaired_record_key(file: str, position: int) -> str:
+    r"""What stands for the id of a record without a partner: no id begins so.
+
+    >>> unpaired_record_key("p", 3)
+    '\x00p\x003'
+    """
+    return f"\0{file}\0{position}"
+
+
+def have_ids(records: Sequence[Record]) -> bool:
+    """Whether any record has an id."""
+    return records.has_ids if is_stored(records) else any(record.id is not None for record in records)
+
+
+def mark_records_among_ids(records: Sequence[Record]) -> tuple[Record, ...]:
+    """The records of a file, of which those without an id know whether others have one.
+
+    >>> [one.name for one in mark_records_among_ids([Record("p", 0, None, "f()"), Record("p", 1, "1",
+    ...     "g()")])]
+    ['record 1', '1']
+    """
+    lacking = sum(record.id is None for record in records)
+    return tuple(map(mark_among_ids, records)) if 0 < lacking < len(records) else tuple(records)
+
+
+def mark_among_ids(record: Record) -> Record:
+    """A record of a file in which others have ids."""
+    return record if record.id is not None else record._replace(among_ids=True)
+
+
+def pair_name(position: int, pred: Record | None, gold: Record | None, *, gold_named: bool) -> str:
+    """What a pair is called: by gold's id, else by the prediction's that has no gold, else by its place.
+
+    Where gold has ids, the place is said in words: its number alone may be another's id.
+
+    Args:
+        position: The pair's position.
+        pred: The prediction, if there is one.
+        gold: The gold plan, if there is one.
+        gold_named: Whether gold's records have ids.
+
+    >>> pair_name(2, None, Record("g", 2, None, "f()"), gold_named=True)
+    'record 3'
+    >>> pair_name(4, Record("p", 2, None, "f()"), None, gold_named=True)
+    'prediction 3'
+    >>> pair_name(2, Record("p", 2, None, "f()"), Record("g", 2, None, "f()"), gold_named=False)
+    '3'
+    """
+    record = gold or pred
+    if record is not None and record.id is not None:
+        return record.id
+    if record is None or not gold_named:
+        return str(position + 1)
+    return f"{'prediction' if gold is None else 'record'} {record.position + 1}"
+
+
+def patch_name(name: str, pred: Record | None, gold: Record | None) -> str:
+    """What a pair's patch is called: as the prediction in its own file, for there the patch is applied.
+
+    Args:
+        name: What the pair is called.
+        pred: The prediction, if there is one.
+        gold: The gold plan, if there is one; one alone, without an id, is called as no prediction is.
+
+    >>> patch_name("record 3", Record("p", 1, "3", "f()"), Record("g", 2, None, "f()"))
+    '3'
+    >>> patch_name("record 3", None, Record("g", 2, None, "f()", among_ids=True))
+    'gold 3'
+    """
+    if pred is not None:
+        return pred.name
+    if gold is not None and gold.id is None and gold.among_ids:
+        return f"gold {gold.position + 1}"
+    return name
+
+
+_POSITION_NAME = re.compile(r"(?a:(record|prediction) ([1-9]\d{0,8}))")
+
+
+class PositionName(NamedTuple):
+    """A record's place in words, as :func:`pair_name` says it.
+
+    Args:
+        side: ``"record"``, or ``"prediction"`` where it has no gold.
+        position: Counted from 0.
+    """
+
+    side: str
+    position: int
+
+
+def parse_position_name(name: str) -> PositionName | None:
+    """The place that a name is; None for any other.
+
+    >>> parse_position_name("record 3"), parse_position_name("record 03"), parse_position_name("3")
+    (PositionName(side='record', position=2), None, None)
+    """
+    match = _POSITION_NAME.fullmatch(name)
+    return None if match is None else PositionName(match[1], int(match[2]) - 1)
+
+
+def format_record_name(name: str | int) -> str:
+    """A record in words for people, of which one that is called by its place is not the one of that id.
+
+    >>> format_record_name("q1"), format_record_name("3"), format_record_name("record 3")
+    ('record q1', 'record 3', "record 'record 3'")
+    """
+    return f"record {name if parse_position_name(str(name)) is None else repr(name)}"

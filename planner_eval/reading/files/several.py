@@ -11,14 +11,20 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.reading.files.demonstrations import find_mark
 from planner_eval.reading.files.files import PlanFile, read_file
-from planner_eval.reading.files.ids import have_ids
 from planner_eval.reading.files.opening import bare_name
-from planner_eval.reading.files.origins import Origin, current_origins
-from planner_eval.reading.files.record import FilePart, Record, prefix_id
-from planner_eval.reading.files.storing import DEFAULT_STORE, IN_MEMORY, Store, is_lazy, is_sharded
-from planner_eval.reading.files.warnings import format_repeated_ids
+from planner_eval.reading.files.pairing import format_repeated_ids
+from planner_eval.reading.files.record import FilePart, Record, have_ids, prefix_id
+from planner_eval.reading.files.storing import (
+    DEFAULT_STORE,
+    IN_MEMORY,
+    Origin,
+    Store,
+    current_origins,
+    is_lazy,
+    is_sharded,
+)
+from planner_eval.reading.files.task_fields import find_mark
 
 
 class FileListing(NamedTuple):

@@ -23,10 +23,9 @@ from planner_eval.reading.files.disk_index import (
 from planner_eval.reading.files.disk_records import LazyRecords, RecordStep, StoredRecords
 from planner_eval.reading.files.field_choice import has_several_choices
 from planner_eval.reading.files.fields import non_null_fields
-from planner_eval.reading.files.ids import unpaired_record_key
 from planner_eval.reading.files.lines import BROKEN, PROSE, SEVERAL_ANSWERS, id_key
-from planner_eval.reading.files.origins import Origin
-from planner_eval.reading.files.record import FilePart, Record
+from planner_eval.reading.files.record import FilePart, Record, unpaired_record_key
+from planner_eval.reading.files.storing import Origin
 
 IndexRow: TypeAlias = tuple[int, bytes, int | None, int | None, int | None, int]
 """What an index knows of a record: position, id, place of its first byte, size, line, marks."""

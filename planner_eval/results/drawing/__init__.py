@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from planner_eval.base.arguments import LIST, SECONDS, ArgumentKind, expect
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.base.formats import DRAWING_FORMATS, PICTURE_FORMATS
+from planner_eval.base.output_files import DRAWING_FORMATS, PICTURE_FORMATS
 from planner_eval.plan.model import Diagnostic, Plan
 from planner_eval.results.drawing.overlay import diff_scene, plan_scene
 from planner_eval.results.drawing.scene import Scene, condense
@@ -21,7 +21,7 @@ from planner_eval.results.drawing.themes import theme as get_theme
 
 if TYPE_CHECKING:
     from planner_eval.comparison.diff import Diff
-    from planner_eval.results.drawing.child import Drawing
+    from planner_eval.results.drawing.layout import Drawing
     from planner_eval.results.drawing.themes import Theme
 
 
@@ -158,7 +158,7 @@ _DRAWABLE_KIND = ArgumentKind("a plan, a diff or a scene", lambda value: hasattr
 
 def _draw_without_layout(thing: Drawable, format: str, theme: Theme, *, force: bool, color: bool) -> Drawing:
     """A drawing that needs no layout of Graphviz."""
-    from planner_eval.results.drawing.child import Drawing
+    from planner_eval.results.drawing.layout import Drawing
 
     if format == "text":
         from planner_eval.results.drawing.terminal import to_text

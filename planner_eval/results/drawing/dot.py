@@ -12,7 +12,6 @@ import graphviz
 
 from planner_eval.base.text import shorten
 from planner_eval.plan.graph import longest_chain
-from planner_eval.results.drawing.labels import text_width
 from planner_eval.results.drawing.scene import (
     WHOLE_CALL_ROLES,
     ArgumentLine,
@@ -20,6 +19,7 @@ from planner_eval.results.drawing.scene import (
     Box,
     Scene,
     group_boxes,
+    text_width,
     unconnected_rows,
     vertical_pairs,
 )

@@ -15,8 +15,7 @@ from planner_eval.base.text import format_count, shorten
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import shape
-from planner_eval.results.drawing.labels import name_text, visible_text
-from planner_eval.results.drawing.scene import MAX_BOXES, Arrow, Box, Scene
+from planner_eval.results.drawing.scene import MAX_BOXES, Arrow, Box, Scene, name_text, visible_text
 
 NODE_KINDS = ("tool", "app")
 _LEFT_TO_RIGHT = (("rankdir", "LR"), ("nodesep", "0.15"), ("ranksep", "0.6"))

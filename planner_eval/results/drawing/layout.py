@@ -6,25 +6,293 @@ program ``dot`` draws, one process a graph.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
-import shutil
+import re
+import struct
 import subprocess
+import sys
+import threading
+import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Protocol
+from pathlib import Path
+from typing import IO, Protocol, TypeAlias
 
 from planner_eval.base.errors import RenderError
-from planner_eval.results.drawing.child import (
-    Child,
-    Drawing,
-    acquire_child,
-    graphviz_diagnostics,
-    release_child,
-    strip_pdf_dates,
-    timeout_message,
-)
+from planner_eval.plan.model import Diagnostic
 
+# ----------------------------------------------------------------------
+# A child process that lays graphs out with pygraphviz's Graphviz; one is kept warm between drawings.
+START_SECONDS = 30.0
+MAX_QUEUED_GRAPHS = 32
+"""Graphs that wait in one child's pipe at the utmost, so that it never waits for the next."""
+
+PIPE_BYTES = 4096
+"""What a pipe holds everywhere; writing more than that to a busy child could wait beyond its deadline."""
+
+WORKER = Path(__file__).with_name("worker.py")
+Answer: TypeAlias = tuple[bool, bytes, bytes]
+"""Whether it failed, the picture, and what Graphviz said."""
+
+_FRAME_BYTES = 64
+_PDF_DATE = re.compile(rb"(/(?:Creation|Mod)Date \(D:)\d{14}")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """One picture.
+
+    Args:
+        data: The picture's bytes; empty where it could not be drawn.
+        diagnostics: What is worth saying about it, and all that Graphviz said.
+        error: Why there is no picture; empty where there is one.
+    """
+
+    data: bytes = b""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    error: str = ""
+
+
+class Child:
+    """A persistent process that lays graphs out with pygraphviz's Graphviz.
+
+    Args:
+        form: What it draws.
+        deadline: Seconds for the layout of each graph.
+    """
+
+    def __init__(self, form: str, deadline: float) -> None:
+        self.form = form
+        self.deadline = deadline
+        self.sent: deque[bytes] = deque()
+        self.bytes = 0
+        self.unusable = ""
+        self._start()
+        _all_children.add(self)
+
+    def _start(self) -> None:
+        # -P: the worker's own folder holds modules named like the standard library's. Without buffers, for a
+        # forked process closes its copies of the pipes, and a buffer's lock may be held by the reader.
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", str(WORKER)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
+        )  # fmt: skip
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
+        self.room = min(_widen_pipe(self.stdin), _widen_pipe(self.stdout))
+        self.greeted = False
+        self.reader: threading.Thread | None = None
+
+    def await_start(self) -> None:
+        """Hear whether the process can draw."""
+        if self.greeted or self.unusable:
+            return
+        hello = self._answer(START_SECONDS)
+        self.greeted = True
+        if hello is None or hello[0]:
+            message = hello[2].decode(errors="replace") if hello else "its process ended at the start"
+            self.unusable = f"pygraphviz cannot be used: {message}"
+            self.close()
+
+    def ready_for(self, source: bytes) -> bool:
+        """Whether its pipe has room; a process that is busy with one graph may not be waited for."""
+        if not self.sent:
+            return True
+        return len(self.sent) < MAX_QUEUED_GRAPHS and self.bytes + len(source) + _FRAME_BYTES <= self.room
+
+    def send(self, source: bytes) -> None:
+        """Write the graph to its pipe."""
+        self.sent.append(source)
+        self.bytes += len(source) + _FRAME_BYTES
+        if self.stdin.closed and not self.unusable:
+            self._again()
+        else:
+            self._write(source)
+
+    def _write(self, source: bytes) -> None:
+        form = self.form.encode()
+        frame = memoryview(struct.pack(">dII", self.deadline, len(form), len(source)) + form + source)
+        try:
+            while frame:
+                frame = frame[self.stdin.write(frame) :]
+        except (OSError, ValueError):  # it has died; result() says so
+            pass
+
+    def result(self) -> Drawing:
+        """Read the next drawing; a process that is late or dead is replaced."""
+        self.bytes -= len(self.sent[0]) + _FRAME_BYTES
+        if self.unusable:  # it could not be started again
+            self.sent.popleft()
+            return Drawing(error=self.unusable)
+        answer = self._answer(self.deadline)
+        self.sent.popleft()
+        if answer is None:
+            hangs = self.reader is not None and self.reader.is_alive()
+            reason = timeout_message(self.deadline) if hangs else "Graphviz ended without an answer"
+            self.close()
+            if self.sent:
+                self._again()
+            return Drawing(error=reason)
+        failed, data, stderr = answer
+        if failed:
+            return Drawing(error=f"Graphviz: {stderr.decode(errors='replace').strip()}")
+        return Drawing(strip_pdf_dates(data, self.form), graphviz_diagnostics(stderr))
+
+    def _answer(self, seconds: float) -> Answer | None:
+        """The next answer; None where it is late, and where the process has ended.
+
+        A thread waits, for no other way has a deadline everywhere; it is gone when nothing is drawn, so that
+        a process may fork.
+        """
+        answers: list[Answer] = []
+        self.reader = threading.Thread(target=_read_answer, args=(self.stdout, answers), daemon=True)
+        self.reader.start()
+        self.reader.join(seconds)
+        return answers[0] if answers else None
+
+    def _again(self) -> None:
+        """A new process takes over the graphs that the last one left."""
+        self._start()
+        self.await_start()
+        for source in self.sent:
+            self._write(source)
+
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        self.process.kill()
+        self.process.wait()
+        if self.reader is not None:
+            self.reader.join(
+                START_SECONDS
+            )  # it sees the end; of a pipe closed under it the number may be another's
+        self._close_pipes()
+
+    def _close_pipes(self) -> None:
+        for stream in (self.stdin, self.stdout):
+            with contextlib.suppress(OSError):  # what was not read by a process that has ended
+                stream.close()
+
+    def abandon(self) -> None:
+        """In a forked process: let go of what belongs to the process that forked."""
+        self.process.returncode = 0  # it is no child of this process, which cannot wait for it
+        self._close_pipes()
+
+
+_idle_children: deque[Child] = deque()
+"""The child that waits for the next drawing, for starting one takes as long as twenty drawings."""
+
+_all_children: weakref.WeakSet[Child] = weakref.WeakSet()
+
+
+def acquire_child(form: str, deadline: float) -> Child:
+    """A child that nobody else has: the one that waits, or a new one.
+
+    Args:
+        form: What it draws.
+        deadline: Seconds for the layout of each graph.
+    """
+    while _idle_children:
+        try:
+            child = _idle_children.pop()
+        except IndexError:  # another thread has taken it
+            break
+        if child.process.poll() is None:
+            child.form, child.deadline = form, deadline
+            return child
+        child.close()
+    return Child(form, deadline)
+
+
+def release_child(child: Child) -> None:
+    """Keep a child for the next drawing, or end it: where it is busy or gone, or another waits already."""
+    if _idle_children or child.sent or child.unusable or child.stdin.closed:
+        child.close()
+    else:
+        _idle_children.append(child)
+
+
+def end_idle() -> None:
+    """End the child that waits."""
+    while _idle_children:
+        _idle_children.pop().close()
+
+
+def _abandon_children() -> None:
+    for child in _all_children:
+        child.abandon()
+    _idle_children.clear()
+
+
+atexit.register(end_idle)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_abandon_children)
+
+
+def timeout_message(deadline: float) -> str:
+    """That a layout took too long."""
+    more = "a longer --deadline may help, and the formats dot and mermaid need no layout"
+    return f"no layout within the deadline of {deadline:g} s; {more}"
+
+
+def graphviz_diagnostics(stderr: bytes) -> tuple[Diagnostic, ...]:
+    r"""What Graphviz wrote to standard error as diagnostics, one a line, each once.
+
+    >>> graphviz_diagnostics(b"Warning: node c1, size too small\n")[0].code
+    'render.graphviz'
+    """
+    lines = dict.fromkeys(line.strip() for line in stderr.decode(errors="replace").splitlines())
+    return tuple(
+        Diagnostic("render.graphviz", line, "info" if line.startswith("Fontconfig") else "warning")
+        for line in lines
+        if line
+    )
+
+
+def strip_pdf_dates(data: bytes, form: str) -> bytes:
+    """A PDF without the time of its making: the same plan gives the same bytes."""
+    return _PDF_DATE.sub(rb"\g<1>20000101000000", data) if form == "pdf" else data
+
+
+def _read_answer(stream: IO[bytes], answers: list[Answer]) -> None:
+    """Read a frame; nothing is found where the process ends before."""
+    try:
+        header = _read_exactly(stream, 9)
+        if len(header) < 9:
+            return
+        failed, data_size, message_size = struct.unpack(">BII", header)
+        picture, message = _read_exactly(stream, data_size), _read_exactly(stream, message_size)
+        if len(picture) == data_size and len(message) == message_size:
+            answers.append((bool(failed), picture, message))
+    except (OSError, ValueError):  # closed while waiting
+        pass
+
+
+def _read_exactly(stream: IO[bytes], size: int) -> bytes:
+    """So many bytes; fewer at the end."""
+    chunks = []
+    while size and (chunk := stream.read(size)):
+        chunks.append(chunk)
+        size -= len(chunk)
+    return b"".join(chunks)
+
+
+def _widen_pipe(stream: IO[bytes]) -> int:
+    """Make a pipe hold more where the system allows it; how much it holds."""
+    try:
+        import fcntl
+
+        return fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, 1 << 20)
+    except (ImportError, AttributeError, OSError):
+        return PIPE_BYTES
+
+
+# ----------------------------------------------------------------------
+# Pictures from DOT: child processes with a deadline, many graphs each, one broken graph alone.
 INSTALL_ADVICE = (
     "install pygraphviz, which brings Graphviz along (pip install 'planner_eval[draw]'), or install "
     "Graphviz so that the program dot is found; the formats dot, mermaid and text need neither"
@@ -51,7 +319,7 @@ def draw_many(sources: Iterable[str], form: str, *, deadline: float = 10.0) -> I
 
     Args:
         sources: Graphs in DOT.
-        form: One of :data:`~planner_eval.base.formats.PICTURE_FORMATS`.
+        form: One of :data:`~planner_eval.base.output_files.PICTURE_FORMATS`.
         deadline: Seconds for the layout of each.
 
     Yields:
@@ -89,7 +357,9 @@ def _start_painters(form: str, deadline: float, count: int) -> Sequence[Painter]
         child.await_start()
     if not children[0].unusable:
         return [child for child in children if not child.unusable]
-    program = shutil.which("dot")
+    from shutil import which
+
+    program = which("dot")
     if program is None:
         raise RenderError(f"nothing here draws {form} ({children[0].unusable}): {INSTALL_ADVICE}")
     return [DotProgram(program, form, deadline)]

@@ -21,11 +21,21 @@ from planner_eval.plan.model import (
     Template,
     Unresolved,
     Value,
+    contains_kind,
     references,
 )
-from planner_eval.plan.values import contains_kind
-from planner_eval.results.drawing.labels import name_text, path_text, reference_text, value_text, visible_text
-from planner_eval.results.drawing.scene import ArgumentLine, Arrow, Box, Scene, unique_titles
+from planner_eval.results.drawing.scene import (
+    ArgumentLine,
+    Arrow,
+    Box,
+    Scene,
+    name_text,
+    path_text,
+    reference_text,
+    unique_titles,
+    value_text,
+    visible_text,
+)
 
 if TYPE_CHECKING:
     from planner_eval.execution.trace import CallTrace, Trace

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 from planner_eval.comparison.explanation.edits import EDITS, Edit, Place
 from planner_eval.comparison.explanation.sentences import path_name
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Spans
-from planner_eval.plan.model import Arguments, Plan, Ref, Unresolved, Value
-from planner_eval.plan.values import fold
+from planner_eval.plan.model import Arguments, Plan, Ref, Unresolved, Value, fold
 from planner_eval.reading.dialects.conversations.messages import join_messages
 from planner_eval.reading.dialects.read import locate
 from planner_eval.reading.files.record import Record
-from planner_eval.results.drawing.labels import value_text
+from planner_eval.results.drawing.scene import value_text
 
 # ----------------------------------------------------------------------
 # Plans as short JSON data: each value as the text that is shown of it, a prediction by what gold has too.

@@ -13,11 +13,10 @@ from planner_eval.base.errors import InputError
 from planner_eval.comparison.evaluate import PairedFiles, pair, read_shared_gold, report_progress
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, choose_metrics
-from planner_eval.comparison.metrics.counts import Counts
+from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.reading import DEFAULT_READING, Reading
-from planner_eval.comparison.rows import STATES
+from planner_eval.comparison.rows import DEFAULT_READING, STATES, Reading
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.task_fields import question_field
 from planner_eval.reading.parse import Source
@@ -28,15 +27,14 @@ from planner_eval.results.contrast import Contrast, Line
 from planner_eval.results.page.page import PACK_SIZE, SCHEMA, LineSpool, Packs, page
 from planner_eval.results.page.pairs import PageJob, StoredJob
 from planner_eval.results.report import Estimate, Report, report_of
-from planner_eval.results.runs.diff import Effects
+from planner_eval.results.runs.jobs import Effects, ScoreJob
 from planner_eval.results.runs.pairs import make_change_check
 from planner_eval.results.runs.run import run
-from planner_eval.results.runs.score import ScoreJob
 from planner_eval.results.score import refuse_unknown_keys, repair_predictions, scoring_job
 from planner_eval.results.scored import BREAKDOWN_FIELDS, ScoredRow, row_of
 from planner_eval.results.totals import Totals
-from planner_eval.results.views.causes import fix_sentence
 from planner_eval.results.views.compare import system_names
+from planner_eval.results.views.report import fix_sentence
 
 # ----------------------------------------------------------------------
 # The head of a page: figures, states and breakdowns of each run, and two runs compared.

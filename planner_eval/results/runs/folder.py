@@ -13,9 +13,8 @@ from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import find_write_problem, write
 from planner_eval.base.temporary import TemporaryFolder, make_temporary_folder
-from planner_eval.reading.files.user_rows import unshipped_rows
+from planner_eval.reading.files.frameworks import unshipped_rows
 from planner_eval.results.runs.job import Job, Part
-from planner_eval.results.runs.row_files import STORES, RowsChanged, verified_marks, write_all_rows
 from planner_eval.results.runs.run_file import (
     SCHEMA,
     damaged_run_error,
@@ -23,6 +22,7 @@ from planner_eval.results.runs.run_file import (
     read_run,
     write_run,
 )
+from planner_eval.results.runs.stored import STORES, RowsChanged, verified_marks, write_all_rows
 from planner_eval.results.runs.work import (
     PARTIAL_SUFFIX,
     digest_of,

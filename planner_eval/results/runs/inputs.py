@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.origins import digest_origin
+from planner_eval.reading.files.storing import digest_origin
 from planner_eval.results.runs.folder import Input
 
 

@@ -7,8 +7,8 @@ from itertools import accumulate
 from typing import overload
 
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.origins import Origin, current_origin, refuse_changed
 from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.storing import Origin, current_origin, refuse_changed
 from planner_eval.results.runs.job import Pair
 
 # ----------------------------------------------------------------------

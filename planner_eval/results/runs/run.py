@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
-from planner_eval.reading.files import user_rows
+from planner_eval.reading.files import frameworks
 from planner_eval.results.runs.folder import Input, Run, RunFolder
 from planner_eval.results.runs.job import Job, Pairs
 from planner_eval.results.runs.local import count_cores, run_in_workers
-from planner_eval.results.runs.row_files import refuse_store
 from planner_eval.results.runs.stopping import Interrupted, InterruptOnSignal, SignalWatch, StopRequested
+from planner_eval.results.runs.stored import refuse_store
 from planner_eval.results.runs.work import mark_file, split_pairs, unusable_folder_error
 from planner_eval.results.runs.worker import Task
 
@@ -167,7 +167,7 @@ class _ActiveRun:
         tell(0, 0)
         locks = () if home.lock is None else (home.lock,)
         try:
-            task = Task(self.job, self.pairs, home.parts, user_rows.added_rows())
+            task = Task(self.job, self.pairs, home.parts, frameworks.added_rows())
             engine(task, left, jobs=jobs, deadline=home.run.deadline, tell=tell, closed=locks)
         finally:
             home.sweep()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import blake2b
 from itertools import accumulate, islice
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.results.runs.row_files import STORES, RowsChanged, verified_marks
+from planner_eval.results.runs.job import JSON, Job, Part
 from planner_eval.results.runs.run_file import (
     SCHEMA,
     damaged_run_error,
@@ -17,9 +20,279 @@ from planner_eval.results.runs.run_file import (
     read_run,
     run_file,
 )
-from planner_eval.results.runs.work import Mark, split_pairs, unusable_folder_error
+from planner_eval.results.runs.work import (
+    PARTIAL_SUFFIX,
+    Mark,
+    has_marked_rows,
+    read_mark,
+    rows_file,
+    split_pairs,
+    unusable_folder_error,
+)
+
+# ----------------------------------------------------------------------
+# The file of all rows of a run: JSON lines or Parquet, written from the parts and held against them.
+# ----------------------------------------------------------------------
+# Rows of a run as a Parquet file: written from their lines group by group, and read again.
+_ROW_GROUP_SIZE = 10_000
+"""Rows of a group, whatever the cut into parts was: it decides the file's bytes."""
+
+_BATCH_SIZE = 1_000
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+def refuse_missing_pyarrow() -> None:
+    """Refuse to write Parquet where that cannot be done, before the work.
+
+    Raises:
+        InputError: pyarrow is not installed.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("pyarrow") is None:
+        raise InputError("writing Parquet needs pyarrow: pip install 'planner_eval[parquet]'")
+
+
+def write_rows(lines: Iterable[bytes], columns: Mapping[str, Any], out: BinaryIO) -> None:
+    """Write rows, a column each of their keys, so many in memory as make a group.
+
+    Args:
+        lines: The rows as lines of JSON.
+        columns: The type of each key: str, int, float or bool; ``[type]`` for a list, a mapping of names to
+            types for an object, or :data:`JSON`. A key that a row has not is null.
+        out: Where they are written.
+
+    Raises:
+        ValueError: a row has another shape.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    schema = pyarrow.schema([(name, _arrow_type(kind)) for name, kind in columns.items()])
+    texts = [name for name, kind in columns.items() if kind is JSON]
+    with pyarrow.parquet.ParquetWriter(out, schema, compression="zstd") as writer:
+        rows = iter(lines)
+        while batches := list(islice(_tables(rows, schema, texts), _ROW_GROUP_SIZE // _BATCH_SIZE)):
+            writer.write_table(
+                pyarrow.concat_tables(batches).combine_chunks(), row_group_size=_ROW_GROUP_SIZE
+            )
+
+
+def read_rows(path: str) -> Iterator[dict[str, Any]]:
+    """The rows of a file as data; a number without a fraction is an int.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(path, pre_buffer=False) as file:
+            for batch in file.iter_batches(batch_size=_BATCH_SIZE):
+                yield from map(_restore_integers, batch.to_pylist())
+    except (OSError, pyarrow.ArrowException) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+
+
+def _tables(rows: Iterator[bytes], schema: Any, texts: list[str]) -> Iterator[Any]:
+    import pyarrow
+    import pyarrow.json
+
+    how = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
+    while lines := [_encode_line(line, texts) for line in islice(rows, _BATCH_SIZE)]:
+        data = b"".join(lines)
+        reading = pyarrow.json.ReadOptions(use_threads=False, block_size=len(data) + 1)
+        buffer = pyarrow.BufferReader(data)
+        yield pyarrow.json.read_json(buffer, reading, how).select(schema.names)
+
+
+def _encode_line(line: bytes, texts: list[str]) -> bytes:
+    """A line as Parquet can hold it: keys of any shape as text, and no half of a character."""
+    if not texts and b"\\ud" not in line:
+        return line
+    data = json.loads(line)
+    for name in texts:
+        if name in data:
+            data[name] = json.dumps(data[name], ensure_ascii=False)
+    text = json.dumps(data, ensure_ascii=False)
+    return _LONE_SURROGATE.sub(lambda match: f"\\\\u{ord(match[0]):04x}", text).encode() + b"\n"
+
+
+def _arrow_type(kind: Any) -> Any:
+    import pyarrow
+
+    if isinstance(kind, Mapping):
+        return pyarrow.struct([(name, _arrow_type(member)) for name, member in kind.items()])
+    if isinstance(kind, list):
+        return pyarrow.list_(_arrow_type(kind[0]))
+    return {
+        str: pyarrow.string(),
+        JSON: pyarrow.string(),
+        int: pyarrow.int64(),
+        float: pyarrow.float64(),
+        bool: pyarrow.bool_(),
+    }[kind]
+
+
+def _restore_integers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _restore_integers(item) for name, item in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# ----------------------------------------------------------------------
+# The file of all rows of a run: JSON lines or Parquet, written from the parts and held against them.
+STORES = {"jsonl": "rows.jsonl", "parquet": "rows.parquet"}
+"""The file of all rows, by the store's name."""
+
+_CHUNK = 1 << 20
+
+
+class RowsChanged(Exception):
+    """The file of all rows is not as the run left it."""
+
+
+def refuse_store(store: str, job: Job) -> None:
+    """Refuse a store that cannot be written, before the work.
+
+    Raises:
+        InputError: there is no such store, what it needs is not installed, or the job has no columns.
+    """
+    if store not in STORES:
+        raise InputError(f"there is no store {store!r}, expected one of {', '.join(STORES)}")
+    if store == "parquet":
+        refuse_missing_pyarrow()
+        if not hasattr(job, "columns"):
+            raise InputError(f"the rows of a {job.kind} have no columns: expected the store jsonl")
+
+
+def write_all_rows(
+    store: str,
+    job: Job,
+    rows: str,
+    folder: str,
+    chunks: Iterable[Part],
+    check: Callable[[], None],
+    *,
+    remove: bool = False,
+) -> None:
+    """Write the rows of all parts one after another.
+
+    Args:
+        store: One of :data:`STORES`.
+        job: Whose rows they are.
+        rows: The file; it takes its place when it is whole.
+        folder: Where the parts stand.
+        chunks: All of them.
+        check: Raises to end the run.
+        remove: Remove the rows of each part as soon as they are written, of JSON lines.
+
+    Raises:
+        InputError: a file cannot be read or written.
+    """
+    temporary = f"{rows}{PARTIAL_SUFFIX}"
+    chunks = list(chunks)
+    try:
+        with open(temporary, "wb") as out:
+            if store == "parquet":
+                columns: Any = job
+                write_rows(_lines(folder, chunks, check), columns.columns(), out)
+            else:
+                for chunk in chunks:
+                    check()
+                    with open(rows_file(folder, chunk), "rb") as stream:
+                        shutil.copyfileobj(stream, out, _CHUNK)
+                    if remove:
+                        os.unlink(rows_file(folder, chunk))
+        if store == "parquet":
+            _write_digests(temporary, folder, chunks)
+        os.replace(temporary, rows)
+    except OSError as error:
+        raise InputError(f"{rows} cannot be written: {error.strerror or error}") from None
+    finally:
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+
+
+def verified_marks(store: str, rows: str, folder: str, chunks: Iterable[Part]) -> Iterator[Mark]:
+    """The marks of all parts, each when the rows that it speaks of are found to be those of the file.
+
+    Args:
+        store: One of :data:`STORES`.
+        rows: The file.
+        folder: Where the marks stand.
+        chunks: All of them.
+
+    Raises:
+        Changed: the file, or a mark, is not as the run left it.
+        OSError: the file cannot be read.
+    """
+    if store == "parquet":
+        sealed = _compute_digests(rows, folder, chunks := list(chunks))
+        if sealed is None or sealed != _read_digests(folder):
+            raise RowsChanged
+        yield from _marks(folder, chunks)
+        return
+    with open(rows, "rb") as stream:
+        for mark in _marks(folder, chunks):
+            if not has_marked_rows(stream, mark):
+                raise RowsChanged
+            yield mark
+        if stream.read(1):
+            raise RowsChanged
+
+
+def _lines(folder: str, chunks: Iterable[Part], check: Callable[[], None]) -> Iterator[bytes]:
+    for chunk in chunks:
+        check()
+        with open(rows_file(folder, chunk), "rb") as stream:
+            yield from stream
+
+
+def _marks(folder: str, chunks: Iterable[Part]) -> Iterator[Mark]:
+    for chunk in chunks:
+        mark = read_mark(folder, chunk)
+        if mark is None:
+            raise RowsChanged
+        yield mark
+
+
+# ---------------------------------------------------------------- what tells that a Parquet file is whole
+def _compute_digests(rows: str, folder: str, chunks: Iterable[Part]) -> dict[str, Any]:
+    """The digests of a file of rows, and of the parts that it was made of."""
+    chunk_digest = blake2b(digest_size=16)
+    for mark in _marks(folder, chunks):
+        chunk_digest.update(mark.digest.encode())
+    rows_digest = blake2b(digest_size=16)
+    with open(rows, "rb") as stream:
+        while data := stream.read(_CHUNK):
+            rows_digest.update(data)
+    return {"digest": rows_digest.hexdigest(), "parts": chunk_digest.hexdigest()}
+
+
+def _digest_file(folder: str) -> str:
+    return os.path.join(folder, "rows.json")
+
+
+def _write_digests(rows: str, folder: str, chunks: Iterable[Part]) -> None:
+    temporary = f"{_digest_file(folder)}{PARTIAL_SUFFIX}"
+    with open(temporary, "w", encoding="ascii") as out:
+        json.dump(_compute_digests(rows, folder, chunks), out)
+    os.replace(temporary, _digest_file(folder))
+
+
+def _read_digests(folder: str) -> Mapping[str, Any] | None:
+    try:
+        with open(_digest_file(folder), encoding="ascii") as stream:
+            seal = json.load(stream)
+    except (FileNotFoundError, ValueError):
+        return None
+    return seal if isinstance(seal, dict) else None
+
+
+# ----------------------------------------------------------------------
+# A run that is done, read from its folder again.
 class StoredLines(NamedTuple):
     """The rows of a run that are kept as JSON lines, a line a pair.
 

@@ -13,12 +13,12 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.ratios import gap_text, round_ratio
 from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
-from planner_eval.comparison.metrics.counts import Tally
+from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.results.compare import cause_counts, mistaken_counts
 from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
-from planner_eval.results.record_counts import Records, record_rows
 from planner_eval.results.report import Estimate
 from planner_eval.results.scored import ScoredRow
+from planner_eval.results.totals import Records, record_rows
 from planner_eval.results.views.junit import Case, junit
 from planner_eval.results.views.report import left_out_lines
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import Any
 
-from planner_eval.base.formats import CI_FORMATS
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.output_files import CI_FORMATS
 from planner_eval.base.text import encodable, one_line, printable
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.causes import find_positions_in_pred
@@ -316,8 +316,8 @@ class RowSettings(NamedTuple):
     """How compared pairs are told.
 
     Args:
-        form: One of :data:`~planner_eval.base.formats.RESULT_FORMATS` or
-            :data:`~planner_eval.base.formats.CI_FORMATS`, or :data:`PATCH`; "" tells nothing.
+        form: One of :data:`~planner_eval.base.output_files.RESULT_FORMATS` or
+            :data:`~planner_eval.base.output_files.CI_FORMATS`, or :data:`PATCH`; "" tells nothing.
         many: False for one pair, which is told in full instead of on one line.
         places: Tell line and column of each edit of one pair as well.
         structure: Tell, as text of one pair or as JSON, how the structure differs, call by call.

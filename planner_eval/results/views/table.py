@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 from planner_eval.base.tables import table as plain_table
 from planner_eval.base.tables import table_head, table_line
 from planner_eval.base.text import one_line, shorten
-from planner_eval.results.drawing.labels import text_width, visible_text
+from planner_eval.results.drawing.scene import text_width, visible_text
 from planner_eval.results.table import Cell, ColumnHead, Row, Table, number_text
 from planner_eval.results.views.compare import free_names
 

@@ -11,12 +11,10 @@ from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.json_text import RepeatedKeyDict, decode_whole, is_nested_too_deep
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import shorten
-from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
-from planner_eval.plan.values import fold
+from planner_eval.base.text import lazy_pattern, shorten
+from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, fold
 
 # ----------------------------------------------------------------------
 # Calls in JSON: which object is one, where they stand in messages, and what the tools answered.

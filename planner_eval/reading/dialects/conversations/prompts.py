@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from planner_eval.base.errors import AnswerError
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.finding.brackets import extent
 from planner_eval.reading.dialects.finding.prose import blank

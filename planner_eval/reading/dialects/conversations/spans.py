@@ -8,8 +8,8 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import loads
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Limits
+from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall
 from planner_eval.reading.dialects.conversations.messages import decode_answer
 from planner_eval.reading.dialects.notations.json_calls import arguments_of

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from planner_eval.base.lazy_regex import lazy_pattern
+from planner_eval.base.text import lazy_pattern
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, CONTAINER_KEYS, calls_no_tool
 from planner_eval.reading.dialects.finding.find import THOUGHT, TOKEN
 from planner_eval.reading.dialects.finding.prose import blank

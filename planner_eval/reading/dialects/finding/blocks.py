@@ -22,9 +22,8 @@ from planner_eval.base.json_text import (
     loads,
     loads_if_json,
 )
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Limits
-from planner_eval.base.text import JSON_STRING, Branch, find_matches, shorten
+from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, Value
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.messages import (
@@ -57,9 +56,9 @@ from planner_eval.reading.dialects.finding.segments import (
     span_of,
     split_blocks,
 )
-from planner_eval.reading.dialects.finding.truncation import CutError, find_cut_call
+from planner_eval.reading.dialects.finding.unread_calls import CutError, find_cut_call
 from planner_eval.reading.dialects.notations import appbench_prose
-from planner_eval.reading.dialects.notations.framed import token_pattern
+from planner_eval.reading.dialects.notations.sections import token_pattern
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
 from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax

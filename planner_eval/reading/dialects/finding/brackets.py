@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import JSON_STRING
+from planner_eval.base.text import JSON_STRING, lazy_pattern
 
 BRACKET_PAIRS = {"[": "]", "{": "}", "(": ")"}
 

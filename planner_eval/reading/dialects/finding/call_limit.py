@@ -10,8 +10,8 @@ from typing import Any
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.json_text import decode, skip_whitespace
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Limits, too_many_calls_error
+from planner_eval.base.text import lazy_pattern
 from planner_eval.reading.dialects.conversations.messages import (
     ARGUMENT_KEYS,
     CALL_LIST_KEYS,

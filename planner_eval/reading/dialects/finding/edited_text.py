@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from planner_eval.base.frozen import fast_frozen
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError, strip_traceback
 from planner_eval.base.json_text import decode, loads
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import check_calls, too_many_calls_error
+from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 from planner_eval.reading.dialects.conversations.messages import (
     ARGUMENT_KEYS,
@@ -38,7 +38,7 @@ from planner_eval.reading.dialects.finding.segments import (
     locate_error_in_source,
     own_names,
 )
-from planner_eval.reading.dialects.finding.truncation import find_cut_call
+from planner_eval.reading.dialects.finding.unread_calls import find_cut_call
 from planner_eval.reading.dialects.notations import callnavi
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
 

@@ -16,9 +16,8 @@ from itertools import islice
 
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
 from planner_eval.base.json_text import JSON_WHITESPACE, loads_if_json
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span
-from planner_eval.base.text import INVISIBLE, shorten
+from planner_eval.base.text import INVISIBLE, lazy_pattern, shorten
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan
 from planner_eval.reading.dialects.conversations.prompts import blank_other_turns, headings
 from planner_eval.reading.dialects.conversations.spans import QUOTED_SPAN_KEYS, refuse_several_runs
@@ -45,13 +44,14 @@ from planner_eval.reading.dialects.finding.segments import (
     segment_starts,
     split_blocks,
 )
-from planner_eval.reading.dialects.finding.truncation import (
+from planner_eval.reading.dialects.finding.unread_calls import (
     CutError,
     find_call_opening,
+    find_unfinished_call,
+    find_unread_call,
     keep_calls_before_cut,
     texts_before_cut,
 )
-from planner_eval.reading.dialects.finding.unread_calls import find_unfinished_call, find_unread_call
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.program import Variables, connect_calls, shift_names
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, SELF_NAMES

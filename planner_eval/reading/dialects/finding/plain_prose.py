@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from planner_eval.base.lazy_regex import lazy_pattern
+from planner_eval.base.text import lazy_pattern
 from planner_eval.reading.dialects.conversations.messages import JSON_STARTS
 
 _TEXT = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'

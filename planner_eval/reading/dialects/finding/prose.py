@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Span
+from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import RawPlan
-from planner_eval.reading.dialects.notations.framed import token_pattern
+from planner_eval.reading.dialects.notations.sections import token_pattern
 from planner_eval.reading.dialects.table import Wrapper
 
 # ----------------------------------------------------------------------

@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Span, check_calls
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic, RawPlan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.prompts import blank_observations
@@ -30,10 +30,10 @@ from planner_eval.reading.dialects.finding.segments import (
     span_of,
     split_blocks,
 )
-from planner_eval.reading.dialects.finding.truncation import CutError, find_cut_token_call
+from planner_eval.reading.dialects.finding.unread_calls import CutError, find_cut_token_call
 from planner_eval.reading.dialects.notations import appbench_prose
 from planner_eval.reading.dialects.notations.appbench_terms import is_start
-from planner_eval.reading.dialects.notations.framed import token_pattern
+from planner_eval.reading.dialects.notations.sections import token_pattern
 from planner_eval.reading.dialects.repairs import repair_appbench_quotes
 from planner_eval.reading.dialects.table import Wrapper
 

@@ -11,10 +11,9 @@ from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.frozen import fast_frozen
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Span
-from planner_eval.plan.model import Diagnostic, RawCall, RawComputed, RawPlan, RawRef
-from planner_eval.plan.values import fold
+from planner_eval.base.text import lazy_pattern
+from planner_eval.plan.model import Diagnostic, RawCall, RawComputed, RawPlan, RawRef, fold
 from planner_eval.reading.dialects.conversations.messages import is_call, is_keyed_call_list
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names

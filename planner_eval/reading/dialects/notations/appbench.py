@@ -9,10 +9,9 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import ObjectSpans
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Limits
-from planner_eval.plan.model import Plan, RawCall, RawPlan, Ref, Unresolved, Value
-from planner_eval.plan.values import fold
+from planner_eval.base.text import lazy_pattern
+from planner_eval.plan.model import Plan, RawCall, RawPlan, Ref, Unresolved, Value, fold
 from planner_eval.reading.dialects.dialect import Dialect
 from planner_eval.reading.dialects.notations.appbench_lines import read, read_reference
 from planner_eval.reading.dialects.notations.appbench_terms import LITERALS, NAME, SIGN, fits

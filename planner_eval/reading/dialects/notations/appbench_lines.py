@@ -14,8 +14,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import check_depth
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span, check_calls
-from planner_eval.plan.model import Diagnostic, Path, RawCall, RawPlan, RawRef, Value
-from planner_eval.plan.values import leaves
+from planner_eval.plan.model import Diagnostic, Path, RawCall, RawPlan, RawRef, Value, leaves
 from planner_eval.reading.dialects.notations.appbench_terms import (
     CALL_HEAD,
     ESCAPED_CHARACTER,
@@ -245,7 +244,7 @@ def read_grammar(text: str) -> RawPlan:
         ParseError: with the place and what was expected there.
     """
     from planner_eval.base import grammar
-    from planner_eval.reading.dialects.notations.appbench_grammar import AppBenchTransformer
+    from planner_eval.reading.dialects.notations.grammars import AppBenchTransformer
 
     if not text.strip():
         raise ParseError(

@@ -16,8 +16,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import ObjectSpans, decode_whole, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls
-from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, RawRef
-from planner_eval.plan.values import map_leaves
+from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, RawRef, map_leaves
 from planner_eval.reading.dialects.conversations.messages import (
     ARGUMENT_KEYS,
     NAME_KEYS,

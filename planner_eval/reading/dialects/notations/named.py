@@ -16,14 +16,14 @@ from planner_eval.base.json_text import ObjectSpans
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.plan.model import Plan, RawCall, RawPlan
 from planner_eval.reading.dialects.dialect import Dialect
-from planner_eval.reading.dialects.notations.framed import (
+from planner_eval.reading.dialects.notations.json_calls import arguments_of
+from planner_eval.reading.dialects.notations.sections import (
     explain,
     prose_regex,
     read_json_value,
     run_row_grammar,
     token_pattern,
 )
-from planner_eval.reading.dialects.notations.json_calls import arguments_of
 from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
 from planner_eval.reading.dialects.table import Wrapper, row_dialect, token_regex
 

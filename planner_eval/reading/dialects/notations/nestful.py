@@ -28,9 +28,9 @@ from planner_eval.plan.model import (
     Ref,
     Unresolved,
     Value,
+    fold,
     references,
 )
-from planner_eval.plan.values import fold
 from planner_eval.reading.dialects.conversations.messages import call_items, is_plain_call, plain_call_label
 from planner_eval.reading.dialects.dialect import Data, Dialect
 from planner_eval.reading.dialects.notations.json_calls import arguments_data, read_call
@@ -122,19 +122,17 @@ def read_grammar(text: str, limits: Limits) -> RawPlan:
     >>> read_grammar('[{"name": "f", "arguments": {"a": "$v0$"}}]', Limits()).calls[0].arguments[0][1].span
     (35, 39)
     """
-    from planner_eval.reading.dialects.notations import nestful_grammar
+    from planner_eval.reading.dialects.notations import grammars
 
     located = parse_located(text, "nestful")
-    locations, subtrees = ObjectSpans(located), nestful_grammar.index_by_span(located)
+    locations, subtrees = ObjectSpans(located), grammars.index_by_span(located)
 
     def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
         read = read_call(item, position, notes, text=text, locations=locations)
-        return replace(read, arguments=nestful_grammar.read_arguments(read, text, subtrees))
+        return replace(read, arguments=grammars.read_arguments(read, text, subtrees))
 
     data = locations.values[0] if len(locations.values) == 1 else locations.values
-    return _read_plan(
-        data, limits, text, _TextReaders(call, nestful_grammar.read_label, nestful_grammar.find_broken_label)
-    )
+    return _read_plan(data, limits, text, _TextReaders(call, grammars.read_label, grammars.find_broken_label))
 
 
 class _TextReaders(NamedTuple):

@@ -11,12 +11,20 @@ from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.base.text import JSON_STRING, Branch, find_matches
-from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, RawTemplate, Ref, Value
-from planner_eval.plan.values import map_leaves
+from planner_eval.plan.model import (
+    Diagnostic,
+    Plan,
+    RawCall,
+    RawPlan,
+    RawRef,
+    RawTemplate,
+    Ref,
+    Value,
+    map_leaves,
+)
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
-from planner_eval.reading.dialects.programs.python_calls import read_calls
-from planner_eval.reading.dialects.programs.python_write import call_text
+from planner_eval.reading.dialects.programs.python_calls import call_text, read_calls
 from planner_eval.reading.dialects.references import NOTATIONS, Notation, WrittenPlan, refuse_unwritable
 from planner_eval.reading.dialects.table import Wrapper
 

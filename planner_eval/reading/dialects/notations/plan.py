@@ -33,8 +33,8 @@ from planner_eval.plan.model import (
     Ref,
     Unresolved,
     Value,
+    fold,
 )
-from planner_eval.plan.values import fold
 from planner_eval.reading.dialects.conversations.messages import call_items
 from planner_eval.reading.dialects.dialect import Data, Dialect, json_grammar_reader
 from planner_eval.reading.dialects.notations.json_calls import arguments_data, read_call

@@ -12,7 +12,7 @@ from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.plan.model import Arguments, Plan, RawCall, RawPlan
 from planner_eval.reading.dialects.conversations.messages import decode_answer
 from planner_eval.reading.dialects.dialect import Dialect
-from planner_eval.reading.dialects.finding.truncation import CutError, open_brackets
+from planner_eval.reading.dialects.finding.unread_calls import CutError, open_brackets
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
 from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
 from planner_eval.reading.dialects.table import Wrapper

@@ -10,8 +10,8 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import ObjectSpans, object_items
-from planner_eval.base.lazy_regex import lazy_pattern
 from planner_eval.base.limits import Limits, check_calls
+from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import (
     Diagnostic,
     Plan,
@@ -21,9 +21,10 @@ from planner_eval.plan.model import (
     RawTemplate,
     Ref,
     Value,
+    leaves,
+    map_leaves,
     references,
 )
-from planner_eval.plan.values import leaves, map_leaves
 from planner_eval.reading.dialects.conversations.messages import NODE_KEYS, format_value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Data, Dialect
 from planner_eval.reading.dialects.references import NOTATIONS, WrittenPlan, refuse_unwritable

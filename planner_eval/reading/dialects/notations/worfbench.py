@@ -11,7 +11,7 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, references
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
-from planner_eval.reading.dialects.finding.truncation import CutError
+from planner_eval.reading.dialects.finding.unread_calls import CutError
 from planner_eval.reading.dialects.table import Wrapper
 
 TERMINAL_DESCRIPTIONS = {

@@ -11,8 +11,7 @@ from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import check_depth
 from planner_eval.base.limits import Limits
-from planner_eval.plan.model import Plan, RawPlan, Ref, Unresolved, Value
-from planner_eval.plan.values import fold
+from planner_eval.plan.model import Plan, RawPlan, Ref, Unresolved, Value, fold
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
 from planner_eval.reading.dialects.programs.program import Machine
 from planner_eval.reading.dialects.programs.values import UnassignedName, Unknown

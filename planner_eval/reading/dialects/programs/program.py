@@ -26,8 +26,8 @@ from planner_eval.plan.model import (
     RawRef,
     RawTemplate,
     Value,
+    map_leaves,
 )
-from planner_eval.plan.values import map_leaves
 from planner_eval.reading.dialects.programs.values import (
     BUILTINS,
     DATA_METHODS,

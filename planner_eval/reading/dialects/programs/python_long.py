@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import count, islice, pairwise
 from typing import Any
 
-from planner_eval.base.lazy_regex import lazy_pattern
+from planner_eval.base.text import lazy_pattern
 from planner_eval.reading.dialects.programs.python_data import NotDataError, parse_literal_items
 
 # ----------------------------------------------------------------------

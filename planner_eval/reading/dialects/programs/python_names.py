@@ -9,8 +9,7 @@ import ast
 import re
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.lazy_regex import lazy_pattern
-from planner_eval.base.text import shorten
+from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, Value
 from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
 

@@ -1,0 +1,470 @@
+"""The catalog formats of the five benchmarks and of other published data.
+
+Each reader takes decoded JSON and the catalog's name. Sources: AppBench's catalogue of apps; CallNavi's
+``APIs/``, ``APISchema/`` and ``Agent_Routers_Test/``; FunctionChat-Bench's three files; NESTful's
+specifications of both versions and records that carry them; ComplexFuncBench's ``tool_info.json``,
+``exact_match_values.json`` and records; TaskBench's three ``tool_desc.json``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from planner_eval.base.errors import CatalogError
+from planner_eval.base.json_files import decode_field
+from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type, union
+from planner_eval.catalogs.json_schema.keywords import refuse_misplaced
+from planner_eval.catalogs.json_schema.types import make_self_contained, resolve_reference, type_of
+from planner_eval.catalogs.standard_formats import read_tools
+from planner_eval.catalogs.type_names import schema_from_words, type_of_words
+
+# ----------------------------------------------------------------------
+# The catalog formats of the five benchmarks, and of TaskBench.
+_CHOICE = re.compile(r"value can only be (?:one of follows:? ?)?(.+)$")
+
+
+# ---------------------------------------------------------------- AppBench
+def read_appbench(data: Any, name: str) -> Catalog:
+    """AppBench's catalogue: apps, their APIs, and required, optional and returned arguments."""
+    tools = []
+    for app in _read_list(data, "apps"):
+        for api in _read_list(app, "apis"):
+            parameters = [
+                _appbench_parameter(argument, required=True)
+                for argument in api.get("required_arguments") or ()
+            ]
+            parameters += [
+                _appbench_parameter(argument, required=False)
+                for argument in api.get("optional_arguments") or ()
+            ]
+            returned = {
+                argument["name"]: _appbench_parameter(argument, required=True)
+                for argument in api.get("returned_arguments") or ()
+            }
+            tools.append(
+                Tool(
+                    str(api["name"]).strip(),
+                    str(app["app"]),
+                    str(api.get("description") or ""),
+                    tuple(parameters),
+                    returns=_record_type(tuple(returned.values())),
+                    action=True if api.get("is_transactional") else None,
+                )
+            )
+    return Catalog(tuple(tools), name, text_values=True, holes=("?",), reports_all=True)
+
+
+def _appbench_parameter(entry: Mapping[str, Any], *, required: bool) -> Parameter:
+    described = str(entry.get("description") or "")
+    kind = type_of_words(entry.get("type") or "")
+    if (match := _CHOICE.search(described)) and kind.kinds == ("string",):
+        choices = [choice.strip(" .") for choice in re.split(r",? or |, ", match[1])]
+        kind = Type(("string",), enum=tuple(choice for choice in choices if choice))
+    return Parameter(str(entry["name"]), kind, required, described)
+
+
+# ---------------------------------------------------------------- CallNavi
+def read_callnavi(data: Any, name: str) -> Catalog:
+    """CallNavi's API lists; every parameter is required, ``$$$`` stands for a value still unknown."""
+    tools = []
+    for entry in data["api_ports"] if isinstance(data, Mapping) else data:
+        declared = entry.get("parameters") or {}
+        extra = False
+        if isinstance(declared, list):
+            parameters = tuple(Parameter(str(key), ANY) for key in declared)
+        elif isinstance(declared.get("properties"), Mapping):
+            parameters = tuple(
+                Parameter(str(key), type_of(value)) for key, value in declared["properties"].items()
+            )
+        elif declared.get("type") == "array":  # the telecommunications schemas lost their parameters' names
+            parameters, extra = (), True
+        else:
+            parameters = tuple(
+                Parameter(str(key), _callnavi_type(value))
+                for key, value in declared.items()
+                if key != "$schema"
+            )
+        tools.append(
+            Tool(
+                str(entry["name"]),
+                description=str(entry.get("description") or ""),
+                parameters=parameters,
+                open=extra,
+                returns=_callnavi_result(entry.get("returnParameter")),
+            )
+        )
+    return Catalog(tuple(tools), name, text_values=True, holes=("$$$",), reports_all=True)
+
+
+def _callnavi_type(value: Any) -> Type:
+    """A parameter's type from a type word, choices with slashes, an inline example or nested fields."""
+    if isinstance(value, Mapping):
+        fields = tuple(
+            Parameter(str(key), _callnavi_type(inner), required=False) for key, inner in value.items()
+        )
+        return Type(("object",), fields=fields, open=True)
+    if not isinstance(value, str):
+        return type_of_words(type(value).__name__)
+    if "/" in value and not value.endswith("..."):
+        return Type(("string",), enum=tuple(choice.strip() for choice in value.split("/")))
+    return type_of_words(value)
+
+
+def _callnavi_result(returned: Any) -> Type:
+    if isinstance(returned, Mapping):
+        return _record_type(
+            tuple(Parameter(str(key), _callnavi_type(value)) for key, value in returned.items())
+        )
+    names = [returned] if isinstance(returned, str) else list(returned or ())
+    return _record_type(tuple(Parameter(str(name), ANY) for name in names)) if names else ANY
+
+
+# ---------------------------------------------------------------- NESTful
+_NESTFUL_GROUPS = ("query_parameters", "path_parameters", "parameters", "arguments")
+_NESTFUL_OUTPUTS = ("output_parameters", "output_parameter")
+
+
+def read_nestful(data: Any, name: str) -> Catalog:
+    """NESTful's specifications, or records that carry them under ``tools``."""
+    return Catalog(union(_nestful_tool(entry) for entry in _nestful_entries(data)), name)
+
+
+def _nestful_entries(data: Any) -> Iterator[Mapping[str, Any]]:
+    for entry in data if isinstance(data, list) else [data]:
+        tools = entry.get("tools") if isinstance(entry, Mapping) else None
+        if isinstance(tools, str):  # the first published files hold JSON inside JSON
+            try:
+                tools = decode_field(tools)
+            except ValueError as error:
+                raise CatalogError(f'a record\'s "tools" are a text that is no JSON: {error}') from None
+        if isinstance(tools, list):
+            yield from tools
+        elif isinstance(entry, Mapping) and isinstance(entry.get("variants"), list):
+            yield from entry["variants"]
+        else:
+            yield entry
+
+
+def _nestful_tool(entry: Any) -> Tool:
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
+        raise CatalogError(f'expected a specification with a "name", found {entry!r:.80}')
+    refuse_misplaced(entry, "the specification", _NESTFUL_GROUPS, _NESTFUL_OUTPUTS)
+    parameters: list[Parameter] = []
+    for group in _NESTFUL_GROUPS:
+        fields = entry.get(group)
+        if isinstance(fields, Mapping):
+            parameters += _nestful_fields(fields, stated=group != "parameters")
+    outputs = entry.get("output_parameters", entry.get("output_parameter"))
+    returned = tuple(_nestful_fields(outputs)) if isinstance(outputs, Mapping) else ()
+    return Tool(
+        entry["name"],
+        description=str(entry.get("description") or ""),
+        parameters=tuple(parameters),
+        returns=_record_type(returned) if returned else ANY,
+    )
+
+
+def _nestful_fields(fields: Mapping[str, Any], *, stated: bool = False) -> Iterator[Parameter]:
+    """Parameters or outputs, in the flat layout or as a JSON Schema object.
+
+    In the second version's flat layout nothing says what is required; there everything is. Where
+    the layout does say (`stated`), what is not marked is optional.
+    """
+    nested = fields.get("properties")
+    schema = isinstance(nested, Mapping) and "description" not in fields
+    needed = fields.get("required")
+    for key, value in (nested if schema and isinstance(nested, Mapping) else fields).items():
+        entry = value if isinstance(value, Mapping) else {}
+        if schema and isinstance(needed, list):
+            required = key in needed
+        elif "required" in entry and not isinstance(entry["required"], list):
+            required = entry["required"] is True
+        else:
+            required = not stated and "default" not in entry
+        default = entry.get("default", entry.get("default_value"))
+        yield Parameter(
+            str(key),
+            _nestful_type(entry),
+            required,
+            str(entry.get("description") or ""),
+            default,
+            has_default="default" in entry or "default_value" in entry,
+        )
+
+
+def _nestful_type(entry: Mapping[str, Any]) -> Type:
+    choices = entry.get("enum") or entry.get("allowed_values") or entry.get("possible_values")
+    words = entry.get("type")
+    if isinstance(choices, list) and choices:
+        return Type(enum=tuple(choices))
+    if isinstance(choices, str) and (match := re.fullmatch(r"(\d+)\s*-\s*(\d+)", choices)):
+        return Type(("number",), minimum=int(match[1]), maximum=int(match[2]))
+    kinds = [words] if isinstance(words, str) else list(words or ())
+    if kinds and entry.get("nullable") is True:
+        kinds.append("null")
+    base = [type_of_words(str(kind)) for kind in kinds]
+    items = entry.get("items")
+    if any(t.kinds == ("array",) for t in base) and isinstance(items, Mapping):
+        return Type(_join_kinds(base), items=_nestful_type(items))
+    if any(t.kinds == ("object",) for t in base) and isinstance(entry.get("properties"), Mapping):
+        fields = tuple(
+            _nestful_fields({key: entry[key] for key in ("properties", "required") if key in entry})
+        )
+        return Type(_join_kinds(base), fields=fields, open=False)
+    if len(base) == 1 and base[0].kinds == ("string",) and isinstance(entry.get("format"), str):
+        return Type(("string",), format=entry["format"])
+    return base[0] if len(base) == 1 else Type(_join_kinds(base))
+
+
+def _join_kinds(types: list[Type]) -> tuple[str, ...]:
+    """The joined kinds; () as soon as one of the types allows anything."""
+    if not all(t.kinds for t in types):
+        return ()
+    return tuple(dict.fromkeys(kind for t in types for kind in t.kinds))
+
+
+# ---------------------------------------------------------------- FunctionChat-Bench, ComplexFuncBench
+def read_functionchat(data: Any, name: str) -> Catalog:
+    """The tools offered in FunctionChat-Bench's records: Singlecall, Dialog or CallDecision."""
+    from planner_eval.catalogs.standard_formats import read_tools
+
+    offered: list[Any] = []
+    for record in data if isinstance(data, list) else [data]:
+        for entry in record.get("input_tools") or record.get("tools") or ():
+            offered += entry["content"] if isinstance(entry.get("content"), list) else [entry]
+    return Catalog(union(read_tools(offered, name).tools), name, reports_all=True)
+
+
+def read_complexfuncbench(data: Any, name: str) -> Catalog:
+    """ComplexFuncBench's tools: with schemas from records, by name alone from its two tables."""
+    from planner_eval.catalogs.standard_formats import read_tools
+
+    if isinstance(data, Mapping) and "functions" not in data:
+        return Catalog(tuple(_complexfuncbench_tools(data)), name, reports_all=True)
+    offered = [
+        tool for record in (data if isinstance(data, list) else [data]) for tool in record["functions"]
+    ]
+    return Catalog(union(read_tools(offered, name).tools), name, reports_all=True)
+
+
+def _complexfuncbench_tools(data: Mapping[str, Any]) -> Iterator[Tool]:
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from (Tool(str(tool), open=True) for tool in value.get("name_to_url") or ())
+        else:
+            parameters = tuple(Parameter(str(parameter), ANY, required=False) for parameter in value)
+            yield Tool(str(key), parameters=parameters, open=True)
+
+
+# ---------------------------------------------------------------- TaskBench
+def read_taskbench(data: Any, name: str) -> Catalog:
+    """TaskBench's tools: with parameters, or with the types of what they take, in order."""
+    return Catalog(tuple(_taskbench_tool(node) for node in _read_list(data, "nodes")), name)
+
+
+def _taskbench_tool(node: Mapping[str, Any]) -> Tool:
+    parameters = [
+        Parameter(
+            str(parameter["name"]),
+            type_of_words(str(parameter["type"])),
+            description=str(parameter.get("desc") or ""),
+        )
+        for parameter in node.get("parameters") or ()
+    ]
+    input_types = node.get("input-type") or ()
+    parameters += [Parameter(str(index), description=str(kind)) for index, kind in enumerate(input_types)]
+    return Tool(str(node["id"]), description=str(node.get("desc") or ""), parameters=tuple(parameters))
+
+
+# ---------------------------------------------------------------- shared
+def _record_type(fields: tuple[Parameter, ...]) -> Type:
+    """The type of a result that has exactly these outputs."""
+    return Type(("object",), fields=fields, open=False)
+
+
+def _read_list(data: Any, key: str) -> list[Any]:
+    entries = data.get(key) if isinstance(data, Mapping) else None
+    if not isinstance(entries, list):
+        raise CatalogError(f'expected a list under "{key}", found {entries!r:.80}')
+    return entries
+
+
+# ----------------------------------------------------------------------
+# The catalog formats of further published data: BFCL, UltraTool, Seal-Tools, NesTools, ToolAlpaca.
+#
+# Each reader takes decoded JSON, a file's records or tools alone. Sources: BFCL's questions and its
+# ``multi_turn_func_doc/``; UltraTool's test sets; Seal-Tools' ``tool.jsonl``; NesTools' ``test_data.jsonl``,
+# whose tools have the same form; ToolAlpaca's training and evaluation files, which carry OpenAPI documents.
+_HTTP_METHODS = ("get", "post", "put", "delete", "patch", "head", "options", "trace")
+
+
+# ---------------------------------------------------------------- BFCL
+def read_bfcl(data: Any, name: str) -> Catalog:
+    """BFCL's function documents, alone or in the records that offer them."""
+    offered = [tool for record in _as_records(data) for tool in _offered_tools(record, "function")]
+    entries = [_rename_schemas(tool, {"parameters": "parameters", "response": "returns"}) for tool in offered]
+    return Catalog(union(read_tools(entries, name).tools), name)
+
+
+# ---------------------------------------------------------------- UltraTool
+def read_ultratool(data: Any, name: str) -> Catalog:
+    """UltraTool's tools, alone or in its records; its gold plans write numbers as text."""
+    offered = [tool for record in _as_records(data) for tool in _offered_tools(record, "toolset", "tools")]
+    entries = [_rename_schemas(tool, {"arguments": "parameters", "results": "returns"}) for tool in offered]
+    return Catalog(union(read_tools(entries, name).tools), name, text_values=True)
+
+
+# ---------------------------------------------------------------- Seal-Tools, NesTools
+def read_sealtools(data: Any, name: str) -> Catalog:
+    """The tools of Seal-Tools, and of NesTools' records.
+
+    Seal-Tools' gold plans write numbers as text; those of NesTools do not.
+    """
+    records = _as_records(data)
+    texts = not any("api" in record for record in records)
+    tools = union(_sealtool(tool) for record in records for tool in _offered_tools(record, "api"))
+    return Catalog(tools, name, text_values=texts, reports_all=True)
+
+
+def _sealtool(entry: Mapping[str, Any]) -> Tool:
+    if not isinstance(entry.get("api_name"), str) or not entry["api_name"]:
+        raise CatalogError(f'expected a tool with an "api_name", found {entry!r:.80}')
+    prefix = f"tool {entry['api_name']!r:.60}: "
+    needed = entry.get("required") or []
+    if not isinstance(needed, list):
+        raise CatalogError(f"{prefix}required must be a list of names, found {needed!r:.60}")
+    parameters = _read_parameters(entry.get("parameters"), needed, prefix + "parameters")
+    returned = _read_parameters(entry.get("responses"), None, prefix + "responses")
+    missing = [Parameter(str(name)) for name in needed if name not in {p.name for p in parameters}]
+    return Tool(
+        entry["api_name"],
+        description=str(entry.get("api_description") or ""),
+        parameters=(*parameters, *missing),
+        returns=Type(("object",), fields=returned, open=False) if returned else Type(),
+    )
+
+
+def _read_parameters(descriptions: Any, needed: list[Any] | None, label: str) -> tuple[Parameter, ...]:
+    """Parameters or results from an object of names and types in words."""
+    if not isinstance(descriptions or {}, Mapping):
+        raise CatalogError(f"{label}: expected an object of names, found {descriptions!r:.60}")
+    parameters = []
+    for key, value in (descriptions or {}).items():
+        if not isinstance(value, Mapping):
+            raise CatalogError(f"{label}: expected an object for {key!r:.40}, found {value!r:.60}")
+        kind = type_of_words(str(value.get("type") or ""))
+        described = str(value.get("description") or "")
+        parameters.append(Parameter(str(key), kind, needed is None or key in needed, described))
+    return tuple(parameters)
+
+
+# ---------------------------------------------------------------- ToolAlpaca
+def read_toolalpaca(data: Any, name: str) -> Catalog:
+    """ToolAlpaca's APIs: each an app, its functions the operations of its OpenAPI document.
+
+    Its gold plans give ``""`` for what is left out, and its own check lets it pass.
+    """
+    return Catalog(tuple(tool for api in _as_records(data) for tool in _operations(api)), name, holes=("",))
+
+
+def _operations(api: Mapping[str, Any]) -> Iterator[Tool]:
+    app, text = str(api.get("Name") or ""), api.get("Documentation")
+    try:
+        document = decode_field(text) if isinstance(text, str) else text
+    except ValueError as error:
+        raise CatalogError(f'{app!r:.60}: its "Documentation" is a text that is no JSON: {error}') from None
+    paths = document.get("paths") if isinstance(document, Mapping) else None
+    if not isinstance(paths, Mapping) or not isinstance(document, Mapping):
+        raise CatalogError(
+            f'{app!r:.60}: expected an OpenAPI document with "paths" under "Documentation", '
+            f"found {document!r:.60}"
+        )
+    for path, methods in paths.items():
+        for method in _HTTP_METHODS:
+            if isinstance(methods.get(method), Mapping):
+                shared = methods.get("parameters") or []
+                yield _operation_tool(app, str(path), method, methods[method], shared, document)
+
+
+def _operation_tool(
+    app: str,
+    path: str,
+    method: str,
+    operation: Mapping[str, Any],
+    shared: list[Any],
+    document: Mapping[str, Any],
+) -> Tool:
+    own = path[1:].replace("/", "_").replace("{", "").replace("}", "") + "_" + method
+    schema: dict[str, Any] = {"type": "object", "properties": {}, "required": []}
+    for declared in (*(operation.get("parameters") or ()), *shared):
+        parameter = resolve_reference(declared["$ref"], document) if "$ref" in declared else declared
+        described = {"description": parameter["description"]} if parameter.get("description") else {}
+        schema["properties"][parameter["name"]] = {**(parameter.get("schema") or {}), **described}
+        if parameter.get("required"):
+            schema["required"].append(parameter["name"])
+    body = _content_schema(operation.get("requestBody"), document)
+    if body is not None:
+        schema["properties"].update(body.get("properties") or {})
+        schema["required"] += needed if isinstance(needed := body.get("required"), list) else []
+    answers = operation.get("responses") or {}
+    good = next((answers[code] for code in answers if str(code).startswith("2")), None)
+    entry = {
+        "name": str(operation.get("operationId") or own),
+        "app": app or None,
+        "description": str(operation.get("summary") or operation.get("description") or ""),
+        "parameters": schema_from_words(make_self_contained(schema, document)),
+    }
+    returned = _content_schema(good, document)
+    if returned:
+        entry["returns"] = schema_from_words(make_self_contained(returned, document))
+    return read_tools([entry], app).tools[0]
+
+
+def _content_schema(body: Any, document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The schema of a request's or an answer's first form."""
+    if isinstance(body, Mapping) and "$ref" in body:
+        body = resolve_reference(body["$ref"], document)
+    forms = body.get("content") if isinstance(body, Mapping) else None
+    form: Any = next(iter(forms.values()), None) if isinstance(forms, Mapping) else None
+    schema = form.get("schema") if isinstance(form, Mapping) else None
+    if isinstance(schema, Mapping) and "$ref" in schema:
+        schema = resolve_reference(schema["$ref"], document)
+    return dict(schema) if isinstance(schema, Mapping) else None
+
+
+# ---------------------------------------------------------------- shared
+def _rename_schemas(tool: Any, schemas: Mapping[str, str]) -> dict[str, Any]:
+    """A tool with its schemas where the trade has them, in JSON Schema's words."""
+    inner = tool.get("function", tool) if isinstance(tool, Mapping) else None
+    if not isinstance(inner, Mapping):
+        raise CatalogError(f"expected a function's document, found {tool!r:.80}")
+    remaining = {key: value for key, value in inner.items() if key not in schemas}
+    return remaining | {
+        target_key: schema_from_words(inner[key]) for key, target_key in schemas.items() if key in inner
+    }
+
+
+def _as_records(data: Any) -> list[Mapping[str, Any]]:
+    if isinstance(data, Mapping):
+        data = [data]
+    if not isinstance(data, list) or not all(isinstance(entry, Mapping) for entry in data):
+        raise CatalogError(f"expected records or tools, found {data!r:.80}")
+    return data
+
+
+def _offered_tools(record: Mapping[str, Any], *keys: str) -> list[Any]:
+    """The tools of a record under the first of `keys` that it has; a tool alone offers itself."""
+    for key in keys:
+        tools = record.get(key)
+        if isinstance(tools, list):
+            return tools
+        if isinstance(tools, Mapping) and "question" in record:
+            return [tools]
+    if "question" in record:
+        raise CatalogError(
+            f"a record has no tools under {' or '.join(map(repr, keys))}, "
+            f"found {', '.join(map(repr, record)):.80}"
+        )
+    return [record]

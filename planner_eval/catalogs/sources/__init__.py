@@ -1,1 +1,0 @@
-"""The formats in which tool catalogs come, a module a family of formats."""

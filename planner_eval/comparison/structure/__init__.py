@@ -1,1 +1,0 @@
-"""How the structure of two plans differs."""

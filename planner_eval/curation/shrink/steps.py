@@ -1,0 +1,492 @@
+"""Steps that make a pair smaller: over calls and what stands beside them, and over values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.curation.shrink.pairs import (
+    SIMPLE_TEXT,
+    Pair,
+    Side,
+    number_length,
+    replace_calls,
+    weight_of,
+)
+from planner_eval.plan.linking import build_plan, move_references
+from planner_eval.plan.model import (
+    Arguments,
+    Path,
+    Plan,
+    Ref,
+    Template,
+    Unresolved,
+    Value,
+    map_leaves,
+    references,
+)
+
+# ----------------------------------------------------------------------
+# Steps over values: arguments dropped, references cut, lists, objects, texts and numbers made simple.
+ANSWER_POSITION = -1
+"""Where a call's position is told: the plan's answer, whose values are as arguments are."""
+MAX_WORDS = 50
+"""Of texts of more words none is left out alone; halves are."""
+
+
+class _Dropped:
+    """What stands for nothing, where null is a value."""
+
+    def __repr__(self) -> str:
+        return "GONE"
+
+
+DROPPED = _Dropped()
+
+
+class Change(NamedTuple):
+    """Another value in one place, or nothing.
+
+    Args:
+        side: 0 the prediction, 1 gold.
+        call: The call's position, or :data:`ANSWER_POSITION`.
+        argument: Which of its arguments, counted from 0.
+        at: The way into its value; () is the whole value.
+        value: What stands there instead, :data:`DROPPED` for nothing.
+    """
+
+    side: int
+    call: int
+    argument: int
+    at: Path
+    value: Any
+
+
+Changes: TypeAlias = tuple[Change, ...]
+"""What is changed in one step: on one side, or in the same place on both."""
+
+Simplifier: TypeAlias = Callable[[Value, bool], Iterable[Any]]
+"""What could stand in a value's place: of the value, and of whether it is one of several in a value."""
+
+
+# ---------------------------------------------------------------- what is simpler
+def drop_values(value: Value, inside: bool) -> Iterator[Any]:
+    """Arguments, values of an answer, items of lists, fields of objects, parts of templates: none of it."""
+    del value, inside
+    yield DROPPED
+
+
+def drop_arguments(value: Value, inside: bool) -> Iterator[Any]:
+    """Arguments and values of an answer alone: none of it."""
+    del value
+    if not inside:
+        yield DROPPED
+
+
+def simplify_reference(value: Value, inside: bool) -> Iterator[Any]:
+    """Of a reference a plain text, or a shorter way into what it names."""
+    del inside
+    if isinstance(value, (Ref, Unresolved)):
+        yield SIMPLE_TEXT
+        if value.path:
+            yield replace(value, path=value.path[:-1])
+
+
+def simplify_value(value: Value, inside: bool) -> Iterator[Any]:
+    """The simplest of what is like it: a plain text, 0 or 1, the only item of a list or an object."""
+    del inside
+    if isinstance(value, (list, dict, Template)):
+        if not isinstance(value, Template) and len(value) == 1:
+            yield from value if isinstance(value, list) else value.values()
+        yield SIMPLE_TEXT
+    elif isinstance(value, bool) or value is None:
+        return
+    elif isinstance(value, str):
+        yield from (SIMPLE_TEXT,) if len(value) > 1 else ()
+    elif isinstance(value, (int, float)):
+        kind = type(value)
+        yield from (kind(n) for n in (0, 1) if weight_of(n) < weight_of(value))
+
+
+def shorten_value(value: Value, inside: bool) -> Iterator[Any]:
+    """A part of a text or of a number's digits: halves, all but one word or digit, all but one end."""
+    del inside
+    if isinstance(value, str) and len(value) > 1:
+        middle = len(value) // 2
+        yield value[:middle]
+        yield value[middle:]
+        words = value.split(" ")
+        if 1 < len(words) <= MAX_WORDS:
+            yield from (" ".join([*words[:index], *words[index + 1 :]]) for index in range(len(words)))
+        yield value[1:]
+        yield value[:-1]
+    elif isinstance(value, bool) or not isinstance(value, (int, float)) or number_length(value) > 400:
+        return
+    elif isinstance(value, int):
+        yield abs(value)
+        yield from _shorter_numbers(value, int)
+    elif math.isfinite(value):
+        yield from (abs(value), float(int(value)), round(value, 1), round(value, 2))
+        yield from (number for number in _shorter_numbers(value, float) if math.isfinite(number))
+
+
+def _shorter_numbers(value: float, kind: Callable[[str], float]) -> Iterator[float]:
+    """The numbers that some of a number's characters are: without its power of ten, halves, all but one.
+
+    >>> list(_shorter_numbers(-12.5, float))
+    [-12.0, -0.5, -2.5, -1.5, -125.0, -12.0]
+    """
+    text = repr(abs(value))
+    mantissa, power, _ = text.partition("e")
+    middle, count = len(text) // 2, len(text)
+    ends = range(count) if count <= MAX_WORDS else (0, count - 1)
+    candidates = [*([mantissa] if power else []), text[:middle], text[middle:]]
+    for digits in (*candidates, *(text[:index] + text[index + 1 :] for index in ends)):
+        with suppress(ValueError):  # a point or an e alone, or nothing
+            yield kind(f"-{digits}" if value < 0 else digits)
+
+
+# ---------------------------------------------------------------- places
+class ValueLocation(NamedTuple):
+    """A value in a plan: of which call and argument, as in :class:`Change`, the way to it, and what it is."""
+
+    call: int
+    argument: int
+    at: Path
+    value: Value
+
+
+def find_values(plan: Plan) -> Iterator[ValueLocation]:
+    """Each value of a plan and what it holds; outer ones first."""
+    for call, arguments in _all_arguments(plan):
+        for number, (_, value) in enumerate(arguments):
+            yield from (ValueLocation(call, number, path, item) for path, item in _nested_values(value, ()))
+
+
+def _all_arguments(plan: Plan) -> Iterator[tuple[int, Arguments]]:
+    yield from ((position, call.arguments) for position, call in enumerate(plan.calls))
+    if plan.answer is not None:
+        yield ANSWER_POSITION, plan.answer
+
+
+def _nested_values(value: Value, path: Path) -> Iterator[tuple[Path, Value]]:
+    yield path, value
+    items: Iterable[tuple[str | int, Value]] = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    elif isinstance(value, Template):
+        items = enumerate(value.parts)
+    for key, item in items:
+        yield from _nested_values(item, (*path, key))
+
+
+# ---------------------------------------------------------------- steps
+def paired_changes(pair: Pair, partners: Sequence[tuple[int, int]], simpler: Simplifier) -> list[Changes]:
+    """The same change in the same place of calls that stand for one another, where both have one value there.
+
+    Of what is dropped the values may differ.
+    """
+    pred, gold = pair
+    if isinstance(pred, str) or isinstance(gold, str):
+        return []
+    to_gold = dict(partners) | {ANSWER_POSITION: ANSWER_POSITION}
+    names = {position: [name for name, _ in arguments] for position, arguments in _all_arguments(gold)}
+    gold_values = {(call, number, path): value for call, number, path, value in find_values(gold)}
+    pred_arguments = dict(_all_arguments(pred))
+    changes: list[Changes] = []
+    for call, pred_argument, path, value in find_values(pred):
+        name, gold_call = pred_arguments[call][pred_argument][0], to_gold.get(call)
+        if gold_call is None or name not in names.get(gold_call, ()):
+            continue
+        gold_argument = names[gold_call].index(name)
+        gold_value = gold_values.get((gold_call, gold_argument, path), DROPPED)
+        if gold_value is DROPPED:
+            continue
+        are_alike = _can_change_alike(value, gold_value, to_gold)
+        for new, gold_new in zip(simpler(value, bool(path)), simpler(gold_value, bool(path)), strict=False):
+            if are_alike or new is DROPPED:
+                changes.append(
+                    (
+                        Change(0, call, pred_argument, path, new),
+                        Change(1, gold_call, gold_argument, path, gold_new),
+                    )
+                )
+    return changes
+
+
+def single_changes(pair: Pair, _partners: Sequence[tuple[int, int]], simpler: Simplifier) -> list[Changes]:
+    """One change on one side."""
+    return [
+        (Change(number, call, argument, path, new),)
+        for number, plan in enumerate(pair)
+        if not isinstance(plan, str)
+        for call, argument, path, value in find_values(plan)
+        for new in simpler(value, bool(path))
+    ]
+
+
+def _can_change_alike(value: Value, other: Value, to_gold: Mapping[int, int]) -> bool:
+    """Whether two values can be made simpler in one way: equal ones, and those that hold others.
+
+    References are equal where they name the same output of calls that stand for one another.
+    """
+    if isinstance(value, Ref) and isinstance(other, Ref):
+        return to_gold.get(value.call) == other.call and value.path == other.path
+    if type(value) is not type(other):
+        return False
+    if isinstance(value, (list, dict)):
+        return (len(value) == 1) == (len(other) == 1)
+    return isinstance(value, Template) or bool(value == other)
+
+
+def apply_changes(pair: Pair, units: Iterable[Changes]) -> Pair:
+    """The pair with some changes; of two in one place, or in one that another changes, the first holds."""
+    new_values: list[dict[tuple[int, int], dict[Path, Any]]] = [{}, {}]
+    for change in (change for unit in units for change in unit):
+        new_values[change.side].setdefault((change.call, change.argument), {}).setdefault(
+            change.at, change.value
+        )
+    changed_plans = [
+        _change_plan(plan, new_values[number]) if new_values[number] and not isinstance(plan, str) else plan
+        for number, plan in enumerate(pair)
+    ]
+    return Pair(*changed_plans)
+
+
+def _change_plan(plan: Plan, new_values: Mapping[tuple[int, int], Mapping[Path, Any]]) -> Plan:
+    new_arguments: dict[int, Arguments] = {}
+    for call, arguments in _all_arguments(plan):
+        new = (
+            (
+                name,
+                _rebuild_value(value, (), new_values[call, number])
+                if (call, number) in new_values
+                else value,
+            )
+            for number, (name, value) in enumerate(arguments)
+        )
+        new_arguments[call] = tuple((name, value) for name, value in new if value is not DROPPED)
+    calls = tuple(replace(call, arguments=new_arguments[i]) for i, call in enumerate(plan.calls))
+    return build_plan(calls, new_arguments.get(ANSWER_POSITION))
+
+
+def _rebuild_value(value: Value, path: Path, new_values: Mapping[Path, Any]) -> Any:
+    if path in new_values:
+        return new_values[path]
+    if isinstance(value, dict):
+        fields = ((key, _rebuild_value(item, (*path, key), new_values)) for key, item in value.items())
+        return {key: item for key, item in fields if item is not DROPPED}
+    if isinstance(value, (list, Template)):
+        old_items = value if isinstance(value, list) else value.parts
+        items = [_rebuild_value(item, (*path, number), new_values) for number, item in enumerate(old_items)]
+        items = [item for item in items if item is not DROPPED]
+        return items if isinstance(value, list) else collapse_templates(Template(tuple(items)))
+    return value
+
+
+def collapse_templates(value: Value) -> Value:
+    """The value, whose templates without a reference are texts.
+
+    >>> collapse_templates([Template(("a", "x")), 7])
+    ['ax', 7]
+    """
+    if isinstance(value, dict):
+        return {key: collapse_templates(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [collapse_templates(item) for item in value]
+    if isinstance(value, Template) and all(isinstance(segment, str) for segment in value.parts):
+        return "".join(value.parts)
+    return value
+
+
+# ----------------------------------------------------------------------
+# Steps over calls, and over what stands beside them.
+# ----------------------------------------------------------------------
+# Steps over calls: one fewer on one side, or on both sides the calls that stand for one another.
+CallPair: TypeAlias = tuple[int | None, int | None]
+"""A call of the prediction and the call of gold that it stands for; None where there is none."""
+
+
+def partnered_calls(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[CallPair]:
+    """All calls, those of both sides that stand for one another together; last ones first.
+
+    Consumers mostly stand behind what they need: so few others go with a call.
+    """
+    paired = {gold: pred for pred, gold in partners}
+    units: list[CallPair] = [(paired.get(position), position) for position in range(_count_calls(pair.gold))]
+    matched = set(paired.values())
+    units += [(position, None) for position in range(_count_calls(pair.pred)) if position not in matched]
+    return units[::-1]
+
+
+def single_calls(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[CallPair]:
+    """The calls of each side that stand for one of the other side, each for itself."""
+    units: list[CallPair] = [(position, None) for position, _ in partners]
+    return [*units, *((None, position) for _, position in partners)][::-1]
+
+
+def drop_calls(pair: Pair, units: Collection[CallPair], *, cut: bool) -> Pair:
+    """The pair without some calls.
+
+    Args:
+        pair: The pair.
+        units: The calls.
+        cut: Calls that need them stay, and take a plain text in the place of what they took; else they go
+            as well, and whatever needs them.
+    """
+    drop = _cut_references if cut else _drop_with_consumers
+    reduced = [drop(plan_or_text, {unit[index] for unit in units}) for index, plan_or_text in enumerate(pair)]
+    return Pair(*reduced)
+
+
+def _count_calls(plan_or_text: Side) -> int:
+    return 0 if isinstance(plan_or_text, str) else len(plan_or_text.calls)
+
+
+def _drop_with_consumers(plan_or_text: Side, removed: set[int | None]) -> Side:
+    if isinstance(plan_or_text, str) or removed == {None}:
+        return plan_or_text
+    users: dict[int, list[int]] = {}
+    for edge in plan_or_text.edges:
+        users.setdefault(edge.producer, []).append(edge.consumer)
+    waiting = [call for call in removed if call is not None]
+    while waiting:
+        for user in users.get(waiting.pop(), ()):
+            if user not in removed:
+                removed.add(user)
+                waiting.append(user)
+    answer = plan_or_text.answer
+    if answer is not None:  # it consumes, too; values without what they need go, never the whole
+        remaining = [
+            (name, value)
+            for name, value in answer
+            if not any(isinstance(ref, Ref) and ref.call in removed for _, ref in references(value))
+        ]
+        answer = tuple(remaining)
+    return _keep_remaining_calls(replace(plan_or_text, answer=answer), removed)
+
+
+def _cut_references(plan_or_text: Side, removed: set[int | None]) -> Side:
+    if isinstance(plan_or_text, str) or removed == {None}:
+        return plan_or_text
+
+    def literal(leaf: Value) -> Value:
+        return SIMPLE_TEXT if isinstance(leaf, Ref) and leaf.call in removed else leaf
+
+    def changed(value: Value) -> Value:
+        return collapse_templates(map_leaves(literal, value))
+
+    calls = tuple(
+        replace(call, arguments=tuple((name, changed(value)) for name, value in call.arguments))
+        for call in plan_or_text.calls
+    )
+    answer = plan_or_text.answer and tuple((name, changed(value)) for name, value in plan_or_text.answer)
+    return _keep_remaining_calls(replace(plan_or_text, calls=calls, answer=answer), removed)
+
+
+def _keep_remaining_calls(plan: Plan, removed: Collection[int | None]) -> Plan:
+    """The calls that are left, their references following them."""
+    remaining = [position for position in range(len(plan.calls)) if position not in removed]
+    new_positions = {position: new for new, position in enumerate(remaining)}
+    calls = [
+        replace(
+            plan.calls[position],
+            arguments=tuple(
+                (n, move_references(v, new_positions)) for n, v in plan.calls[position].arguments
+            ),
+        )
+        for position in remaining
+    ]
+    answer = plan.answer
+    return build_plan(
+        calls, None if answer is None else tuple((n, move_references(v, new_positions)) for n, v in answer)
+    )
+
+
+# ----------------------------------------------------------------------
+# Steps over what stands beside calls: declared outputs, recorded results, long labels, an empty answer.
+class PlanExtra(NamedTuple):
+    """What can be left out.
+
+    Args:
+        side: 0 the prediction, 1 gold.
+        what: ``"answer"``, ``"labels"``, ``"result"``, or the name of an output.
+        call: Of which call; -1 for the whole plan.
+    """
+
+    side: int
+    what: str
+    call: int
+
+
+MAX_LABEL_CHARACTERS = 8
+"""Labels of so many characters stay as they are."""
+
+
+def find_extras(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[PlanExtra]:
+    """What can be left out beside calls."""
+    del partners
+    return [
+        PlanExtra(number, what, call)
+        for number, plan in enumerate(pair)
+        if not isinstance(plan, str)
+        for what, call in _plan_extras(plan)
+    ]
+
+
+def _plan_extras(plan: Plan) -> Iterable[tuple[str, int]]:
+    if plan.answer is not None and not plan.answer:
+        yield "answer", -1
+    if any(len(call.id) > MAX_LABEL_CHARACTERS for call in plan.calls):
+        yield "labels", -1
+    for position, call in enumerate(plan.calls):
+        if call.has_result:
+            yield "result", position
+        yield from ((name, position) for name in call.returns)
+
+
+def drop_extras(pair: Pair, units: Iterable[PlanExtra]) -> Pair:
+    """The pair without some of it."""
+    plans = list(pair)
+    for number, what, call in units:
+        plan = plans[number]
+        if not isinstance(plan, str):
+            plans[number] = _drop_extra(plan, what, call)
+    return Pair(*plans)
+
+
+def _drop_extra(plan: Plan, what: str, position: int) -> Plan:
+    if position < 0:
+        return _PLAN_CHANGES[what](plan)
+    call = plan.calls[position]
+    if what == "result" and call.has_result:
+        new = replace(call, result=None, has_result=False)
+    else:
+        new = replace(call, returns=tuple(name for name in call.returns if name != what))
+    return replace_calls(plan, (*plan.calls[:position], new, *plan.calls[position + 1 :]))
+
+
+def _shorten_labels(plan: Plan) -> Plan:
+    """The plan with short labels, none of which another call has."""
+    short_ids = {call.id for call in plan.calls if len(call.id) <= MAX_LABEL_CHARACTERS}
+    free = (
+        name
+        for name in (f"c{number}" for number in range(1, 2 * len(plan.calls) + 1))
+        if name not in short_ids
+    )
+    calls = (
+        replace(call, id=next(free)) if len(call.id) > MAX_LABEL_CHARACTERS else call for call in plan.calls
+    )
+    return replace_calls(plan, tuple(calls))
+
+
+_PLAN_CHANGES: dict[str, Callable[[Plan], Plan]] = {
+    "answer": lambda plan: replace(plan, answer=None),
+    "labels": _shorten_labels,
+}

@@ -1,1 +1,0 @@
-"""Python implementations of the benchmarks' tools; nothing is imported until asked for."""

@@ -1,0 +1,501 @@
+"""Tables of systems: models × parts × figures, with intervals and paired tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from planner_eval._version import __version__
+from planner_eval.base.arguments import FUNCTION, LIST, NAME, NAMES, PATH, expect, expect_or_none
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import did_you_mean
+from planner_eval.benchmarks.benchmark import VARIANTS
+from planner_eval.benchmarks.judging import Judge
+from planner_eval.benchmarks.layouts import (
+    Layout,
+    LayoutColumn,
+    System,
+    find_chart,
+    layout,
+    layouts,
+    plain_layout,
+)
+from planner_eval.benchmarks.registry import benchmark
+from planner_eval.benchmarks.score import Scored
+from planner_eval.comparison.evaluate import pair
+from planner_eval.comparison.metrics import METRICS, choose_metrics
+from planner_eval.comparison.rows import DEFAULT_READING
+from planner_eval.models.predict.folder import gold_of, read_run_answers, repeats_message, select_asked_golds
+from planner_eval.models.table_sources import (
+    BenchmarkSource,
+    OwnSource,
+    RememberingJudge,
+    ScoringOptions,
+    Source,
+    TableRun,
+    read_table_run,
+    refuse_unlike,
+)
+from planner_eval.reading.files.task_fields import SHARED_ANSWERS_LABEL
+from planner_eval.results.drawing.charts import Chart
+from planner_eval.results.report import interval_note, sort_values
+from planner_eval.results.score import refuse_seed, score
+from planner_eval.results.score_runs import read_stored_score
+from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
+from planner_eval.results.views.compare import free_names
+
+
+# ----------------------------------------------------------------------
+# The columns of a table of runs: those of a published one, or figures by a key.
+def key_values(sources: Mapping[str, Source], by: str | None) -> list[str]:
+    """What a key is in the samples of runs; nothing for no key.
+
+    Raises:
+        InputError: no sample has it.
+    """
+    if by is None:
+        return []
+    values = list(dict.fromkeys(value for source in sources.values() for value in source.values(by)))
+    if not values:
+        raise InputError(f"no sample has a {by!r}: the table cannot be broken down by it")
+    return values
+
+
+def layout_of(
+    form: str,
+    name: str | None,
+    by: str | None,
+    metrics: tuple[str, ...],
+    sources: Mapping[str, Source],
+    settings: Mapping[str, str],
+) -> Layout:
+    """The layout of a table under a benchmark: the one that is named, its main one, or of the figures wanted.
+
+    Args:
+        form: The benchmark.
+        name: The layout, where one is named.
+        by: A column for each value of this key.
+        metrics: The figures, where some are named.
+        sources: The runs.
+        settings: The options for all columns, on which it depends what figures there are.
+
+    Raises:
+        InputError: there is no such layout, figure or key.
+    """
+    if name is not None:
+        if by is not None or metrics:
+            raise InputError(
+                f"the layout {name} says which figures there are, and by what: leave out the others"
+            )
+        return layout(name, form)
+    published = layouts(form)
+    if by is None and not metrics and published:
+        return next(iter(published.values()))
+    figures = _known_figures(sources, settings)
+    if unknown := [metric for metric in metrics if metric not in figures]:
+        hint = did_you_mean(unknown[0], figures, f"there are {', '.join(figures)}")
+        raise InputError(f"{form} has no figure {unknown[0]!r}: {hint}")
+    main = next(iter(published.values())).columns if published else ()
+    usual = [c.figure for c in main if not c.settings and c.figure in figures]
+    chosen = metrics or tuple(dict.fromkeys(usual)) or tuple(figures)
+    table_layout = plain_layout(chosen, by, key_values(sources, by))
+    of = {c.figure: c for c in main}
+    columns = (
+        column._replace(of=of[column.figure].of) if column.figure in of else column
+        for column in table_layout.columns
+    )
+    return table_layout._replace(columns=tuple(columns))
+
+
+def with_settings(chosen: Layout, settings: Mapping[str, str]) -> Layout:
+    """A layout with options for all columns; those of a column itself stay.
+
+    Args:
+        chosen: The layout.
+        settings: The options.
+    """
+    columns = (column._replace(settings={**settings, **column.settings}) for column in chosen.columns)
+    return chosen._replace(columns=tuple(columns))
+
+
+def _known_figures(sources: Mapping[str, Source], settings: Mapping[str, str]) -> list[str]:
+    """The figures of any of the runs."""
+    empty_column = LayoutColumn("", "", "", settings=settings)
+    return list(dict.fromkeys(name for source in sources.values() for name in source.names(empty_column)))
+
+
+def head_of(column: LayoutColumn, form: str | None) -> ColumnHead:
+    """What stands above a column.
+
+    Args:
+        column: The column.
+        form: The benchmark; None for tasks of one's own.
+    """
+    lower = METRICS[column.figure].lower if form is None else benchmark(form).less_is_better(column.figure)
+    return ColumnHead(column.group, column.head, column.figure, column.unit, column.digits, lower)
+
+
+# ----------------------------------------------------------------------
+# Tables of systems: models × parts × figures, with intervals and paired tests.
+OWN_METRICS = ("exact", "calls", "argument_values", "references")
+"""The metrics of a table of one's own tasks where none is named."""
+
+Folder: TypeAlias = "str | os.PathLike[str]"
+
+
+def table(  # noqa: PLR0913 - the options of a public function
+    runs: Sequence[Folder] | Mapping[str | None, Folder | Sequence[Folder]] | Mapping[str, Folder],
+    *,
+    layout: str | None = None,
+    by: str | None = None,
+    metrics: Iterable[str] = (),
+    gold: Folder | None = None,
+    variant: str = "corrected",
+    common: bool = False,
+    cluster: str | None = None,
+    seed: int = 0,
+    judge: Judge | None = None,
+    prompts: Folder | None = None,
+    run: Any = None,
+    **settings: str,
+) -> Table:
+    """Make a table of runs: a row a system, a column a figure, with intervals and the best of each column.
+
+    Args:
+        runs: Folders of :func:`predict` or of :func:`score`; or a mapping from the names of systems to
+            theirs. Without a name, or with None, a system is called by its model, else by its folder.
+        layout: The layout of a published table, e.g. ``"appbench-3"``; when left out the benchmark's main
+            one, unless `by` or `metrics` say what is wanted.
+        by: A column for each value of this key: ``"part"``, or a field of the samples; of one's own tasks
+            what :func:`score` takes.
+        metrics: The figures, as the report calls them; of one's own tasks metrics or their groups.
+        gold: What was wanted, where the runs do not say it.
+        variant: Of a benchmark: as the paper means it, ``"corrected"``, or as the published code computes
+            it, ``"official"``.
+        common: Take only the samples that all runs have.
+        cluster: What says in which cluster a sample lies, as for `by`; of one's own tasks what the runs were
+            scored with when left out.
+        seed: Where random numbers start.
+        judge: Decides what rules cannot, where the benchmark knows a judge.
+        prompts: The folder of the prompts that the judge is asked with.
+        run: Runs answers, where the benchmark does.
+        settings: The benchmark's own options, for all columns.
+
+    Returns:
+        The table, with notes that say why figures are missing. :mod:`planner_eval.results.views.table`
+        writes it.
+
+    Raises:
+        InputError: a folder holds no run, the runs are of different data, or there is no such layout.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kept = score(["f()", "g()"], ["f()", "h()"], folder=f"{folder}/base")
+    ...     found = table([f"{folder}/base"], metrics=["exact"])
+    >>> [(row.name, row.cells[0].value) for row in found.rows]
+    [('base', 0.5)]
+    """
+    refuse_seed(seed)
+    expect_or_none(NAME, layout=layout, by=by, cluster=cluster)
+    expect_or_none(PATH, gold=gold, prompts=prompts)
+    expect_or_none(FUNCTION, run=run)
+    expect(NAMES, metrics=metrics)
+    if variant not in VARIANTS:
+        raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
+    named = named_runs(runs)
+    all_runs = [r for _, r in named]
+    form = form_of(all_runs)
+    refuse_unlike(all_runs)
+    named_gold = None if gold is None else os.fspath(gold)
+    sources: dict[str, Source]
+    if form is None:
+        _refuse_of_benchmark(layout, settings)
+        chosen_metrics = choose_metrics(metrics or OWN_METRICS)
+        sources = {r.path: _own_source(r, named_gold, chosen_metrics, by, cluster) for r in all_runs}
+        chosen = plain_layout(chosen_metrics, by, sort_values(key_values(sources, by)))
+    else:
+        how = ScoringOptions(variant, named_gold, judge and RememberingJudge(judge), prompts, run)
+        sources = {r.path: BenchmarkSource(r, benchmark(form), how) for r in all_runs}
+        chosen = layout_of(form, layout, by, tuple(metrics), sources, settings)
+        chosen = with_settings(chosen, settings)
+    cluster = cluster or next((s.cluster for s in sources.values() if isinstance(s, OwnSource)), None)
+    rows = _rows(named, chosen)
+    _refuse_other_gold(list(sources.values()))
+    ids = frozenset.intersection(*(s.ids() for s in sources.values())) if common else None
+    if ids is not None and not ids:
+        raise InputError("no sample is in all of these runs: there is nothing in common")
+    cells = [
+        [_measure_column(column, row_runs, chosen, sources, ids) for column in chosen.columns]
+        for row_runs in rows.values()
+    ]
+    sure = "95 % intervals"
+    if cluster is not None:
+        clusters = {path: source.clusters(cluster) for path, source in sources.items()}
+        cells = [[cell._replace(clusters=clusters.get(cell.run, {})) for cell in row] for row in cells]
+        cluster_names = {
+            name for row in cells for cell in row for key, name in cell.clusters.items() if key in cell.ids
+        }
+        sure = interval_note(cluster, len(cluster_names))
+    names = free_names(rows, heads=("",))
+    heads = [head_of(column, form) for column in chosen.columns]
+    notes = [*filter(None, [chosen.note]), *_run_notes(names, rows, sources)]
+    provenance = f"planeval {__version__} | " + (
+        "metrics" if form is None else f"benchmark {form} ({variant})"
+    )
+    provenance += "".join(f" | {key} {value}" for key, value in settings.items())
+    provenance += " | only samples in common" if common else ""
+    return make_table(
+        chosen.title, heads, names, cells, notes=[*notes, f"{provenance} | {sure}, seed {seed}"], seed=seed
+    )
+
+
+# ---------------------------------------------------------------- the runs
+class NamedRun(NamedTuple):
+    """A run, and the name of its system where the user gives one."""
+
+    name: str | None
+    run: TableRun
+
+
+def named_runs(runs: Any) -> list[NamedRun]:
+    """The runs, each with the name of its system where the user gives one."""
+    if isinstance(runs, (str, os.PathLike)):
+        runs = [runs]
+    expect(LIST, runs=runs)
+    if isinstance(runs, Mapping):
+        for folders in runs.values():
+            expect(LIST, run=[folders] if isinstance(folders, (str, os.PathLike)) else folders)
+    pairs: list[tuple[str | None, Any]]
+    if isinstance(runs, Mapping):
+        pairs = [
+            (None if name is None else str(name), folder)
+            for name, folders in runs.items()
+            for folder in ([folders] if isinstance(folders, (str, os.PathLike)) else folders)
+        ]
+    else:
+        pairs = [(None, folder) for folder in runs]
+    for _, folder in pairs:
+        expect(PATH, run=folder)
+    if not pairs:
+        raise InputError("there are no runs to make a table of")
+    paths = [os.path.realpath(os.fspath(folder)) for _, folder in pairs]
+    for index, path in enumerate(paths):
+        if path in paths[:index]:
+            raise InputError(f"{os.fspath(pairs[index][1])} is named twice")
+    return [NamedRun(name, read_table_run(os.fspath(folder))) for name, folder in pairs]
+
+
+def form_of(runs: Sequence[TableRun]) -> str | None:
+    """The benchmark of all runs; None for one's own."""
+    first = runs[0]
+    for other in runs[1:]:
+        if other.form != first.form:
+            called = [run.form or "tasks of one's own" for run in (first, other)]
+            raise InputError(
+                f"{first.path} and {other.path} make no table: they are of {called[0]} and {called[1]}"
+            )
+    return first.form
+
+
+def _refuse_of_benchmark(layout: str | None, settings: Mapping[str, str]) -> None:
+    if layout is not None:
+        raise InputError(f"there is no layout {layout!r} for tasks of one's own: name figures with --metric")
+    if settings:
+        raise InputError(f"{next(iter(settings))!r} is no option of tasks of one's own")
+
+
+def _own_source(
+    run: TableRun, gold: str | None, metrics: tuple[str, ...], by: str | None, cluster: str | None
+) -> OwnSource:
+    if run.predicted is None:
+        stored_report = read_stored_score(run.path, cluster)
+        lacking = [name for name in metrics if name not in run.metrics]
+        if lacking:
+            raise InputError(
+                f"{run.path} was not scored with --metric {lacking[0]}, so nothing is known of it"
+            )
+        if by is not None and by not in stored_report.breakdown:
+            raise InputError(f"{run.path} was not scored with --by {by}, so nothing is known of it")
+        return OwnSource(run.path, stored_report.rows, cluster=stored_report.totals.cluster)
+    model_run = run.predicted
+    golds = select_asked_golds(DEFAULT_READING.golds(gold_of(model_run, gold)), model_run)
+    rows = DEFAULT_READING.answers(model_run.rows)
+    answers = read_run_answers(rows, model_run)
+    report = score(pair(answers, golds), metrics=metrics, by=() if by is None else (by,), cluster=cluster)
+    noted = (note.removeprefix(f"{run.path}: ") for note in answers.notes if note not in rows.notes)
+    notes = [*filter(None, [repeats_message(model_run)]), *noted]
+    return OwnSource(run.path, report.rows, notes)
+
+
+def _refuse_other_gold(sources: Sequence[Source]) -> None:
+    """Refuse runs under a benchmark of which one sample has another gold than in the first."""
+    scored = [source for source in sources if isinstance(source, BenchmarkSource)]
+    for first, other in ((scored[0], source) for source in scored[1:]):
+        first_samples = first.samples()
+        for key, sample in other.samples().items():
+            if key in first_samples and first_samples[key].gold != sample.gold:
+                raise InputError(
+                    f"{first.run.path} and {other.run.path} make no table: their gold of {key!r} differs"
+                )
+
+
+# ---------------------------------------------------------------- the rows
+def _rows(named: Sequence[tuple[str | None, TableRun]], chosen: Layout) -> dict[str, list[TableRun]]:
+    """The runs of each row: those of one system, as long as no two are for one column."""
+    groups: dict[str, list[TableRun]] = {}
+    for name, run in named:
+        label = run.label if name is None else name
+        extra = [f"{key} {run.asked[key]}" for key in chosen.rows if run.asked.get(key) not in (None, "")]
+        groups.setdefault(", ".join([label, *extra]), []).append(run)
+    rows: dict[str, list[TableRun]] = {}
+    for label, runs in groups.items():
+        for more, some in _split_unlike_runs(runs, chosen).items():
+            if _has_clash(some, chosen):
+                rows |= {f"{label}, {os.path.normpath(r.path)}": [r] for r in some}
+            else:
+                rows[", ".join(filter(None, (label, more)))] = some
+    return {
+        f"{label} ({SHARED_ANSWERS_LABEL})" if any(r.mark for r in runs) else label: runs
+        for label, runs in rows.items()
+    }
+
+
+def _split_unlike_runs(runs: list[TableRun], chosen: Layout) -> dict[str, list[TableRun]]:
+    """Runs of one system apart, where they have to be: by what else was asked of them."""
+    if not _has_clash(runs, chosen):
+        return {"": runs}
+    used = {key for column in chosen.columns for key in column.where} | {*chosen.rows}
+    keys = [key for key in runs[0].asked if key not in used]
+    differ = [key for key in keys if len({str(r.asked.get(key)) for r in runs}) > 1]
+    groups: dict[str, list[TableRun]] = {}
+    for run in runs:
+        groups.setdefault(", ".join(f"{key} {run.asked.get(key) or 'none'}" for key in differ), []).append(
+            run
+        )
+    return groups
+
+
+def _has_clash(runs: Sequence[TableRun], chosen: Layout) -> bool:
+    return any(sum(run.fits(column, chosen.columns) for run in runs) > 1 for column in chosen.columns)
+
+
+def _measure_column(
+    column: LayoutColumn,
+    runs: Sequence[TableRun],
+    chosen: Layout,
+    sources: Mapping[str, Source],
+    ids: frozenset[str] | None,
+) -> MeasuredFigure:
+    fitting = [run for run in runs if run.fits(column, chosen.columns)]
+    if not fitting:
+        conditions = ", ".join(f"{key} {_format_alternatives(value)}" for key, value in column.where.items())
+        scored = " ".join(f"--set {key}={value}" for key, value in column.settings.items())
+        what = (
+            f"is known to be asked with {conditions}"
+            if conditions
+            else f"is scored with {scored or 'no --set'}"
+        )
+        return MeasuredFigure(None, why=f"no run of it {what}")
+    return sources[fitting[0].path].measured(column, ids)
+
+
+def _format_alternatives(value: Any) -> str:
+    return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _run_notes(
+    names: Sequence[str], rows: Mapping[str, Sequence[TableRun]], sources: Mapping[str, Source]
+) -> list[str]:
+    """Of each run whose it is, what was asked, and what does not count."""
+    return [
+        f"{name}: {run.path}, {'; '.join([run.said, *sources[run.path].notes()])}"
+        for name, runs in zip(names, rows.values(), strict=True)
+        for run in runs
+    ]
+
+
+# ----------------------------------------------------------------------
+# Charts of systems under a benchmark, as the figures of its paper have them.
+ChartSystem: TypeAlias = "Scored | str | os.PathLike[str]"
+
+
+def chart(
+    systems: Scored | Mapping[str, Any] | Mapping[str | None, Any] | Sequence[str | os.PathLike[str]],
+    figure: str | None = None,
+    *,
+    gold: str | os.PathLike[str] | None = None,
+    variant: str = "corrected",
+    judge: Judge | None = None,
+    prompts: str | os.PathLike[str] | None = None,
+    run: Any = None,
+    **settings: str,
+) -> Chart:
+    """Make a chart of systems, as a figure of their benchmark's paper has it.
+
+    Args:
+        systems: What :func:`score_benchmark` gave; or a mapping from names to that, or to folders of runs;
+            or such folders, which are called as :func:`table` calls them.
+        figure: Which, e.g. ``"nestful-6"``; the benchmark's first when left out.
+        gold: What was wanted, where runs do not say it.
+        variant: Of runs of :func:`predict`: ``"corrected"`` or ``"official"``.
+        judge: Decides what rules cannot, where the benchmark knows a judge.
+        prompts: The folder of the prompts that the judge is asked with.
+        run: Runs answers, where the benchmark does.
+        settings: The benchmark's own options, for runs of :func:`predict`.
+
+    Returns:
+        The chart; its ``image`` is the picture.
+
+    Raises:
+        InputError: there is no such figure, or the systems lack what it shows.
+
+    >>> folder = "data/samples"
+    >>> from planner_eval import score_benchmark
+    >>> scored = score_benchmark(f"{folder}/answers/appbench.jsonl", f"{folder}/appbench", "appbench")
+    >>> [panel.title for panel in chart({"mine": scored}, "appbench-6").panels]
+    ['F1 App', 'F1 API', 'Succ']
+    """
+    expect_or_none(NAME, figure=figure)
+    expect_or_none(PATH, gold=gold, prompts=prompts)
+    expect_or_none(FUNCTION, run=run)
+    expect(LIST, systems=[systems] if isinstance(systems, (Scored, str, os.PathLike)) else systems)
+    if isinstance(systems, Scored):
+        systems = {"answers": systems}
+    items = [*systems.values()] if isinstance(systems, Mapping) else [*systems]
+    if items and all(isinstance(item, Scored) for item in items):
+        assert isinstance(systems, Mapping)
+        chart_systems = [System(str(name), scored, run=run) for name, scored in systems.items()]
+        chosen = find_chart(chart_systems[0].scored.benchmark, figure)
+        for system in chart_systems:
+            lacking = {k: v for k, v in chosen.settings.items() if system.scored.options.get(k) != v}
+            for key, value in lacking.items():
+                raise InputError(f"{chosen.name} is made of answers that are scored with --set {key}={value}")
+        return chosen.make(chart_systems)
+    if variant not in VARIANTS:
+        raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
+    named = named_runs(systems)
+    form = form_of([r for _, r in named])
+    if form is None:
+        raise InputError("charts are those of a benchmark's paper, and these runs are of tasks of one's own")
+    bench = benchmark(form)
+    chosen = find_chart(bench, figure)
+    how = ScoringOptions(variant, None if gold is None else os.fspath(gold), judge, prompts, run)
+    chosen_settings = tuple(sorted({**settings, **chosen.settings}.items()))
+    sources = [BenchmarkSource(r, bench, how) for _, r in named]
+    names = free_names(_labels(named), heads=("",))
+    chart_systems = [
+        System(name, source.scored_with(chosen_settings), source.run.asked, run, source.samples)
+        for name, source in zip(names, sources, strict=True)
+    ]
+    return chosen.make(chart_systems)
+
+
+def _labels(named: Sequence[tuple[str | None, TableRun]]) -> Iterator[str]:
+    """What runs are called; those of one system by their pipelines too, or else by their folders."""
+    labels = [run.label if name is None else name for name, run in named]
+    for label, (_, run) in zip(labels, named, strict=True):
+        same = [other for its, (_, other) in zip(labels, named, strict=True) if its == label]
+        pipelines = {other.asked.get("pipeline") for other in same}
+        suffix = run.asked.get("pipeline") if len(pipelines) == len(same) else os.path.normpath(run.path)
+        yield f"{label}, {suffix}" if len(same) > 1 else label

@@ -1,0 +1,489 @@
+"""What the samples of a run come to, as a table asks for it: under a benchmark, or by metrics."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import format_count
+from planner_eval.benchmarks.answers import gold_samples
+from planner_eval.benchmarks.benchmark import Benchmark
+from planner_eval.benchmarks.compare import key_of, shares_of
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
+from planner_eval.benchmarks.layouts import LayoutColumn
+from planner_eval.benchmarks.report import Figure, Report
+from planner_eval.benchmarks.score import Scored
+from planner_eval.benchmarks.score_benchmark import score_benchmark
+from planner_eval.comparison.metrics.facts import Share
+from planner_eval.comparison.rows import JUDGED_STATES, Reading
+from planner_eval.models.pipelines.demonstrations import LEAK_MARK
+from planner_eval.models.predict.folder import RUN_KIND, PredictedRun, gold_of, read_predicted_run
+from planner_eval.results import scored as rows
+from planner_eval.results.pair_sums import Column as Tallies
+from planner_eval.results.report import figures, no_cluster_error
+from planner_eval.results.runs.stored import run_data
+from planner_eval.results.table import MeasuredFigure
+
+
+# ----------------------------------------------------------------------
+# The runs that a table is made of: whose they are, and what was asked in each.
+class TableRun(NamedTuple):
+    """What a run's folder says of it.
+
+    Args:
+        path: The folder.
+        label: The name of the system; its model, else the folder.
+        form: The benchmark; None for one's own tasks.
+        asked: What was asked of whom, as layouts name it; empty where that is not known.
+        settings: The benchmark's options that it was scored with; None where it was not.
+        predicted: What a run that asked a model keeps; None of one that was scored.
+        metrics: Of one's own tasks that were scored: by which metrics.
+        mark: What its figures are marked with, see :mod:`planner_eval.reading.files.task_fields`.
+        cache: The cache folder of data sets that it took gold from, where it was not the usual one.
+    """
+
+    path: str
+    label: str
+    form: str | None
+    asked: Mapping[str, Any]
+    settings: Mapping[str, str] | None
+    predicted: PredictedRun | None
+    metrics: tuple[str, ...] = ()
+    mark: str = ""
+    cache: str | None = None
+
+    def fits(self, column: LayoutColumn, columns: Sequence[LayoutColumn]) -> bool:
+        """Whether a column is of such runs.
+
+        A run that was scored does not say what was asked: it fits where the table leaves no choice.
+
+        Args:
+            column: The column.
+            columns: All columns of the table.
+        """
+        if self.predicted is not None or self.form is None:
+            return all(_is_expected(self.asked.get(key), expected) for key, expected in column.where.items())
+        if dict(self.settings or {}) != dict(column.settings):
+            return False
+        return all(other.where == column.where for other in columns if other.settings == column.settings)
+
+    @property
+    def said(self) -> str:
+        """What was asked, in words."""
+        marked = f", {self.mark}" if self.mark else ""
+        if self.predicted is None:
+            return f"a run of score{marked}"
+        usual = {"shots": 0, "repeat": 1, "history": "gold"}
+        named = [f"{key} {value}" for key, value in self.asked.items() if value != usual.get(key, "")]
+        description = f"{format_count(len(self.predicted.ids), 'sample')}, " + ", ".join(named)
+        unanswered = self.predicted.unasked
+        return (
+            description + (f", {unanswered:,} of them without a whole answer" if unanswered else "") + marked
+        )
+
+
+def _is_expected(value: Any, expected: Any) -> bool:
+    return value in expected if isinstance(expected, list) else value == expected
+
+
+def read_table_run(path: str) -> TableRun:
+    """What a folder says of its run.
+
+    Raises:
+        InputError: it is no folder of a run that can be tabled, or it is not done.
+    """
+    data = run_data(path)
+    try:
+        return _make_table_run(path, data)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise InputError(f"{path}: what the run wrote there cannot be read") from None
+
+
+def _make_table_run(path: str, data: Mapping[str, Any]) -> TableRun:
+    if data.get("kind") == RUN_KIND:
+        model_run = read_predicted_run(path)
+        form = None if model_run.form == "own" else model_run.form
+        label, run_setup = str(model_run.options.get("model")), _read_setup(model_run.options)
+        return TableRun(
+            path, label, form, run_setup, None, model_run, mark=model_run.mark, cache=model_run.cache
+        )
+    options = data.get("options")
+    if data.get("kind") != "score" or not isinstance(options, Mapping):
+        raise InputError(f"{path}: expected the folder of a run of planeval predict or score -o DIR/")
+    name = os.path.basename(os.path.normpath(path))
+    about = options.get("about") or {}
+    mark, cache = str(about.get("mark") or ""), about.get("cache")
+    if "benchmark" in options:
+        if not isinstance(options["benchmark"], str):
+            raise ValueError(options["benchmark"])
+        settings = {str(key): str(value) for key, value in (options.get("settings") or {}).items()}
+        return TableRun(path, name, options["benchmark"], {}, settings, None, mark=mark, cache=cache)
+    return TableRun(path, name, None, {}, {}, None, tuple(map(str, options.get("metrics") or ())), mark)
+
+
+def _read_setup(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What layouts may ask of a run, by their names for it."""
+    setup, shots, choice = options.get("setup") or {}, options.get("shots"), options.get("choice")
+    shots = setup.get("shots") if shots is None else shots
+    choice = setup.get("choice") if choice is None else choice
+    values = {
+        "pipeline": options.get("pipeline"),
+        "shots": shots.get("number", 0) if isinstance(shots, Mapping) else 0,
+        "router": options.get("router") or "",
+        "list form": setup.get("listing") or "",
+        "repeat": options.get("repeat", 1),
+        "distractors": _format_choice(choice) if isinstance(choice, Mapping) else "",
+        "history": setup.get("history") or "gold",
+        "notation": setup.get("dialect") or "",
+        "constrained by": (setup.get("constrain") or {}).get("by") or "",
+        "oddities": "official" if setup.get("official") else "",
+        "leak": "apps" if LEAK_MARK in (options.get("gold") or ()) else "",
+        "prompts": "published" if (options.get("prompts") or {}).get("published") else "own",
+    }
+    return values
+
+
+def _format_choice(choice: Mapping[str, Any]) -> str:
+    """Which tools were on offer beside gold's.
+
+    >>> _format_choice({"number": 3, "closeness": "close", "budget": None, "seed": 0})
+    '3 close'
+    """
+    number, budget = choice.get("number"), choice.get("budget")
+    words = [*([] if number is None else [number]), choice.get("closeness")]
+    words += [] if budget is None else ["within", budget, "tokens"]
+    words += ["seed", choice.get("seed")] if choice.get("seed") else []
+    return " ".join(map(str, words))
+
+
+def refuse_unlike(runs: Sequence[TableRun]) -> None:
+    """Refuse runs that were scored by other versions, or otherwise; under a benchmark gold is held later.
+
+    Raises:
+        InputError: says which two, and what they do not have in common.
+    """
+    scored = [(run.path, run_data(run.path)) for run in runs if run.predicted is None]
+    for path, data in scored[1:]:
+        prefix = f"{scored[0][0]} and {path} make no table"
+        versions = [d.get("version") for d in (scored[0][1], data)]
+        if versions[0] != versions[1]:
+            raise InputError(f"{prefix}: they are of versions {versions[0]} and {versions[1]}")
+        if runs[0].form is not None:
+            continue
+        if _gold_inputs(data) != _gold_inputs(scored[0][1]):
+            raise InputError(f"{prefix}: their gold plans are not the same")
+        first_options, other_options = (dict(d["options"]) for d in (scored[0][1], data))
+        for name in sorted({*first_options, *other_options} - {"about", "metrics", "keys"}):
+            if first_options.get(name) != other_options.get(name):
+                raise InputError(f"{prefix}: they were not scored alike, {name}")
+
+
+def _gold_inputs(data: Mapping[str, Any]) -> list[Any]:
+    return [(i.get("size"), i.get("digest")) for i in data.get("inputs", ()) if i.get("role") == "gold"]
+
+
+# ----------------------------------------------------------------------
+# What the samples of a run come to, as a table asks for it: under a benchmark, or by metrics.
+class ScoringOptions(NamedTuple):
+    """How runs are scored under a benchmark.
+
+    Args:
+        variant: Under which of its variants.
+        gold: The benchmark's data; where the run came from when None.
+        judge: Decides what rules cannot.
+        prompts: The folder of the prompts that the judge is asked with.
+        run: Runs answers.
+    """
+
+    variant: str
+    gold: str | None = None
+    judge: Judge | None = None
+    prompts: Any = None
+    run: Any = None
+
+
+class RememberingJudge:
+    """A judge that is asked each question once, however many parts of a table need the answer.
+
+    Args:
+        judge: Who answers.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self.replies: dict[JudgeRequest, JudgeReply] = {}
+
+    def ask(self, request: JudgeRequest) -> JudgeReply:
+        """The judge's answer.
+
+        Raises:
+            JudgeError: as the judge.
+        """
+        if request not in self.replies:
+            self.replies[request] = self.judge.ask(request)
+        return self.replies[request]
+
+
+class Source(Protocol):
+    """A run whose figures can be asked for."""
+
+    def ids(self) -> frozenset[str]:
+        """The samples that it is of."""
+
+    def values(self, key: str) -> list[str]:
+        """What a key is in these samples."""
+
+    def names(self, column: LayoutColumn) -> list[str]:
+        """The figures that there are, scored as for a column."""
+
+    def measured(self, column: LayoutColumn, ids: Collection[str] | None) -> MeasuredFigure:
+        """A figure, of some samples or of all."""
+
+    def clusters(self, key: str) -> dict[str, str]:
+        """In which cluster each sample lies; InputError where one lies in none."""
+
+    def notes(self) -> list[str]:
+        """What does not count in these figures, or counts as wrong."""
+
+
+# ---------------------------------------------------------------- under a benchmark
+class BenchmarkSource:
+    """A run that is scored under its benchmark, once for each of the options that columns want.
+
+    Args:
+        run: The run.
+        bench: The benchmark.
+        how: How it is scored.
+    """
+
+    def __init__(self, run: TableRun, bench: Benchmark, how: ScoringOptions) -> None:
+        self.run, self.bench, self.how, self.variant = run, bench, how, how.variant
+        self._scored: dict[tuple[tuple[str, str], ...], Scored] = {}
+        self._reports: dict[Any, Report] = {}
+        self._samples: dict[str, Sample] | None = None
+
+    def samples(self) -> Mapping[str, Sample]:
+        """The samples by id."""
+        if self._samples is None:
+            all_samples = {s.id: s for s in self._gold_samples()}
+            ids = all_samples if self.run.predicted is None else self.run.predicted.ids
+            self._samples = {key: sample for key, sample in all_samples.items() if key in ids}
+        return self._samples
+
+    def _gold_samples(self) -> list[Sample]:
+        try:
+            return gold_samples(self.bench, self._gold(), cache=self.run.cache)
+        except InputError as problem:
+            if self.how.gold is not None or self.run.predicted is not None:
+                raise
+            raise InputError(f"{self.run.path}: {problem}; --gold names it where it lies elsewhere") from None
+
+    def _gold(self) -> str:
+        if self.run.predicted is not None:
+            return gold_of(self.run.predicted, self.how.gold)
+        about = (run_data(self.run.path).get("options") or {}).get("about") or {}
+        named = self.how.gold or about.get("gold")
+        if not isinstance(named, str):
+            raise InputError(f"{self.run.path} does not say where its gold lies: name it with --gold")
+        return named
+
+    def ids(self) -> frozenset[str]:
+        """The samples that it is of."""
+        return frozenset(self.samples())
+
+    def values(self, key: str) -> list[str]:
+        """What a key is in these samples, in their order."""
+        values = (key_of(s, key) for s in self.samples().values())
+        return list(dict.fromkeys(value for value in values if value is not None))
+
+    def names(self, column: LayoutColumn) -> list[str]:
+        """The figures that are numbers."""
+        figures = self._report(column, None).figures
+        return [f.name for f in figures if not isinstance(f.value, str)]
+
+    def measured(self, column: LayoutColumn, ids: Collection[str] | None) -> MeasuredFigure:
+        """A figure, of some samples or of all."""
+        samples = self.samples()
+        sample_ids = [key for key in samples if ids is None or key in ids]
+        if column.part is not None:
+            sample_ids = [
+                key for key in sample_ids if key_of(samples[key], column.part.key) == column.part.value
+            ]
+        column_ids = frozenset(
+            k for k in sample_ids if all(key_of(samples[k], a) == b for a, b in column.only.items())
+        )
+        empty = MeasuredFigure(None, ids=column_ids, run=self.run.path)
+        if not column_ids:
+            return empty._replace(why="the run has no such sample")
+        some = None if len(sample_ids) == len(samples) else frozenset(sample_ids)
+        report = self._report(column, some)
+        try:
+            figure = report.figure(column.figure)
+        except KeyError:
+            return empty._replace(why=f"there is no figure {column.figure} here, {self.variant}")
+        if isinstance(figure.value, str) or figure.value is None:
+            return empty._replace(why=figure.error or figure.note or _absence_reason(figure))
+        value = figure.value / (100 if self.variant in column.percent_in else 1)
+        tallies = self._tallies(report, column, column_ids, value)
+        return MeasuredFigure(value, tallies, column_ids, _scale(column, figure, tallies), "", self.run.path)
+
+    def clusters(self, key: str) -> dict[str, str]:
+        """In which cluster each sample lies; InputError where one lies in none."""
+        return _require_clusters(key, {name: key_of(s, key) for name, s in self.samples().items()})
+
+    def notes(self) -> list[str]:
+        """What does not count in these figures, or counts as wrong."""
+        notes: dict[str, None] = {}
+        for scored in self._scored.values():
+            matched = scored.matched
+            for count, what in (
+                (len(matched.missing), "sample{} without an answer, counted as wrong"),
+                (len(matched.repeated), "further answer{} to a sample that has one, not counted"),
+                (len(matched.unknown), "answer{} that no sample asked for, not counted"),
+                (len(scored.lost), "sample{} at which the program itself fails, in no figure"),
+            ):
+                notes |= {f"{count:,} {what.format('s' * (count != 1))}": None} if count else {}
+        return list(notes)
+
+    def _tallies(
+        self, report: Report, column: LayoutColumn, ids: frozenset[str], value: float
+    ) -> dict[str, Share | None]:
+        """Of each sample what adds up to a figure; empty where nothing does."""
+        for name in column.of:
+            shares = shares_of(report, name)
+            tallies = {key: shares.get(key) for key in self.samples() if key in ids}
+            present = [share for share in tallies.values() if share is not None]
+            part_total, whole_total = (
+                sum(share.part for share in present),
+                sum(share.whole for share in present),
+            )
+            if whole_total and abs(part_total / whole_total - value) < 1e-9:
+                return tallies
+        return {}
+
+    def _report(self, column: LayoutColumn, ids: frozenset[str] | None) -> Report:
+        """The figures of some samples, scored as a column wants it."""
+        settings = tuple(sorted(column.settings.items()))
+        if (settings, ids) not in self._reports:
+            scored = self.scored_with(settings)
+            full_report = scored.reports[self.variant]
+            self._reports[settings, ids] = (
+                full_report if ids is None else self._part(scored, full_report, ids)
+            )
+        return self._reports[settings, ids]
+
+    def _part(self, scored: Scored, full_report: Report, ids: frozenset[str]) -> Report:
+        if self.run.predicted is None:
+            from planner_eval.benchmarks.runs import select_samples
+
+            return select_samples(full_report, ids)
+        records = [r for r in scored.matched.records if r[0].id in ids]
+        return self.bench.score(self.variant, records, judge=scored.judge, run=self.how.run, **scored.options)
+
+    def scored_with(self, settings: tuple[tuple[str, str], ...]) -> Scored:
+        """What the benchmark says of the run, with some of its options."""
+        if settings not in self._scored:
+            if self.run.predicted is None:
+                from planner_eval.benchmarks.runs import read_stored_benchmark
+
+                scored = read_stored_benchmark(self.run.path).scored
+                if self.variant not in scored.reports:
+                    variants = ", ".join(scored.reports)
+                    raise InputError(
+                        f"{self.run.path} was scored as {variants}, and {self.variant} is wanted"
+                    )
+            else:
+                more: Any = dict(settings)
+                scored = score_benchmark(
+                    self.run.predicted.rows, self._gold(), self.bench.name, variants=(self.variant,),
+                    ids=self.run.predicted.ids, reading=Reading(cache=self.run.cache),
+                    judge=self.how.judge, prompts=self.how.prompts, run=self.how.run, **more,
+                )  # fmt: skip
+            self._scored[settings] = scored
+        return self._scored[settings]
+
+
+def _require_clusters(key: str, clusters: Mapping[str, str | None]) -> dict[str, str]:
+    for name, cluster in clusters.items():
+        if cluster is None:
+            raise no_cluster_error(key, name)
+    return {name: cluster for name, cluster in clusters.items() if cluster is not None}
+
+
+def _absence_reason(figure: Figure) -> str:
+    return "it was not asked for" if isinstance(figure.value, str) else "there is nothing to count"
+
+
+def _scale(column: LayoutColumn, figure: Figure, tallies: Mapping[str, Share | None]) -> float:
+    """What a share is shown times."""
+    if column.unit == "count":
+        return figure.denominator or len(tallies) or 1
+    return 100 if column.unit == "percent" else 1
+
+
+# ---------------------------------------------------------------- one's own
+class OwnSource:
+    """Scored pairs of one's own.
+
+    Args:
+        path: The run.
+        scored: The pairs.
+        notes: Says which answers of the run do not count, or were not what was asked for.
+        cluster: By which of their keys they were put into clusters.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        scored: Sequence[rows.ScoredRow],
+        notes: Sequence[str] = (),
+        cluster: str | None = None,
+    ) -> None:
+        self.path, self.scored, self.said = path, [row for row in scored if row.state in JUDGED_STATES], notes
+        self.cluster = cluster
+        self.unjudged = len(scored) - len(self.scored)
+
+    def ids(self) -> frozenset[str]:
+        """The samples that it is of."""
+        return frozenset(row.id for row in self.scored)
+
+    def values(self, key: str) -> list[str]:
+        """What a key is in these samples."""
+        return list(dict.fromkeys(row.keys[key] for row in self.scored if key in row.keys))
+
+    def names(self, column: LayoutColumn) -> list[str]:
+        """The metrics that there are."""
+        return list(self.scored[0].tallies) if self.scored else []
+
+    def measured(self, column: LayoutColumn, ids: Collection[str] | None) -> MeasuredFigure:
+        """A metric, of some samples or of all."""
+        tallies = {row.id: row.tallies.get(column.figure) for row in self._chosen(column, ids)}
+        empty = MeasuredFigure(None, ids=frozenset(tallies), run=self.path)
+        if not tallies:
+            return empty._replace(why="the run has no such sample")
+        value = figures({"": Tallies(tallies.values())})[0].value
+        if value is None:
+            return empty._replace(why="there is nothing to count")
+        scale = 100 if column.unit == "percent" else 1
+        return MeasuredFigure(value, tallies, frozenset(tallies), scale, "", self.path)
+
+    def clusters(self, key: str) -> dict[str, str]:
+        """In which cluster each sample lies; InputError where one lies in none."""
+        return _require_clusters(key, {row.id: row.keys.get(key) for row in self.scored})
+
+    def notes(self) -> list[str]:
+        """What does not count in these figures."""
+        notes = [*self.said]
+        if self.unjudged:
+            notes.append(f"{self.unjudged:,} without a gold plan to be judged by, not counted")
+        return notes
+
+    def _chosen(self, column: LayoutColumn, ids: Collection[str] | None) -> Iterator[rows.ScoredRow]:
+        for row in self.scored:
+            if ids is not None and row.id not in ids:
+                continue
+            if column.part is None or row.keys.get(column.part.key) == column.part.value:
+                yield row

@@ -1,1 +1,0 @@
-"""Tables of systems: models × parts × figures."""

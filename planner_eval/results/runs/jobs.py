@@ -1,0 +1,240 @@
+"""What is done with the pairs of a run: scoring, and comparing as ``planeval diff`` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.comparison.policy.policy import Policy, intern_policy
+from planner_eval.comparison.rows import Evaluation, PairReading, Row
+from planner_eval.reading.files.record import Record, patch_name
+from planner_eval.results.pair_sums import DiffSums, has_different_effects
+from planner_eval.results.report import Provenance
+from planner_eval.results.runs.job import JSON, Pair
+from planner_eval.results.runs.signature import describe
+from planner_eval.results.runs.staged import run_stages
+from planner_eval.results.scored import RowLineWriter, ScoredRow, row_columns, scored_row
+from planner_eval.results.totals import Totals
+from planner_eval.results.views.rows import PATCH, RowSettings, format_row
+
+if TYPE_CHECKING:
+    from planner_eval.results.causes import Credits
+
+
+# ----------------------------------------------------------------------
+# Scoring as a job: a scored row a pair, and what the rows add up to.
+_LOCATION_FIELDS = ("cache", "folder")
+"""Fields of a reading that say where data sets lie, not what is in them."""
+
+
+class ComparedPair(NamedTuple):
+    """A pair that was compared: what was read of its records, and what became of it."""
+
+    sides: PairReading
+    row: Row
+
+
+@fast_frozen
+class ScoreJob:
+    """How pairs are read, compared and counted.
+
+    Args:
+        metrics: The metrics.
+        policy: How values compare.
+        by: What figures are broken down by.
+        reading: How the records are read: the fields of a :class:`planner_eval.Reading`.
+        about: How the pairs came about, which a report says.
+        cluster: What says in which cluster a pair lies; None where pairs are by themselves.
+        mends: Say of what strict reading refuses whether repair would read it, which reads it twice.
+        causes: Say of each pair what its root causes cost, which compares it again and again.
+        gold_named: Whether gold's records have ids.
+    """
+
+    metrics: tuple[str, ...]
+    policy: Policy
+    by: tuple[str, ...]
+    reading: Mapping[str, Any]
+    about: Provenance
+    cluster: str | None = None
+    mends: bool = False
+    causes: bool = False
+    gold_named: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the run is called."""
+        return "score"
+
+    def options(self) -> dict[str, Any]:
+        """All that decides what the rows are, as JSON data."""
+        return {
+            **{name: value for name, value in self.reading.items() if name not in _LOCATION_FIELDS},
+            "metrics": list(self.metrics),
+            "keys": list(self.by),
+            **({} if self.cluster is None else {"cluster": self.cluster}),
+            **({"causes": True} if self.causes else {}),
+            "policy": self.policy.name,
+            "compared": describe(self.policy),
+            "about": self.about.data(),
+        }
+
+    def columns(self) -> dict[str, Any]:
+        """The types of a row's keys, see :func:`.parquet.write_rows`."""
+        return row_columns(self.metrics, self._keys, causes=self.causes)
+
+    @property
+    def _keys(self) -> tuple[str, ...]:
+        """What is kept of a pair beside its counts."""
+        return tuple(dict.fromkeys((*self.by, *filter(None, [self.cluster]))))
+
+    def fold(self, data: Any = None) -> Totals:
+        """Sums over no rows, or those that :meth:`Totals.data` gave."""
+        return Totals(self.metrics, self.by, data, self.cluster, causes=self.causes)
+
+    def rows(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[str]:
+        """A row a pair, in order, as JSON; adds each to the sums.
+
+        Args:
+            pairs: Neighbouring pairs; those of a part know the position of their first, which names a pair
+                where gold has no ids.
+            fold: The sums.
+        """
+        return map(RowLineWriter().line, self.scored(pairs, fold))
+
+    def scored(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[ScoredRow]:
+        """The same rows, each as it is."""
+        how, policy = self.reading, intern_policy(self.policy)
+        names = any(rule.where for rule in policy.rules)
+        dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
+        repair = bool(how["repair"])
+        mends = self.mends and not repair
+        evaluation = Evaluation(*dialects, policy, False, repair, how["compute"], mends, self.gold_named)
+        counted = self.counting(policy)
+
+        def compared(records: PairReading) -> ComparedPair:
+            row = evaluation.row(records)
+            fold.note(row, names=names)
+            return ComparedPair(records, row)
+
+        for row in run_stages(pairs, evaluation.read, compared, counted):
+            fold.add(row)
+            yield row
+
+    def counting(self, policy: Policy) -> Callable[[ComparedPair], ScoredRow]:
+        """What makes of a compared pair what is counted of it; if asked, with what its root causes cost.
+
+        Args:
+            policy: How values compare.
+        """
+        credited: Callable[[Row, Policy], Credits | None] | None = None
+        if self.causes:
+            from planner_eval.results.causes import credits_of
+
+            credited = credits_of
+
+        def counted(pair: ComparedPair) -> ScoredRow:
+            records, row = pair
+            record = records.pred or records.gold
+            location = (None, None) if record is None else (record.file, record.line)
+            scored = scored_row(row, self.metrics, policy, self._keys, location)
+            return scored if credited is None else replace(scored, credits=credited(row, policy))
+
+        return counted
+
+
+# ----------------------------------------------------------------------
+# Pairs compared as a run: what `planeval diff` says of each, and the sums over them.
+Effects: TypeAlias = Callable[[Row, Record | None, Record | None], Mapping[str, Any]]
+"""From a row and its two records to what its plans come to."""
+
+"""What of a reading says where data lies, and nothing of what is read."""
+
+
+@fast_frozen
+class DiffJob:
+    """What is compared, and how it is told.
+
+    Args:
+        policy: How values compare.
+        reading: How the records are read: the fields of a :class:`planner_eval.Reading`.
+        told: How each pair is told.
+        located: Find the places of calls and arguments in the texts.
+        failures: Leave out what is the same.
+        gold_named: Whether gold's records have ids.
+    """
+
+    policy: Policy
+    reading: Mapping[str, Any]
+    told: RowSettings
+    located: bool = False
+    failures: bool = False
+    gold_named: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the run is called."""
+        return "diff"
+
+    def options(self) -> dict[str, Any]:
+        """All that decides what the rows are, as JSON data."""
+        return {
+            "policy": self.policy.name,
+            "compared": describe(self.policy),
+            **{name: describe(value) for name, value in self.reading.items() if name not in _LOCATION_FIELDS},
+            **self.told._asdict(),
+            "located": self.located,
+            "failures": self.failures,
+        }
+
+    def columns(self) -> dict[str, Any]:
+        """The types of a row's keys, see :func:`.parquet.write_rows`."""
+        return {
+            **dict.fromkeys(("id", "state", "error", "readable_with_repair"), str),
+            **dict.fromkeys(("same", "proved"), bool),
+            "pairs": [[int]],
+            **{name: [int] for name in ("missing", "extra")},
+            **dict.fromkeys(("edits", "habits", "structure"), JSON),
+        }
+
+    def fold(self, data: Any = None) -> DiffSums:
+        """Sums over no rows, or those that were kept as data."""
+        return DiffSums(self.policy, data)
+
+    def rows(
+        self,
+        pairs: Iterable[Pair],
+        fold: DiffSums,
+        seen: Callable[[Row], object] | None = None,
+        effects: Effects | None = None,
+    ) -> Iterator[str]:
+        """A line a pair, "" for one that is left out; adds each to the sums.
+
+        Args:
+            pairs: Neighbouring pairs; those of a part know the position of their first, which names a pair
+                where gold has no ids.
+            fold: The sums.
+            seen: Is given each row.
+            effects: Runs the plans of a row, whose prediction's and gold's records it is given.
+        """
+        how, policy = self.reading, intern_policy(self.policy)
+        dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
+        repair, named = bool(how["repair"]), self.gold_named
+        evaluation = Evaluation(*dialects, policy, self.located, repair, how["compute"], True, named)
+
+        def compared(records: PairReading) -> tuple[Record | None, Row]:
+            row = evaluation.row(records)
+            if effects is not None:
+                row = row._replace(effects=effects(row, records.pred, records.gold))
+            if self.told.form == PATCH:
+                row = row._replace(id=patch_name(row.id, records.pred, records.gold))
+            return records.pred or records.gold, row
+
+        for record, row in run_stages(pairs, evaluation.read, compared):
+            is_shown = not (self.failures and row.state == "same" and not has_different_effects(row))
+            fold.add(row, shown=is_shown)
+            if seen is not None:
+                seen(row)
+            yield format_row(row, record, self.told) if is_shown else ""
