@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from planner_eval.comparison.evaluate import compare_structure, diff, evaluate, pair, same
     from planner_eval.comparison.patch_files import apply, read_patches
     from planner_eval.comparison.policy.policy import Policy
-    from planner_eval.comparison.policy.rule import Rule
+    from planner_eval.comparison.policy.values import Rule
     from planner_eval.comparison.rows import Reading
     from planner_eval.comparison.structure_diff import StructureDiff
     from planner_eval.curation.check_dataset import check_dataset
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from planner_eval.curation.suggest.suggest import suggest
     from planner_eval.execution.doctor import doctor
     from planner_eval.execution.effects import compare_effects
-    from planner_eval.execution.execute_sources import execute, tool_source
+    from planner_eval.execution.execute import execute, tool_source
     from planner_eval.execution.trace import Trace
-    from planner_eval.integrations.asserting import assert_same, assert_scores
     from planner_eval.integrations.rewarding import reward
     from planner_eval.integrations.schemas import schema
+    from planner_eval.integrations.verdict import assert_same, assert_scores
     from planner_eval.models.predict.export import export_dataset
     from planner_eval.models.predict.predict import predict
     from planner_eval.models.table import chart, table
@@ -72,13 +72,13 @@ _WHERE = {
     "Policy": "comparison.policy.policy",
     "Reading": "comparison.rows",
     "Ref": "plan.model",
-    "Rule": "comparison.policy.rule",
+    "Rule": "comparison.policy.values",
     "StructureDiff": "comparison.structure_diff",
     "Trace": "execution.trace",
     "agree": "benchmarks.agree",
     "apply": "comparison.patch_files",
-    "assert_same": "integrations.asserting",
-    "assert_scores": "integrations.asserting",
+    "assert_same": "integrations.verdict",
+    "assert_scores": "integrations.verdict",
     "attribute": "results.causes",
     "chart": "models.table",
     "check": "catalogs.check",
@@ -93,7 +93,7 @@ _WHERE = {
     "doctor": "execution.doctor",
     "duplicates": "curation.duplicates",
     "evaluate": "comparison.evaluate",
-    "execute": "execution.execute_sources",
+    "execute": "execution.execute",
     "export_dataset": "models.predict.export",
     "fetch_dataset": "benchmarks.datasets.fetch",
     "grammar": "catalogs.grammars.grammar",
@@ -121,7 +121,7 @@ _WHERE = {
     "stats": "reading.parse",
     "suggest": "curation.suggest.suggest",
     "table": "models.table",
-    "tool_source": "execution.execute_sources",
+    "tool_source": "execution.execute",
     "verify_dataset": "benchmarks.datasets.published",
     "write": "reading.dialects.read",
 }
@@ -192,22 +192,22 @@ __all__ = [
 ]
 
 # What a room needs of one above it: who gives it, imported when it is first asked for.
-register("benchmark catalog", "planner_eval.benchmarks.registry:catalog_reader")
+register("benchmark catalog", "planner_eval.benchmarks.benchmark:catalog_reader")
 register("benchmark runs compared", "planner_eval.benchmarks.compare:compare_kept_benchmarks")
 register("catalog", "planner_eval.catalogs.formats:read_catalog")
-register("catalog facts", "planner_eval.catalogs.tool_facts:catalog_facts")
+register("catalog facts", "planner_eval.catalogs.record_tools:catalog_facts")
 register("dataset plans", "planner_eval.benchmarks.datasets.sources:read_dataset_plans")
 register("hidden dataset", "planner_eval.benchmarks.datasets.sources:hides_dataset")
 register("notebook drawing", "planner_eval.results.page.page:notebook_svg")
-register("catalog signatures", "planner_eval.catalogs.tool_facts:signatures")
+register("catalog signatures", "planner_eval.catalogs.record_tools:signatures")
 register("causes text", "planner_eval.results.views.report:causes_text")
 register("notebook listing", "planner_eval.results.page.page:notebook_listing")
 register("diff text", "planner_eval.results.views.rows:diff_text")
 register("plan text", "planner_eval.results.page.page:plan_text")
 register("row proof", "planner_eval.reading.dialects.listing:prove")
-register("signatures of released tools", "planner_eval.catalogs.tool_facts:Known")
+register("signatures of released tools", "planner_eval.catalogs.record_tools:Known")
 register("world catalog", "planner_eval.execution.worlds.reading:world_catalog")
-register("world tools", "planner_eval.execution.worlds.source:world_source")
+register("world tools", "planner_eval.execution.worlds.world:world_source")
 
 
 def __getattr__(name: str) -> Any:

@@ -22,7 +22,7 @@ from planner_eval.benchmarks.complexfuncbench.matching import (
     similarities,
 )
 from planner_eval.benchmarks.complexfuncbench.turn import Settings
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 
 DEFAULT_ARGUMENTS = {
     "adults": "1", "room_qty": "1", "driver_age": "30", "page": "1", "page_number": "0",

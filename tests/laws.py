@@ -21,8 +21,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from planner_eval.base.tables import table
-from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.registry import BENCHMARKS
+from planner_eval.benchmarks.benchmark import BENCHMARKS
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import SampleScore
 from tests.conftest import reference_folder
 from tests.laws_notations import NOTATIONS, Notation, Source, sources

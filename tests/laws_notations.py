@@ -13,10 +13,10 @@ from random import Random
 from typing import Any
 
 from planner_eval.base.resources import folder
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.benchmark import BENCHMARKS
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.data import read_nestful
 from planner_eval.benchmarks.nestful.official import in_process_runner
-from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.benchmarks.report import Run
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.plan.model import Plan

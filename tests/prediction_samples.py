@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.resources import folder
-from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.registry import BENCHMARKS
+from planner_eval.benchmarks.benchmark import BENCHMARKS
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.models.pipelines.pipeline import (
     OWN_TASKS,
     CallRequest,

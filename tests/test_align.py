@@ -15,7 +15,7 @@ from planner_eval.comparison.matching.align import Alignment, align, match
 from planner_eval.comparison.matching.likeness import Tool, _augment, assign
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls, Ranks
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
-from planner_eval.comparison.policy.rule import Rule
+from planner_eval.comparison.policy.values import Rule
 from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Call, Plan, Ref, Value
 from planner_eval.reading.dialects.read import parse

@@ -20,8 +20,7 @@ from planner_eval.reading.dialects.conversations.api_answers import (
     stop_reason_state,
 )
 from planner_eval.reading.dialects.read import locate
-from planner_eval.reading.files.files import PlanFile, read_file
-from planner_eval.reading.files.plans import read_plan
+from planner_eval.reading.files.files import PlanFile, read_file, read_plan
 from tests.conftest import examples
 from tests.test_dialect_cases import FOLDER, printed, split
 

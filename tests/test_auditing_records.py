@@ -9,15 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.comparison.policy.policy import Policy
-from planner_eval.comparison.policy.rule import Rule
-from planner_eval.curation.audit.agreement import (
-    Answer,
-    find_outvoted_gold,
-    find_outvoted_records,
-    group_answers,
-)
+from planner_eval.comparison.policy.values import Rule
 from planner_eval.curation.audit.candidates import find_ambiguous_picks, find_picked_literals
 from planner_eval.curation.audit.surplus import QuestionRecord, find_differing_twins
+from planner_eval.curation.audit.votes import Answer, find_outvoted_gold, find_outvoted_records, group_answers
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.findings import GoldFinding

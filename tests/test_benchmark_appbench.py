@@ -12,7 +12,6 @@ import pytest
 
 from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks import appbench
-from planner_eval.benchmarks.appbench.analysis import TABLE_8, table8, used_apis
 from planner_eval.benchmarks.appbench.corrected import outcomes
 from planner_eval.benchmarks.appbench.data import read_appbench
 from planner_eval.benchmarks.appbench.evaluation import (
@@ -21,8 +20,9 @@ from planner_eval.benchmarks.appbench.evaluation import (
     read_scored_call,
     split_answer,
 )
+from planner_eval.benchmarks.appbench.official import TABLE_8, table8, used_apis
 from planner_eval.benchmarks.appbench.tables import figure4, table2, table4
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Cell, Report
 from planner_eval.reading.dialects.notations.appbench import decided_text, first_step_text, matched_apps
 from planner_eval.reading.dialects.read import parse

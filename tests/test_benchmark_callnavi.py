@@ -37,7 +37,7 @@ from planner_eval.benchmarks.callnavi.tables import (
     table1,
     table2,
 )
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.score import score_file
 from planner_eval.models.cache import Cache

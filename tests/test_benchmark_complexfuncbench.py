@@ -22,7 +22,7 @@ from planner_eval.benchmarks.complexfuncbench.data import read_complexfuncbench,
 from planner_eval.benchmarks.complexfuncbench.matching import Trigrams, assign, has_ties, similarities
 from planner_eval.benchmarks.complexfuncbench.official import gold_prediction, read_turns
 from planner_eval.benchmarks.complexfuncbench.turn import Settings, prepare
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from tests.complexfuncbench_turns import Vectors, exchanged, recorded
 

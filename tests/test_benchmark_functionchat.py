@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES, DatasetError, JudgeError
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat import matching, rules, score_corrected, score_official
 from planner_eval.benchmarks.functionchat import official as tsv
 from planner_eval.benchmarks.functionchat.corrected import decide, read_last_word
-from planner_eval.benchmarks.functionchat.data import FILES, read_functionchat
+from planner_eval.benchmarks.functionchat.data import FILES, payload, read_functionchat
 from planner_eval.benchmarks.functionchat.official import judge_record
-from planner_eval.benchmarks.functionchat.prompts import payload
 from planner_eval.benchmarks.functionchat.reading import read_answer
 from planner_eval.benchmarks.functionchat.rules import MEANING_CLASS, error_class
 from planner_eval.benchmarks.functionchat.tables import table1, table2

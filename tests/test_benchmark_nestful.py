@@ -14,7 +14,7 @@ import pytest
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks import nestful
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.corrected import UNWINNABLE_NOTE, outcomes
 from planner_eval.benchmarks.nestful.data import read_nestful
 from planner_eval.benchmarks.nestful.formats import READERS, read_answer

@@ -25,7 +25,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED_LIMITS
 from planner_eval.benchmarks import nestful
 from planner_eval.benchmarks.appbench import reading
 from planner_eval.benchmarks.callnavi.reading import _NO_VALUE, _read_api_yaml, _read_literal, _yaml_loader
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.reading import plain_calls
 from planner_eval.benchmarks.nestful.official_metrics import mean
 from planner_eval.benchmarks.nestful.reading import read_gold, read_prediction

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from planner_eval.benchmarks.benchmark import VARIANTS
-from planner_eval.benchmarks.registry import benchmark
+from planner_eval.benchmarks.benchmark import VARIANTS, benchmark
 from planner_eval.benchmarks.runs import NO_RESULT, AnswerSums, ResultStore, scorers_of
 from tests.conftest import ROOT
 from tests.test_cli import planeval

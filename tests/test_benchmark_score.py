@@ -14,10 +14,9 @@ import pytest
 
 from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.benchmarks.answers import gold_text
-from planner_eval.benchmarks.benchmark import VARIANTS
+from planner_eval.benchmarks.benchmark import BENCHMARKS, VARIANTS, benchmark
+from planner_eval.benchmarks.compare import details
 from planner_eval.benchmarks.datasets.published import published_datasets
-from planner_eval.benchmarks.details import details
-from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
 from planner_eval.benchmarks.score import Source, figure_rows, format_score, score_file
 from planner_eval.execution.nestful import NestfulRunner
 from tests.conftest import ROOT

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.benchmarks import registry
-from planner_eval.benchmarks.benchmark import Benchmark
-from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
+from planner_eval.benchmarks import benchmark
+from planner_eval.benchmarks.benchmark import BENCHMARKS, NAMES, Benchmark
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "planner_eval"
@@ -135,7 +134,8 @@ def test_every_message_knows_a_sixth(checkout: Path, argv: tuple[str, ...], said
 
 def test_gold_of_a_sixth_is_replayed(checkout: Path) -> None:
     code = (
-        "from planner_eval.benchmarks.answers import replay; from planner_eval.benchmarks.registry import *\n"
+        "from planner_eval.benchmarks.benchmark import *\n"
+        "from planner_eval.benchmarks.answers import replay\n"
         "from pathlib import Path; one = benchmark('sums'); samples = list(one.read(Path('.')))\n"
         "print([(r.report.value('right'), len(r.imperfect)) for r in replay('sums', samples)])\n"
         "print(one.tables(samples)[0].agrees)"
@@ -161,7 +161,7 @@ def test_each_package_exports_its_benchmark() -> None:
         assert (folder / name / "prompts.py").exists() == one.judged
     assert len(BENCHMARKS) == len(NAMES)
     with pytest.raises(KeyError):
-        registry.BENCHMARKS["sixth"]
+        benchmark.BENCHMARKS["sixth"]
 
 
 LOADED = """

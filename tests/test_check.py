@@ -16,8 +16,7 @@ from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog, read_catalog_file
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.read import locate, parse
-from planner_eval.reading.files.files import read_file
-from planner_eval.reading.files.plans import read_plan
+from planner_eval.reading.files.files import read_file, read_plan
 
 GUEST = {"name": {"type": "string"}, "age": {"type": "integer"}}
 GUESTS = {"type": "object", "properties": GUEST, "required": ["name"]}

@@ -18,7 +18,7 @@ import planner_eval as pe
 from planner_eval.cli import COMMANDS, cli
 from planner_eval.cli.options import Seconds
 from planner_eval.comparison.patch import make_patch
-from planner_eval.results.runs.run_file import run_text
+from planner_eval.results.runs.stored import run_text
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.prediction_samples import appbench_catalogue

@@ -17,7 +17,7 @@ from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics import METRICS, measure
 from planner_eval.comparison.patch import apply_patch, make_patch
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
-from planner_eval.comparison.policy.rule import Rule
+from planner_eval.comparison.policy.values import Rule
 from planner_eval.comparison.rows import structure_data, structure_lines
 from planner_eval.plan.canonical import compare, digest, same
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved

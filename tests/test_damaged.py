@@ -17,8 +17,8 @@ from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits
 from planner_eval.base.text import JSON_STRING, Branch, find_matches
 from planner_eval.reading.dialects import repairs
-from planner_eval.reading.dialects.finding import blocks, brackets, unread_calls
-from planner_eval.reading.dialects.finding.brackets import tokens
+from planner_eval.reading.dialects.finding import blocks, edited_text, unread_calls
+from planner_eval.reading.dialects.finding.edited_text import tokens
 from planner_eval.reading.dialects.finding.unread_calls import open_brackets
 from planner_eval.reading.dialects.programs import python_calls, python_long
 from planner_eval.reading.dialects.programs.python_calls import read_calls
@@ -115,7 +115,7 @@ def test_pieces_taken_whole_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
     def found(text: str) -> tuple[Any, ...]:
         open_ones = (
-            brackets.extent(text, 0),
+            edited_text.extent(text, 0),
             unread_calls.open_brackets(text),
             unread_calls._close_after_last_item(text, 0),
         )
@@ -126,7 +126,7 @@ def test_pieces_taken_whole_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     rows = json.dumps([{"id": at, "a": [{"b": "x, {y"}, [at, None]], "c": {}} for at in range(3)])
     texts += [rows[:end] + more for end in range(1, 150) for more in ("", "}", "]", ", {", "'")]
     quick = [found(text) for text in texts]
-    for module in (brackets, unread_calls, repairs):
+    for module in (edited_text, unread_calls, repairs):
         monkeypatch.setattr(module, "tokens", lambda text, start, stop, levels=0: tokens(text, start, stop))
     monkeypatch.setattr(repairs, "_LOOSE_JSON_TOKENS", repairs._LOOSE_JSON_TOKENS[1:])
     assert [found(text) for text in texts] == quick

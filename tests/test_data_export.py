@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.benchmarks.datasets.sample import gold_plan
-from planner_eval.benchmarks.registry import NAMES
+from planner_eval.benchmarks.benchmark import NAMES
+from planner_eval.benchmarks.datasets.published import gold_plan
 from planner_eval.models.predict.predict import first_requests, prepare_run
 from planner_eval.models.predict.tasks import read_tasks
 from tests import inside

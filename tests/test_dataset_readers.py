@@ -22,7 +22,7 @@ from planner_eval.benchmarks.datasets.mathqa import (
     read_steps,
     read_tree,
 )
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.data import decode_answer, read_nestful
 from planner_eval.reading.parse import parse
 

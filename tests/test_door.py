@@ -137,7 +137,7 @@ def test_appbench_result_files_are_read_as_its_code_writes_them(tmp_path: Path) 
 
 
 def test_functionchat_result_files_are_messages_in_the_order_of_their_requests(tmp_path: Path) -> None:
-    from planner_eval.benchmarks.registry import benchmark
+    from planner_eval.benchmarks.benchmark import benchmark
 
     folder, file = SAMPLES / "functionchat", SAMPLES / "answers" / "functionchat.jsonl"
     answers = {row["id"]: row["output"] for row in map(json.loads, file.read_text().splitlines())}

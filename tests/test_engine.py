@@ -20,7 +20,7 @@ import pytest
 
 from planner_eval.base.errors import InputError
 from planner_eval.results.runs.run import run
-from planner_eval.results.runs.run_file import read_run, write_run
+from planner_eval.results.runs.stored import read_run, write_run
 from tests.conftest import ROOT
 from tests.engine_jobs import Echo, records
 from tests.test_dialects_docs import OWN

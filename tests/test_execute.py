@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution.core import follow_path
+from planner_eval.execution.execute import execute_many, execute_plan
 from planner_eval.execution.program import CallFailed, Options, compile_plan
 from planner_eval.execution.record import record_lines
-from planner_eval.execution.run import execute, execute_many
 from planner_eval.execution.sandbox.reply import CallSettings, Program, Step
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.sandbox.wire import Opaque, decode, encode
@@ -102,7 +102,7 @@ def box(request: pytest.FixtureRequest, tools_file: str) -> Iterator[Sandbox]:
     sys.modules.pop("tools", None)  # another test's, run inline: this file would be tools_ beside it
     with Sandbox(tool_source(tools_file), level=request.param, jobs=1) as sandbox:
         try:
-            execute(Plan((Call("a", "search", (("city", "Rome"),)),)), sandbox)
+            execute_plan(Plan((Call("a", "search", (("city", "Rome"),)),)), sandbox)
         except ExecutionError as error:
             pytest.skip(f"isolation: {error}")
         yield sandbox
@@ -114,17 +114,17 @@ def plan(*calls: tuple[Any, ...]) -> Plan:
 
 
 def run(box: Any, *calls: tuple[Any, ...], **options: Any) -> Trace:
-    return execute(plan(*calls), box, options=Options(**options))
+    return execute_plan(plan(*calls), box, options=Options(**options))
 
 
 def value(box: Sandbox, name: str, /, **arguments: Any) -> Any:
-    trace = execute(plan((name, arguments)), box)
+    trace = execute_plan(plan((name, arguments)), box)
     assert trace.ok, trace
     return trace.result
 
 
 def failure(box: Sandbox, name: str, /, **arguments: Any) -> str:
-    trace = execute(plan((name, arguments)), box)
+    trace = execute_plan(plan((name, arguments)), box)
     assert trace.calls[0].status == "failed"
     return str(trace.calls[0].error)
 
@@ -244,7 +244,7 @@ def test_what_went_wrong_is_said(box: Sandbox, name: str, arguments: dict[str, A
 
 
 def test_an_argument_given_twice_fails(box: Sandbox) -> None:
-    found = execute(Plan((Call("a", "book", (("name", "x"), ("name", "y"))),)), box)
+    found = execute_plan(Plan((Call("a", "book", (("name", "x"), ("name", "y"))),)), box)
     assert str(found[0].error) == "repeated-argument: an argument is given twice: name, name"
 
 
@@ -267,7 +267,7 @@ def test_arguments_by_name_and_by_position(box: Sandbox) -> None:
 def test_calls_run_in_written_order_where_they_can() -> None:
     seen: list[str] = []
     tools = {name: (lambda n: lambda **given: seen.append(n))(name) for name in "abcd"}
-    execute(plan(("a", {"x": Ref(2)}), ("b", {}), ("c", {}), ("d", {"x": Ref(1)})), tools)
+    execute_plan(plan(("a", {"x": Ref(2)}), ("b", {}), ("c", {}), ("d", {"x": Ref(1)})), tools)
     assert seen == ["c", "a", "b", "d"]
 
 
@@ -276,7 +276,7 @@ def test_independent_calls_run_at_once_when_asked(tools_file: str) -> None:
     for level in ("inline", "strict"):
         started = time.monotonic()
         try:
-            found = execute(naps, tools_file, isolation=level, options=Options(concurrency=4))
+            found = execute_plan(naps, tools_file, isolation=level, options=Options(concurrency=4))
         except ExecutionError as error:
             pytest.skip(f"isolation: {error}")
         assert found.ok, found
@@ -307,7 +307,7 @@ def test_a_failing_call_is_tried_again() -> None:
 def test_a_plan_past_its_deadline_keeps_what_it_did(tools_file: str) -> None:
     then = ("nap", {"seconds": 60}), ("book", {"name": Ref(0, ("count",))})
     try:
-        found = execute(plan(("search", {"city": "Rome"}), *then), tools_file, timeout=0.5)
+        found = execute_plan(plan(("search", {"city": "Rome"}), *then), tools_file, timeout=0.5)
     except ExecutionError as error:
         pytest.skip(f"isolation: {error}")
     assert [call.status for call in found] == ["ok", "failed", "skipped"]
@@ -319,13 +319,13 @@ def test_the_answer_is_filled_in(box: Sandbox) -> None:
     calls = plan(("search", {"city": "Rome"})).calls
     found: Any = {("hotels", 0, "name"): (("hotel", "Rome Inn"),), ("nowhere",): None}
     for path, answer in found.items():
-        assert execute(Plan(calls, answer=(("hotel", Ref(0, path)),)), box).answer == answer
-    empty = execute(Plan(), box)
+        assert execute_plan(Plan(calls, answer=(("hotel", Ref(0, path)),)), box).answer == answer
+    empty = execute_plan(Plan(), box)
     assert (empty.ok, empty.result) == (True, None)
 
 
 def test_a_trace_is_json_data(box: Sandbox) -> None:
-    found = execute(plan(("split", {"text": "a b"}), ("fail", {}), ("room", {"number": 1})), box)
+    found = execute_plan(plan(("split", {"text": "a b"}), ("fail", {}), ("room", {"number": 1})), box)
     data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert data["ok"] is False
     assert data["calls"][0]["value"] == {"~": "tuple", "v": ["a", "b"]}
@@ -362,7 +362,7 @@ def test_runs_may_be_nested_and_shared_between_threads(box: Sandbox) -> None:
         assert inner.result == f"booked inner {len(outer)} for 1"
     assert outer == [f"booked {n} for 1" for n in range(5)]
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda one: execute(one, box).result, plans * 2)) == outer * 2
+        assert list(pool.map(lambda one: execute_plan(one, box).result, plans * 2)) == outer * 2
 
 
 SHAPES = """\
@@ -392,11 +392,11 @@ def test_tools_are_found_in_many_shapes(tmp_path: Path, monkeypatch: pytest.Monk
     double = plan(("double", {"x": 4}))
     for spec in ("shapes.tools", "shapes.tools:TABLE", "shapes.tools:LIST", "shapes.tools:double"):
         for level in ("process", "inline"):
-            assert execute(double, spec, isolation=level).result == 8, spec
+            assert execute_plan(double, spec, isolation=level).result == 8, spec
     sold = Plan((Call("a", "sell", (("what", "tea"),), app="Shop"),))
-    assert execute(sold, "shapes.tools:TABLE", isolation="process").result == 1
+    assert execute_plan(sold, "shapes.tools:TABLE", isolation="process").result == 1
     both = plan(("sell", {"what": "tea"}), ("sell", {"what": "jam"}))
-    shop = execute(both, "shapes.tools:Shop", isolation="process", options=Options(state=True))
+    shop = execute_plan(both, "shapes.tools:Shop", isolation="process", options=Options(state=True))
     assert shop.state == ["tea", "jam"]
 
 
@@ -409,7 +409,7 @@ def test_tools_are_found_in_many_shapes(tmp_path: Path, monkeypatch: pytest.Monk
 ])  # fmt: skip
 def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
     with pytest.raises(ExecutionError, match=message):
-        execute(plan(("x", {})), spec, isolation="process" if spec.startswith("os") else None)
+        execute_plan(plan(("x", {})), spec, isolation="process" if spec.startswith("os") else None)
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -422,7 +422,7 @@ def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
 def test_a_file_that_does_not_load_is_said(tmp_path: Path, text: str, message: str, level: str) -> None:
     (tmp_path / "broken.py").write_text(text)
     with pytest.raises(ExecutionError, match=message):
-        execute(plan(("x", {})), str(tmp_path / "broken.py"), isolation=level)
+        execute_plan(plan(("x", {})), str(tmp_path / "broken.py"), isolation=level)
 
 
 def test_the_published_folder_gives_one_file_a_function(tmp_path: Path) -> None:
@@ -463,17 +463,17 @@ def test_a_package_is_named_by_its_file(level: str, tmp_path: Path) -> None:
     package.mkdir()
     (package / "__init__.py").write_text("from .till import sell\nTOOLS = [sell]\n")
     (package / "till.py").write_text("def sell(what):\n    return f'sold {what}'\n")
-    found = execute(plan(("sell", {"what": "tea"})), f"{package}/__init__.py", isolation=level)
+    found = execute_plan(plan(("sell", {"what": "tea"})), f"{package}/__init__.py", isolation=level)
     assert found.result == "sold tea", found[0].error
 
 
 def test_recorded_once_replayed_for_ever(tmp_path: Path, tools_file: str) -> None:
     then = ("split", {"text": "a b"}), ("fail", {}), ("book", {"name": Ref(2)})
     calls = plan(("search", {"city": "Rome"}), *then)
-    first = execute(calls, tools_file, isolation="process", options=Options(arguments=True))
+    first = execute_plan(calls, tools_file, isolation="process", options=Options(arguments=True))
     path = tmp_path / "answers.jsonl"
     path.write_text("\n".join(record_lines(first, compile_plan(calls))) + "\n")
-    again = execute(calls, f"recorded:{path}")
+    again = execute_plan(calls, f"recorded:{path}")
     assert again.isolation == "inline"
     assert essence(again) == essence(first)
     other = run(f"recorded:{path}", ("search", {"city": "Oslo"}))
@@ -510,7 +510,7 @@ def test_a_plan_gets_the_answers_that_were_recorded_for_it(tmp_path: Path) -> No
     assert live == [100, 150, 100]
     again = list(execute_many([AFTER, BEFORE, AFTER], f"recorded:{path}"))
     assert [trace.result for trace in again] == [150, 100, 150]
-    twice = execute(plan(("balance", {}), ("balance", {})), f"recorded:{path}")
+    twice = execute_plan(plan(("balance", {}), ("balance", {})), f"recorded:{path}")
     assert [call.error and call.error.kind for call in twice] == ["not-recorded"] * 2
 
 
@@ -527,7 +527,7 @@ def test_what_was_recorded_and_what_runs_never_mix(tmp_path: Path) -> None:
     written = ('{"amount": 1, "into": {"b": 1, "a": [2]}}', '{"into": {"a": [2.0], "b": 1.0}, "amount": 1.0}')
     first, same = (pe.parse(f'[{{"name": "deposit", "arguments": {given}}}]') for given in written)
     pe.execute(first, Bank, isolation="inline", record=path)
-    assert execute(same, f"recorded:{path}").ok, "known by its calls whatever their writing"
+    assert execute_plan(same, f"recorded:{path}").ok, "known by its calls whatever their writing"
 
 
 def test_what_no_file_can_hold_is_not_recorded(tmp_path: Path) -> None:
@@ -636,14 +636,14 @@ def essence(trace: Trace) -> list[tuple[Any, ...]]:
 
 @given(plans())
 def test_concurrent_calls_give_what_single_ones_give(one: Plan) -> None:
-    alone = execute(one, "nestful", isolation="inline")
-    together = execute(one, "nestful", isolation="inline", options=Options(concurrency=3))
+    alone = execute_plan(one, "nestful", isolation="inline")
+    together = execute_plan(one, "nestful", isolation="inline", options=Options(concurrency=3))
     assert essence(alone) == essence(together)
 
 
 @given(plans())
 def test_every_call_is_accounted_for_and_failures_spread_only_forward(one: Plan) -> None:
-    trace = execute(one, "nestful", isolation="inline")
+    trace = execute_plan(one, "nestful", isolation="inline")
     assert [call.id for call in trace] == [call.id for call in one.calls]
     for call, written in zip(trace, one.calls, strict=True):
         found = (ref for _, item in written.arguments for _, ref in references(item))

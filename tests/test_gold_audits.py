@@ -21,7 +21,7 @@ from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.curation.audit.surplus import find_surplus
 from planner_eval.curation.check_dataset import DatasetCheck
 from planner_eval.results.findings import CONFIDENCES
-from planner_eval.results.runs.run_file import run_text
+from planner_eval.results.runs.stored import run_text
 from tests.conftest import ROOT
 from tests.inside import planeval
 

@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner_eval.base.errors import CODES
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.curation.audit.grounding import CODES as FOUND
 from planner_eval.curation.audit.grounding import find_ground, literals, ungrounded

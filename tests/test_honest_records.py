@@ -10,7 +10,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import AnswerError
-from planner_eval.comparison.policy.rule import Rule
+from planner_eval.comparison.policy.values import Rule
 from tests.inside import planeval
 
 F = "[f(a=1)]"

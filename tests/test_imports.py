@@ -45,13 +45,13 @@ DEFERRED: dict[str, str] = {
     "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text":
         "reading.dialects.table reading.dialects.dialect reading.files.frameworks",
     "a notation is loaded when it is first met: 4 to 15 ms each":
-        "reading.dialects.notations.appbench reading.dialects.notations.appbench_lines "
-        "reading.dialects.programs.python_names reading.dialects.programs.javascript "
-        "reading.dialects.programs.python_calls reading.dialects.notations.json_rows",
+        "reading.dialects.notations.appbench reading.dialects.programs.python_names "
+        "reading.dialects.programs.javascript reading.dialects.programs.python_calls "
+        "reading.dialects.notations.json_rows",
     "only a shell that asks what may stand next needs it: 2 ms": "cli.completion",
     "only traces need them: 4 ms": "reading.trace_findings reading.trace_times",
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each":
-        "reading.dialects.finding.answer_text plan.inference catalogs.tool_facts "
+        "reading.dialects.finding.answer_text plan.inference catalogs.record_tools "
         "reading.dialects.notations.plan reading.dialects.conversations.prompts "
         "reading.dialects.reference_reading reading.dialects.value_types reading.dialects.round_trip",
     "they are made with Lark, which takes 17 ms; errors and places alone need it":
@@ -75,17 +75,17 @@ DEFERRED: dict[str, str] = {
         "catalogs.json_schema.validation catalogs.json_schema.vocabulary",
     "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic":
         "catalogs.benchmark_formats catalogs.python_functions catalogs.standard_formats catalogs.writers",
-    "texts with numbers of a prediction that goes wrong alone may be dates: 2 ms": "comparison.policy.dates",
+    "texts with numbers of a prediction that goes wrong alone may be dates: 2 ms": "comparison.policy.values",
     "a user's file is checked with pydantic, shipped ones by tests: 60 ms, with the models":
-        "base.schema_models comparison.schemas reading.dialects.schemas results.drawing.schema "
-        "models.prices_schema reading.files.schema execution.worlds.schema",
+        "base.schema_models comparison.schemas reading.schemas results.schema models.prices_schema "
+        "execution.worlds.schema",
     "a file of one plan needs it not; taking apart what is broken: 0.4 ms": "reading.files.broken_json",
     "SQLite: 8 ms": "models.cache",
     "only a judge behind a server needs it: 3 ms, with what sends": "models.judges",
     "a policy by its name, a catalog's types, a world, where a verb is given one; 3, 4 and 20 ms":
-        "catalogs.formats comparison.policy.file execution.worlds.source",
+        "catalogs.formats comparison.policy.file execution.worlds.world",
     "only a judge is asked with prompts: 6 ms":
-        "benchmarks.callnavi.prompts benchmarks.functionchat.prompts benchmarks.judge_prompts",
+        "benchmarks.callnavi.data benchmarks.functionchat.data benchmarks.judging",
     "one benchmark of five is wanted: 25 to 55 ms each":
         "benchmarks.appbench benchmarks.callnavi benchmarks.complexfuncbench benchmarks.functionchat "
         "benchmarks.nestful",
@@ -94,16 +94,15 @@ DEFERRED: dict[str, str] = {
     "who downloads nothing asks no server: 25 ms, with urllib's": "benchmarks.datasets.fetch",
     "only packed files, and only tables, need them: 1 and 2 ms": "reading.files.packed reading.files.tables",
     "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite":
-        "reading.files.disk_index reading.files.disk_pairs reading.files.shards "
-        "reading.files.disk_records",
+        "reading.files.disk_index reading.files.disk_pairs reading.files.disk_records",
     "one way of writing a drawing is wanted: 3 to 25 ms each":
         "results.drawing.terminal results.drawing.layout results.drawing.dot results.drawing.mermaid",
     "a worker starts from here, and starts often: 1 to 27 ms each":
         "base.json_files execution.awaiting execution.program execution.sandbox.server "
-        "execution.tool_sources execution.nestful_basic execution.sandbox.wire reading.files.plans "
+        "execution.tool_sources execution.nestful_basic execution.sandbox.wire reading.files.files "
         "reading.files.several execution.worlds.facts execution.worlds.reading",
     "every run of pytest loads the plugin, and few use it: 60 ms":
-        "base.output_files integrations.asserting comparison.gold_alternatives base.errors",
+        "base.output_files integrations.verdict comparison.gold_alternatives base.errors",
     "--version answers without click, and only an error needs to be made printable": "base.text cli",
 }  # fmt: skip
 """Why an import of a module of ours may stand inside a function, and the modules (with all below them)."""

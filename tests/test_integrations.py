@@ -15,9 +15,8 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import PolicyError
-from planner_eval.integrations.asserting import compare_pair
 from planner_eval.integrations.langchain import plan_evaluator
-from planner_eval.integrations.verdict import GoldError, judge
+from planner_eval.integrations.verdict import GoldError, compare_pair, judge
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "integrations.md"

@@ -18,11 +18,11 @@ import pytest
 
 from planner_eval.base.errors import InputError, JudgeError
 from planner_eval.benchmarks import judging
-from planner_eval.benchmarks.callnavi import prompts as callnavi
-from planner_eval.benchmarks.complexfuncbench import prompts as complexfuncbench
-from planner_eval.benchmarks.functionchat import prompts as functionchat
+from planner_eval.benchmarks.benchmark import BENCHMARKS
+from planner_eval.benchmarks.callnavi import data as callnavi
+from planner_eval.benchmarks.complexfuncbench import turn as complexfuncbench
+from planner_eval.benchmarks.functionchat import data as functionchat
 from planner_eval.benchmarks.judging import JudgeReply, JudgeRequest, ScriptedJudge, Usage
-from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.benchmarks.score_benchmark import score_benchmark
 from planner_eval.models.cache import Cache
 from planner_eval.models.judges import EndpointJudge, open_judge
@@ -204,7 +204,7 @@ def test_open_judge_gives_what_is_described(tmp_path: Path) -> None:
 
 REQUESTS = [
     callnavi.rating_request({"API": ["pay"]}, "무"), callnavi.repair_request("pay(", [{"name": "pay"}]),
-    *(functionchat.verdict_request(kind, {"Answer": "무"}, {}) for kind in functionchat.OUTPUT_TYPES),
+    *(functionchat.verdict_request(kind, {"Answer": "무"}, {}) for kind in functionchat.CRITERIA_TYPES),
     complexfuncbench.completeness_request("where?", "there"),
     complexfuncbench.correctness_request([{"role": "user"}], "there"),
     complexfuncbench.same_call_request({"name": "f"}, {"name": "f"}, {"name": "f"}),

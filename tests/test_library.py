@@ -104,15 +104,15 @@ ALLOWED = {
     "catalogs": "check formats json_schema.keywords record_tools writers",
     "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file "
     "policy.policy rows",
-    "execution": "execute_sources program record sandbox.sandbox sandbox.wire tool_sources",
-    "results": "compare drawing drawing.charts drawing.graphs drawing.layout drawing.overlay drawing.themes "
-    "findings page.report runs.inputs runs.job runs.jobs runs.pairs runs.ray runs.run runs.run_file "
-    "runs.signature runs.stopping runs.stored runs.work thresholds views.agreement views.ci "
-    "views.compare views.junit views.report views.rows views.table",
-    "benchmarks": "benchmark datasets.fetch datasets.published details registry runs score",
+    "execution": "execute program record sandbox.sandbox sandbox.wire tool_sources",
+    "results": "compare contrast drawing drawing.charts drawing.graphs drawing.layout drawing.overlay "
+    "drawing.themes findings page.report runs.folder runs.jobs runs.pairs runs.ray runs.run "
+    "runs.staged runs.stored runs.work runs.worker views.agreement views.ci views.compare "
+    "views.junit views.report views.rows views.table",
+    "benchmarks": "benchmark compare datasets.fetch datasets.published runs score",
     "models": "judges pipelines.candidates pipelines.demonstrations pipelines.setup predict.folder "
     "predict.predict prices report_runs table_sources",
-    "curation": "make.ask_questions make.layouts make.wishes suggest.suggest",
+    "curation": "make.ask_questions make.skeletons suggest.suggest",
     "integrations": "schemas",
 }  # fmt: skip
 """What a command may import beside the public verbs: nothing that reads, pairs, compares or runs plans."""

@@ -22,9 +22,8 @@ from planner_eval.catalogs.value_errors import find_problem
 from planner_eval.curation.make.make import MadePlans
 from planner_eval.curation.make.record import Made, skeleton
 from planner_eval.curation.make.run_calls import Refusal
-from planner_eval.curation.make.skeletons import draw_skeleton, meets_wishes
+from planner_eval.curation.make.skeletons import MAX_CALLS, draw_skeleton, meets_wishes, wishes_of
 from planner_eval.curation.make.values import NO_VALUE, describe_worthless_value, draw_literal
-from planner_eval.curation.make.wishes import MAX_CALLS, wishes_of
 from planner_eval.execution.program import sink_calls
 from planner_eval.execution.terms import symbolic
 from planner_eval.plan.canonical import EquivalenceClasses

@@ -33,7 +33,7 @@ from planner_eval.comparison.metrics.edit_distance import edit_distance
 from planner_eval.comparison.metrics.facts import Counts, Facts, Share
 from planner_eval.comparison.metrics.metrics import ordered_calls
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
-from planner_eval.comparison.policy.rule import Rule
+from planner_eval.comparison.policy.values import Rule
 from planner_eval.comparison.structure_figures import structure_figures
 from planner_eval.plan.model import Call, Plan, Ref
 from tests.build import edges, plan

@@ -22,14 +22,14 @@ from planner_eval.benchmarks.appbench.evaluation import (
     read_scored_call,
     split_answer,
 )
+from planner_eval.benchmarks.benchmark import benchmark
 from planner_eval.benchmarks.callnavi.official import READERS
 from planner_eval.benchmarks.complexfuncbench import official as cfb
 from planner_eval.benchmarks.complexfuncbench.conversation import RUNNERS
 from planner_eval.benchmarks.complexfuncbench.data import steps_of
 from planner_eval.benchmarks.complexfuncbench.official import read_turns
-from planner_eval.benchmarks.complexfuncbench.prompts import AnswerScores
-from planner_eval.benchmarks.complexfuncbench.turn import Settings
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.complexfuncbench.turn import AnswerScores, Settings
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import FILES, read_functionchat
 from planner_eval.benchmarks.functionchat.official import (
     judge_record,
@@ -41,7 +41,6 @@ from planner_eval.benchmarks.functionchat.official import (
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.nestful.official import in_process_runner
-from planner_eval.benchmarks.registry import benchmark
 from planner_eval.benchmarks.report import Figure, Report
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from tests import complexfuncbench_turns as talks

@@ -140,4 +140,4 @@ def test_users_files_are_decoded_by_one_reader() -> None:
         "reading/files/disk_index.py",
         "reading/files/lines.py",
     }  # an index, and rows that were written down
-    assert plain == ours | {"execution/worlds/source.py"}, "files of our own, and a copy of a value"
+    assert plain == ours | {"execution/worlds/world.py"}, "files of our own, and a copy of a value"

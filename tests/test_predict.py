@@ -20,8 +20,8 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import InputError, ModelError
 from planner_eval.base.resources import folder
-from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.registry import BENCHMARKS
+from planner_eval.benchmarks.benchmark import BENCHMARKS
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.models.judges import Endpoint
 from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Reply, ToolCall

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
+from planner_eval.benchmarks.benchmark import BENCHMARKS, NAMES
 from planner_eval.models.pipelines.demonstrations import ShotOptions
 from planner_eval.models.replies import Reply
 from tests.conftest import ROOT

@@ -15,17 +15,16 @@ import pytest
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.models.cache import request_text
 from planner_eval.models.pipelines.candidates import ToolChoice, gold_tools
 from planner_eval.models.pipelines.demonstrations import USED_OPTIONS, ShotOptions
-from planner_eval.models.pipelines.nestful_prompts import messages_of
 from planner_eval.models.pipelines.pipeline import OWN_TASKS, Observations, Request, visible_task
 from planner_eval.models.pipelines.registry import DEFAULT_PIPELINES, PIPELINES, pipeline
 from planner_eval.models.pipelines.replies import read_reply, read_step
-from planner_eval.models.pipelines.setup import Example, Setup, our_prompts, read_prompts
+from planner_eval.models.pipelines.setup import Example, Setup, messages_of, our_prompts, read_prompts
 from planner_eval.models.pipelines.tool_lists import dialect_example
 from planner_eval.models.predict.prepare import Prepared, prepare
 from planner_eval.models.predict.tasks import Tasks

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import ExecutionError
-from planner_eval.execution.run import execute, execute_many
+from planner_eval.execution.execute import execute_many, execute_plan
 from planner_eval.execution.sandbox import channel, syscalls
 from planner_eval.execution.sandbox.lockdown import _UNSHARE, prepare_filter, restrict_syscalls
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
@@ -336,12 +336,12 @@ def test_a_worker_outlives_the_thread_that_started_it() -> None:
     for level in ("process", "strict"):
         with Sandbox(source, level=level) as sandbox, ThreadPoolExecutor(1) as pool:
             try:
-                pool.submit(execute, one("not_a_number"), sandbox).result()
+                pool.submit(execute_plan, one("not_a_number"), sandbox).result()
             except ExecutionError as error:
                 pytest.skip(f"isolation: {error}")
             pool.shutdown()
             time.sleep(0.1)
-            assert execute(one("not_a_number"), sandbox).ended is None
+            assert execute_plan(one("not_a_number"), sandbox).ended is None
 
 
 def test_where_a_layer_is_lacking_strict_refuses_and_says_how_to_go_on(scene: Scene) -> None:
@@ -366,9 +366,9 @@ def _filter_without(number: int) -> bytes:
 def test_objects_of_this_process_run_inline_and_only_when_that_is_said() -> None:
     source = tool_source({"double": lambda x: 2 * x})
     plan = Plan((Call("a", "double", (("x", 4),)),))
-    assert execute(plan, source).result == 8
+    assert execute_plan(plan, source).result == 8
     with pytest.raises(ExecutionError, match="isolation='inline'"):
-        execute(plan, source, isolation="strict")
+        execute_plan(plan, source, isolation="strict")
 
 
 def test_the_server_stays_lean() -> None:
@@ -485,7 +485,7 @@ def test_without_a_sandbox_spies_find_it(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_plan_has_four_descriptors() -> None:
-    assert execute(Plan((Call("c1", "descriptors"),)), str(ATTACKS_FILE)).result == [0, 1, 2, 3]
+    assert execute_plan(Plan((Call("c1", "descriptors"),)), str(ATTACKS_FILE)).result == [0, 1, 2, 3]
 
 
 def test_large_plans_side_by_side_arrive_whole(tmp_path: Path) -> None:

@@ -23,20 +23,25 @@ from planner_eval.comparison.diff import diff
 from planner_eval.comparison.gold_alternatives import read_gold
 from planner_eval.comparison.patch import apply_patch, make_patch
 from planner_eval.comparison.policy.file import load_policy, read_settings
-from planner_eval.comparison.policy.rule import Rule
+from planner_eval.comparison.policy.values import Rule
 from planner_eval.comparison.schemas import PatchFile, RuleEntry
 from planner_eval.execution.worlds.reading import load
 from planner_eval.integrations.schemas import SCHEMAS
 from planner_eval.models.prices import read_prices
 from planner_eval.reading.dialects import table
 from planner_eval.reading.dialects.read import parse
-from planner_eval.reading.dialects.schemas import Row
 from planner_eval.reading.files import frameworks
 from planner_eval.reading.files.record import GOLD_TERMS, Record
-from planner_eval.reading.files.schema import GoldRecord
-from planner_eval.results.drawing.schema import RoleEntry, ThemeFile
+from planner_eval.reading.schemas import GoldRecord, Row
 from planner_eval.results.drawing.themes import Role, Theme, theme
-from planner_eval.results.schema import ComparisonData, ContrastData, EffectsData, ReportData
+from planner_eval.results.schema import (
+    ComparisonData,
+    ContrastData,
+    EffectsData,
+    ReportData,
+    RoleEntry,
+    ThemeFile,
+)
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_imports import third_party

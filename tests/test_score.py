@@ -18,8 +18,8 @@ from planner_eval.base.errors import InputError, PolicyError
 from planner_eval.comparison.metrics import DEFAULT_METRICS
 from planner_eval.comparison.metrics.facts import Counts, Share
 from planner_eval.comparison.policy.policy import Policy
-from planner_eval.comparison.policy.rule import Rule
 from planner_eval.comparison.policy.unused_rules import KnownNames
+from planner_eval.comparison.policy.values import Rule
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, evaluate
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.files import read_file

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.plan.statistics import FIGURES, Stats, Sums, summarise
-from planner_eval.results.runs.run_file import read_run, write_run
+from planner_eval.results.runs.stored import read_run, write_run
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_cli import planeval as started

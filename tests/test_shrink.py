@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import AbsentError, InputError, ParseError
 from planner_eval.benchmarks.answers import gold_samples
-from planner_eval.benchmarks.datasets.sample import gold_plan, holds_plan
-from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
+from planner_eval.benchmarks.benchmark import BENCHMARKS, NAMES
+from planner_eval.benchmarks.datasets.published import gold_plan, holds_plan
 from planner_eval.comparison.diff import diff
 from planner_eval.curation.shrink.pairs import Pair, pair_size, size_of, strip_source, weight_of
 from planner_eval.curation.shrink.search import cut, find_bracket_groups, shrink, smaller_pairs

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import InputError, JudgeError
 from planner_eval.base.resources import folder
-from planner_eval.benchmarks.datasets.sample import gold_plan
+from planner_eval.benchmarks.benchmark import benchmark
+from planner_eval.benchmarks.datasets.published import gold_plan
 from planner_eval.benchmarks.judging import ScriptedJudge
-from planner_eval.benchmarks.registry import benchmark
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
+from planner_eval.curation.suggest.candidates import name_similarity
 from planner_eval.curation.suggest.faults import count_faults, faults
-from planner_eval.curation.suggest.names import name_similarity
 from planner_eval.curation.suggest.proposals import ToolIndex
 from planner_eval.curation.suggest.suggest import (
     MAX_FAULTS,

@@ -17,14 +17,14 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.benchmark import BENCHMARKS, NAMES
 from planner_eval.benchmarks.judging import JudgeReply, JudgeRequest
 from planner_eval.benchmarks.layouts import UNITS, layouts
-from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Reply
 from planner_eval.models.table_sources import RememberingJudge
-from planner_eval.results.runs.run_file import read_run, write_run
+from planner_eval.results.runs.stored import read_run, write_run
 from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
 from planner_eval.results.views.table import latex_text, write_table
 from tests import inside

@@ -15,7 +15,7 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import InputError, ParseError, PlanevalError
 from planner_eval.comparison.policy.policy import Policy, Terms
-from planner_eval.comparison.policy.rule import Rule
+from planner_eval.comparison.policy.values import Rule
 from planner_eval.plan.arithmetic import compute
 from planner_eval.plan.model import Unresolved
 from planner_eval.reading.dialects.read import parse

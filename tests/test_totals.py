@@ -14,7 +14,7 @@ import pytest
 import planner_eval as pe
 from planner_eval.comparison.metrics import DEFAULT_METRICS
 from planner_eval.comparison.metrics.facts import Counts, Share, Tally
-from planner_eval.comparison.policy.rule import NOTHING
+from planner_eval.comparison.policy.values import NOTHING
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.pair_sums import Column, exact_sum

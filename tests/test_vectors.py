@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.complexfuncbench.data import replay
-from planner_eval.benchmarks.registry import BENCHMARKS
 from tests import vectors
 from tests.complexfuncbench_turns import Judging, pair
 from tests.conftest import ROOT

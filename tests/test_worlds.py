@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from planner_eval.base.errors import ExecutionError, InputError
 from planner_eval.catalogs.formats import as_catalog
-from planner_eval.execution.run import execute
+from planner_eval.execution.execute import execute_plan
 from planner_eval.execution.worlds.database import from_stored_value, to_stored_value
 from planner_eval.execution.worlds.definition import (
     CallError,
@@ -34,8 +34,7 @@ from planner_eval.execution.worlds.definition import (
 )
 from planner_eval.execution.worlds.facts import facts_of
 from planner_eval.execution.worlds.reading import load, read, world_catalog
-from planner_eval.execution.worlds.source import Replay, world_source
-from planner_eval.execution.worlds.world import World
+from planner_eval.execution.worlds.world import Replay, World, world_source
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.read import parse
 from tests.conftest import ROOT, examples
@@ -66,14 +65,18 @@ Rents: [ride_type = getride(#destination='Old Lighthouse', #number_of_seats='2',
 
 def test_facts_are_found_and_consumers_are_served(appbench: World) -> None:
     plan = parse(PLAN, dialect="appbench")
-    assert [one.status for one in execute(plan, BASE["appbench"].copy()).calls] == ["ok", "failed", "failed"]
+    assert [one.status for one in execute_plan(plan, BASE["appbench"].copy()).calls] == [
+        "ok",
+        "failed",
+        "failed",
+    ]
     with appbench.copy(facts_of([plan])) as world:
-        trace = execute(plan, world)
+        trace = execute_plan(plan, world)
         assert [call.status for call in trace.calls] == ["ok"] * 3
         assert (trace.calls[1].value["location"], trace.calls[1].value["date"]) == ("Bilbao", "2019-03-01")
         assert len(table(world, "table_reservations")) == 1
     with appbench.copy(facts_of([plan])) as world:
-        trace = execute(parse(PLAN.replace("Basque", "Martian"), dialect="appbench"), world)
+        trace = execute_plan(parse(PLAN.replace("Basque", "Martian"), dialect="appbench"), world)
         assert [call.status for call in trace.calls] == ["ok", "failed", "ok"]
         assert trace.calls[0].value == {}
         assert str(trace.calls[1].error).startswith("no-such-output")
@@ -299,7 +302,7 @@ def test_the_world_of_the_docs(tmp_path: Path) -> None:
     search = "A: [shelf_mark, title = find_book(#author='Ada Ito', #since='1990')]"
     plan = parse(f"{search}\nA: [loan, due = borrow(#card='M1', #shelf_mark=shelf_mark)]")
     for isolation in ("inline", "strict"):
-        trace = execute(plan, world_source(path, facts=facts_of([plan])), isolation=isolation)
+        trace = execute_plan(plan, world_source(path, facts=facts_of([plan])), isolation=isolation)
         assert [call.status for call in trace.calls] == ["ok", "ok"]
         assert trace.calls[1].value["due"] == "2026-06-01"
     with World(path, facts=facts_of([plan])) as world:
@@ -322,7 +325,7 @@ def test_the_python_world_of_the_docs(tmp_path: Path) -> None:
         with pytest.raises(MissingArgument):
             world.call(None, "walk", {"start": stops[0]})
     plan = Plan((Call("1", "walk", (("start", stops[0]), ("end", stops[1]))),))
-    assert execute(plan, world_source(path, seed=2)).calls[0].value == {"minutes": minutes}
+    assert execute_plan(plan, world_source(path, seed=2)).calls[0].value == {"minutes": minutes}
 
 
 def test_a_python_world_runs_in_the_worker_only(tmp_path: Path) -> None:
@@ -330,7 +333,7 @@ def test_a_python_world_runs_in_the_worker_only(tmp_path: Path) -> None:
     plan = Plan((Call("1", "walk"),))
     path.write_text("import sys; sys.modules['planner_eval'].was_here = True; raise RuntimeError('no world')")
     with pytest.raises(ExecutionError, match=r"does not import: RuntimeError: no world"):
-        execute(plan, world_source(path))
+        execute_plan(plan, world_source(path))
     path.write_text("raise SystemExit(3)")
     with pytest.raises(InputError, match=r"does not import: SystemExit"):
         load(path)
@@ -546,7 +549,7 @@ def test_worlds_from_catalogs(tmp_path: Path) -> None:
     calls = [{"name": name, "label": f"$var_{n}", "arguments": one} for n, (name, one) in enumerate(made, 1)]
     plan = parse(calls, dialect="nestful")
     with World(f"catalog:{path}", facts=facts_of([plan])) as world:
-        trace = execute(plan, world)
+        trace = execute_plan(plan, world)
         assert [call.status for call in trace.calls] == ["ok"] * 4, trace.calls
         assert trace.calls[2].value == {"beds": 3}
         with pytest.raises(NotFound):

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from planner_eval.catalogs.formats import read_catalog_file
-from planner_eval.execution.run import execute, execute_many
+from planner_eval.execution.execute import execute_many, execute_plan
 from planner_eval.execution.worlds.definition import CallError, Definition
 from planner_eval.execution.worlds.facts import facts_of
 from planner_eval.execution.worlds.generic import extend
 from planner_eval.execution.worlds.reading import load, verify
-from planner_eval.execution.worlds.source import world_source
-from planner_eval.execution.worlds.world import World
+from planner_eval.execution.worlds.world import World, world_source
 from planner_eval.plan.model import Call, Plan
 from tests.real_plans import real_plans
 
@@ -45,8 +44,8 @@ def test_every_gold_plan_runs_to_the_end_and_twice_to_the_same_state(reference: 
         facts = facts_of([plan])
         with base().copy(facts) as one, base().copy(facts) as other:
             before = one.dump()
-            trace = execute(plan, one)
-            execute(plan, other)
+            trace = execute_plan(plan, one)
+            execute_plan(plan, other)
             after = one.dump()
             assert after == other.dump(), f"{key}: the same seed and plan, another state"
             if any(call.status != "ok" for call in trace.calls):

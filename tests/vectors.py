@@ -20,19 +20,21 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.tables import table
-from planner_eval.benchmarks.appbench.analysis import official_components
 from planner_eval.benchmarks.appbench.evaluation import (
     FIGURE_NAMES,
     OfficialCall,
     read_scored_call,
     split_answer,
 )
+from planner_eval.benchmarks.appbench.official import official_components
+from planner_eval.benchmarks.benchmark import BENCHMARKS, benchmark
 from planner_eval.benchmarks.complexfuncbench import official
 from planner_eval.benchmarks.complexfuncbench.conversation import RUNNERS
 from planner_eval.benchmarks.complexfuncbench.data import OfficialFailure
 from planner_eval.benchmarks.complexfuncbench.official import read_turns
-from planner_eval.benchmarks.complexfuncbench.prompts import AnswerScores
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.complexfuncbench.turn import AnswerScores
+from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.benchmarks.functionchat.data import acceptable_text
 from planner_eval.benchmarks.functionchat.matching import match_call
 from planner_eval.benchmarks.functionchat.official import (
     judge_record,
@@ -40,11 +42,9 @@ from planner_eval.benchmarks.functionchat.official import (
     read_verdict,
     stored_answer,
 )
-from planner_eval.benchmarks.functionchat.prompts import acceptable_text
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.nestful.official import in_process_runner
-from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
 from planner_eval.benchmarks.report import Figure, Report, SampleScore
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from tests.complexfuncbench_turns import OUTCOME, Vectors, pair, possible, published, recorded, with_normal

@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from planner_eval.base.arguments import NAME, NAMES, expect_or_none
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import NAME, NAMES, InputError, expect_or_none
 from planner_eval.base.text import one_line
 from planner_eval.reading.files.fields import ABSENT, choose_id, has_field, id_text, value_at
 from planner_eval.reading.files.frames import table_rows

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import DatasetError, InputError, PairingError, ParseError
 from planner_eval.base.frozen import fast_frozen
-from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
-from planner_eval.benchmarks.datasets.published import dataset_folder, published_datasets, read
-from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.registry import BENCHMARKS
-from planner_eval.benchmarks.registry import benchmark as find
+from planner_eval.benchmarks.benchmark import BENCHMARKS, VARIANTS, Benchmark
+from planner_eval.benchmarks.benchmark import benchmark as find
+from planner_eval.benchmarks.datasets.published import Sample, dataset_folder, published_datasets, read
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.several import read_path
@@ -193,7 +191,7 @@ def match_answers(
         InputError: there is nothing to match; no answer's id is a sample's; or answers without ids are
             more or fewer than the samples.
 
-    >>> from planner_eval.benchmarks.datasets.sample import Sample
+    >>> from planner_eval.benchmarks.datasets.published import Sample
     >>> found = match_answers([Answer("x", "b"), Answer("y", "z")], [Sample("a"), Sample("b")])
     >>> [text for _, text in found.records], found.missing, found.unknown
     (['', 'x'], ('a',), ('z',))

@@ -19,7 +19,7 @@ from planner_eval.results.pair_sums import Column
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.benchmark import Benchmark
-    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.benchmarks.report import Figure, Report, Run, SampleScore
     from planner_eval.benchmarks.score import Scored
 

@@ -20,7 +20,7 @@ from planner_eval.base.json_text import dump_indented
 from planner_eval.base.ratios import f1_parts
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.datasets.published import Sample
 
 
 Records: TypeAlias = "Iterable[tuple[Sample, str]]"

@@ -26,9 +26,8 @@ from planner_eval.benchmarks.answers import (
     unequal_counts_error,
     unknown_ids_error,
 )
-from planner_eval.benchmarks.benchmark import Benchmark
-from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.registry import benchmark
+from planner_eval.benchmarks.benchmark import Benchmark, benchmark
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Report, SampleScore
 from planner_eval.benchmarks.score import Scored, Source, common_notations, guess_notation, head_data
 from planner_eval.reading.files.files import PlanFile
@@ -36,10 +35,8 @@ from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.several import read_path
 from planner_eval.reading.files.storing import Origin, digest_origin, is_lazy
-from planner_eval.results.runs.folder import Input
-from planner_eval.results.runs.inputs import inputs_of
-from planner_eval.results.runs.job import Pair
-from planner_eval.results.runs.pairs import LazyPairs, make_change_check
+from planner_eval.results.runs.folder import Input, inputs_of
+from planner_eval.results.runs.pairs import LazyPairs, Pair, make_change_check
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.stored import read_stored_run
 

@@ -25,15 +25,13 @@ from planner_eval.benchmarks.answers import (
     match_answers,
     read_answers,
 )
-from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
+from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, benchmark
 from planner_eval.benchmarks.datasets.published import published_datasets
-from planner_eval.benchmarks.registry import benchmark
 from planner_eval.benchmarks.report import report_data, row_texts
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.sample import Sample
-    from planner_eval.benchmarks.judge_prompts import Template
-    from planner_eval.benchmarks.judging import Judge
+    from planner_eval.benchmarks.datasets.published import Sample
+    from planner_eval.benchmarks.judging import Judge, Template
     from planner_eval.benchmarks.report import Figure, Report, Run, SampleScore
 
 
@@ -74,7 +72,7 @@ def apply_prompts(
         if folder is not None:
             raise InputError("a folder of prompts is for a judge, and there is none")
         return JudgeSetup(judge, "")
-    from planner_eval.benchmarks.judge_prompts import PromptedJudge, has_templates, read_templates
+    from planner_eval.benchmarks.judging import PromptedJudge, has_templates, read_templates
 
     file_names = benchmark.prompt_files()
     data_folders = gold_folders(benchmark, gold, cache=cache)

@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.arguments import COUNT, FUNCTION, NAMES, PATH, expect, expect_or_none
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import COUNT, FUNCTION, NAMES, PATH, InputError, expect, expect_or_none
 from planner_eval.benchmarks.benchmark import VARIANTS
 from planner_eval.benchmarks.score import Scored, Source, score_file
 from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading

@@ -17,8 +17,7 @@ from planner_eval.base.json_files import decode_field
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type, union
 from planner_eval.catalogs.json_schema.keywords import refuse_misplaced
 from planner_eval.catalogs.json_schema.types import make_self_contained, resolve_reference, type_of
-from planner_eval.catalogs.standard_formats import read_tools
-from planner_eval.catalogs.type_names import schema_from_words, type_of_words
+from planner_eval.catalogs.standard_formats import read_tools, schema_from_words, type_of_words
 
 # ----------------------------------------------------------------------
 # The catalog formats of the five benchmarks, and of TaskBench.

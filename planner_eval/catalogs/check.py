@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.arguments import NAMES, expect, one_of
-from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.errors import NAMES, InputError, ParseError, expect, one_of
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import closest_name

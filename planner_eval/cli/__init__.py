@@ -27,23 +27,32 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("compare", "Compare two sets of predictions for the same gold plans."),
     "convert": ("convert", "Write plans in another notation."),
     "data": ("data", "Fetch, verify, show, check and export the published data sets."),
-    "dialects": ("dialects", "The notations that plans are read from and written in."),
+    "dialects": ("reference:dialects_command", "The notations that plans are read from and written in."),
     "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
-    "doctor": ("doctor", "What this machine can do: isolation layer by layer, optional packages."),
+    "doctor": (
+        "reference:doctor_command",
+        "What this machine can do: isolation layer by layer, optional packages.",
+    ),
     "execute": ("execute", "Run plans with tools, where hostile ones can do no harm."),
     "parse": ("parse", "Read plans, and say in which notation, why, and what was ignored."),
     "predict": ("predict", "Ask a model for plans, as the benchmarks ask, or for tasks of your own."),
     "render": ("render", "Draw a plan."),
     "report": ("report", "Write one page that shows a run: what was right, what went wrong, and why."),
-    "schema": ("schema", "Print the JSON Schema of a file that people write, or of a report."),
+    "schema": (
+        "reference:schema_command",
+        "Print the JSON Schema of a file that people write, or of a report.",
+    ),
     "score": ("score", "Score predictions against gold plans: figures with confidence intervals."),
-    "selftest": ("selftest", "Put this or any other scorer to 38 pairs with known answers."),
+    "selftest": (
+        "reference:selftest_command",
+        "Put this or any other scorer to 38 pairs with known answers.",
+    ),
     "shrink": ("shrink", "Make a pair of plans as small as it can be while it still shows something."),
     "stats": ("stats", "Structure figures of a file of plans."),
     "suggest": ("suggest", "Suggest mends of plans that break a tool catalog, without gold."),
     "table": ("table", "Make a table of runs: models, parts and figures, as papers have it."),
 }
-"""Command → its module in this package and the line that ``--help`` shows."""
+"""Command → its module here, with its name there unless that is ``command``, and its line in ``--help``."""
 
 
 COMPLETION_VARIABLE = "_PLANEVAL_COMPLETE"
@@ -61,7 +70,8 @@ class LazyGroup(click.Group):
         """Import one command."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"planner_eval.cli.{COMMANDS[cmd_name][0]}").command
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(import_module(f"planner_eval.cli.{module}"), name or "command")
         assert isinstance(command, click.Command)
         if COMPLETION_VARIABLE in os.environ:
             from planner_eval.cli.completion import add_completion

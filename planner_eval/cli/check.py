@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from planner_eval.plan.model import Diagnostic, Plan
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
-    from planner_eval.results.runs.job import Pair
+    from planner_eval.results.runs.pairs import Pair
 
 
 _MAX_REMARKS = 5

@@ -63,8 +63,7 @@ if TYPE_CHECKING:
     from planner_eval.models.judges import CountedJudge
     from planner_eval.models.predict.folder import PredictedRun
     from planner_eval.reading.files.files import PlanFile
-    from planner_eval.results.contrast import Comparison
-    from planner_eval.results.thresholds import Allowance
+    from planner_eval.results.contrast import Allowance, Comparison
     from planner_eval.results.views.junit import Case
 
 
@@ -297,7 +296,7 @@ def _compare_benchmark(
     ids: Collection[str] | None,
     **sure: Any,
 ) -> tuple[Comparison, CountedJudge | None]:
-    from planner_eval.benchmarks.registry import benchmark
+    from planner_eval.benchmarks.benchmark import benchmark
 
     refuse_stdin_twice(*systems, gold)
     delay_garbage_collection()
@@ -316,7 +315,7 @@ def _parse_allowance(text: str) -> Allowance:
     Raises:
         InputError: the margin is no number from 0 on.
     """
-    from planner_eval.results.thresholds import Allowance
+    from planner_eval.results.contrast import Allowance
 
     metric, sign, margin = text.partition(":")
     try:
@@ -330,7 +329,7 @@ def _parse_allowance(text: str) -> Allowance:
 
 def _check_allowances(comparison: Comparison, allowed: Sequence[Allowance]) -> tuple[list[str], list[Case]]:
     """What is worse than the user allows, and each allowance and system as a test case."""
-    from planner_eval.results.thresholds import check_allowance
+    from planner_eval.results.contrast import check_allowance
     from planner_eval.results.views.junit import limit_case
 
     problems, cases = [], []

@@ -29,7 +29,7 @@ def _themes() -> Iterable[str]:
 
 
 def _benchmarks() -> Iterable[str]:
-    from planner_eval.benchmarks.registry import BENCHMARKS
+    from planner_eval.benchmarks.benchmark import BENCHMARKS
 
     return BENCHMARKS
 

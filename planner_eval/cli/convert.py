@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from planner_eval.reading.files.record import Record
-    from planner_eval.results.runs.job import Pair
+    from planner_eval.results.runs.pairs import Pair
 
 
 @click.command("convert")

@@ -14,9 +14,9 @@ import planner_eval as pe
 from planner_eval.base.output_files import format_of_suffix
 from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import command as check
-from planner_eval.cli.data_coverage import command as coverage
-from planner_eval.cli.data_duplicates import command as duplicates
 from planner_eval.cli.data_make import command as make
+from planner_eval.cli.data_overlap import coverage_command as coverage
+from planner_eval.cli.data_overlap import duplicates_command as duplicates
 from planner_eval.cli.options import (
     OptionScope,
     dialect_option,

@@ -28,8 +28,7 @@ from planner_eval.cli.options import (
 from planner_eval.cli.predict import PredictProgress, parse_setting
 from planner_eval.cli.sources import isolation_options, request_options
 from planner_eval.cli.terminal import Target, make_counter
-from planner_eval.curation.make.layouts import JSON_LIST_LAYOUTS, LAYOUTS, OWN_LAYOUT
-from planner_eval.curation.make.wishes import PRESETS
+from planner_eval.curation.make.skeletons import JSON_LIST_LAYOUTS, LAYOUTS, OWN_LAYOUT, PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -101,7 +101,7 @@ def effects_of(
         values: Say what each call came to.
     """
     from planner_eval.comparison.rows import STATES
-    from planner_eval.execution.execute_sources import initial_state_of
+    from planner_eval.execution.execute import initial_state_of
     from planner_eval.reading.files.task_fields import find_states
 
     states = find_states(initial, records)
@@ -323,7 +323,7 @@ def _storage_settings(paired: PairedFiles, folder: str | None, store: str | None
 
     run_options: dict[str, Any] = {"unchanged": make_change_check(paired.pred, paired.gold)}
     if folder is not None:
-        from planner_eval.results.runs.inputs import input_of, inputs_of
+        from planner_eval.results.runs.folder import input_of, inputs_of
 
         tables = click.get_current_context().meta.get("wrappers", ())
         wrappers = [input_of("wrappers", name) for name in tables]

@@ -43,7 +43,7 @@ from planner_eval.results.runs.pairs import UnpairedRecords, is_large
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.execution.execute_sources import RecordRun
+    from planner_eval.execution.execute import RecordRun
     from planner_eval.execution.tool_sources import ToolSource
     from planner_eval.reading.files.files import PlanFile
 
@@ -343,7 +343,7 @@ def _used_files(tools: ToolSource, facts: str | None, initial: str | None) -> _U
 
 def _deciding_settings(how: ExecuteSettings, settings: dict[str, Any]) -> dict[str, Any]:
     """All that decides the rows of a run, as JSON data; files are known by what is in them."""
-    from planner_eval.results.runs.signature import describe
+    from planner_eval.results.runs.staged import describe
     from planner_eval.results.runs.work import digest_of
 
     data = {name: value for name, value in how.tools.data.items() if name != "path"}
@@ -367,7 +367,7 @@ def _storage_settings(
 
     run_options: dict[str, Any] = {"unchanged": make_change_check(source, used=[name for _, name in used])}
     if is_folder(output):
-        from planner_eval.results.runs.inputs import input_of, inputs_of
+        from planner_eval.results.runs.folder import input_of, inputs_of
 
         read = used + [("read", path) for path in how.allow_read if os.path.isfile(path)]
         inputs = [*inputs_of("plans", source), *(input_of(role, path) for role, path in read)]

@@ -15,14 +15,14 @@ from planner_eval.base.text import format_count, one_line
 from planner_eval.cli.workers import Reiterable, join_lines
 
 if TYPE_CHECKING:
-    from planner_eval.execution.execute_sources import RecordRun
+    from planner_eval.execution.execute import RecordRun
     from planner_eval.execution.program import Options
     from planner_eval.execution.tool_sources import ToolSource
     from planner_eval.execution.trace import Trace
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
     from planner_eval.reading.files.task_fields import StateSource
-    from planner_eval.results.runs.job import Pair
+    from planner_eval.results.runs.pairs import Pair
 
 
 # ----------------------------------------------------------------------
@@ -159,7 +159,7 @@ class ExecuteJob(NamedTuple):
 
     def columns(self) -> dict[str, Any]:
         """The types of a row's keys, see :func:`planner_eval.results.runs.stored.write_rows`."""
-        from planner_eval.results.runs.job import JSON
+        from planner_eval.results.runs.pairs import JSON
 
         texts = dict.fromkeys(("calls", "ended", "answer", "state", "turns", "layers"), JSON)
         return {

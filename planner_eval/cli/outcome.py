@@ -127,7 +127,7 @@ def check_limit(limit: Threshold, value: Any, *, lower: bool = False, of: str = 
         lower: Less is better, so that the threshold is the most that is allowed.
         of: What the figure is of, in words.
     """
-    from planner_eval.results.thresholds import check_threshold
+    from planner_eval.results.contrast import check_threshold
 
     name = f"{limit.name} ({of})" if of else limit.name
     return CheckedLimit(limit, *check_threshold(name, value, limit.least, lower=lower))

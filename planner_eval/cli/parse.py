@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from planner_eval.base.limits import Span
     from planner_eval.plan.model import Call, Diagnostic, Plan, Value
     from planner_eval.reading.files.record import Record
-    from planner_eval.results.runs.job import Pair
+    from planner_eval.results.runs.pairs import Pair
 
 
 # ----------------------------------------------------------------------

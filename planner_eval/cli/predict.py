@@ -435,7 +435,7 @@ def command(
 
 def _can_run_answers(name: str) -> bool:
     """Whether what is asked may be of a benchmark that runs answers, with tools of its own."""
-    from planner_eval.benchmarks.registry import BENCHMARKS
+    from planner_eval.benchmarks.benchmark import BENCHMARKS
 
     return any(key in name for key, b in BENCHMARKS.items() if b.executed)
 

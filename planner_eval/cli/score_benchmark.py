@@ -138,7 +138,7 @@ def score_benchmark(
         failures: List the answers that are not perfect.
         ids: The samples that were asked, where that is not all of them.
     """
-    from planner_eval.benchmarks.registry import benchmark
+    from planner_eval.benchmarks.benchmark import benchmark
 
     delay_garbage_collection()
     bench = benchmark(published.benchmark or "")
@@ -384,7 +384,7 @@ def _describe_benchmarks(what: str, which: Callable[[Benchmark], bool]) -> Calla
     """To which benchmarks an option applies; all are loaded for it, so it is asked for only to be said."""
 
     def format_condition() -> str:
-        from planner_eval.benchmarks.registry import BENCHMARKS
+        from planner_eval.benchmarks.benchmark import BENCHMARKS
 
         return f"to benchmarks {what} ({', '.join(n for n, b in BENCHMARKS.items() if which(b))})"
 
@@ -471,7 +471,7 @@ def _unsolved_reason(row: SampleScore) -> str:
 
 
 def _details(scored: Scored, form: str, run: Any) -> str:
-    from planner_eval.benchmarks.details import details
+    from planner_eval.benchmarks.compare import details
 
     tables = (
         (title, table(rows, "md" if form == "md" else "text")) for title, rows in details(scored, run=run)

@@ -128,7 +128,7 @@ def command(
     Exit code: 0 the smallest, 1 tries or time ran out before that, or the command does not answer the same
     each time, 2 usage, 3 the pair does not show it, 130 interrupted; whatever was found is written.
     """
-    from planner_eval.results.runs.stopping import InterruptOnSignal
+    from planner_eval.results.runs.worker import InterruptOnSignal
 
     _refuse_idle(differs is not None, form, output)
     refuse_stdin_twice(pred, gold)

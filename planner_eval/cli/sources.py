@@ -41,7 +41,7 @@ def refuse_incomplete_run(path: str) -> None:
         InputError: says so.
     """
     if os.path.isdir(os.path.join(path, "parts")):
-        from planner_eval.results.runs.run_file import orphaned_parts_error
+        from planner_eval.results.runs.stored import orphaned_parts_error
 
         if problem := orphaned_parts_error(path):
             raise problem

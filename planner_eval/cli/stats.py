@@ -176,7 +176,7 @@ def _storage_settings(
 
     how: dict[str, Any] = {"unchanged": make_change_check(*(s.file for s in sources if s.file is not None))}
     if is_folder(output):
-        from planner_eval.results.runs.inputs import data_input, inputs_of
+        from planner_eval.results.runs.folder import data_input, inputs_of
 
         inputs = [
             entry
@@ -236,6 +236,6 @@ def _cells(source: Source) -> list[Any]:
     """The cells of the tables that a data set's paper has."""
     if source.dataset is None or source.dataset.benchmark is None:
         return []
-    from planner_eval.benchmarks.registry import benchmark
+    from planner_eval.benchmarks.benchmark import benchmark
 
     return benchmark(source.dataset.benchmark).tables(source.samples)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from planner_eval.results.drawing.charts import Panel
     from planner_eval.results.drawing.graphs import Shapes, ToolGraph
     from planner_eval.results.drawing.scene import Scene
-    from planner_eval.results.runs.job import Pair
+    from planner_eval.results.runs.pairs import Pair
 
 
 # ----------------------------------------------------------------------
@@ -162,7 +162,7 @@ class StatsJob(NamedTuple):
     def columns(self) -> dict[str, Any]:
         """The types of a row's keys, see :func:`planner_eval.results.runs.stored.write_rows`."""
         from planner_eval.plan.statistics import Stats
-        from planner_eval.results.runs.job import JSON
+        from planner_eval.results.runs.pairs import JSON
 
         of = {"tuple[str, ...]": [str], "dict[int, int]": JSON, "dict[str, int]": JSON, "int": int}
         return {

@@ -132,7 +132,7 @@ def _runs_by_name(runs: tuple[str, ...]) -> dict[str | None, Any]:
 
 def _benchmark(form: str | None, published: BenchmarkOptions) -> Benchmark | None:
     """The benchmark of the runs; without one its options are refused."""
-    from planner_eval.benchmarks.registry import benchmark
+    from planner_eval.benchmarks.benchmark import benchmark
 
     if published.benchmark is not None and published.benchmark != form:
         bench = benchmark(published.benchmark)

@@ -16,7 +16,7 @@ from planner_eval.cli.terminal import Counter, count_items, make_counter
 
 if TYPE_CHECKING:
     from planner_eval.reading.files.files import PlanFile
-    from planner_eval.results.runs.job import Job, Pairs
+    from planner_eval.results.runs.pairs import Job, Pairs
 
 
 # ----------------------------------------------------------------------
@@ -213,7 +213,7 @@ def run_job(
 
 def _column_lines(rows: str, job: Any) -> Iterator[str]:
     """The lines that were written as columns, without keys that were null."""
-    from planner_eval.results.runs.job import JSON
+    from planner_eval.results.runs.pairs import JSON
     from planner_eval.results.runs.stored import read_rows
 
     texts = {name for name, kind in job.columns().items() if kind is JSON}

@@ -9,14 +9,14 @@ from functools import cache
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import service
-from planner_eval.comparison.explanation.alternatives import (
+from planner_eval.comparison.explanation.causes import order_by_cause
+from planner_eval.comparison.explanation.edits import EDITS, Edit, Place
+from planner_eval.comparison.explanation.sentences import no_call_suffix
+from planner_eval.comparison.gold_alternatives import (
     NO_ALTERNATIVES,
     AlternativeValues,
     find_alternative_values,
 )
-from planner_eval.comparison.explanation.causes import order_by_cause
-from planner_eval.comparison.explanation.edits import EDITS, Edit, Place
-from planner_eval.comparison.explanation.sentences import no_call_suffix
 from planner_eval.comparison.matching.align import Alignment, Matching, match
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.plan.model import Edge, Path, Plan

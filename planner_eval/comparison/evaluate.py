@@ -8,8 +8,15 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from planner_eval.base.arguments import FUNCTION, NAMES, expect, expect_or_none, instance_of
-from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.errors import (
+    FUNCTION,
+    NAMES,
+    InputError,
+    ParseError,
+    expect,
+    expect_or_none,
+    instance_of,
+)
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison import rows
 from planner_eval.comparison.diff import Diff, diff_any
@@ -25,8 +32,7 @@ from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import unlinked
 from planner_eval.reading.files import pairing
 from planner_eval.reading.files.fields import GOLD_FIELDS
-from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.plans import read_plan
+from planner_eval.reading.files.files import PlanFile, read_plan
 from planner_eval.reading.files.record import Record, have_ids
 from planner_eval.reading.files.several import prefix_ids_by_file
 from planner_eval.reading.files.storing import DEFAULT_STORE, Store

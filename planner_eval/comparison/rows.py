@@ -19,14 +19,13 @@ from planner_eval.comparison.structure_figures import figures_data, structure_fi
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import locate
 from planner_eval.reading.dialects.sources import TurnChoice
-from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.files import PlanFile, read_plan, read_repaired_plan
 from planner_eval.reading.files.pairing import (
     PAIRING_KEYS,
     warn_doubtful_pairing,
     warn_invalid_ids,
     warn_taken_pair_names,
 )
-from planner_eval.reading.files.plans import read_plan, read_repaired_plan
 from planner_eval.reading.files.record import Record, pair_name
 from planner_eval.reading.files.several import prefix_ids_by_file
 from planner_eval.reading.files.storing import DEFAULT_STORE, Store

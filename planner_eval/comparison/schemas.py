@@ -10,9 +10,9 @@ from pydantic_core import PydanticCustomError
 
 from planner_eval.base.schema_models import Described, Items, OneOf, OneOrMoreTexts, optional_key
 from planner_eval.comparison.policy.policy import NAMES, ORDERS
-from planner_eval.comparison.policy.rule import COMPARE
+from planner_eval.comparison.policy.values import COMPARE
 from planner_eval.plan.model import leaves
-from planner_eval.reading.dialects.schemas import ArgumentPair, CallEntry, Value
+from planner_eval.reading.schemas import ArgumentPair, CallEntry, Value
 
 
 # ----------------------------------------------------------------------

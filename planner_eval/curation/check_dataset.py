@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.base.arguments import (
+from planner_eval.base.errors import (
     COUNT,
     FUNCTION,
     NAME,
@@ -40,7 +40,7 @@ from planner_eval.curation.audit.gold import (
     read_baseline,
 )
 from planner_eval.curation.sets import Questions, SetItem, items_of, set_of, set_warnings
-from planner_eval.execution.execute_sources import tool_source
+from planner_eval.execution.execute import tool_source
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource
 from planner_eval.reading.dialects.sources import TurnChoice

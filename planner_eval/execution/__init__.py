@@ -8,9 +8,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from planner_eval.execution.effects import compare_plan_effects as compare_effects
+    from planner_eval.execution.execute import execute_many
+    from planner_eval.execution.execute import execute_plan as execute
     from planner_eval.execution.nestful import NestfulRunner
     from planner_eval.execution.program import Options
-    from planner_eval.execution.run import execute, execute_many
     from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
     from planner_eval.execution.sandbox.wire import Opaque
     from planner_eval.execution.terms import same_meaning, symbolic
@@ -29,8 +30,8 @@ _HOMES = {
     "Opaque": "sandbox.wire",
     "ToolSource": "tool_sources",
     "tool_source": "tool_sources",
-    "execute": "run",
-    "execute_many": "run",
+    "execute": "execute:execute_plan",
+    "execute_many": "execute",
     "pass_k": "trace",
     "same_meaning": "terms",
     "symbolic": "terms",
@@ -60,5 +61,6 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         from importlib import import_module
 
-        return getattr(import_module(f"planner_eval.execution.{_HOMES[name]}"), name)
+        module, _, attribute = _HOMES[name].partition(":")
+        return getattr(import_module(f"planner_eval.execution.{module}"), attribute or name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -83,7 +83,7 @@ class GoldenPlan:
     def _compare(self, pred: Source, file: Path, policy: AnyPolicy) -> None:
         __tracebackhide__ = True
         from planner_eval.base.errors import InputError
-        from planner_eval.integrations.asserting import compare_pair
+        from planner_eval.integrations.verdict import compare_pair
 
         try:
             pe.assert_same(pred, file, policy)
@@ -118,7 +118,7 @@ class GoldenPlan:
         __tracebackhide__ = True
         from planner_eval.base.errors import InputError
         from planner_eval.base.output_files import find_write_problem, write
-        from planner_eval.integrations.asserting import compare_pair
+        from planner_eval.integrations.verdict import compare_pair
 
         plan = compare_pair(pred, "[]", policy).pred
         if file.is_dir():
@@ -144,7 +144,7 @@ class GoldenPlan:
 def _refusal_reason(pred: Source, policy: AnyPolicy, file: Path) -> str | None:
     """Why a prediction cannot be kept as the golden plan; None where it can."""
     from planner_eval.comparison.gold_alternatives import describe_prose_gold
-    from planner_eval.integrations.asserting import compare_pair, failure_message
+    from planner_eval.integrations.verdict import compare_pair, failure_message
 
     row = compare_pair(pred, "[]", policy)
     if row.pred is None:
@@ -160,7 +160,7 @@ def _refusal_reason(pred: Source, policy: AnyPolicy, file: Path) -> str | None:
 def _is_stored_already(plan: Any, file: Path, policy: AnyPolicy) -> bool:
     """Whether a golden file says the same; what cannot be used as such is written anew."""
     from planner_eval.base.errors import InputError
-    from planner_eval.integrations.asserting import compare_pair
+    from planner_eval.integrations.verdict import compare_pair
 
     try:
         return compare_pair(plan, file, policy).state == "same"

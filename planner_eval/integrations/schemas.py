@@ -5,22 +5,21 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from planner_eval.base.arguments import NAME, expect
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import NAME, InputError, expect
 from planner_eval.base.text import did_you_mean
 
 SCHEMAS: dict[str, tuple[str, str, str]] = {
     "settings": ("comparison.schemas", "SettingsFile", "a project's settings: planeval.toml, --config FILE"),
     "policy": ("comparison.schemas", "PolicyFile", "how values compare: --policy FILE"),
     "world": ("execution.worlds.schema", "WorldFile", "a simulated world: --tools world:FILE"),
-    "record": ("reading.files.schema", "GoldRecord", "a gold record: what is right besides its plan"),
-    "plan": ("reading.dialects.schemas", "PlanFile", "the interchange JSON of plans: --to plan"),
+    "record": ("reading.schemas", "GoldRecord", "a gold record: what is right besides its plan"),
+    "plan": ("reading.schemas", "PlanFile", "the interchange JSON of plans: --to plan"),
     "wrappers": (
-        "reading.files.schema",
+        "reading.schemas",
         "WrappersFile",
         "notations and frameworks of one's own: --wrappers FILE",
     ),
-    "theme": ("results.drawing.schema", "ThemeFile", "colours and shapes of drawings: --theme FILE"),
+    "theme": ("results.schema", "ThemeFile", "colours and shapes of drawings: --theme FILE"),
     "patch": ("comparison.schemas", "PatchFile", "a repair: diff --patch, apply"),
     "prices": ("models.prices_schema", "PricesFile", "what models cost: predict --prices FILE"),
     "datasets": (

@@ -2,17 +2,230 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Iterator, Mapping
+from inspect import isawaitable
+from math import isfinite
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import format_count
-from planner_eval.comparison.gold_alternatives import read_gold_strictly
-from planner_eval.integrations.asserting import compare_pair
+from planner_eval.base.text import format_count, printable, shorten
+from planner_eval.comparison.evaluate import PairedFiles, pair, rows_of
+from planner_eval.comparison.gold_alternatives import describe_prose_plans, read_gold_strictly
+from planner_eval.comparison.metrics import METRICS, choose_metrics
+from planner_eval.comparison.policy.resolve import AnyPolicy
+from planner_eval.comparison.rows import STATES, Reading, Row
+from planner_eval.plan.model import Plan
+from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.parse import gold_record, only_record, text_as_record
+from planner_eval.reading.parse import Source, gold_record, is_empty, only_record, text_as_record
+from planner_eval.results.contrast import check_threshold
+from planner_eval.results.report import Report
+from planner_eval.results.score import score
+from planner_eval.results.views.rows import explanation
 
+# ----------------------------------------------------------------------
+# Assertions over plans: what a failing test says of them.
+_MAX_LINES = 40
+"""Lines of a plan that are shown."""
+
+_MAX_PAIRS = 10
+"""Pairs that are named where many are scored."""
+
+_MAX_WIDTH = 200
+
+
+def assert_same(pred: Source, gold: Source, policy: AnyPolicy = "default") -> None:
+    """Fail unless two plans mean the same, and say what differs, why, and what both plans are.
+
+    Args:
+        pred: The prediction: its text or data, a plan, a record, or the path of its file (no text:
+            ``Path("pred.json")``).
+        gold: What was wanted, likewise; a gold record's own terms and alternatives count.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
+
+    Raises:
+        AssertionError: they do not mean the same, or one of them cannot be read.
+        InputError: a file is not there or holds many plans, or there is no such policy.
+
+    >>> assert_same("a = f(#x='1', #y='2')", "b = f(#y='2', #x='1')")
+    >>> assert_same("f(#x='1')", "f(#x='2')")
+    Traceback (most recent call last):
+    AssertionError: different: 1 edit; first at f (call 1)
+      argument.value: f (call 1): argument 'x' is "1", gold gives "2"
+    prediction
+      generation 1
+        c1  f  x = "1"
+    gold
+      generation 1
+        c1  f  x = "2"
+    """
+    __tracebackhide__ = True
+    row = compare_pair(pred, gold, policy)
+    if row.state != "same":
+        raise AssertionError(failure_message(row))
+
+
+def assert_scores(
+    preds: Source, golds: Source, at_least: Mapping[str, float], policy: AnyPolicy = "default"
+) -> None:
+    """Fail unless the figures of many predictions reach what is wanted.
+
+    Args:
+        preds: The predictions: a list of texts, plans or records, or the path of a file.
+        golds: The gold plans, likewise.
+        at_least: What each figure must reach: ``{"exact": 0.9, "calls.recall": 0.95}``; of figures that are
+            better the lower they are, what they may be at most.
+        policy: How values compare.
+
+    Raises:
+        AssertionError: a figure falls short or does not exist, there are no pairs, or of a pair nothing can
+            be said, for it has no gold plan that can be read.
+        InputError: there is no such figure or policy, what it must reach is no number, or a file cannot be
+            used.
+
+    >>> assert_scores(["f(#x='1')", "g()"], ["f(#x='1')", "g()"], {"exact": 1.0})
+    >>> assert_scores(["f(#x='1')", "g()"], ["f(#x='1')", "h()"], {"calls": 0.9})
+    Traceback (most recent call last):
+    AssertionError: calls is 0.5000, expected at least 0.9
+    2 pairs: 1 same, 1 different; root causes: call.extra ×1, call.missing ×1
+      2: different: g (call 1) is not in gold
+    """
+    __tracebackhide__ = True
+    _refuse_invalid_thresholds(at_least)
+    metrics = choose_metrics([name.partition(".")[0] for name in at_least])
+    paired = pair(_treat_as_many(preds, "predictions"), _treat_as_many(golds, "gold"))
+    report = score(paired, policy=policy, metrics=metrics)
+    if not report.totals.pairs:
+        raise AssertionError("no pairs: there are neither predictions nor gold plans")
+    wrong = [*_find_prose_gold(paired.gold)]
+    wrong += [
+        message for name, least in at_least.items() if (message := _explain_shortfall(report, name, least))
+    ]
+    unjudged = report.totals.pairs - report.judged
+    if unjudged or not report.judged:
+        wrong.append(f"{format_count(unjudged, 'pair')} of {report.totals.pairs:,} cannot be judged")
+    if wrong:
+        raise AssertionError("\n".join([*wrong, *_summarize_report(report)]))
+
+
+def compare_pair(pred: Source, gold: Source, policy: AnyPolicy = "default", *, repair: bool = False) -> Row:
+    """One pair, whatever became of it.
+
+    Args:
+        pred: The prediction, as :func:`assert_same` takes it.
+        gold: What was wanted.
+        policy: How values compare.
+        repair: Mend small faults of the prediction that strict reading refuses.
+
+    >>> compare_pair("f(", "f()").state
+    'cut'
+    """
+    for name, source in (("the prediction", pred), ("gold", gold)):
+        _refuse_unawaited(source)
+        _refuse_several_texts(name, source)
+    left, right = only_record(text_as_record(pred), "answer"), gold_record(gold)
+    files = PlanFile(left.file, (left,), False), PlanFile(right.file, (right,), False)
+    paired = PairedFiles(*files, "file", [(left, right)], reading=Reading(repair=repair))
+    (row,) = rows_of(paired, policy, None)
+    if row.gold is not None:
+        try:
+            read_gold_strictly(right)
+        except (ParseError, InputError) as error:
+            message = str(error) if isinstance(error, InputError) else f"{right.where}: {error}"
+            return row._replace(state="gold_unreadable", diff=None, gold=None, error=message)
+    return row
+
+
+def _refuse_unawaited(source: object) -> None:
+    """An answer that nobody awaited is none.
+
+    Raises:
+        InputError: it is one.
+    """
+    if isawaitable(source):
+        if isinstance(source, Coroutine):
+            source.close()  # else Python warns of it again, later and elsewhere
+        raise InputError(f"the plan is a {type(source).__name__} that was not awaited: write await before it")
+
+
+def _refuse_several_texts(name: str, source: object) -> None:
+    """Several texts are one plan to some and many to others; as one, what is no call among them is left out.
+
+    Raises:
+        InputError: these are several.
+    """
+    texts = source if isinstance(source, (list, tuple)) else ()
+    if len(texts) > 1 and all(isinstance(text, str) for text in texts):
+        raise InputError(
+            f"{name} is a list of {len(texts):,} texts, expected one plan: one text with a call a line, or "
+            "what pe.parse makes of the list; pe.assert_scores takes many plans"
+        )
+
+
+def failure_message(row: Row) -> str:
+    """What a failing test says of a pair: the causes, and both plans."""
+    plans = [("prediction", row.pred), ("gold", row.gold)]
+    return "\n".join([explanation(row), *(listing(name, plan) for name, plan in plans if plan is not None)])
+
+
+def listing(name: str, plan: Plan) -> str:
+    """A plan below its name, call by call."""
+    lines = printable(str(plan)).splitlines()
+    more = [f"… {len(lines) - _MAX_LINES:,} more lines"] if len(lines) > _MAX_LINES else []
+    return "\n".join([name, *(f"  {shorten(line, _MAX_WIDTH)}" for line in (*lines[:_MAX_LINES], *more))])
+
+
+def _refuse_invalid_thresholds(at_least: object) -> None:
+    """What figures must reach is numbers by the figures' names.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if not isinstance(at_least, Mapping) or not at_least:
+        raise InputError(f"at_least is {at_least!r}, expected figures and numbers, such as {{'exact': 0.9}}")
+    for name, least in at_least.items():
+        if not isinstance(name, str):
+            raise InputError(f"at_least names the figure {name!r}, expected a text, such as 'exact'")
+        if isinstance(least, bool) or not isinstance(least, (int, float)) or not isfinite(least):
+            raise InputError(f"at_least gives {name} {least!r}, expected a number, such as 0.9")
+
+
+def _treat_as_many(source: Source, name: str) -> Source:
+    """Many plans: a list without any is none of them, and not one plan without calls."""
+    return PlanFile(name, (), True) if is_empty(source) else source
+
+
+def _find_prose_gold(golds: PlanFile) -> Iterator[str]:
+    """Gold plans that are words, which were taken for plans without calls."""
+    yield from () if golds.published else describe_prose_plans(golds)
+
+
+def _explain_shortfall(report: Report, name: str, least: float) -> str | None:
+    """In how far a figure falls short, in words."""
+    lower = METRICS[name.partition(".")[0]].lower
+    value = report.figure(name)
+    met, message = check_threshold(name, value, least, lower=lower)
+    return None if met else message
+
+
+def _summarize_report(report: Report) -> list[str]:
+    """What became of the pairs, and of the first that are not right why."""
+    states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
+    codes = ", ".join(f"{code} ×{count}" for code, count in report.codes().items())
+    lines = [f"{format_count(report.totals.pairs, 'pair')}: {states or 'none'}"]
+    lines[0] += f"; root causes: {codes}" if codes else ""
+    wrong = [row for row in report.rows if row.state != "same"]
+    for row in wrong[:_MAX_PAIRS]:
+        reason = (row.reason or STATES[row.state]).splitlines()[0]
+        lines.append(printable(shorten(f"  {row.id}: {row.state.replace('_', ' ')}: {reason}", _MAX_WIDTH)))
+    if len(wrong) > _MAX_PAIRS:
+        lines.append(f"  … {len(wrong) - _MAX_PAIRS:,} more")
+    return lines
+
+
+# ----------------------------------------------------------------------
+# What every integration says of an answer: whether it is the gold plan, and if not, why.
 _MAX_CAUSES = 10
 """Root causes that a reason tells."""
 

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval._version import __version__
-from planner_eval.base.arguments import FUNCTION, LIST, NAME, NAMES, PATH, expect, expect_or_none
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import FUNCTION, LIST, NAME, NAMES, PATH, InputError, expect, expect_or_none
 from planner_eval.base.text import did_you_mean
-from planner_eval.benchmarks.benchmark import VARIANTS
+from planner_eval.benchmarks.benchmark import VARIANTS, benchmark
 from planner_eval.benchmarks.judging import Judge
 from planner_eval.benchmarks.layouts import (
     Layout,
@@ -21,7 +20,6 @@ from planner_eval.benchmarks.layouts import (
     layouts,
     plain_layout,
 )
-from planner_eval.benchmarks.registry import benchmark
 from planner_eval.benchmarks.score import Scored
 from planner_eval.comparison.evaluate import pair
 from planner_eval.comparison.metrics import METRICS, choose_metrics

@@ -11,7 +11,7 @@ from planner_eval.base.text import format_count
 from planner_eval.benchmarks.answers import gold_samples
 from planner_eval.benchmarks.benchmark import Benchmark
 from planner_eval.benchmarks.compare import key_of, shares_of
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
 from planner_eval.benchmarks.layouts import LayoutColumn
 from planner_eval.benchmarks.report import Figure, Report

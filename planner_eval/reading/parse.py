@@ -7,8 +7,17 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from planner_eval.base.arguments import FLAG, NAME, expect, expect_or_none, instance_of, one_of
-from planner_eval.base.errors import InputError, LimitError, ParseError
+from planner_eval.base.errors import (
+    FLAG,
+    NAME,
+    InputError,
+    LimitError,
+    ParseError,
+    expect,
+    expect_or_none,
+    instance_of,
+    one_of,
+)
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.resources import service
@@ -18,11 +27,10 @@ from planner_eval.plan.statistics import stats as stats_of
 from planner_eval.reading.dialects import read as door
 from planner_eval.reading.dialects.sources import TurnChoice, check_turn, to_json_data
 from planner_eval.reading.files.fields import PLAN_FIELDS, Role
-from planner_eval.reading.files.files import PlanFile, read_data
+from planner_eval.reading.files.files import PlanFile, read_data, read_plan
 from planner_eval.reading.files.frames import is_table, table_rows
 from planner_eval.reading.files.items import split_json_value
 from planner_eval.reading.files.pairing import format_repeated_ids
-from planner_eval.reading.files.plans import read_plan
 from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record
 from planner_eval.reading.files.several import read_path
 from planner_eval.reading.files.shapes import shape_of

@@ -8,7 +8,7 @@ from functools import cache
 from math import factorial
 from typing import Any
 
-from planner_eval.base.arguments import LIST, expect, instance_of
+from planner_eval.base.errors import LIST, expect, instance_of
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import service

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, overload
 
-from planner_eval.base.arguments import FUNCTION, NAME, NAMES, expect, expect_or_none
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import FUNCTION, NAME, NAMES, InputError, expect, expect_or_none
 from planner_eval.base.resources import service
 from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, read_shared_gold
 from planner_eval.comparison.metrics import DEFAULT_METRICS, choose_metrics

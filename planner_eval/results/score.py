@@ -8,7 +8,7 @@ from dataclasses import replace
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, overload
 
-from planner_eval.base.arguments import (
+from planner_eval.base.errors import (
     COUNT,
     FUNCTION,
     NAME,
@@ -16,11 +16,11 @@ from planner_eval.base.arguments import (
     PATH,
     POSITIVE_COUNT,
     SECONDS,
+    InputError,
     expect,
     expect_or_none,
     instance_of,
 )
-from planner_eval.base.errors import InputError
 from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, refuse_empty_lists, report_progress
 from planner_eval.comparison.metrics import DEFAULT_METRICS, choose_metrics
 from planner_eval.comparison.metrics import score as score_plans

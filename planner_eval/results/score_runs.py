@@ -13,8 +13,7 @@ from planner_eval.comparison.metrics import METRICS
 from planner_eval.results.compare import System, comparison_of
 from planner_eval.results.contrast import Comparison
 from planner_eval.results.report import Provenance, Report, report_of
-from planner_eval.results.runs.folder import option_texts
-from planner_eval.results.runs.inputs import inputs_of
+from planner_eval.results.runs.folder import inputs_of, option_texts
 from planner_eval.results.runs.jobs import ScoreJob
 from planner_eval.results.runs.pairs import make_change_check
 from planner_eval.results.runs.run import run

@@ -10,8 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from planner_eval.base.arguments import NAMES, SECONDS, expect, expect_or_none
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import NAMES, SECONDS, InputError, expect, expect_or_none
 from planner_eval.base.resources import read
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy

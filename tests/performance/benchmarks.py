@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from planner_eval.benchmarks.benchmark import VARIANTS
-from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.registry import benchmark
+from planner_eval.benchmarks.benchmark import VARIANTS, benchmark
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Report
 from tests.conftest import reference_folder
 from tests.vectors import read

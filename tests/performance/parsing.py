@@ -77,7 +77,7 @@ def throughput() -> Iterable[tuple[str, str, str]]:
 
 def fast_paths() -> Iterable[tuple[str, str, str]]:
     """The fast path against the Lark grammar on the same text."""
-    from planner_eval.reading.dialects.notations.appbench_lines import read_fast, read_grammar
+    from planner_eval.reading.dialects.notations.appbench import read_fast, read_grammar
 
     texts = [plan_of(2_000, "appbench")] * 50
     ours, other, times = ratio(

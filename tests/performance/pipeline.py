@@ -15,7 +15,7 @@ import planner_eval as pe
 from planner_eval.comparison.diff import diff
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.notations.appbench_lines import read_fast, read_grammar
+from planner_eval.reading.dialects.notations.appbench import read_fast, read_grammar
 from planner_eval.reading.dialects.read import parse
 from tests.conftest import reference_folder
 from tests.performance.timing import growth, processor_seconds, ratio, seconds

@@ -24,8 +24,8 @@ from planner_eval.base.limits import Limits
 from planner_eval.plan.model import RawCall
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
-from planner_eval.reading.dialects.notations.appbench_lines import read_fast
-from planner_eval.reading.dialects.notations.appbench_lines import read_grammar as appbench_grammar
+from planner_eval.reading.dialects.notations.appbench import read_fast
+from planner_eval.reading.dialects.notations.appbench import read_grammar as appbench_grammar
 from planner_eval.reading.dialects.notations.named import terminals as named_terminals
 from planner_eval.reading.dialects.notations.sections import run_row_grammar, token_pattern
 from planner_eval.reading.dialects.notations.sections import terminals as section_terminals

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_eval.benchmarks.benchmark import benchmark
 from planner_eval.benchmarks.complexfuncbench.matching import Trigrams, assign
 from planner_eval.benchmarks.complexfuncbench.official import replay_model
-from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.registry import benchmark
+from planner_eval.benchmarks.datasets.published import Sample
 from tests.conftest import examples
 
 WORDS = st.text("abé1 .-", max_size=5)

@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from planner_eval.base.errors import ExecutionError
-from planner_eval.execution.run import execute
+from planner_eval.execution.execute import execute_plan
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.plan.model import Call, Plan
@@ -27,7 +27,7 @@ def main() -> None:
             for attack in sys.argv[3:]:
                 name, _, given = attack.partition("=")
                 arguments = json.loads(given.replace('"PARENT"', str(os.getpid())) or "{}")
-                trace = execute(Plan((Call("c1", name, tuple(arguments.items())),)), box)
+                trace = execute_plan(Plan((Call("c1", name, tuple(arguments.items())),)), box)
                 call = trace.calls[0]
                 found["results"][attack] = {
                     "status": call.status, "kind": call.error.kind if call.error else None,

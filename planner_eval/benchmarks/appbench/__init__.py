@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has_keys
-from planner_eval.benchmarks.details import part_reports, part_rows, records_by_part
+from planner_eval.benchmarks.compare import part_reports, part_rows, records_by_part
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Scorer
-    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.benchmarks.layouts import ChartSpec
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
@@ -87,7 +87,7 @@ def _gold_of(sample: Sample, plan: Plan) -> Any:
 
 def _paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
     """Table 2, its scales a second time with components as the published code finds them, and Table 8."""
-    from planner_eval.benchmarks.appbench.analysis import table8
+    from planner_eval.benchmarks.appbench.official import table8
     from planner_eval.benchmarks.appbench.tables import table2
 
     yield from table2(samples)
@@ -99,8 +99,8 @@ def _paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
 
 def _detail_tables(scored: Scored, run: Run | None) -> Details:
     """The figures of each part, Table 4, Figure 4, and the APIs of Table 8 in answers."""
-    from planner_eval.benchmarks.appbench.analysis import used_apis
     from planner_eval.benchmarks.appbench.corrected import outcomes
+    from planner_eval.benchmarks.appbench.official import used_apis
     from planner_eval.benchmarks.appbench.tables import figure4, table4
 
     yield Table("By part", part_rows(part_reports(scored, run)))

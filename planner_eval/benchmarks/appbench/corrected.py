@@ -22,7 +22,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.ratios import f1_parts
 from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of, sum_columns
-from planner_eval.benchmarks.appbench.analysis import SHARE_NAMES
+from planner_eval.benchmarks.appbench.official import SHARE_NAMES
 from planner_eval.benchmarks.appbench.reading import (
     Reading,
     drop_late_references,
@@ -30,7 +30,7 @@ from planner_eval.benchmarks.appbench.reading import (
     read_prediction,
     replace_labels,
 )
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.paired import Match, count_shared, match_calls
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, contains_kind
@@ -282,7 +282,7 @@ def score_corrected(records: Records) -> Report:
 
     Source: the paper, sections 4.2 (F1, Succ), 5.1 (exact match of arguments), 5.3 (errors), table 11 (EM).
 
-    >>> from planner_eval.benchmarks.datasets.sample import Sample
+    >>> from planner_eval.benchmarks.datasets.published import Sample
     >>> lines = ["shop = find(#city='Oslo')", "order(#shop=shop)"]
     >>> gold = {"used_app": ["Shops", "Orders"], "api_results": lines}
     >>> answer = f"Shops: [{lines[0]}]\nOrders: [{lines[1]}]"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import CatalogError, DatasetError, ParseError
-from planner_eval.benchmarks.datasets.sample import Audit, Sample, load_json
+from planner_eval.benchmarks.datasets.published import Audit, Sample, load_json
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check
 from planner_eval.catalogs.formats import as_catalog

@@ -2,25 +2,393 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
-from planner_eval.benchmarks.appbench import analysis, evaluation
-from planner_eval.benchmarks.appbench.evaluation import split_answer
-from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
+from planner_eval.base.errors import ParseError
+from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of, sum_columns
+from planner_eval.benchmarks.appbench import evaluation
+from planner_eval.benchmarks.appbench.evaluation import (
+    ComparedPlan,
+    expand_city,
+    f1,
+    is_same_value,
+    read_analysed_call,
+    split_answer,
+)
+from planner_eval.benchmarks.appbench.reading import normalize_plan, read_prediction
+from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.benchmarks.report import Cell, Figure, Records, Report, SampleScore
+from planner_eval.plan.model import Plan
+from planner_eval.reading.dialects.read import parse
 
+# ----------------------------------------------------------------------
+# The error analysis of the published AppBench code (its ``analysis`` module, the paper's Table 4).
+#
+# Source: repository ruleGreen/AppBench at 81539ee, ``analysis.py``; ``test.py`` never calls it.
+SHARE_NAMES = (
+    "all_key_missing",
+    "depend_key_missing",
+    "indendpent_key_missing",
+    "all_key_value_mismatch",
+    "depend_key_value_mismatch",
+    "independent_key_value_mismatch",
+    "date_value_error",
+    "location_value_error",
+    "percent_key_missing",
+    "percent_depend_key_missing",
+    "percent_key_value_mismatch",
+    "percent_depend_key_value_mismatch",
+)
+"""The published keys, one of them misspelled there."""
+
+TIME_WORDS = ("date", "time")
+PLACE_WORDS = ("from", "to", "city", "where_to", "destination")
+
+
+class NameScores(NamedTuple):
+    """The name scores of one sample."""
+
+    app_f1: float
+    app_em: int
+    api_f1: float
+    api_em: int
+
+
+class ArgumentErrors(NamedTuple):
+    """The argument errors of one sample, or the sum over a set.
+
+    Args:
+        compared: Gold arguments of the APIs that were predicted.
+        missing: Gold keys that the prediction lacks.
+        missing_dependent: Those whose gold value is some call's returned name.
+        mismatched: Values that are not the gold ones.
+        mismatched_dependent: Those whose gold value is some call's returned name.
+        time: Wrong values under a key that names a date or time.
+        place: Wrong values under a key that names a place, by a generous list of substrings.
+        with_missing: Samples with any of these errors …
+        with_missing_dependent: …
+        with_mismatched: …
+        with_mismatched_dependent: …
+    """
+
+    compared: int = 0
+    missing: int = 0
+    missing_dependent: int = 0
+    mismatched: int = 0
+    mismatched_dependent: int = 0
+    time: int = 0
+    place: int = 0
+    with_missing: int = 0
+    with_missing_dependent: int = 0
+    with_mismatched: int = 0
+    with_mismatched_dependent: int = 0
+
+
+def compared_gold(gold: Mapping[str, Any]) -> ComparedPlan:
+    """What the analysis sees of a gold record's ``output``."""
+    return compared_plan(gold["used_app"], gold["api_results"])
+
+
+def compared_plan(apps: Sequence[str], lines: Sequence[str]) -> ComparedPlan:
+    """What the analysis sees of apps and calls; calls that cannot be read are no calls."""
+    calls = [call for line in lines if (call := read_analysed_call(line)) is not None]
+    return ComparedPlan(apps, [call.name for call in calls], {call.name: call.arguments for call in calls})
+
+
+def match_names(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int]:
+    """Exact match (as multisets) and hits (as sets) of two lists of names, case apart.
+
+    Source: ``analysis.match_evaluate``; a perfect list with a repeated name has fewer hits than names.
+
+    >>> match_names(["a", "a"], ["A", "a"])
+    (1, 1)
+    """
+    if not predicted:
+        return 0, 0
+    if predicted == gold:
+        return 1, len(set(map(str.lower, gold)))
+    pred_names = sorted(map(str.lower, predicted))
+    gold_names = sorted(map(str.lower, gold))
+    return int(pred_names == gold_names), len(set(pred_names) & set(gold_names))
+
+
+def name_scores(predicted: ComparedPlan, gold: ComparedPlan) -> NameScores:
+    """The name scores of one sample (``analysis.get_sample_analysis``)."""
+    return NameScores(*_name_scores(predicted.apps, gold.apps), *_name_scores(predicted.apis, gold.apis))
+
+
+def _name_scores(predicted: Sequence[str], gold: Sequence[str]) -> tuple[float, int]:
+    equal, hits = match_names(predicted, gold)
+    if not predicted:
+        return 0.0, equal
+    return f1(hits / len(predicted), hits / len(gold)), equal
+
+
+def argument_errors(predicted: ComparedPlan, gold: ComparedPlan, returned: frozenset[str]) -> ArgumentErrors:
+    """The argument errors of one sample, over the gold APIs that the prediction calls.
+
+    Args:
+        predicted: What the answer says.
+        gold: What the gold record says.
+        returned: All names that any gold call returns; a gold value equal to one is "dependent".
+
+    Raises:
+        KeyError: where the published code does, for a gold API name with capitals.
+    """
+    compared = missing = missing_dependent = mismatched = mismatched_dependent = time = location = 0
+    past: dict[str, str] = {}
+    for api, gold_arguments in gold.arguments.items():
+        if api.lower() not in predicted.arguments:
+            continue
+        pred_arguments = predicted.arguments[api]
+        compared += len(gold_arguments)
+        for key, gold_value in gold_arguments.items():
+            dependent = gold_value in returned
+            if key not in pred_arguments:
+                missing += 1
+                missing_dependent += dependent
+                continue
+            value = expand_city(pred_arguments[key])
+            if is_same_value(gold_value, value) or (key in past and is_same_value(past[key], value)):
+                past.setdefault(key, value)
+                continue
+            mismatched += 1
+            mismatched_dependent += dependent
+            time += any(word in key for word in TIME_WORDS)
+            location += any(word in key for word in PLACE_WORDS)
+    counts = (missing, missing_dependent, mismatched, mismatched_dependent)
+    return ArgumentErrors(compared, *counts, time, location, *(int(count > 0) for count in counts))
+
+
+def figures(n: int, rows: Callable[[], Iterable[tuple[NameScores, ArgumentErrors]]]) -> tuple[Figure, ...]:
+    """All figures of ``analysis.get_metabench_analysis`` over a set.
+
+    The published code divides by the number of wrong values, so a set without any has no figures.
+
+    Args:
+        n: The size of the set.
+        rows: Its samples, each time from the first on.
+    """
+    names_ = ("app.em", "app.f1", "api.em", "api.f1", "succ", *(f"analysis.{share}" for share in SHARE_NAMES))
+    try:
+        values = _figure_values(n, rows)
+    except ZeroDivisionError as error:
+        return tuple(Figure(name, None, error=type(error).__name__) for name in names_)
+    return tuple(Figure(name, value) for name, value in zip(names_, values, strict=True))
+
+
+def _figure_values(
+    n: int, rows: Callable[[], Iterable[tuple[NameScores, ArgumentErrors]]]
+) -> tuple[float, ...]:
+    total = ArgumentErrors(*sum_columns((error for _, error in rows()), len(ArgumentErrors._fields)))
+    succ = sum(
+        name.app_em and name.api_em and not error.missing and not error.mismatched for name, error in rows()
+    )
+    wrong = total.mismatched
+    return (
+        sum(name.app_em for name, _ in rows()) / n,
+        sum(name.app_f1 for name, _ in rows()) / n,
+        sum(name.api_em for name, _ in rows()) / n,
+        sum(name.api_f1 for name, _ in rows()) / n,
+        succ / n,
+        total.missing / total.compared,
+        total.missing_dependent / total.compared,
+        (total.missing - total.missing_dependent) / total.compared,
+        wrong / total.compared,
+        total.mismatched_dependent / total.compared,
+        (wrong - total.mismatched_dependent) / total.compared,
+        total.time / wrong,
+        total.place / wrong,
+        total.with_missing / n,
+        total.with_missing_dependent / n,
+        total.with_mismatched / n,
+        total.with_mismatched_dependent / n,
+    )
+
+
+# ----------------------------------------------------------------------
+# Which APIs of which apps are used, and the structure that the published code reads off a gold record.
+#
+# Source: the paper, Table 8 (appendix A.2), "the list of all APP and API".
+# ----------------------------------------------------------------------
+# Which APIs of which apps are used: the list of the paper, in the gold plans, and in answers.
+TABLE_8 = {
+    "Rents": ("getcarsavailable", "reservecar", "getride"),
+    "Hotels": ("searchhouse", "bookhouse"),
+    "Services": (
+        "book_stylist_appointment",
+        "find_stylist_provider",
+        "book_therapist_appointment",
+        "find_therapist_appointment",
+    ),
+    "Restaurants": ("reserverestaurant", "findrestaurants"),
+    "Movies": ("buymovietickets", "findmovies", "gettimesformovie", "reviewmovies"),
+    "Trains": ("gettraintickets", "findtrains"),
+    "Events": ("findevents", "buyeventtickets"),
+    "Travel": ("findattractions",),
+    "Buses": ("findbus", "buybusticket"),
+    "Flights": ("searchonewayflight", "searchroundtripflights"),
+    "Payment": ("requestpayment", "makepayment"),
+    "Music": ("playmedia", "lookupmusic"),
+    "Weather": ("getweather",),
+}
+"""As printed, but for "Restaurant", which the data calls Restaurants."""
+_PUBLISHED_SAMPLES = 800
+
+
+def table8(samples: Iterable[Sample]) -> list[Cell]:
+    """Table 8: how many APIs of each app the gold plans call, and how often.
+
+    Args:
+        samples: Of any parts.
+
+    Returns:
+        A row an app, those that are not printed last; values are None where no sample is at hand.
+
+    >>> [cell.published for cell in table8([])][:3]
+    ['3', None, '2']
+    """
+    used: dict[str, Counter[str]] = defaultdict(Counter)
+    n = 0
+    for sample in samples:
+        plan = _read_gold_plan(sample)
+        if plan is not None:
+            n += 1
+            for call in plan.calls:
+                used[str(call.app)][call.name] += 1
+    cells: list[Cell] = []
+    for app in (*TABLE_8, *sorted(used.keys() - TABLE_8.keys())):
+        cells += _app_cells(app, used[app], n)
+    return cells
+
+
+def _app_cells(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
+    printed = TABLE_8.get(app, ())
+    absent = [name for name in printed if name not in used]
+    unprinted = [name for name in used if name not in printed]
+    remarks = [f"never called: {', '.join(absent)}"] * bool(absent)
+    remarks += [f"not printed: {', '.join(unprinted)}"] * bool(unprinted)
+    note = "; ".join(remarks) if n else "no sample at hand"
+    published = str(len(printed)) if printed else None
+    yield Cell(
+        "Table 8", app, "APIs", published, float(len(used)) if n else None, n, _PUBLISHED_SAMPLES, note
+    )
+    yield Cell("Table 8", app, "Calls", None, float(used.total()) if n else None, n, _PUBLISHED_SAMPLES)
+
+
+def _read_gold_plan(sample: Sample) -> Plan | None:
+    try:
+        return parse(sample.gold, dialect="appbench")
+    except ParseError:
+        return None
+
+
+def used_apis(records: Records) -> list[dict[str, Any]]:
+    """The APIs of each app that gold calls, with how often gold, answers, and both call it.
+
+    A call is in both as often as gold and the answer of one sample call it; case plays no part. What gold
+    never calls is summed up in a last row.
+
+    Args:
+        records: Samples with the text that a model answered.
+    """
+    gold: Counter[tuple[str, str]] = Counter()
+    answers: Counter[tuple[str, str]] = Counter()
+    shared_calls: Counter[tuple[str, str]] = Counter()
+    for sample, text in records:
+        plan = _read_gold_plan(sample)
+        if plan is not None:
+            gold_calls, answer_calls = (
+                _count_calls(normalize_plan(plan)),
+                _count_calls(read_prediction(text).plan),
+            )
+            gold, answers, shared_calls = (
+                gold + gold_calls,
+                answers + answer_calls,
+                shared_calls + (gold_calls & answer_calls),
+            )
+    rows: list[dict[str, Any]] = [
+        {"app": app, "API": name, "gold": gold[app, name]}
+        | {"answers": answers[app, name], "both": shared_calls[app, name]}
+        for app, name in sorted(gold)
+    ]
+    unlisted = sum(times for key, times in answers.items() if key not in gold)
+    if unlisted:
+        rows.append({"app": "others", "API": None, "gold": 0, "answers": unlisted, "both": 0})
+    return rows
+
+
+def _count_calls(plan: Plan) -> Counter[tuple[str, str]]:
+    return Counter((call.app or "", call.name) for call in plan.calls)
+
+
+# ----------------------------------------------------------------------
+# The structure that the published AppBench code reads off a gold record (its Table 2).
+#
+# Source: repository ruleGreen/AppBench at 81539ee, ``utils.topo_relations``.
+_NEEDED_NAME = re.compile(r"#\w+=(?:'[^']*'|(\w+))")
+
+
+def official_components(gold: Mapping[str, Any]) -> list[list[int]]:
+    """The components of a gold plan, as the published depth-first search lists them.
+
+    Every call that returns a needed name is linked, later ones too, and the search walks from
+    producer to consumer only: two producers of one consumer lie in two components.
+
+    Args:
+        gold: A gold record's ``output``.
+
+    Returns:
+        Positions of calls, one list a component, in the order in which they are found.
+
+    >>> lines = ["a = f(#x='1')", "b = g(#y='2')", "c = h(#a=a, #b=b)"]
+    >>> official_components({"used_app": ["A", "A", "A"], "api_results": lines})
+    [[0, 2], [1]]
+    """
+    lines = [line for line, _ in zip(gold["api_results"], gold["used_app"], strict=False)]
+    returned: list[set[str]] = []
+    needs: list[set[str]] = []
+    for line in lines:
+        names, _, call = line.partition("=")
+        returned.append({name.strip() for name in names.split(",")})
+        needs.append({name for name in _NEEDED_NAME.findall(call) if name})
+    n = len(lines)
+    # As published: the first call's needs and, as a producer, the last call are never looked at.
+    consumers: list[list[int]] = [
+        [i for i in range(n - 1, 0, -1) if i != j and j < n - 1 and not needs[i].isdisjoint(returned[j])]
+        for j in range(n)
+    ]
+    components: list[list[int]] = []
+    visited: set[int] = set()
+    for start in range(n):
+        component: list[int] = []
+        stack = [start]
+        while stack:
+            node = stack.pop()
+            if node not in visited:
+                visited.add(node)
+                component.append(node)
+                stack.extend(reversed(consumers[node]))
+        if component:
+            components.append(component)
+    return components
+
+
+# ----------------------------------------------------------------------
+# AppBench's figures as its published code computes them, on the text of the answers.
 _MALFORMED_ERRORS = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What reading a gold record raises that lacks fields or holds others than the released ones."""
 
 
 class _ScoredAnswer(NamedTuple):
     counts: evaluation.AppBenchOfficialCounts
-    names: analysis.NameScores
-    errors: analysis.ArgumentErrors | None
+    names: NameScores
+    errors: ArgumentErrors | None
 
 
 def score_official(records: Records) -> Report:
@@ -37,7 +405,7 @@ def score_official(records: Records) -> Report:
 
     Source: repository ruleGreen/AppBench at 81539ee.
 
-    >>> from planner_eval.benchmarks.datasets.sample import Sample
+    >>> from planner_eval.benchmarks.datasets.published import Sample
     >>> line = "seats = buytickets(#city='Reno')"
     >>> gold = {"used_app": ["Movies"], "api_results": [line], "result_arguments": [["seats"]],
     ...         "user_aware_arguments": {}}
@@ -62,8 +430,8 @@ def _load_answer(data: Any) -> _ScoredAnswer | str:
     counts, names, errors = data
     return _ScoredAnswer(
         evaluation.AppBenchOfficialCounts(*counts),
-        analysis.NameScores(*names),
-        None if errors is None else analysis.ArgumentErrors(*errors),
+        NameScores(*names),
+        None if errors is None else ArgumentErrors(*errors),
     )
 
 
@@ -80,11 +448,10 @@ def _figures(results: SampleResults) -> tuple[Figure, ...]:
         ),
         *_figures_or_failure(
             failure or key_failure,
-            analysis.figures(
+            figures(
                 n,
                 lambda: (
-                    (scored.names, scored.errors or analysis.ArgumentErrors())
-                    for scored in _scored_answers(results)
+                    (scored.names, scored.errors or ArgumentErrors()) for scored in _scored_answers(results)
                 ),
             ),
         ),
@@ -100,13 +467,13 @@ def _count_answer(gold: dict[str, Any], text: str) -> _ScoredAnswer:
     counts = evaluation.count(
         evaluation.compared_prediction(*answer), evaluation.compared_gold(gold), gold["user_aware_arguments"]
     )
-    predicted, expected = analysis.compared_plan(*answer), analysis.compared_gold(gold)
+    predicted, expected = compared_plan(*answer), compared_gold(gold)
     returned = frozenset(chain.from_iterable(gold["result_arguments"]))
     try:
-        errors = analysis.argument_errors(predicted, expected, returned)
+        errors = argument_errors(predicted, expected, returned)
     except KeyError:  # the one place where the published analysis trips over a well-formed record
         errors = None
-    return _ScoredAnswer(counts, analysis.name_scores(predicted, expected), errors)
+    return _ScoredAnswer(counts, name_scores(predicted, expected), errors)
 
 
 def _row(identity: str, scored: _ScoredAnswer | str) -> SampleScore:
@@ -118,11 +485,9 @@ def _row(identity: str, scored: _ScoredAnswer | str) -> SampleScore:
 
 
 @lru_cache(maxsize=4096)
-def _row_figures(counts: evaluation.AppBenchOfficialCounts, names: analysis.NameScores) -> tuple[Figure, ...]:
+def _row_figures(counts: evaluation.AppBenchOfficialCounts, names: NameScores) -> tuple[Figure, ...]:
     """The figures of a row; most rows are counted as another is."""
-    named = (
-        Figure(f"sample.{n}", value) for n, value in zip(analysis.NameScores._fields, names, strict=True)
-    )
+    named = (Figure(f"sample.{n}", value) for n, value in zip(NameScores._fields, names, strict=True))
     return (*evaluation.figures(counts, 1), *named)
 
 

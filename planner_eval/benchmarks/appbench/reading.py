@@ -12,13 +12,13 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED_LIMITS
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.paired import change_leaves
 from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Call, Plan, RawCall, RawPlan, RawRef, Ref, Unresolved, Value, map_leaves
 from planner_eval.reading.dialects.finding.find import strip_thoughts
-from planner_eval.reading.dialects.notations.appbench_lines import read_fast
+from planner_eval.reading.dialects.notations.appbench import read_fast
 from planner_eval.reading.dialects.read import parse, write
 
 # ----------------------------------------------------------------------

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.benchmarks.appbench.analysis import official_components
 from planner_eval.benchmarks.appbench.corrected import Outcome, total
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.appbench.official import official_components
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.layouts import ChartSpec, System, own_figure, point
 from planner_eval.benchmarks.report import Cell
 from planner_eval.comparison.metrics.facts import Share

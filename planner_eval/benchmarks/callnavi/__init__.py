@@ -15,9 +15,8 @@ from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, as_jso
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Scorer
-    from planner_eval.benchmarks.datasets.sample import Sample
-    from planner_eval.benchmarks.judge_prompts import PromptFile
-    from planner_eval.benchmarks.judging import Judge
+    from planner_eval.benchmarks.datasets.published import Sample
+    from planner_eval.benchmarks.judging import Judge, PromptFile
     from planner_eval.benchmarks.layouts import ChartSpec
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
@@ -95,7 +94,7 @@ def _has_repeats(options: Mapping[str, str]) -> bool:
 
 
 def _prompt_files() -> Mapping[str, PromptFile]:
-    from planner_eval.benchmarks.callnavi.prompts import PROMPT_FILES
+    from planner_eval.benchmarks.callnavi.data import PROMPT_FILES
 
     return PROMPT_FILES
 

@@ -53,7 +53,7 @@ from planner_eval.benchmarks.callnavi.reading import (
     read_route,
     read_yaml,
 )
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.plan.model import Value
 
@@ -156,7 +156,7 @@ def _judge_answer(
         calls = _ask_judge_repair(judge, text, sample.tools, notation)
     rating = None
     if judge is not None:
-        from planner_eval.benchmarks.callnavi.prompts import ask_clean_rating
+        from planner_eval.benchmarks.callnavi.data import ask_clean_rating
 
         rating = ask_clean_rating(judge, sample.gold, text if calls is None else calls_data(calls))
     verdict = Verdict(error=answer.code) if calls is None else judge_calls(gold, calls)
@@ -173,7 +173,7 @@ def _no_calls_message(sample: Sample, reason: str) -> str:
 
 
 def _ask_judge_repair(judge: Judge, text: str, tools: Any, notation: str) -> Calls | None:
-    from planner_eval.benchmarks.callnavi.prompts import ask_repair
+    from planner_eval.benchmarks.callnavi.data import ask_repair
 
     value = ask_repair(judge, text, tools, read_json if notation == "json" else read_yaml)
     try:

@@ -26,7 +26,7 @@ from planner_eval.benchmarks.callnavi.reading import (
     wash_json,
     wash_yaml,
 )
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def frequencies(records: Records, *, most: int = 3) -> dict[int, list[float]]:
 def answers_by_sample(records: Records) -> dict[str, list[str]]:
     """The cleaned answers to each question, by its id; none where no answer of it holds any text.
 
-    >>> from planner_eval.benchmarks.datasets.sample import Sample
+    >>> from planner_eval.benchmarks.datasets.published import Sample
     >>> answers_by_sample([(Sample("a"), "['Pay']"), (Sample("a"), ""), (Sample("b"), " ")])
     {'a': ['pay', ''], 'b': []}
     """
@@ -366,7 +366,7 @@ def _judge_answer(
     washed = wash(text)
     value, rating = washed.value, None
     if judge is not None and not washed.valid and not washed.error:
-        from planner_eval.benchmarks.callnavi.prompts import ask_repair
+        from planner_eval.benchmarks.callnavi.data import ask_repair
 
         value = ask_repair(judge, text, sample.tools, read)
     problem = gold_problem(sample)
@@ -374,7 +374,7 @@ def _judge_answer(
         return washed, Verdict(error=problem), None
     verdict = judge_parameters(sample.gold, value, sort_keys=notation == "yaml")
     if judge is not None:
-        from planner_eval.benchmarks.callnavi.prompts import ask_rating
+        from planner_eval.benchmarks.callnavi.data import ask_rating
 
         rating = ask_rating(judge, sample.gold, value)
     return washed, verdict, rating

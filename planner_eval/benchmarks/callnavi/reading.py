@@ -17,7 +17,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import JSON_WHITESPACE, build_object, fast_json_loads, object_items
 from planner_eval.base.limits import DEFAULT_LIMITS
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.finding.find import strip_thoughts
 from planner_eval.reading.dialects.read import parse, write

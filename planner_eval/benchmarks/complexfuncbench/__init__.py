@@ -15,9 +15,8 @@ from planner_eval.benchmarks.benchmark import Benchmark, Option, all_have_keys
 if TYPE_CHECKING:
     from planner_eval.benchmarks.complexfuncbench.analysis import table3
     from planner_eval.benchmarks.complexfuncbench.turn import Settings
-    from planner_eval.benchmarks.datasets.sample import Sample
-    from planner_eval.benchmarks.judge_prompts import PromptFile
-    from planner_eval.benchmarks.judging import Judge
+    from planner_eval.benchmarks.datasets.published import Sample
+    from planner_eval.benchmarks.judging import Judge, PromptFile
     from planner_eval.benchmarks.layouts import ChartSpec
     from planner_eval.benchmarks.report import Cell, Records, Report
 
@@ -91,7 +90,7 @@ def _paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
 
 
 def _prompt_files() -> Mapping[str, PromptFile]:
-    from planner_eval.benchmarks.complexfuncbench.prompts import PROMPT_FILES
+    from planner_eval.benchmarks.complexfuncbench.turn import PROMPT_FILES
 
     return PROMPT_FILES
 

@@ -19,7 +19,7 @@ from planner_eval.benchmarks.report import Cell, ratio
 from planner_eval.results.drawing.charts import Bars, Chart, Point
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.datasets.published import Sample
 
 
 ERROR_TYPES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")

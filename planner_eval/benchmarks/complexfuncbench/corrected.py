@@ -26,19 +26,20 @@ from planner_eval.benchmarks.complexfuncbench.data import (
 )
 from planner_eval.benchmarks.complexfuncbench.matching import assign, call_key, difference, find_fault
 from planner_eval.benchmarks.complexfuncbench.official import read_turns
-from planner_eval.benchmarks.complexfuncbench.prompts import AnswerScores, score_response
 from planner_eval.benchmarks.complexfuncbench.turn import (
     DEFAULT_SETTINGS,
+    AnswerScores,
     JudgedCall,
     Rules,
     Settings,
     domain_of,
     prepare,
+    score_response,
 )
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.datasets.published import Sample
 
 
 # ----------------------------------------------------------------------

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.datasets.sample import Sample, load_json, load_jsonl
+from planner_eval.benchmarks.datasets.published import Sample, load_json, load_jsonl
 from planner_eval.plan.model import Diagnostic
 
 DATA_FILE = "ComplexFuncBench.jsonl"

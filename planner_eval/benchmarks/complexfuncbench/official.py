@@ -25,18 +25,19 @@ from planner_eval.benchmarks.complexfuncbench.conversation import (
     start,
 )
 from planner_eval.benchmarks.complexfuncbench.data import FunctionCall, OfficialFailure, replay
-from planner_eval.benchmarks.complexfuncbench.prompts import AnswerScores, score_response
 from planner_eval.benchmarks.complexfuncbench.turn import (
     CROSS,
     DEFAULT_SETTINGS,
+    AnswerScores,
     Settings,
     domain_of,
     prepare,
+    score_response,
 )
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.datasets.published import Sample
 
 
 # ----------------------------------------------------------------------

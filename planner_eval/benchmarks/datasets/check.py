@@ -9,7 +9,7 @@ from typing import Any
 
 from planner_eval.base.errors import CODES, ParseError
 from planner_eval.base.json_files import decode_field
-from planner_eval.benchmarks.datasets.sample import Sample, gold_plan
+from planner_eval.benchmarks.datasets.published import Sample, gold_plan
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Diagnostic, Plan
 

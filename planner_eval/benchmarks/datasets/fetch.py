@@ -15,8 +15,7 @@ from typing import Any
 from urllib import request
 
 from planner_eval._version import __version__
-from planner_eval.base.arguments import PATH, expect, expect_or_none, instance_of
-from planner_eval.base.errors import DatasetError
+from planner_eval.base.errors import PATH, DatasetError, expect, expect_or_none, instance_of
 from planner_eval.benchmarks.datasets.published import (
     CHUNK_BYTES,
     Dataset,

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.datasets.sample import Sample, load_json
+from planner_eval.benchmarks.datasets.published import Sample, load_json
 from planner_eval.comparison.explanation.argument_names import COMMUTATIVE_TOOLS
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.plan.model import Diagnostic

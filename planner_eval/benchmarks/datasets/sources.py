@@ -8,21 +8,35 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from planner_eval.base.arguments import FUNCTION, NAME, NAMES, PATH, expect, expect_or_none
-from planner_eval.base.errors import DatasetError, InputError, ParseError
+from planner_eval.base.errors import (
+    FUNCTION,
+    NAME,
+    NAMES,
+    PATH,
+    DatasetError,
+    InputError,
+    ParseError,
+    expect,
+    expect_or_none,
+)
 from planner_eval.base.text import closest_name
-from planner_eval.benchmarks.datasets.published import Dataset, find_dataset, published_datasets, read
-from planner_eval.benchmarks.datasets.sample import gold_plan, holds_plan
+from planner_eval.benchmarks.datasets.published import (
+    Dataset,
+    find_dataset,
+    gold_plan,
+    holds_plan,
+    published_datasets,
+    read,
+)
 from planner_eval.plan.model import Plan
-from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.files import PlanFile, read_plan
 from planner_eval.reading.files.pairing import format_repeated_ids
-from planner_eval.reading.files.plans import read_plan
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.several import list_files, read_path
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.sample import Sample
-    from planner_eval.catalogs.tool_facts import Known
+    from planner_eval.benchmarks.datasets.published import Sample
+    from planner_eval.catalogs.record_tools import Known
     from planner_eval.reading.dialects.sources import TurnChoice
 
 
@@ -126,7 +140,7 @@ class PlanReader:
 
     @cached_property
     def _known(self) -> Known:
-        from planner_eval.catalogs.tool_facts import Known
+        from planner_eval.catalogs.record_tools import Known
 
         return Known()
 

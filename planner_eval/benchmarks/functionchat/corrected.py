@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError
 from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import FILES, OUTPUT_TYPES
 from planner_eval.benchmarks.functionchat.official import (
     FAIL,

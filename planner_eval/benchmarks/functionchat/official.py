@@ -20,10 +20,9 @@ from planner_eval.base.errors import InputError, JudgeError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import fast_json_loads
 from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
-from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.functionchat.data import FILES
+from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.benchmarks.functionchat.data import FILES, acceptable_text, model_request
 from planner_eval.benchmarks.functionchat.matching import FAILED_TEXT, SKIPPED, ExactMatch, match_call
-from planner_eval.benchmarks.functionchat.prompts import acceptable_text, model_request
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 
 if TYPE_CHECKING:
@@ -367,7 +366,7 @@ def match_item(sample: Sample, output: Any) -> ExactMatch:
 
 def judge_request(sample: Sample, output: Any) -> Any:
     """What the judge is asked about one answer."""
-    from planner_eval.benchmarks.functionchat.prompts import verdict_request
+    from planner_eval.benchmarks.functionchat.data import verdict_request
 
     request_data = model_request(sample)
     fields = {

@@ -12,7 +12,7 @@ from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import build_object, fast_json_loads, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, check_calls
 from planner_eval.benchmarks.benchmark import as_json
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.official import MAX_CHARS
 from planner_eval.plan.linking import SMALL_INTEGER, link
 from planner_eval.plan.model import Arguments, Call, Plan, RawCall, RawPlan

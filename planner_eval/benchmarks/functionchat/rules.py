@@ -14,7 +14,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.benchmarks.datasets.check import is_instruction, read_alternatives
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import OUTPUT_TYPES
 from planner_eval.benchmarks.functionchat.matching import GOLD_ONLY_DIGEST, digest, is_same_value
 from planner_eval.benchmarks.functionchat.official import FAIL, PASS

@@ -16,7 +16,7 @@ from planner_eval.benchmarks.report import Cell
 from planner_eval.results.drawing.charts import Bars, Chart
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.datasets.published import Sample
 
 
 # ----------------------------------------------------------------------

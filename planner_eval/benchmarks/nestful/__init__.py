@@ -14,7 +14,7 @@ from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, all_ha
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Scorer
-    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.benchmarks.layouts import ChartSpec
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored

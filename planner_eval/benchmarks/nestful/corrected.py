@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import ParseError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.official import (
     DEFAULT_MODEL,
     Outcome,
@@ -401,7 +401,7 @@ def score_corrected(records: Records, *, model: str = DEFAULT_MODEL, run: Run | 
 
     Source: the paper, section 4.3.
 
-    >>> from planner_eval.benchmarks.datasets.sample import Sample
+    >>> from planner_eval.benchmarks.datasets.published import Sample
     >>> import json
     >>> calls = [{"name": "now", "label": "$var_1", "arguments": {}}]
     >>> extra = [{"name": "ping", "label": "$var_0", "arguments": {}}, *calls]

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import CatalogError, DatasetError, ParseError
 from planner_eval.base.json_files import decode_field
-from planner_eval.benchmarks.datasets.sample import Audit, Sample, load_json, load_jsonl
+from planner_eval.benchmarks.datasets.published import Audit, Sample, load_json, load_jsonl
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 from planner_eval.base.errors import InputError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.benchmarks.answers import SampleResults, Scorer, field_values, report_of
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.formats import READERS, ParsedAnswer, read_answer
 from planner_eval.benchmarks.nestful.official_metrics import (
     argument_pairs,

@@ -13,7 +13,7 @@ from planner_eval.base.errors import CatalogError, LimitError, ParseError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED_LIMITS
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.paired import change_leaves
 from planner_eval.catalogs.benchmark_formats import read_nestful

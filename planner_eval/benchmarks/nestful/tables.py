@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import CatalogError, InputError, ParseError
 from planner_eval.benchmarks.benchmark import Details, Table
-from planner_eval.benchmarks.datasets.sample import Sample
-from planner_eval.benchmarks.details import Rows, part_reports, part_rows
+from planner_eval.benchmarks.compare import Rows, part_reports, part_rows
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.layouts import ChartSpec, System, point_of
 from planner_eval.benchmarks.nestful.corrected import CorrectedOutcome, outcomes
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from planner_eval.base.arguments import POSITIVE_COUNT, expect
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import POSITIVE_COUNT, InputError, expect
 from planner_eval.base.text import format_count, shorten
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.catalogs.formats import read_catalog

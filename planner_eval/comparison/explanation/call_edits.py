@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from planner_eval.comparison.explanation.alternatives import AcceptedValues
 from planner_eval.comparison.explanation.argument_names import unpack_objects
 from planner_eval.comparison.explanation.compound_edits import find_nearest_call
 from planner_eval.comparison.explanation.edits import Edit, Place, ValueDiff
@@ -24,6 +23,7 @@ from planner_eval.comparison.explanation.sentences import (
     links_of,
     value_name,
 )
+from planner_eval.comparison.gold_alternatives import AcceptedValues
 from planner_eval.comparison.matching.pairing import MISSING, Pairing, PlanCalls
 from planner_eval.plan.model import Path, Plan, Ref, Value
 

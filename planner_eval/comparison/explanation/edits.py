@@ -247,7 +247,7 @@ def name_writing_difference(pred_value: Value, gold_value: Value) -> str | None:
         return "brackets or quotes"
     if not any(map(str.isdecimal, pred_value)) or not any(map(str.isdecimal, gold_value)):
         return None
-    from planner_eval.comparison.policy.dates import moment, normalise_date, possible_dates
+    from planner_eval.comparison.policy.values import moment, normalise_date, possible_dates
 
     moments = moment(pred_value), moment(gold_value)
     if moments[0] is not None and moments[0] == moments[1]:

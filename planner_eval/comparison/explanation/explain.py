@@ -7,11 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.text import one_line
-from planner_eval.comparison.explanation.alternatives import (
-    NO_ALTERNATIVES,
-    AcceptedValues,
-    AlternativeValues,
-)
 from planner_eval.comparison.explanation.argument_names import is_commutative, match_by_position
 from planner_eval.comparison.explanation.call_edits import CallEdits
 from planner_eval.comparison.explanation.compound_edits import match_nearest_names
@@ -27,6 +22,7 @@ from planner_eval.comparison.explanation.sentences import (
     place_name,
     value_name,
 )
+from planner_eval.comparison.gold_alternatives import NO_ALTERNATIVES, AcceptedValues, AlternativeValues
 from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.matching.order import Misplaced
 from planner_eval.comparison.matching.pairing import MISSING, PlanCalls

@@ -28,9 +28,8 @@ from typing import Any, NamedTuple, TypeAlias
 from planner_eval.base.errors import CatalogError, PolicyError
 from planner_eval.base.resources import folder, service
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
-from planner_eval.comparison.policy.rule import NOTHING, Rule
 from planner_eval.comparison.policy.unused_rules import find_idle_rule
-from planner_eval.comparison.policy.values import casefold
+from planner_eval.comparison.policy.values import NOTHING, Rule, casefold
 
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 """The way to a key of a file."""

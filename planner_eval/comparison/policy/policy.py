@@ -2,7 +2,7 @@
 
 The default compares values exactly, numbers by value (7 is 7.0), and booleans are not numbers. Rules
 say otherwise for the tools and arguments that they name, with wildcards; where several fit, the
-last one holds. A rule is :class:`planner_eval.comparison.policy.rule.Rule`; files are read by
+last one holds. A rule is :class:`planner_eval.comparison.policy.values.Rule`; files are read by
 :mod:`planner_eval.comparison.policy.file`.
 """
 
@@ -22,7 +22,7 @@ from planner_eval.base.text import did_you_mean
 from planner_eval.plan.model import Value
 
 if TYPE_CHECKING:
-    from planner_eval.comparison.policy.rule import Rule
+    from planner_eval.comparison.policy.values import Rule
 
 
 ORDERS = {
@@ -60,7 +60,7 @@ class Policy:
         outputs: Tool → the name of its only output, which equals its whole result; "" for one without.
         unknown: Is told of a rule of the user's own that names what nothing has; None: that is an error.
 
-    >>> from planner_eval.comparison.policy.rule import Rule
+    >>> from planner_eval.comparison.policy.values import Rule
     >>> Policy(rules=(Rule(argument="city", compare=("casefold",)),)).rule(None, "f", "city").compare
     ('casefold',)
     """

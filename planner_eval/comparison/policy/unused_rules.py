@@ -11,7 +11,7 @@ from typing import NamedTuple
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.policy.policy import Policy, fits, has_wildcard, tool_fits
-from planner_eval.comparison.policy.rule import NOTHING, Rule
+from planner_eval.comparison.policy.values import NOTHING, Rule
 from planner_eval.plan.model import Plan
 
 # ----------------------------------------------------------------------

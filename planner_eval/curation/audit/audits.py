@@ -10,7 +10,7 @@ from planner_eval.base.errors import CODES, InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, shorten
 from planner_eval.catalogs.check import check_plan
-from planner_eval.curation.audit import agreement, candidates, grounding, outcome, surplus
+from planner_eval.curation.audit import candidates, grounding, outcome, surplus, votes
 from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.results.findings import CONFIDENCES, Confidence, GoldFinding
 
@@ -121,7 +121,7 @@ def _find_ambiguous(subject: AuditedRecord) -> Iterable[GoldFinding]:
 
 
 def _find_outvoted(subject: AuditedRecord) -> Iterable[GoldFinding]:
-    return agreement.find_outvoted_gold(subject.plan, subject.answers, right=subject.right)
+    return votes.find_outvoted_gold(subject.plan, subject.answers, right=subject.right)
 
 
 class _TwinAuditor:
@@ -156,7 +156,7 @@ AUDITS: tuple[Audit, ...] = (
     Audit(grounding.CODES, _find_ungrounded),
     Audit(candidates.CODES, _find_ambiguous),
     Audit(outcome.CODES, outcome.audit_outcome, runs=True),
-    Audit(agreement.CODES, _find_outvoted),
+    Audit(votes.CODES, _find_outvoted),
 )
 """Every audit of single records, in the order in which their findings are told of one record."""
 

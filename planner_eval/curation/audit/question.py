@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from planner_eval.base.limits import Span
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.comparison.policy.values import normalise_boolean, normalise_number
 from planner_eval.curation.audit.dates import Moments, moment_ground, moments, read_moment
 from planner_eval.curation.audit.literals import (

@@ -11,7 +11,7 @@ from planner_eval.plan.model import Call, Plan
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.comparison.policy.policy import Terms
-    from planner_eval.curation.audit.agreement import Answer
+    from planner_eval.curation.audit.votes import Answer
     from planner_eval.execution.trace import Trace
 
 

@@ -15,7 +15,7 @@ from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_files import read_json
 from planner_eval.base.resources import folder
 from planner_eval.base.text import format_count, one_line, shorten
-from planner_eval.benchmarks.judge_prompts import PromptFile, fill, find_template
+from planner_eval.benchmarks.judging import PromptFile, fill, find_template
 from planner_eval.curation.make.descriptions import describe_plan, phrase_request
 from planner_eval.curation.make.question_checks import (
     ENGLISH,

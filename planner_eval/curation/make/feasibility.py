@@ -9,10 +9,16 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count, shorten
 from planner_eval.catalogs.catalog import Parameter, Tool
-from planner_eval.curation.make.skeletons import Skeleton, figures, generate_skeletons, meets_wishes
+from planner_eval.curation.make.skeletons import (
+    PATTERNS,
+    Skeleton,
+    Wishes,
+    figures,
+    generate_skeletons,
+    meets_wishes,
+)
 from planner_eval.curation.make.tools import Node, Pins, ToolGraph
 from planner_eval.curation.make.values import MAX_TEXT_CHARACTERS, NO_VALUE, draw_literal
-from planner_eval.curation.make.wishes import PATTERNS, Wishes
 
 
 # ----------------------------------------------------------------------

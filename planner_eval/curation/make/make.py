@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-from planner_eval.base.arguments import (
+from planner_eval.base.errors import (
     COUNT,
     FLAG,
     FUNCTION,
@@ -16,10 +16,10 @@ from planner_eval.base.arguments import (
     NAME,
     POSITIVE_COUNT,
     SECONDS,
+    InputError,
     expect,
     expect_or_none,
 )
-from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean, format_count, shorten
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.curation.make.batch import MakeOrder, MakeStep, PlanMaker
@@ -30,9 +30,9 @@ from planner_eval.curation.make.feasibility import (
     refuse_impossible,
     refuse_unsayable,
 )
-from planner_eval.curation.make.layouts import LAYOUTS
 from planner_eval.curation.make.record import Card, Made, figures_of
 from planner_eval.curation.make.run_calls import TIMEOUT_REASON, MakingContext, Refusal
+from planner_eval.curation.make.skeletons import DISTINCTIONS, JOINS, LAYOUTS, apply_preset
 from planner_eval.curation.make.sources import (
     Material,
     keep_runnable_tools,
@@ -43,7 +43,6 @@ from planner_eval.curation.make.sources import (
     wishes_from_options,
 )
 from planner_eval.curation.make.tools import OFFER_KINDS, Offer, ToolGraph
-from planner_eval.curation.make.wishes import DISTINCTIONS, JOINS, apply_preset
 from planner_eval.curation.make.writing import Record, make_layout_step, records
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.plan.structure import shape
@@ -145,7 +144,7 @@ def make(  # noqa: PLR0913 - the options of a public function
             ``"values"`` too.
         distractors: How many tools are offered beside those that a plan needs.
         offer: Which: those that are ``"close"`` to them, or any at ``"random"``.
-        to: The layout of records, one of ``planner_eval.curation.make.layouts.LAYOUTS``.
+        to: The layout of records, one of ``planner_eval.curation.make.skeletons.LAYOUTS``.
         tries: End after so many attempts in a row that bring nothing new.
         isolation: As for :func:`planner_eval.execute`.
         timeout: Seconds for one run of a plan. A tool that takes longer three attempts in a row is called no

@@ -14,9 +14,8 @@ from planner_eval.base.tables import table
 from planner_eval.base.text import format_count
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.catalogs.writers import function_definition
-from planner_eval.curation.make.skeletons import Skeleton, figures
+from planner_eval.curation.make.skeletons import BOUNDED_FIGURES, MAX_CALLS, Skeleton, Wishes, figures
 from planner_eval.curation.make.tools import Offer, choose_distractors
-from planner_eval.curation.make.wishes import BOUNDED_FIGURES, MAX_CALLS, Wishes
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Plan
 
@@ -224,7 +223,7 @@ def figures_of(tasks: Sequence[Made], wishes: Wishes, *, given: bool = False) ->
 def wanted_figures(wishes: Wishes) -> dict[str, str]:
     """The figures that are bounded at all, each with its bound in words.
 
-    >>> from planner_eval.curation.make.wishes import wishes_of
+    >>> from planner_eval.curation.make.skeletons import wishes_of
     >>> wanted_figures(wishes_of(depth=3))
     {'calls': '3..5', 'depth': '3'}
     """

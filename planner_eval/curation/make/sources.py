@@ -17,16 +17,13 @@ from planner_eval.benchmarks.datasets.schema import ToMakeFile
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog, read_catalog_file
 from planner_eval.curation.make.feasibility import refuse_impossible
-from planner_eval.curation.make.layouts import SINGLE_ANSWER_LAYOUTS
+from planner_eval.curation.make.skeletons import SINGLE_ANSWER_LAYOUTS, Wishes, wishes_of
 from planner_eval.curation.make.tools import Link, Node, ToolGraph
-from planner_eval.curation.make.wishes import Wishes, wishes_of
 from planner_eval.curation.sets import set_of
-from planner_eval.execution.execute_sources import tool_source
-from planner_eval.execution.run import execute_many
+from planner_eval.execution.execute import execute_many, tool_source
 from planner_eval.execution.tool_sources import ToolSource
 from planner_eval.execution.worlds.reading import load
-from planner_eval.execution.worlds.source import world_source
-from planner_eval.execution.worlds.world import World
+from planner_eval.execution.worlds.world import World, world_source
 from planner_eval.plan.model import Call, Plan, Unresolved, contains_kind
 from planner_eval.plan.structure import topological_order
 

@@ -33,7 +33,7 @@ def make_layout_step(form: str) -> MakeStep:
     """What makes a plan one that a layout can say, or refuses it.
 
     Args:
-        form: One of :data:`planner_eval.curation.make.layouts.LAYOUTS`.
+        form: One of :data:`planner_eval.curation.make.skeletons.LAYOUTS`.
     """
     change = _FIT_BY_LAYOUT[form]
 
@@ -59,7 +59,7 @@ def records(form: str, tasks: Sequence[Made], catalog: Catalog, seed: int = 0) -
     """The records of a file.
 
     Args:
-        form: One of :data:`planner_eval.curation.make.layouts.LAYOUTS`.
+        form: One of :data:`planner_eval.curation.make.skeletons.LAYOUTS`.
         tasks: The plans that were made, with their questions.
         catalog: All tools.
         seed: What chance comes from, where lists of tools are drawn.

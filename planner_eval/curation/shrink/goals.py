@@ -20,10 +20,9 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import close_names, one_line
 from planner_eval.benchmarks.answers import gold_samples, match_answers, read_answers
-from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
-from planner_eval.benchmarks.datasets.sample import Sample, gold_plan
-from planner_eval.benchmarks.details import FigureDifferences, figure_differences
-from planner_eval.benchmarks.registry import benchmark
+from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, benchmark
+from planner_eval.benchmarks.compare import FigureDifferences, figure_differences
+from planner_eval.benchmarks.datasets.published import Sample, gold_plan
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.policy.policy import Policy

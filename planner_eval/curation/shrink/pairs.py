@@ -17,8 +17,7 @@ from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved, Value
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
-from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.plans import read_plan
+from planner_eval.reading.files.files import PlanFile, read_plan
 from planner_eval.reading.files.record import Record
 
 # ----------------------------------------------------------------------

@@ -7,16 +7,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.arguments import (
+from planner_eval.base.errors import (
     FUNCTION,
     MAPPING,
     NAME,
     POSITIVE_COUNT,
     SECONDS,
+    AbsentError,
+    InputError,
+    ParseError,
+    WriteError,
     expect,
     expect_or_none,
 )
-from planner_eval.base.errors import AbsentError, InputError, ParseError, WriteError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
 from planner_eval.comparison.diff import Diff, diff

@@ -11,15 +11,16 @@ from typing import Any, NamedTuple
 from planner_eval.base.text import one_line_json
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import ValueChecker, is_compatible
-from planner_eval.curation.suggest.faults import AS_TEXT, NO_APP, Fault, text_reference
-from planner_eval.curation.suggest.names import (
+from planner_eval.curation.suggest.candidates import (
+    ExpectedOutput,
     NameIndex,
+    Producers,
     are_opposites,
     find_stray_words,
     name_similarity,
     words,
 )
-from planner_eval.curation.suggest.producers import ExpectedOutput, Producers
+from planner_eval.curation.suggest.faults import AS_TEXT, NO_APP, Fault, text_reference
 from planner_eval.curation.suggest.queries import find_named_values, plan_literals
 from planner_eval.curation.suggest.values import Interpretation, find_interpretations
 from planner_eval.plan.graph import blocked_positions, generations

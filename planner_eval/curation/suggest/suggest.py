@@ -9,8 +9,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from planner_eval.base.arguments import FLAG, NAME, POSITIVE_COUNT, SHARE, expect, expect_or_none, instance_of
-from planner_eval.base.errors import InputError, JudgeError, PlanevalError
+from planner_eval.base.errors import (
+    FLAG,
+    NAME,
+    POSITIVE_COUNT,
+    SHARE,
+    InputError,
+    JudgeError,
+    PlanevalError,
+    expect,
+    expect_or_none,
+    instance_of,
+)
 from planner_eval.base.json_files import read_json_lines
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import DEFAULT_LIMITS

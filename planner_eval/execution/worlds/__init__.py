@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from planner_eval.execution.worlds.facts import facts_of
     from planner_eval.execution.worlds.generic import extend
     from planner_eval.execution.worlds.reading import load, read
-    from planner_eval.execution.worlds.source import Replay, world_source
-    from planner_eval.execution.worlds.world import World
+    from planner_eval.execution.worlds.world import Replay, World, world_source
 
 
 _HOMES = {

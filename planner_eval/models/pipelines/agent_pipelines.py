@@ -18,8 +18,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import PlanevalError
+from planner_eval.execution.execute import execute_plan
 from planner_eval.execution.program import Options
-from planner_eval.execution.run import execute
+from planner_eval.models.pipelines.direct_pipelines import (
+    choose_apps,
+    example_turns,
+    label_calls,
+    turn_message,
+)
 from planner_eval.models.pipelines.pipeline import (
     Failure,
     Message,
@@ -35,10 +41,8 @@ from planner_eval.models.pipelines.pipeline import (
     system_message,
     user_message,
 )
-from planner_eval.models.pipelines.prompt_pipelines import choose_apps, example_turns
 from planner_eval.models.pipelines.replies import ReactStep, ReplyTurn, distinct, read_step, reply_text
 from planner_eval.models.pipelines.setup import MAX_STEPS, Example, Setup
-from planner_eval.models.pipelines.tool_call_pipelines import label_calls, turn_message
 from planner_eval.models.pipelines.tool_lists import (
     OWN_LISTINGS,
     Offer,
@@ -52,7 +56,7 @@ from planner_eval.reading.dialects import read
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.complexfuncbench.turn import Settings
-    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.execution.sandbox.sandbox import Sandbox
 
 
@@ -377,7 +381,7 @@ def tool_runner(box: Sandbox, offered: Collection[str] | None = None) -> CallRun
         sound = [call for call, why in zip(calls, refused, strict=True) if why is None]
         history = list(before) if box.source.stateful else []
         plan = Plan(tuple(_call(number, call) for number, call in enumerate([*history, *sound])))
-        rows = iter(execute(plan, box).calls[len(history) :]) if sound else iter(())
+        rows = iter(execute_plan(plan, box).calls[len(history) :]) if sound else iter(())
         before.extend(sound)
         return Observations(
             tuple(_call_output(next(rows)) if why is None else {"error": why} for why in refused)
@@ -400,7 +404,7 @@ def run_example(answer: str, box: Sandbox) -> str | None:
     '[{"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}, "saw": 3}]'
     """
     try:
-        trace = execute(read.parse(answer), box, options=Options(arguments=True))
+        trace = execute_plan(read.parse(answer), box, options=Options(arguments=True))
     except PlanevalError:
         return None
     if not trace.ok or not trace.calls:

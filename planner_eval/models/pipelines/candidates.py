@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.models.pipelines.demonstrations import own_gold_plans, word_overlap, word_set
 from planner_eval.models.pipelines.pipeline import OWN_TASKS, as_catalog
 from planner_eval.models.pipelines.tool_lists import app_catalogue, apps_in_order, functions_data

@@ -20,7 +20,7 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.models.replies import Reply
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.sample import Sample
+    from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.models.pipelines.setup import Setup
 
 
@@ -240,7 +240,7 @@ def visible_task(sample: Sample, form: str, *, tools: Any = None) -> Task:
     Raises:
         InputError: the sample has no tools, no question, or one of which a part would not be shown.
 
-    >>> from planner_eval.benchmarks.datasets.sample import Sample
+    >>> from planner_eval.benchmarks.datasets.published import Sample
     >>> visible_task(Sample("hr01", "Who?", [], {"API": ["f"]}), "callnavi")
     Task(form='callnavi', query='Who?', messages=({'role': 'user', 'content': 'Who?'},), tools=[])
     """

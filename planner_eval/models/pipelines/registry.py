@@ -6,22 +6,22 @@ from collections.abc import Mapping
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
-from planner_eval.models.pipelines import agent_pipelines, prompt_pipelines, tool_call_pipelines
+from planner_eval.models.pipelines import agent_pipelines, direct_pipelines
 from planner_eval.models.pipelines.pipeline import Pipeline
 
 PIPELINES: Mapping[str, Pipeline] = {
     entry.name: entry
     for entry in (
-        prompt_pipelines.FLAT,
-        prompt_pipelines.HIERARCHICAL,
+        direct_pipelines.FLAT,
+        direct_pipelines.HIERARCHICAL,
         agent_pipelines.ISOLATED,
-        prompt_pipelines.ROUTE,
-        prompt_pipelines.ROUTE_THEN_FILL,
-        prompt_pipelines.BACKWARD,
-        tool_call_pipelines.FUNCTION_CALLING,
+        direct_pipelines.ROUTE,
+        direct_pipelines.ROUTE_THEN_FILL,
+        direct_pipelines.BACKWARD,
+        direct_pipelines.FUNCTION_CALLING,
         agent_pipelines.REACT,
-        tool_call_pipelines.STEPWISE,
-        tool_call_pipelines.DIALOG,
+        direct_pipelines.STEPWISE,
+        direct_pipelines.DIALOG,
     )
 }
 """The pipelines."""

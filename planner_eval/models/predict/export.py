@@ -12,14 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from planner_eval.base.arguments import COUNT, expect_or_none
-from planner_eval.base.errors import InputError, PlanevalError
-from planner_eval.benchmarks.datasets.sample import Sample, gold_plan
-from planner_eval.benchmarks.registry import BENCHMARKS
+from planner_eval.base.errors import COUNT, InputError, PlanevalError, expect_or_none
+from planner_eval.benchmarks.benchmark import BENCHMARKS
+from planner_eval.benchmarks.datasets.published import Sample, gold_plan
 from planner_eval.models.pipelines.demonstrations import ShotOptions
+from planner_eval.models.pipelines.direct_pipelines import label_calls, opening_messages
 from planner_eval.models.pipelines.pipeline import OWN_TASKS, Message, ModelCall, Task, assistant_message
 from planner_eval.models.pipelines.setup import Setup
-from planner_eval.models.pipelines.tool_call_pipelines import label_calls, opening_messages
 from planner_eval.models.pipelines.tool_lists import Offer, offer_of
 from planner_eval.models.predict.predict import prepare_run
 from planner_eval.models.predict.prepare import Prepared
@@ -28,7 +27,7 @@ from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
-from planner_eval.reading.files.plans import read_plan
+from planner_eval.reading.files.files import read_plan
 from planner_eval.reading.files.several import read_path
 
 # ----------------------------------------------------------------------

@@ -17,9 +17,9 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.output_files import write
 from planner_eval.base.text import format_count
 from planner_eval.benchmarks.answers import DATASET_PREFIX, gold_samples
+from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.datasets.sources import plans_of_samples
-from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.comparison.rows import Reading
 from planner_eval.models.pipelines.pipeline import OWN_TASKS, Failure, conversation, digest
 from planner_eval.models.predict.run import Journal, Rows, has_failed_request, write_rows
@@ -27,9 +27,8 @@ from planner_eval.models.predict.tasks import keep_left_out, numbered_id, read_t
 from planner_eval.models.replies import Prices
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.conversations.api_answers import answer_state
-from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.files import PlanFile, read_plan
 from planner_eval.reading.files.pairing import format_repeated_ids
-from planner_eval.reading.files.plans import read_plan
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.task_fields import (
     DEMONSTRATIONS_FIELD,
@@ -39,8 +38,7 @@ from planner_eval.reading.files.task_fields import (
     find_mark,
 )
 from planner_eval.results.runs.folder import Input, Run, claim
-from planner_eval.results.runs.run_file import write_run
-from planner_eval.results.runs.stored import read_stored_run
+from planner_eval.results.runs.stored import read_stored_run, write_run
 
 RUN_KIND = "predict"
 """What such a run is called."""

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from planner_eval.base.arguments import (
+from planner_eval.base.errors import (
     COUNT,
     FUNCTION,
     MAPPING,
@@ -17,14 +17,14 @@ from planner_eval.base.arguments import (
     NAMES,
     PATH,
     POSITIVE_COUNT,
+    InputError,
     expect,
     expect_or_none,
     instance_of,
 )
-from planner_eval.base.errors import InputError
-from planner_eval.benchmarks.datasets.sample import load_json
+from planner_eval.benchmarks.datasets.published import load_json
 from planner_eval.catalogs.formats import read_catalog
-from planner_eval.execution.execute_sources import tool_source
+from planner_eval.execution.execute import tool_source
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.models.client import Bridge
 from planner_eval.models.judges import (
@@ -46,7 +46,7 @@ from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Model
 from planner_eval.reading.files.task_fields import DEMONSTRATIONS_FIELD
 from planner_eval.results.runs.folder import Input
-from planner_eval.results.runs.stopping import InterruptOnSignal
+from planner_eval.results.runs.worker import InterruptOnSignal
 
 _DEFAULT_SETUP = Setup()
 _NO_SETTINGS: Mapping[str, Any] = {}

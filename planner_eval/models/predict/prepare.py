@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.models.pipelines.agent_pipelines import CallRunner, run_example, simulated_api, tool_runner
 from planner_eval.models.pipelines.candidates import (
     DISTRACTORS_MARK,

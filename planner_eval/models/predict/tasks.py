@@ -7,12 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from planner_eval.base.arguments import LIST, expect
-from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.errors import LIST, InputError, ParseError, expect
 from planner_eval.benchmarks.answers import DATASET_PREFIX, gold_samples
-from planner_eval.benchmarks.datasets.published import published_datasets
-from planner_eval.benchmarks.datasets.sample import Sample, load_json, load_jsonl
-from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
+from planner_eval.benchmarks.benchmark import BENCHMARKS, benchmark
+from planner_eval.benchmarks.datasets.published import Sample, load_json, load_jsonl, published_datasets
 from planner_eval.models.pipelines.pipeline import OWN_TASKS
 from planner_eval.plan.model import Call
 from planner_eval.reading.dialects.read import parse

@@ -16,8 +16,7 @@ from planner_eval.base.json_text import decode_whole
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern
 from planner_eval.plan.model import Diagnostic
-from planner_eval.reading.dialects.finding.brackets import BRACKET_PAIRS, tokens
-from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
+from planner_eval.reading.dialects.finding.edited_text import BRACKET_PAIRS, TextEdit, TextView, tokens
 
 
 class RepairEdit(NamedTuple):

@@ -243,7 +243,7 @@ def make_row(item: Mapping[str, Any], source: str) -> Wrapper:
     Raises:
         InputError: a field is missing, unknown or of the wrong type.
     """
-    from planner_eval.reading.dialects.schemas import Row
+    from planner_eval.reading.schemas import Row
 
     name = item.get("name") if isinstance(item, Mapping) else None
     where = f"{source}: dialect {name!r}" if isinstance(name, str) else f"{source}: a row without a name"

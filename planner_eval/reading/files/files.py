@@ -14,8 +14,10 @@ from functools import partial
 from typing import Any
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.json_text import Decoded
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.plan.model import leaves
+from planner_eval.plan.model import Plan, leaves
+from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.dialects.sources import TurnChoice
 from planner_eval.reading.files.field_choice import DecisionInputs, decide_fields, has_several_choices
 from planner_eval.reading.files.fields import ID_FIELDS, Role, id_text, non_null_fields
@@ -283,3 +285,46 @@ def _read_single_plan(name: str, contents: FileItems, source: Any) -> PlanFile:
         if has_null_calls(item.data):
             record = record._replace(source=[], values=None)
     return PlanFile(name, (record,), False)
+
+
+# ----------------------------------------------------------------------
+# From a record to its plan.
+def read_repaired_plan(record: Record, error: ParseError, **options: Any) -> Plan | None:
+    """The plan that repair would make of a record which strict reading refused; None where none.
+
+    Args:
+        record: The record.
+        error: Why strict reading refused it; where that says that repair does too, nothing is read.
+        options: As for :func:`planner_eval.reading.dialects.read.parse`, ``repair`` aside.
+    """
+    if error.beyond_repair and isinstance(record.source, str):
+        return None
+    try:
+        return read_plan(record, repair=True, **options)
+    except ParseError:
+        return None
+
+
+def read_plan(record: Record, **options: Any) -> Plan:
+    """The plan of a record.
+
+    Args:
+        record: What :func:`planner_eval.reading.files.files.read_file` gave.
+        options: As for :func:`planner_eval.reading.dialects.read.parse`.
+
+    Raises:
+        ParseError: the record holds no readable plan.
+
+    >>> len(read_plan(Record("p.json", 0, None, "a = f(#x='1')")))
+    1
+    """
+    if record.error is not None:
+        raise record.error
+    source = record.source
+    if record.dialect is not None:
+        options["dialect"] = record.dialect
+    if record.turn is not None and options.get("turn") is None:
+        options["turn"] = record.turn
+    if record.infer is not False and not options.get("infer"):
+        options["infer"] = record.infer
+    return parse(source if record.values is None else Decoded(source, record.values), **options)

@@ -437,7 +437,7 @@ def parse_frameworks(items: Any, source: str) -> list[Framework]:
     Raises:
         InputError: a field is missing, unknown or of the wrong type, or `join` or `only` is not of its form.
     """
-    from planner_eval.reading.files.schema import FrameworkRow
+    from planner_eval.reading.schemas import FrameworkRow
 
     rows = []
     for number, item in enumerate(items if isinstance(items, list) else [items], 1):

@@ -169,7 +169,7 @@ def _records_of(path: str, file_parts: Sequence[FilePart], store: Store) -> Sequ
     """The records of all files, held in memory where those of each file are."""
     if any(is_lazy(file_part.records) for file_part in file_parts):
         from planner_eval.reading.files.disk_index import open_folder
-        from planner_eval.reading.files.shards import join_shards
+        from planner_eval.reading.files.disk_records import join_shards
 
         return join_shards(path, file_parts, open_folder(store.folder))
     return tuple(file_part.called(record) for file_part in file_parts for record in file_part.records)

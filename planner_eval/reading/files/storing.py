@@ -12,8 +12,7 @@ from planner_eval.base.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from planner_eval.reading.files.disk_index import IndexFolder
     from planner_eval.reading.files.disk_pairs import LazyPairs
-    from planner_eval.reading.files.disk_records import LazyRecords
-    from planner_eval.reading.files.shards import Shards
+    from planner_eval.reading.files.disk_records import LazyRecords, Shards
 
 
 # ----------------------------------------------------------------------

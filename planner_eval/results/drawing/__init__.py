@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from planner_eval.base.arguments import LIST, SECONDS, ArgumentKind, expect
-from planner_eval.base.errors import InputError, RenderError
+from planner_eval.base.errors import LIST, SECONDS, ArgumentKind, InputError, RenderError, expect
 from planner_eval.base.output_files import DRAWING_FORMATS, PICTURE_FORMATS
 from planner_eval.plan.model import Diagnostic, Plan
 from planner_eval.results.drawing.overlay import diff_scene, plan_scene

@@ -103,7 +103,7 @@ def theme(name: str) -> Theme:
     except ValueError as error:  # broken TOML, or no UTF-8
         raise InputError(f"theme file {name}: {error}") from None
     if name.endswith(".toml"):
-        from planner_eval.results.drawing.schema import ThemeFile
+        from planner_eval.results.schema import ThemeFile
 
         ThemeFile.check(data, f"theme {name}")
     return _make_theme(name, data)

@@ -16,11 +16,11 @@ from planner_eval.comparison.policy.policy import intern_policy
 from planner_eval.comparison.rows import JUDGED_STATES, Evaluation, PairReading, Row, Spans, structure_lines
 from planner_eval.comparison.structure_figures import FigurePair, StructureFigures
 from planner_eval.plan.model import Plan
-from planner_eval.reading.files.plans import read_plan
+from planner_eval.reading.files.files import read_plan
 from planner_eval.reading.files.record import Record, pair_name
 from planner_eval.results.page.lines import Pair, PairLineWriter, edit_message, read_edit_message
-from planner_eval.results.runs.job import Pair as Records
 from planner_eval.results.runs.jobs import ComparedPair, Effects, ScoreJob
+from planner_eval.results.runs.pairs import Pair as Records
 from planner_eval.results.runs.staged import run_stages
 from planner_eval.results.runs.stored import StoredLines
 from planner_eval.results.scored import ScoredRow, key_of, line_of, scored_row

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval._version import __version__
-from planner_eval.base.arguments import FUNCTION, NAME, NAMES, expect, expect_or_none
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import FUNCTION, NAME, NAMES, InputError, expect, expect_or_none
 from planner_eval.comparison.evaluate import PairedFiles, pair, read_shared_gold, report_progress
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, choose_metrics

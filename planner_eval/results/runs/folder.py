@@ -7,22 +7,28 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import find_write_problem, write
 from planner_eval.base.temporary import TemporaryFolder, make_temporary_folder
+from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import unshipped_rows
-from planner_eval.results.runs.job import Job, Part
-from planner_eval.results.runs.run_file import (
+from planner_eval.reading.files.storing import digest_origin
+from planner_eval.results.runs.pairs import Job, Part
+from planner_eval.results.runs.stored import (
     SCHEMA,
+    STORES,
+    RowsChanged,
     damaged_run_error,
     orphaned_parts_error,
     read_run,
+    verified_marks,
+    write_all_rows,
     write_run,
 )
-from planner_eval.results.runs.stored import STORES, RowsChanged, verified_marks, write_all_rows
 from planner_eval.results.runs.work import (
     PARTIAL_SUFFIX,
     digest_of,
@@ -499,3 +505,42 @@ class RunFolder:
             if stream.read() == (text if text.endswith("\n") else f"{text}\n"):
                 return
         write(self.report, text)
+
+
+# ----------------------------------------------------------------------
+# The files behind the pairs of a run, and what tells them from others.
+def inputs_of(role: str, file: PlanFile) -> list[Input]:
+    """A file of plans as what a run reads: each of its files, or its records where it comes from none.
+
+    Args:
+        role: What it is for: ``pred``, ``gold`` …
+        file: The file, or directory, or what was read from standard input or a data set.
+
+    Raises:
+        InputError: a file cannot be read, or is not what it was when its records were read.
+    """
+    if not file.origins:
+        digest = blake2b(digest_size=32)
+        for record in file.records:
+            text = repr((record.id, record.source, record.fields, record.error and str(record.error)))
+            digest.update(text.encode("utf-8", errors="backslashreplace"))
+        return [Input(role, file.name, len(file.records), digest.hexdigest())]
+    return [Input(role, origin.path, origin.size, origin.digest) for origin in file.digested()]
+
+
+def data_input(role: str, name: str, samples: Sequence[Any]) -> Input:
+    """What was read of a published data set as what a run reads."""
+    digest = blake2b(digest_size=32)
+    for sample in samples:
+        digest.update(repr(sample).encode("utf-8", errors="backslashreplace"))
+    return Input(role, name, len(samples), digest.hexdigest())
+
+
+def input_of(role: str, name: str) -> Input:
+    """One file that a run reads.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    origin = digest_origin(name)
+    return Input(role, name, origin.size, origin.digest)

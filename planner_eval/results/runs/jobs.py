@@ -13,9 +13,8 @@ from planner_eval.comparison.rows import Evaluation, PairReading, Row
 from planner_eval.reading.files.record import Record, patch_name
 from planner_eval.results.pair_sums import DiffSums, has_different_effects
 from planner_eval.results.report import Provenance
-from planner_eval.results.runs.job import JSON, Pair
-from planner_eval.results.runs.signature import describe
-from planner_eval.results.runs.staged import run_stages
+from planner_eval.results.runs.pairs import JSON, Pair
+from planner_eval.results.runs.staged import describe, run_stages
 from planner_eval.results.scored import RowLineWriter, ScoredRow, row_columns, scored_row
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.rows import PATCH, RowSettings, format_row

@@ -13,18 +13,51 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, cast
 
 from planner_eval.base import errors
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_seconds
-from planner_eval.results.runs.in_process import ProgressCallback, run_in_process
-from planner_eval.results.runs.job import Part
-from planner_eval.results.runs.work import BrokenPair
+from planner_eval.results.runs.pairs import Part
+from planner_eval.results.runs.work import BrokenPair, run_part
 from planner_eval.results.runs.worker import PipeEnds, Task, can_fork, fork, spawn
 
+# ----------------------------------------------------------------------
+# Parts done by this process, where no pair may hang or die.
+ProgressCallback = Callable[[int, int], None]
+"""Told how many pairs are done, and how many of them are left out as broken; it may raise to end the run."""
+
 _TICK = 0.1
+
+
+def run_in_process(task: Task, chunks: Iterable[Part], tell: ProgressCallback) -> None:
+    """Do parts in this process."""
+    progress = _ProgressWatch(tell)
+    for chunk in chunks:
+        progress.first = chunk.first
+        progress.failed += run_part(task.job, task.pairs, chunk, task.folder, None, progress.watch)
+        progress.done += chunk.end - chunk.first
+        tell(progress.done, progress.failed)
+
+
+class _ProgressWatch:
+    """How far this process is with its parts."""
+
+    def __init__(self, tell: ProgressCallback) -> None:
+        self.tell = tell
+        self.done = self.failed = self.first = 0
+        self.told = time.monotonic()
+
+    def watch(self, number: int) -> None:
+        """Take note of the pair that begins."""
+        if number >= 0 and (now := time.monotonic()) - self.told > _TICK:
+            self.told = now
+            self.tell(self.done + number - self.first, self.failed)
+
+
+# ----------------------------------------------------------------------
+# Parts done by processes of this machine, which may hang or die without harm to the run.
 _MAX_IDLE_DEATHS = 3
 _POSIX = os.name == "posix"
 

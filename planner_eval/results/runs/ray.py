@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.reading.files import frameworks
-from planner_eval.results.runs.in_process import ProgressCallback
-from planner_eval.results.runs.job import Part
-from planner_eval.results.runs.local import run_in_workers, worker_error
+from planner_eval.results.runs.local import ProgressCallback, run_in_workers, worker_error
+from planner_eval.results.runs.pairs import Part
 from planner_eval.results.runs.work import read_mark
 from planner_eval.results.runs.worker import Task, error_data
 

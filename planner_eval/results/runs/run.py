@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import InputError
 from planner_eval.reading.files import frameworks
 from planner_eval.results.runs.folder import Input, Run, RunFolder
-from planner_eval.results.runs.job import Job, Pairs
 from planner_eval.results.runs.local import count_cores, run_in_workers
-from planner_eval.results.runs.stopping import Interrupted, InterruptOnSignal, SignalWatch, StopRequested
+from planner_eval.results.runs.pairs import Job, Pairs
 from planner_eval.results.runs.stored import refuse_store
 from planner_eval.results.runs.work import mark_file, split_pairs, unusable_folder_error
-from planner_eval.results.runs.worker import Task
+from planner_eval.results.runs.worker import Interrupted, InterruptOnSignal, SignalWatch, StopRequested, Task
 
 if TYPE_CHECKING:
     from planner_eval.results.runs.ray import RayRunner

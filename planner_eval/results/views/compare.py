@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from planner_eval.base.arguments import NAMES, expect_or_none
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.ratios import gap_text, round_ratio
 from planner_eval.base.tables import table
 from planner_eval.base.text import one_line

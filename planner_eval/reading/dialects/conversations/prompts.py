@@ -9,8 +9,8 @@ from planner_eval.base.errors import AnswerError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic
-from planner_eval.reading.dialects.finding.brackets import extent
-from planner_eval.reading.dialects.finding.prose import blank
+from planner_eval.reading.dialects.finding.edited_text import extent
+from planner_eval.reading.dialects.finding.segments import blank
 
 _TOKEN_PROMPT_START = lazy_pattern(
     r"\s*+(?:<\|begin_of_text\|>|<bos>|<s>|<｜begin▁of▁sentence｜>)?+\s*+(?:\[INST\]"

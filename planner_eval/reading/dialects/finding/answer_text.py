@@ -10,7 +10,7 @@ from typing import Any
 from planner_eval.base.text import lazy_pattern
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, CONTAINER_KEYS, calls_no_tool
 from planner_eval.reading.dialects.finding.find import THOUGHT, TOKEN
-from planner_eval.reading.dialects.finding.prose import blank
+from planner_eval.reading.dialects.finding.segments import blank
 
 _THOUGHT_END = "</think>"
 _JSON_ANSWER = lazy_pattern(r"\s*+(?:```\w*+)?\s*+([\[{].*[\]}])\s*+(?:```)?\s*+", re.S)

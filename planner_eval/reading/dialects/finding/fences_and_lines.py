@@ -23,9 +23,8 @@ from planner_eval.reading.dialects.conversations.messages import (
 )
 from planner_eval.reading.dialects.detect import is_schema
 from planner_eval.reading.dialects.finding.blocks import SCRIPT_START, SegmentReader
-from planner_eval.reading.dialects.finding.brackets import extent
 from planner_eval.reading.dialects.finding.call_limit import refuse_too_many_leading_calls
-from planner_eval.reading.dialects.finding.edited_text import TextView
+from planner_eval.reading.dialects.finding.edited_text import TextView, extent
 from planner_eval.reading.dialects.finding.segments import (
     NAME,
     TYPE,

@@ -25,11 +25,9 @@ from planner_eval.reading.dialects.conversations.turns import ProseReader
 from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
 from planner_eval.reading.dialects.finding.blocks import LazyParseError
-from planner_eval.reading.dialects.finding.brackets import extent
-from planner_eval.reading.dialects.finding.edited_text import TextView
+from planner_eval.reading.dialects.finding.edited_text import TextView, extent
 from planner_eval.reading.dialects.finding.embedded_tokens import EmbeddedTagReading, read_embedded_tags, tags
 from planner_eval.reading.dialects.finding.fences_and_lines import LINE_MARKERS, BlockReader
-from planner_eval.reading.dialects.finding.prose import blank, is_denied
 from planner_eval.reading.dialects.finding.searches import (
     Search,
     find_appbench_runs,
@@ -41,6 +39,8 @@ from planner_eval.reading.dialects.finding.segments import (
     PYTHON_DIALECTS,
     TYPE,
     ReadCalls,
+    blank,
+    is_denied,
     segment_starts,
     split_blocks,
 )

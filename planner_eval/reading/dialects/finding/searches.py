@@ -18,7 +18,7 @@ from planner_eval.plan.model import Diagnostic, RawPlan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.prompts import blank_observations
 from planner_eval.reading.dialects.detect import find_rows_by_sign, find_rows_by_token, may_hold_call
-from planner_eval.reading.dialects.finding import prose, segments
+from planner_eval.reading.dialects.finding import segments
 from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.finding.fences_and_lines import BlockReader
 from planner_eval.reading.dialects.finding.segments import (
@@ -198,7 +198,7 @@ class _RowReading(NamedTuple):
 
     def extents(self, text: str) -> list[Span]:
         """Where the calls stand, in order; none where that is not known."""
-        return prose.call_spans(self.row, text, self.read.raw) if self.places is None else self.places
+        return segments.call_spans(self.row, text, self.read.raw) if self.places is None else self.places
 
 
 def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> list[ReadCalls]:
@@ -220,7 +220,7 @@ def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> 
     if not extents:
         return [first]
     first = replace(first, span=(extents[0][0], extents[-1][1]))
-    left = prose.blank_spans(text, extents)
+    left = segments.blank_spans(text, extents)
     if not may_hold_call(left):
         return [first]
     first = _number_block(first, search)

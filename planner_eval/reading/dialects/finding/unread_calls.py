@@ -23,9 +23,8 @@ from planner_eval.reading.dialects.conversations.messages import (
     NODE_KEYS,
 )
 from planner_eval.reading.dialects.detect import find_last_opening_token, opening_tokens
-from planner_eval.reading.dialects.finding.brackets import BRACKET_PAIRS, MAX_BRACKET_DEPTH, tokens
-from planner_eval.reading.dialects.finding.prose import blank, is_denied
-from planner_eval.reading.dialects.finding.segments import fences
+from planner_eval.reading.dialects.finding.edited_text import BRACKET_PAIRS, MAX_BRACKET_DEPTH, tokens
+from planner_eval.reading.dialects.finding.segments import blank, fences, is_denied
 from planner_eval.reading.dialects.programs.values import (
     BUILTINS,
     DISPLAY_FUNCTIONS,

@@ -51,7 +51,7 @@ def read_whole_text(source: str, limits: Limits, values: list[Any] | None = None
 @cache
 def _appbench_reader() -> Callable[[str, Limits], RawPlan | None]:
     """The reader of AppBench's lines: an import inside a function takes a microsecond at each call."""
-    from planner_eval.reading.dialects.notations.appbench_lines import read_fast
+    from planner_eval.reading.dialects.notations.appbench import read_fast
 
     return read_fast
 

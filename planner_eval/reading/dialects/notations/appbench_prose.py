@@ -12,11 +12,9 @@ from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import RawCall, RawPlan
-from planner_eval.reading.dialects.finding.brackets import extent
-from planner_eval.reading.dialects.finding.edited_text import TextView
-from planner_eval.reading.dialects.finding.prose import blank
-from planner_eval.reading.dialects.finding.segments import ReadCalls
-from planner_eval.reading.dialects.notations.appbench_lines import read, read_call_fast, read_section_fast
+from planner_eval.reading.dialects.finding.edited_text import TextView, extent
+from planner_eval.reading.dialects.finding.segments import ReadCalls, blank
+from planner_eval.reading.dialects.notations.appbench import read, read_call_fast, read_section_fast
 
 _RETURNS = r"\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+"
 _TOOL = r"[^\W\d][\w.\-]*+\s*+\(\s*+"
