@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from planner_eval.curation.suggest.suggest import suggest
     from planner_eval.execution.doctor import doctor
     from planner_eval.execution.effects import compare_effects
-    from planner_eval.execution.execute import execute, tool_source
+    from planner_eval.execution.run import execute, tool_source
     from planner_eval.execution.trace import Trace
     from planner_eval.integrations.rewarding import reward
     from planner_eval.integrations.schemas import schema
@@ -93,7 +93,7 @@ _WHERE = {
     "doctor": "execution.doctor",
     "duplicates": "curation.duplicates",
     "evaluate": "comparison.evaluate",
-    "execute": "execution.execute",
+    "execute": "execution.run",
     "export_dataset": "models.predict.export",
     "fetch_dataset": "benchmarks.datasets.fetch",
     "grammar": "catalogs.grammars.grammar",
@@ -121,7 +121,7 @@ _WHERE = {
     "stats": "reading.parse",
     "suggest": "curation.suggest.suggest",
     "table": "models.table",
-    "tool_source": "execution.execute",
+    "tool_source": "execution.run",
     "verify_dataset": "benchmarks.datasets.published",
     "write": "reading.dialects.read",
 }

@@ -79,8 +79,8 @@ def mutate(text: str, chance: random.Random) -> str:
 def once(text: str, asked: Any) -> None:
     """Read one reply and show it in every way; nothing may be raised, nothing out of range come out."""
     from planner_eval.cli.execute_job import ExecuteJob, ExecuteSettings, format_runs
-    from planner_eval.execution.execute import RecordRun, trace_of
     from planner_eval.execution.program import Options
+    from planner_eval.execution.run import RecordRun, trace_of
     from planner_eval.execution.sandbox.reply import Reply, ReplyReader
     from planner_eval.execution.sandbox.sandbox import Sandbox
     from planner_eval.execution.tool_sources import tool_source
@@ -113,7 +113,7 @@ def once(text: str, asked: Any) -> None:
 
 def in_workers(texts: list[str]) -> None:
     """Have tools write them, strictly and in one process; the plans beside must not notice."""
-    from planner_eval.execution.execute import execute_many
+    from planner_eval.execution.run import execute_many
     from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
     from planner_eval.execution.tool_sources import tool_source
     from planner_eval.plan.model import Call, Plan

@@ -26,7 +26,7 @@ import json
 from planner_eval.benchmarks.benchmark import Benchmark, Option, Table, has_keys
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.benchmarks.report import Cell, Report, SampleScore, ratio
-from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 
 
 def _read(folder):
@@ -86,7 +86,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(PACKAGE, folder / "planner_eval", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("data", "grammars", "viz"):
         (folder / name).symlink_to(ROOT / name)
-    file = folder / "planner_eval" / "benchmarks" / "registry.py"
+    file = folder / "planner_eval" / "benchmarks" / "benchmark.py"
     text = file.read_text()
     assert text.count('"functionchat")\n') == 1
     file.write_text(text.replace('"functionchat")\n', '"functionchat", "sums")\n'))
@@ -158,7 +158,6 @@ def test_each_package_exports_its_benchmark() -> None:
     assert packages - {"datasets"} == set(NAMES) == set(BENCHMARKS)
     for name, one in BENCHMARKS.items():
         assert (type(one), one.name) == (Benchmark, name)
-        assert (folder / name / "prompts.py").exists() == one.judged
     assert len(BENCHMARKS) == len(NAMES)
     with pytest.raises(KeyError):
         benchmark.BENCHMARKS["sixth"]
@@ -166,7 +165,7 @@ def test_each_package_exports_its_benchmark() -> None:
 
 LOADED = """
 import sys
-from planner_eval.benchmarks.registry import BENCHMARKS; list(BENCHMARKS.values())
+from planner_eval.benchmarks.benchmark import BENCHMARKS; list(BENCHMARKS.values())
 scorers = [n for n in sys.modules if n.startswith('planner_eval.benchmarks.') and n.count('.') > 2]
 scorers = [n for n in scorers if '.datasets.' not in n]
 from planner_eval.benchmarks.score import score_file

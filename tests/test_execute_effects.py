@@ -14,7 +14,7 @@ import planner_eval as pe
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.values import Rule
 from planner_eval.execution.effects import compare_plan_effects
-from planner_eval.execution.execute import execute_many
+from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.terms import same_meaning, symbolic
 from planner_eval.execution.tool_loading import execute_file

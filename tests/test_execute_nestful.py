@@ -15,9 +15,9 @@ from planner_eval.base.errors import ExecutionError
 from planner_eval.benchmarks.datasets.mathqa import read_mathqa
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.official import in_process_runner, is_win
-from planner_eval.execution.execute import execute_many
 from planner_eval.execution.nestful import NestfulRunner
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
+from planner_eval.execution.run import execute_many
 
 TOOLS = [{"name": name, "output_parameters": {"result": {}}} for name in OFFICIAL_FUNCTIONS]
 SAMPLE = SimpleNamespace(tools=[*TOOLS, {"name": "pair", "output_parameters": {"a": {}, "b": {}}}])

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.execution.execute import execute_many
 from planner_eval.execution.program import Options, PlanWithState, compile_plan
+from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.tool_loading import collect_tools, execute_file, set_initial_state
 from planner_eval.execution.tool_sources import tool_source

@@ -119,7 +119,8 @@ SLOW = {"execute pred.jsonl --tools world:bank --seeds 1 --isolation inline"}
 
 def commands() -> Iterator[tuple[str, click.Command]]:
     for name, (module, _) in COMMANDS.items():
-        found = import_module(f"planner_eval.cli.{module}").command
+        module, _, variable = module.partition(":")
+        found = getattr(import_module(f"planner_eval.cli.{module}"), variable or "command")
         inner = found.commands.items() if isinstance(found, click.Group) else [("", found)]
         yield from ((f"{name} {each}".strip(), command) for each, command in inner)
 

@@ -104,7 +104,7 @@ ALLOWED = {
     "catalogs": "check formats json_schema.keywords record_tools writers",
     "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file "
     "policy.policy rows",
-    "execution": "execute program record sandbox.sandbox sandbox.wire tool_sources",
+    "execution": "program record run sandbox.sandbox sandbox.wire tool_sources",
     "results": "compare contrast drawing drawing.charts drawing.graphs drawing.layout drawing.overlay "
     "drawing.themes findings page.report runs.folder runs.jobs runs.pairs runs.ray runs.run "
     "runs.staged runs.stored runs.work runs.worker views.agreement views.ci views.compare "

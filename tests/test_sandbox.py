@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import ExecutionError
-from planner_eval.execution.execute import execute_many, execute_plan
+from planner_eval.execution.run import execute_many, execute_plan
 from planner_eval.execution.sandbox import channel, syscalls
 from planner_eval.execution.sandbox.lockdown import _UNSHARE, prepare_filter, restrict_syscalls
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox

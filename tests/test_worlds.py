@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from planner_eval.base.errors import ExecutionError, InputError
 from planner_eval.catalogs.formats import as_catalog
-from planner_eval.execution.execute import execute_plan
+from planner_eval.execution.run import execute_plan
 from planner_eval.execution.worlds.database import from_stored_value, to_stored_value
 from planner_eval.execution.worlds.definition import (
     CallError,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from planner_eval.catalogs.formats import read_catalog_file
-from planner_eval.execution.execute import execute_many, execute_plan
+from planner_eval.execution.run import execute_many, execute_plan
 from planner_eval.execution.worlds.definition import CallError, Definition
 from planner_eval.execution.worlds.facts import facts_of
 from planner_eval.execution.worlds.generic import extend

@@ -101,7 +101,7 @@ def effects_of(
         values: Say what each call came to.
     """
     from planner_eval.comparison.rows import STATES
-    from planner_eval.execution.execute import initial_state_of
+    from planner_eval.execution.run import initial_state_of
     from planner_eval.reading.files.task_fields import find_states
 
     states = find_states(initial, records)

@@ -43,7 +43,7 @@ from planner_eval.results.runs.pairs import UnpairedRecords, is_large
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.execution.execute import RecordRun
+    from planner_eval.execution.run import RecordRun
     from planner_eval.execution.tool_sources import ToolSource
     from planner_eval.reading.files.files import PlanFile
 

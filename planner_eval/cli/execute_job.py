@@ -15,8 +15,8 @@ from planner_eval.base.text import format_count, one_line
 from planner_eval.cli.workers import Reiterable, join_lines
 
 if TYPE_CHECKING:
-    from planner_eval.execution.execute import RecordRun
     from planner_eval.execution.program import Options
+    from planner_eval.execution.run import RecordRun
     from planner_eval.execution.tool_sources import ToolSource
     from planner_eval.execution.trace import Trace
     from planner_eval.reading.files.files import PlanFile

@@ -40,7 +40,7 @@ from planner_eval.curation.audit.gold import (
     read_baseline,
 )
 from planner_eval.curation.sets import Questions, SetItem, items_of, set_of, set_warnings
-from planner_eval.execution.execute import tool_source
+from planner_eval.execution.run import tool_source
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource
 from planner_eval.reading.dialects.sources import TurnChoice

@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from planner_eval.execution.effects import compare_plan_effects as compare_effects
-    from planner_eval.execution.execute import execute_many
-    from planner_eval.execution.execute import execute_plan as execute
     from planner_eval.execution.nestful import NestfulRunner
     from planner_eval.execution.program import Options
+    from planner_eval.execution.run import execute_many
+    from planner_eval.execution.run import execute_plan as execute
     from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
     from planner_eval.execution.sandbox.wire import Opaque
     from planner_eval.execution.terms import same_meaning, symbolic
@@ -30,8 +30,8 @@ _HOMES = {
     "Opaque": "sandbox.wire",
     "ToolSource": "tool_sources",
     "tool_source": "tool_sources",
-    "execute": "execute:execute_plan",
-    "execute_many": "execute",
+    "execute": "run:execute_plan",
+    "execute_many": "run",
     "pass_k": "trace",
     "same_meaning": "terms",
     "symbolic": "terms",

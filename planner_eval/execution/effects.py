@@ -14,8 +14,8 @@ from planner_eval.comparison.matching.align import align
 from planner_eval.comparison.matching.rules import Rules
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.execution.execute import execute_many
 from planner_eval.execution.program import Options, PlanWithState, running_order, sink_calls
+from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.sandbox.wire import Opaque
 from planner_eval.execution.tool_sources import tool_source

@@ -9,7 +9,7 @@ whether an endpoint, a cache of earlier answers or a function of a test replies.
     from planner_eval.models.judges import Endpoint  # an OpenAI-compatible server
     from planner_eval.models.client import Client  # a model, asked many times at once
     from planner_eval.models.cache import Cache, Kept  # answers in SQLite; replay without a network
-    from planner_eval.benchmarks.judge_prompts import Prompted  # prompts of the user's own
+    from planner_eval.benchmarks.judging import Prompted  # prompts of the user's own
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from planner_eval.base.errors import ExecutionError
-from planner_eval.execution.execute import execute_plan
+from planner_eval.execution.run import execute_plan
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.plan.model import Call, Plan

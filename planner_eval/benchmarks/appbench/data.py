@@ -19,7 +19,7 @@ from typing import Any
 from planner_eval.base.errors import CatalogError, DatasetError, ParseError
 from planner_eval.benchmarks.datasets.published import Audit, Sample, load_json
 from planner_eval.catalogs.catalog import Catalog
-from planner_eval.catalogs.check import check
+from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.plan.model import Diagnostic, Plan, Ref, Unresolved
 from planner_eval.reading.dialects.read import parse
@@ -147,7 +147,7 @@ def plan_findings(gold: Any, catalog: Catalog | None) -> Iterator[Diagnostic]:
     if isinstance(gold, dict):
         yield from _mismatch_findings(plan, gold)
     if catalog is not None:
-        yield from check(plan, catalog)
+        yield from check_plan(plan, catalog)
         yield from _unknown_return_findings(plan, catalog)
 
 

@@ -33,8 +33,8 @@ from planner_eval.curation.audit.outcome import is_answer, lacks_tools, read_off
 from planner_eval.curation.audit.subject import AuditedRecord, ExpectedAnswer
 from planner_eval.curation.audit.words import is_readable, words
 from planner_eval.curation.sets import Questions, SetItem
-from planner_eval.execution.execute import execute_many, initial_state_of
 from planner_eval.execution.program import Options, PlanWithState
+from planner_eval.execution.run import execute_many, initial_state_of
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Call, Plan

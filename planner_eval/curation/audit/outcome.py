@@ -344,7 +344,7 @@ def audit_outcome(subject: AuditedRecord) -> Iterator[GoldFinding]:
         subject: The record, with its run.
 
     >>> from planner_eval.reading.dialects.read import parse
-    >>> from planner_eval.execution.execute import execute
+    >>> from planner_eval.execution.run import execute
     >>> plan = parse([{"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}], dialect="nestful")
     >>> run = execute(plan, "nestful", isolation="inline")
     >>> wanted = ExpectedAnswer(options=(("a", "3"), ("b", "4")), correct="b")

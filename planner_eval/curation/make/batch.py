@@ -24,8 +24,8 @@ from planner_eval.curation.make.run_calls import (
 from planner_eval.curation.make.skeletons import Wishes, draw_patterned_skeleton, draw_skeleton
 from planner_eval.curation.make.tools import Node, Offer, ToolGraph, assign_tools, choose_offered_tools
 from planner_eval.curation.make.values import NO_VALUE, draw_literal
-from planner_eval.execution.execute import execute_many
 from planner_eval.execution.program import sink_calls
+from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.terms import symbolic
 from planner_eval.execution.trace import TIMEOUT, Trace

@@ -20,7 +20,7 @@ from planner_eval.curation.make.feasibility import refuse_impossible
 from planner_eval.curation.make.skeletons import SINGLE_ANSWER_LAYOUTS, Wishes, wishes_of
 from planner_eval.curation.make.tools import Link, Node, ToolGraph
 from planner_eval.curation.sets import set_of
-from planner_eval.execution.execute import execute_many, tool_source
+from planner_eval.execution.run import execute_many, tool_source
 from planner_eval.execution.tool_sources import ToolSource
 from planner_eval.execution.worlds.reading import load
 from planner_eval.execution.worlds.world import World, world_source

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool
-from planner_eval.catalogs.check import check, find_tool
+from planner_eval.catalogs.check import check_plan, find_tool
 from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Plan, Ref, Unresolved, Value, references
 
 AS_TEXT = "suggest.as_text"
@@ -63,7 +63,7 @@ def faults(plan: Plan, catalog: Catalog) -> tuple[Fault, ...]:
     """
     plan_faults = [
         Fault(finding.code, finding.message, finding.call, finding.argument)
-        for finding in check(plan, catalog, hints=False)
+        for finding in check_plan(plan, catalog, hints=False)
         if finding.code != "check.unused_result"
         and (finding.severity != "info" or finding.code == "check.ambiguous_tool")
     ]

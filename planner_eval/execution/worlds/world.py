@@ -397,7 +397,7 @@ def world_source(
     seed: int | str = 0,
     facts: Sequence[Sequence[Mapping[str, Any]]] = (),
 ) -> ToolSource:
-    """The tools of a world, for :func:`planner_eval.execution.execute`.
+    """The tools of a world, for :func:`planner_eval.execution.run`.
 
     Args:
         world: A world, a definition, or what :func:`planner_eval.execution.worlds.load` takes.

@@ -18,8 +18,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import PlanevalError
-from planner_eval.execution.execute import execute_plan
 from planner_eval.execution.program import Options
+from planner_eval.execution.run import execute_plan
 from planner_eval.models.pipelines.direct_pipelines import (
     choose_apps,
     example_turns,

@@ -24,7 +24,7 @@ from planner_eval.base.errors import (
 )
 from planner_eval.benchmarks.datasets.published import load_json
 from planner_eval.catalogs.formats import read_catalog
-from planner_eval.execution.execute import tool_source
+from planner_eval.execution.run import tool_source
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.models.client import Bridge
 from planner_eval.models.judges import (

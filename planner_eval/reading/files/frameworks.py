@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.resources import read
-from planner_eval.reading.dialects import table
 from planner_eval.reading.files.fields import ABSENT, WHOLE_RECORD, Role, has_field, id_text, value_at
 from planner_eval.reading.files.frames import TableRow
+
+if TYPE_CHECKING:
+    from planner_eval.reading.dialects.table import Wrapper
 
 FIRST_SIGNS = frozenset({
     "traj", "simulations", "evaluation_criteria", "user_input", "tools_called", "testCases", "testRunData",
@@ -450,7 +452,7 @@ def parse_frameworks(items: Any, source: str) -> list[Framework]:
 
 # ----------------------------------------------------------------------
 # A user's own rows: notations and frameworks, out of one TOML file given with ``--wrappers``.
-UserRow: TypeAlias = table.Wrapper | Framework
+UserRow: TypeAlias = "Wrapper | Framework"
 
 
 def add_file(path: str) -> tuple[str, ...]:
@@ -462,6 +464,8 @@ def add_file(path: str) -> tuple[str, ...]:
     Raises:
         InputError: the file cannot be read, or a row of it cannot be used.
     """
+    from planner_eval.reading.dialects import table
+
     rows = parse(table.read_toml(path), path)
     table.add_proved_rows([row for row in rows if isinstance(row, table.Wrapper)], path)
     add_frameworks(row for row in rows if isinstance(row, Framework))
@@ -482,6 +486,8 @@ def parse(document: Mapping[str, Any], source: str) -> tuple[UserRow, ...]:
     >>> [row.name for row in parse(unshipped_rows, "own.toml")]
     ['ours']
     """
+    from planner_eval.reading.dialects import table
+
     rows = parse_frameworks(document["framework"], source) if "framework" in document else []
     if rows and "dialect" not in document:
         return tuple(rows)
@@ -490,16 +496,22 @@ def parse(document: Mapping[str, Any], source: str) -> tuple[UserRow, ...]:
 
 def added_rows() -> tuple[UserRow, ...]:
     """The rows that this process has added; another one that shall read as it does needs them."""
+    from planner_eval.reading.dialects import table
+
     return (*table.added_rows(), *added_frameworks())
 
 
 def unshipped_rows() -> tuple[UserRow, ...]:
     """The rows that are not shipped."""
+    from planner_eval.reading.dialects import table
+
     return (*table.custom_rows(), *added_frameworks())
 
 
 def add_rows(rows: Iterable[UserRow]) -> None:
     """Add rows that another process has, which has checked them."""
+    from planner_eval.reading.dialects import table
+
     rows = tuple(rows)
     add_frameworks(row for row in rows if isinstance(row, Framework))
     table.add_rows(row for row in rows if isinstance(row, table.Wrapper))
