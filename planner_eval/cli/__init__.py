@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from importlib import import_module
 from typing import Any
@@ -17,21 +18,21 @@ import click
 from planner_eval._version import __version__
 from planner_eval.base.errors import PlanevalError
 from planner_eval.base.output_files import silence
-from planner_eval.cli.terminal import interrupt_message, say, with_color
+from planner_eval.cli.help import format_shared_options, shared_options
+from planner_eval.cli.terminal import interrupt_message, say
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "agree": ("agree", "Say how far a judge's verdicts agree with a person's."),
     "apply": ("apply", "Repair a plan with a patch that diff --patch made."),
-    "catalog": ("catalog", "Show a tool catalog, or write it in another format."),
+    "catalog": ("catalog", "Show a tool catalog, write it in another format, or a grammar of its plans."),
     "check": ("check", "Check plans against a tool catalog, without running anything."),
     "compare": ("compare", "Compare two sets of predictions for the same gold plans."),
-    "convert": ("convert", "Write plans in another notation."),
-    "data": ("data", "Fetch, verify, show, check and export the published data sets."),
-    "dialects": ("reference:dialects_command", "The notations that plans are read from and written in."),
+    "convert": ("convert", "Write plans in another notation; list the notations."),
+    "data": ("data", "Show, fetch, check and export the published data sets; make your own."),
     "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
     "doctor": (
         "reference:doctor_command",
-        "What this machine can do: isolation layer by layer, optional packages.",
+        "What this machine can do, and whether a scorer is right on 38 pairs.",
     ),
     "execute": ("execute", "Run plans with tools, where hostile ones can do no harm."),
     "parse": ("parse", "Read plans, and say in which notation, why, and what was ignored."),
@@ -43,10 +44,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Print the JSON Schema of a file that people write, or of a report.",
     ),
     "score": ("score", "Score predictions against gold plans: figures with confidence intervals."),
-    "selftest": (
-        "reference:selftest_command",
-        "Put this or any other scorer to 38 pairs with known answers.",
-    ),
     "shrink": ("shrink", "Make a pair of plans as small as it can be while it still shows something."),
     "stats": ("stats", "Structure figures of a file of plans."),
     "suggest": ("suggest", "Suggest mends of plans that break a tool catalog, without gold."),
@@ -54,6 +51,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Command → its module here, with its name there unless that is ``command``, and its line in ``--help``."""
 
+
+RENAMED: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("catalog", "show"): ("catalog",),
+    ("catalog", "convert"): ("catalog",),
+    ("catalog", "grammar"): ("catalog",),
+    ("data", "list"): ("data", "show"),
+    ("data", "verify"): ("data", "show", "--verify"),
+    ("dialects",): ("convert", "--list"),
+    ("selftest",): ("doctor", "--pairs"),
+}
+"""Commands that are now part of another: their old words, and what to type. They go in the next release."""
 
 COMPLETION_VARIABLE = "_PLANEVAL_COMPLETE"
 """Set by the shell's script when it asks what may stand next."""
@@ -77,12 +85,21 @@ class LazyGroup(click.Group):
             from planner_eval.cli.completion import add_completion
 
             add_completion(command)
-        return with_color(command)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or name the closest one."""
+        """Find the command, or name the closest one; the old words of one are read as its new ones."""
+        old = next((words for words in RENAMED if words == tuple(args[: len(words)])), None)
+        if old is not None and not (old[0] == "catalog" and len(args) == len(old)):
+            rest = args[len(old) :]
+            if old == ("catalog", "grammar"):
+                rest = [re.sub("^--to", "--grammar", word) for word in rest]
+            if old == ("selftest",):
+                rest = ["--scorer" if word == "--command" else word for word in rest]
+            say(f"planeval: {' '.join(old)} is now planeval {' '.join(RENAMED[old])}")
+            args = [*RENAMED[old], *rest]
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from planner_eval.base.text import closest_name
 
@@ -105,7 +122,13 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands, then the options of every command by section."""
+        self.format_commands(ctx, formatter)
+        format_shared_options(ctx, formatter)
 
+
+@shared_options
 @click.group(
     cls=LazyGroup,
     name="planeval",

@@ -7,12 +7,13 @@ import click
 import planner_eval as pe
 from planner_eval.base.output_files import RESULT_FORMATS
 from planner_eval.base.text import format_count
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import emit, format_option, note, output_option, parse_threshold
 from planner_eval.cli.outcome import check_limit
 from planner_eval.cli.sources import refuse_stdin_twice
 
 
-@click.command("agree")
+@click.command("agree", cls=Command)
 @click.argument("first", metavar="VERDICTS")
 @click.argument("second", metavar="REFERENCE")
 @click.option(

@@ -11,6 +11,7 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.output_files import NOTATION_FORMATS
 from planner_eval.base.text import format_count
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     dialect_option,
     emit,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from planner_eval.reading.files.record import Record
 
 
-@click.command("apply")
+@click.command("apply", cls=Command)
 @click.argument("patch", metavar="PATCHES")
 @click.argument("plan", metavar="PLANS|DATASET")
 @reading_options

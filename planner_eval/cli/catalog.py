@@ -12,37 +12,94 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.base.output_files import SINGLE_VALUE_FORMATS
 from planner_eval.base.tables import table
 from planner_eval.base.text import did_you_mean, format_count, printable
-from planner_eval.cli.options import dialect_option, emit, format_option, note, output_option, output_options
-
-if TYPE_CHECKING:
-    from planner_eval.catalogs.catalog import Tool
-
-
-_FORMAT_OPTION = click.option(
-    "--catalog-format", metavar="FORMAT", help="The file's format; recognised when left out."
+from planner_eval.cli.help import Command
+from planner_eval.cli.options import (
+    OptionScope,
+    dialect_option,
+    emit,
+    format_option,
+    note,
+    output_option,
+    refuse_idle,
 )
 
+if TYPE_CHECKING:
+    from planner_eval.catalogs.catalog import Catalog, Tool
 
-@click.group("catalog")
-def command() -> None:
-    """Show a tool catalog, write it in another format, or a grammar of its plans.
+
+@click.command("catalog", cls=Command)
+@click.argument("file")
+@click.option("--tool", "wanted", metavar="NAME", help="Show one tool in full.")
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(["openai", "anthropic", "gemini", "mcp", "jsonschema", "planeval"]),
+    help="Write the catalog in this format, as JSON; planeval's own keeps everything.",
+)
+@click.option("--loss", is_flag=True, help="With --to: give up what the format cannot say, and say what.")
+@click.option(
+    "--grammar",
+    type=click.Choice(["json-schema", "lark", "gbnf"]),
+    help="Write a grammar of the plans that the catalog allows, in the form that an engine reads.",
+)
+@dialect_option("--dialect", "dialect", help="With --grammar: the notation of the plans.")
+@click.option(
+    "--max-calls",
+    metavar="N",
+    type=click.IntRange(1, 64),
+    default=8,
+    show_default=True,
+    help="With --grammar: how many calls a plan may have.",
+)
+@click.option("--catalog-format", metavar="FORMAT", help="The file's format; recognised when left out.")
+@format_option("text", *SINGLE_VALUE_FORMATS, help="How to list the tools.")
+@output_option
+def command(
+    file: str,
+    wanted: str | None,
+    target: str | None,
+    loss: bool,
+    grammar: str | None,
+    dialect: str | None,
+    max_calls: int,
+    catalog_format: str | None,
+    form: str,
+    output: str | None,
+) -> int:
+    """Show the tools of a catalog, write it in another format, or a grammar of the plans that it allows.
 
     A catalog is a list of tools as OpenAI, Anthropic, Gemini or Bedrock take it, the answer to an MCP
     tools/list, JSON Schemas, a Python file with functions, one of the files of AppBench, NESTful,
     CallNavi, FunctionChat-Bench, ComplexFuncBench, TaskBench, BFCL, UltraTool, Seal-Tools, NesTools or
     ToolAlpaca, or world:NAME for the tools of a simulated world.
+
+    What the format of --to cannot say is an error; with --loss it is given up, and each loss is listed. A
+    name that it cannot hold is written as another, which is said, and comes back where planeval reads it.
+    What a grammar does not hold is said on standard error and in its first lines; planeval check finds it.
+    Exit code: 0 written, 2 usage, 3 not written.
     """
-
-
-@command.command("show")
-@click.argument("file")
-@click.option("--tool", "wanted", metavar="NAME", help="Show one tool in full.")
-@_FORMAT_OPTION
-@format_option("text", *SINGLE_VALUE_FORMATS)
-@output_option
-def show(file: str, wanted: str | None, catalog_format: str | None, form: str, output: str | None) -> int:
-    """Show the tools of a catalog, a line each, or one of them in full."""
+    listing = target is None and grammar is None
+    refuse_idle(
+        [
+            OptionScope(("wanted", "form"), listing, "without --to and --grammar"),
+            OptionScope(("loss",), target is not None, "with --to"),
+            OptionScope(("dialect", "max_calls"), grammar is not None, "with --grammar"),
+        ]
+    )
+    if target is not None and grammar is not None:
+        raise click.UsageError("--to writes the tools and --grammar their plans: leave one of them out")
+    if grammar is not None and dialect is None:
+        raise click.UsageError("--grammar needs --dialect: the notation of the plans")
     catalog = pe.read_catalog(file, catalog_format)
+    if target is not None:
+        return _write_catalog(catalog, target, loss, output)
+    if grammar is not None:
+        return _write_grammar(catalog, grammar, dialect, max_calls, output)
+    return _show(catalog, wanted, form, output)
+
+
+def _show(catalog: Catalog, wanted: str | None, form: str, output: str | None) -> int:
+    """Write the tools, a line each, or one of them in full."""
     tools = catalog.tools
     if wanted is not None:
         tools = catalog.find(wanted)
@@ -60,29 +117,11 @@ def show(file: str, wanted: str | None, catalog_format: str | None, form: str, o
     return 0
 
 
-@command.command("convert")
-@click.argument("file")
-@click.option(
-    "--to",
-    "target",
-    type=click.Choice(["openai", "anthropic", "gemini", "mcp", "jsonschema", "planeval"]),
-    required=True,
-    help="The format to write; planeval's own keeps everything.",
-)
-@_FORMAT_OPTION
-@click.option("--loss", is_flag=True, help="Give up what the format cannot say, and say what was lost.")
-@output_options("json")
-def convert(file: str, target: str, catalog_format: str | None, loss: bool, output: str | None) -> int:
-    """Write a catalog in another format, as JSON.
-
-    What the format cannot say is an error; with --loss it is given up, and each loss is listed. A name
-    that it cannot hold is written as another, which is said, and comes back where planeval reads it.
-    Exit code: 0 written, 2 usage, 3 not written.
-    """
+def _write_catalog(catalog: Catalog, target: str, loss: bool, output: str | None) -> int:
+    """Write the catalog in another format."""
     from planner_eval.catalogs.formats import catalog_to_data
     from planner_eval.catalogs.writers import losses, renamed_tools
 
-    catalog = pe.read_catalog(file, catalog_format)
     dropped = losses(catalog, target)
     for dropped_item in dropped:
         note(f"{target} has no place for {dropped_item}" + (": left out" if loss else ""))
@@ -98,36 +137,11 @@ def convert(file: str, target: str, catalog_format: str | None, loss: bool, outp
     return 0
 
 
-@command.command("grammar")
-@click.argument("file")
-@dialect_option("--dialect", "dialect", help="The notation of the plans.", required=True)
-@click.option(
-    "--to",
-    "target",
-    type=click.Choice(["json-schema", "lark", "gbnf"]),
-    required=True,
-    help="The form that the engine reads.",
-)
-@click.option(
-    "--max-calls",
-    metavar="N",
-    type=click.IntRange(1, 64),
-    default=8,
-    show_default=True,
-    help="How many calls a plan may have.",
-)
-@_FORMAT_OPTION
-@output_options("json")
-def grammar(
-    file: str, dialect: str, target: str, max_calls: int, catalog_format: str | None, output: str | None
+def _write_grammar(
+    catalog: Catalog, target: str, dialect: str | None, max_calls: int, output: str | None
 ) -> int:
-    """Write a grammar of the plans that a catalog allows, for engines that decode by one.
-
-    What the grammar does not hold is said on standard error and in its first lines; planeval check finds it.
-    """
-    decoding_grammar = pe.grammar(
-        pe.read_catalog(file, catalog_format), dialect=dialect, to=target, max_calls=max_calls
-    )
+    """Write a grammar of the plans that the catalog allows."""
+    decoding_grammar = pe.grammar(catalog, dialect=dialect, to=target, max_calls=max_calls)
     for difference in decoding_grammar.looser:
         note(f"looser than the catalog: {difference.text}")
     for difference in decoding_grammar.narrower:

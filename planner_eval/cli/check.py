@@ -14,6 +14,7 @@ from planner_eval.base.errors import CODES, CatalogError, ParseError
 from planner_eval.base.output_files import CI_FORMATS, RECORD_FORMATS
 from planner_eval.base.tables import table_pieces
 from planner_eval.base.text import did_you_mean, encodable, format_count, printable
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     compute_option,
@@ -54,7 +55,7 @@ def _validate_codes(
     return codes
 
 
-@click.command("check")
+@click.command("check", cls=Command)
 @click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
 @click.option(
     "--catalog",

@@ -13,6 +13,7 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import CI_FORMATS, DRAWING_FORMATS, RESULT_FORMATS, format_of_suffix
 from planner_eval.base.text import format_count
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     cluster_option,
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
     from planner_eval.results.views.junit import Case
 
 
-@click.command("compare")
+@click.command("compare", cls=Command)
 @click.argument("systems", metavar="A B...", nargs=-1, required=True)
 @click.option("--gold", metavar="GOLD", help="The gold plans of all; left out where A, B … are runs.")
 @scored_pair_options

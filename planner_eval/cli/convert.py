@@ -10,17 +10,23 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.output_files import NOTATION_FORMATS
+from planner_eval.base.output_files import SINGLE_VALUE_FORMATS
+from planner_eval.base.tables import table
 from planner_eval.base.text import encodable
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
+    OptionScope,
     compute_option,
     dialect_option,
     emit,
+    format_option,
     note,
-    output_options,
+    output_option,
     reading_options,
+    refuse_idle,
 )
 from planner_eval.cli.outcome import Tally, losses_text
+from planner_eval.cli.pairs import missing_argument
 from planner_eval.cli.sources import dataset_options, read_plans
 from planner_eval.cli.workers import PlansJob, WorkOptions, join_lines, run_plans_job, work_options
 
@@ -31,21 +37,27 @@ if TYPE_CHECKING:
     from planner_eval.results.runs.pairs import Pair
 
 
-@click.command("convert")
-@click.argument("files", nargs=-1, required=True, metavar="FILE|DATASET...")
+@click.command("convert", cls=Command)
+@click.argument("files", nargs=-1, metavar="FILE|DATASET...")
+@click.option(
+    "--list", "listing", is_flag=True, help="List the notations instead; of each that is named an example."
+)
+@format_option("text", *SINGLE_VALUE_FORMATS, help="How to write the list.")
 @reading_options
 @dataset_options
-@dialect_option("--to", "target", required=True, help="The notation to write; see planeval dialects.")
+@dialect_option("--to", "target", help="The notation to write, of those that --list names.")
 @click.option("--repair", is_flag=True, help="Mend small faults where strict reading fails; each is listed.")
 @compute_option
 @click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
 @click.option("--loss", is_flag=True, help="Give up what the notation cannot say, and say what was lost.")
 @work_options
-@output_options(*NOTATION_FORMATS)
+@output_option
 def command(
     files: tuple[str, ...],
+    listing: bool,
+    form: str,
     dialect: str | None,
-    target: str,
+    target: str | None,
     repair: bool,
     compute: str | None,
     catalog: str | None,
@@ -60,8 +72,16 @@ def command(
     which. One of many that cannot be read or written is a line of id and error.
     What the notation cannot say is an error; with --loss it is given up, and each loss is listed.
     Notations without types say texts, and what --catalog types.
+    With --list, the notations that plans are read from and written in.
+
     Exit code: 0 all written, 1 some not, 2 usage, 3 none.
     """
+    refuse_idle([OptionScope(("form",), listing, "with --list")])
+    if listing:
+        emit("\n\n".join(_dialects_text(name, form) for name in files or (None,)), output)
+        return 0
+    if not files or target is None:
+        raise missing_argument("files") if not files else click.UsageError("Missing option '--to'.")
     from planner_eval.reading import dialects
     from planner_eval.reading.parse import types_of
 
@@ -126,3 +146,26 @@ class _ConvertJob(PlansJob):
             return encodable(row.get("text", "")), messages
         head = {"file": record.file, "id": record.id} if self.named else {"id": record.id}
         return encodable(json.dumps(head | row, ensure_ascii=False)), messages
+
+
+def _dialects_text(name: str | None, form: str) -> str:
+    """The notations and the frameworks whose files are known, or one notation with its example."""
+    from planner_eval.reading.files.frameworks import layout_rows
+
+    entries = pe.list_dialects(name)
+    if form == "md" and name is None:
+        from planner_eval.reading.dialects.listing import page
+
+        return page()
+    if form == "json":
+        return json.dumps([entry._asdict() for entry in entries], ensure_ascii=False, indent=1)
+    if name is not None and form == "text":
+        entry = entries[0]
+        remark = f"\n{entry.note}" if entry.note else ""
+        return f"{entry.name}: {entry.title}{remark}\n\n{entry.example}"
+    rows = [
+        {"dialect": e.name, "what it is": e.title, "references": e.references, "seen": e.checked}
+        for e in entries
+    ]
+    layouts = table(layout_rows(), form, width=100) if form == "text" and name is None else ""
+    return "\n\n".join(filter(None, (table(rows, form, width=80), layouts)))

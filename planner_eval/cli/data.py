@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.output_files import format_of_suffix
 from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import command as check
 from planner_eval.cli.data_make import command as make
 from planner_eval.cli.data_overlap import coverage_command as coverage
 from planner_eval.cli.data_overlap import duplicates_command as duplicates
+from planner_eval.cli.help import Group
 from planner_eval.cli.options import (
     OptionScope,
     dialect_option,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Dataset, PublishedFile
 
 
-@click.group("data")
+@click.group("data", cls=Group)
 def command() -> None:
     """Fetch, verify, show, check and export the published data sets; make data of your own."""
 
@@ -77,26 +77,6 @@ def _local_location_options(function: Any) -> Any:
     return _location_options(run)
 
 
-@command.command("list")
-@_local_location_options
-@format_option(*FORMATS, help="How to write the result.")
-@output_option
-def list_(cache: str | None, source: str | None, form: str, output: str | None) -> int:
-    """List the data sets, and which of their files are there."""
-    rows = [
-        {
-            "name": status.dataset.name,
-            "records": status.dataset.records,
-            "files": f"{status.there}/{status.needed}",
-            "licence": status.dataset.licence,
-            "title": status.dataset.title,
-        }
-        for status in pe.list_datasets(cache=cache, source=source)
-    ]
-    emit(table(rows, form, width=70), output)
-    return 0
-
-
 @command.command("fetch")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @_location_options
@@ -108,7 +88,7 @@ def fetch(
     """Download data sets into the cache folder, or copy them from --source.
 
     Files that are there already are left alone, broken downloads are continued, and only files with the
-    published checksum are kept. NAME is a data set of 'planeval data list', or 'all'.
+    published checksum are kept. NAME is a data set of 'planeval data show', or 'all'.
     """
     from planner_eval.benchmarks.datasets.fetch import FetchOptions
     from planner_eval.benchmarks.datasets.published import dataset_folder, find_dataset, published_datasets
@@ -149,46 +129,48 @@ def _make_progress() -> Progress:
     return show
 
 
-@command.command("verify")
-@click.argument("name")
-@_local_location_options
-@format_option(*FORMATS, help="How to write the result.")
-@output_option
-def verify(name: str, cache: str | None, source: str | None, form: str, output: str | None) -> int:
-    """Compare a data set's files with the published checksums.
-
-    Exit code 1 when a file that is needed is missing or another one, 2 when none is there.
-    """
-    states = pe.verify_dataset(name, cache=cache, source=source)
-    rows = [{"file": s.file.path, "state": s.state, "sha256": s.sha256} for s in states]
-    emit(table(rows, form, width=70), output)
-    bad = [s for s in states if s.state == "differs" or (s.state == "missing" and s.file.needed)]
-    return 1 if bad else 0
-
-
 @command.command("show")
-@click.argument("name")
+@click.argument("name", required=False)
 @_local_location_options
+@click.option("--verify", is_flag=True, help="Compare the files of NAME with the published checksums.")
 @click.option("--samples", type=click.IntRange(0), default=0, metavar="N", help="Show the first N samples.")
 @id_option("Show the sample of this id")
-@output_options("text", "json")
+@format_option(*FORMATS, help="How to write a list or checksums.")
+@output_option
 def show(
-    name: str,
+    name: str | None,
+    verify: bool,
     cache: str | None,
     source: str | None,
     samples: int,
     wanted: tuple[str, ...],
+    form: str,
     output: str | None,
 ) -> int:
-    """Say what a data set is and where it lies, or show samples as JSON."""
-    refuse_idle([OptionScope(("samples",), not wanted, "without --id, which names one sample")])
+    """List the data sets; of NAME say what it is and where it lies, or show samples as JSON.
+
+    With --verify exit code 1 when a file that is needed is missing or another one, 2 when none is there.
+    """
+    tables = name is None or verify
+    refuse_idle(
+        [
+            OptionScope(("verify",), name is not None, "to the data set NAME"),
+            OptionScope(("samples", "wanted"), not tables, "to the data set NAME without --verify"),
+            OptionScope(("samples",), not wanted, "without --id, which names one sample"),
+            OptionScope(("form",), tables or form == "json", "to the list and with --verify; or json"),
+        ]
+    )
+    if name is None:
+        emit(table(_dataset_rows(cache, source), form, width=70), output)
+        return 0
+    if verify:
+        return _verify(name, cache, source, form, output)
     if not samples and not wanted:
         from planner_eval.benchmarks.datasets.published import dataset_folder, find_dataset
 
         dataset = find_dataset(name)
         card = _card(dataset, dataset_folder(dataset, cache=cache, source=source))
-        as_json = format_of_suffix(output, ("json",)) is not None
-        emit(json.dumps(card, ensure_ascii=False, indent=1) if as_json else _card_text(card), output)
+        emit(json.dumps(card, ensure_ascii=False, indent=1) if form == "json" else _card_text(card), output)
         return 0
     all_samples = pe.read_dataset(name, cache=cache, source=source)
     selected = (
@@ -198,6 +180,29 @@ def show(
     )
     emit("\n".join(map(_sample_json, selected)), output)
     return 0
+
+
+def _dataset_rows(cache: str | None, source: str | None) -> list[dict[str, object]]:
+    """The data sets, and which of their files are there."""
+    return [
+        {
+            "name": status.dataset.name,
+            "records": status.dataset.records,
+            "files": f"{status.there}/{status.needed}",
+            "licence": status.dataset.licence,
+            "title": status.dataset.title,
+        }
+        for status in pe.list_datasets(cache=cache, source=source)
+    ]
+
+
+def _verify(name: str, cache: str | None, source: str | None, form: str, output: str | None) -> int:
+    """Compare a data set's files with the published checksums."""
+    states = pe.verify_dataset(name, cache=cache, source=source)
+    rows = [{"file": s.file.path, "state": s.state, "sha256": s.sha256} for s in states]
+    emit(table(rows, form, width=70), output)
+    bad = [s for s in states if s.state == "differs" or (s.state == "missing" and s.file.needed)]
+    return 1 if bad else 0
 
 
 def _card(dataset: Dataset, folder: Path) -> dict[str, str]:

@@ -13,6 +13,7 @@ from planner_eval.base.errors import CODES
 from planner_eval.base.output_files import CI_FORMATS
 from planner_eval.base.tables import md_cell, table
 from planner_eval.base.text import format_count, printable
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     emit,
@@ -245,7 +246,7 @@ def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
 
 # ----------------------------------------------------------------------
 # planeval data check: what is irregular in gold plans, and which of them may be wrong.
-@click.command("check")
+@click.command("check", cls=Command)
 @click.argument("name", metavar="FILE|DATASET")
 @click.option(
     "--catalog",

@@ -15,6 +15,7 @@ from planner_eval.base.json_text import dump_indented
 from planner_eval.base.output_files import format_of_suffix
 from planner_eval.base.text import format_count, one_line
 from planner_eval.base.text import format_count as said_of
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     Decorator,
     OptionScope,
@@ -230,7 +231,7 @@ def _range_option(flag: str, help: str) -> Decorator:
     return click.option(flag, metavar="N|N..M", help=help)
 
 
-@click.command("make")
+@click.command("make", cls=Command)
 @click.option(
     "--catalog",
     "catalogs",

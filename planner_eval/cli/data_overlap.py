@@ -12,6 +12,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.tables import md_cell, table
 from planner_eval.base.text import format_count, one_line
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     emit,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _MAX_WIDTH = 100
 
 
-@click.command("coverage")
+@click.command("coverage", cls=Command)
 @click.argument("data", metavar="FILE|DATASET")
 @click.option(
     "--catalog",
@@ -194,7 +195,7 @@ _MAX_NAMES = 6
 """Records of a group that are named."""
 
 
-@click.command("duplicates")
+@click.command("duplicates", cls=Command)
 @click.argument("first", metavar="FILE|DATASET")
 @click.argument("second", metavar="[FILE|DATASET]", required=False)
 @click.option(

@@ -20,6 +20,7 @@ from planner_eval.cli.drawing import (
     is_folder,
     write_folder,
 )
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     Seconds,
@@ -150,7 +151,7 @@ PATCH_FORMATS = ("json", "jsonl", "text", None)
 """What the suffix of a file that a patch goes to may name."""
 
 
-@click.command("diff")
+@click.command("diff", cls=Command)
 @click.argument("pred", metavar="PRED")
 @click.argument("gold", metavar="GOLD|DATASET", required=False)
 @pair_options

@@ -16,6 +16,7 @@ from planner_eval.base.output_files import DRAWING_FORMATS, RECORD_FORMATS
 from planner_eval.base.text import format_count
 from planner_eval.cli.drawing import DrawingOptions, draw_one, drawing_options, is_folder
 from planner_eval.cli.execute_job import ROWS_FORM, ExecuteJob, ExecuteSettings, format_runs, unread_lines
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     Seconds,
@@ -54,7 +55,7 @@ _EXTRA_SECONDS = 60.0
 """Seconds for a record beside those of its plan, before it counts as one that hangs."""
 
 
-@click.command("execute")
+@click.command("execute", cls=Command)
 @click.argument("plan", metavar="PLAN|DATASET")
 @click.option(
     "--tools",

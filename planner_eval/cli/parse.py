@@ -13,6 +13,7 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import one_line, printable
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     compute_option,
     emit,
@@ -88,7 +89,7 @@ def _reference_spans(value: Value) -> Iterator[dict[str, Any]]:
 
 # ----------------------------------------------------------------------
 # planeval parse: read plans, and say in which notation, why, and what was ignored.
-@click.command("parse")
+@click.command("parse", cls=Command)
 @click.argument("files", nargs=-1, required=True, metavar="FILE|DATASET...")
 @reading_options
 @dataset_options

@@ -13,6 +13,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import OptionScope, dialect_option, emit, note, refuse_idle
 from planner_eval.cli.sources import request_options
 from planner_eval.cli.terminal import make_counter, refuse_targets
@@ -207,7 +208,7 @@ def make_setup(options: Mapping[str, Any], model: str | None, *, makes_calls: bo
 
 # ----------------------------------------------------------------------
 # planeval predict: ask a model for the plans of samples.
-@click.command("predict")
+@click.command("predict", cls=Command)
 @click.argument("samples", metavar="DATASET|TASKS")
 @click.option("--model", metavar="NAME", help="The model, as its server calls it.")
 @click.option("--url", metavar="URL", help="Its OpenAI-compatible server; OPENAI_BASE_URL when left out.")

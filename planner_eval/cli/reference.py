@@ -1,4 +1,4 @@
-"""planeval dialects, schema, doctor and selftest: what can be read, written and done, and how scorers do."""
+"""planeval schema and doctor: what files may say, what this machine can do, and how scorers do."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 import planner_eval as pe
-from planner_eval.base.output_files import RECORD_FORMATS, SINGLE_VALUE_FORMATS, format_of_suffix
+from planner_eval.base.output_files import RECORD_FORMATS, format_of_suffix
 from planner_eval.base.tables import table
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     Seconds,
@@ -20,11 +21,9 @@ from planner_eval.cli.options import (
     output_option,
     output_options,
     refuse_idle,
-    wrappers_option,
 )
 from planner_eval.cli.pairs import chosen_policy, policy_option
 from planner_eval.integrations.schemas import SCHEMAS
-from planner_eval.reading.files.frameworks import layout_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,41 +32,8 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------
-# planeval dialects: the notations that plans can be read from and written in.
-@click.command("dialects")
-@click.argument("name", required=False)
-@format_option(
-    "text", *SINGLE_VALUE_FORMATS, help="How to write it; the list as md is the documentation's page."
-)
-@wrappers_option
-@output_option
-def dialects_command(name: str | None, form: str, output: str | None) -> int:
-    """List the dialects and the frameworks whose files are known, or show one dialect with its example."""
-    entries = pe.list_dialects(name)
-    if form == "md" and name is None:
-        from planner_eval.reading.dialects.listing import page
-
-        emit(page(), output)
-        return 0
-    if form == "json":
-        emit(json.dumps([entry._asdict() for entry in entries], ensure_ascii=False, indent=1), output)
-    elif name is not None and form == "text":
-        entry = entries[0]
-        note = f"\n{entry.note}" if entry.note else ""
-        emit(f"{entry.name}: {entry.title}{note}\n\n{entry.example}", output)
-    else:
-        rows = [
-            {"dialect": e.name, "what it is": e.title, "references": e.references, "seen": e.checked}
-            for e in entries
-        ]
-        layouts = table(layout_rows(), form, width=100) if form == "text" and name is None else ""
-        emit("\n\n".join(filter(None, (table(rows, form, width=80), layouts))), output)
-    return 0
-
-
-# ----------------------------------------------------------------------
 # planeval schema: JSON Schema of what people write by hand, and of reports.
-@click.command("schema")
+@click.command("schema", cls=Command)
 @click.argument("name", required=False, type=click.Choice(list(SCHEMAS)), metavar="[NAME]")
 @output_options("json", "text")
 def schema_command(name: str | None, output: str | None) -> int:
@@ -85,32 +51,18 @@ def schema_command(name: str | None, output: str | None) -> int:
 
 
 # ----------------------------------------------------------------------
-# planeval doctor: what this installation and this machine can do.
-@click.command("doctor")
-@format_option("text", *SINGLE_VALUE_FORMATS, help="How to write the findings.")
-@output_option
-def doctor_command(form: str, output: str | None) -> int:
-    """Try what depends on the machine: isolation layer by layer, and the packages that are optional.
-
-    Exit code: 0 hostile plans can be run at level strict here, 1 they cannot.
-    """
-    checks = pe.doctor()
-    rows = [{"what": c.what, "state": "yes" if c.there else "no", "found": c.found} for c in checks]
-    terminal = "yes" if sys.stdout.isatty() else "no"
-    rows.append({"what": "terminal", "state": terminal, "found": "colours and progress"})
-    emit(table(rows, form, width=100), output)
-    return 0 if any(c.what == "isolation strict" and c.there for c in checks) else 1
-
-
-# ----------------------------------------------------------------------
-# planeval selftest: put a scorer to the 38 pairs.
-@click.command("selftest")
+# planeval doctor: what this installation and this machine can do, and how a scorer does on the 38 pairs.
+@click.command("doctor", cls=Command)
 @click.option(
-    "--command",
-    "scorer",
+    "--pairs",
+    is_flag=True,
+    help="Put the comparison to 38 pairs of plans of which the right answer is known.",
+)
+@click.option(
+    "--scorer",
     metavar="COMMAND",
-    help="Another scorer: a command that reads two plans, {pred} and {gold} in it standing for the "
-    "files' names, and prints same or different, or says so by its exit code 0 or 1.",
+    help="Put another scorer to the pairs: a command that reads two plans, {pred} and {gold} in it standing "
+    "for the files' names, and prints same or different, or says so by its exit code 0 or 1.",
 )
 @click.option(
     "--timeout",
@@ -121,27 +73,37 @@ def doctor_command(form: str, output: str | None) -> int:
     metavar="SECONDS",
 )
 @policy_option
-@format_option("text", *RECORD_FORMATS, help="How to write the answers.")
+@format_option("text", *RECORD_FORMATS, help="How to write it.")
 @output_option
-def selftest_command(
-    scorer: str | None, timeout: float, policy: str | None, form: str, output: str | None
+def doctor_command(
+    pairs: bool, scorer: str | None, timeout: float, policy: str | None, form: str, output: str | None
 ) -> int:
-    """Put the comparison, or any other scorer, to 38 pairs of plans of which the right answer is known.
+    """Try what depends on the machine: isolation layer by layer, and the packages that are optional.
 
-    30 are beyond dispute; 8 hang on how values compare. Exit code: 0 when all 30 are right, else 1.
+    With --pairs or --scorer instead: is a scorer right on 38 pairs? 30 are beyond dispute; 8 hang on how
+    values compare.
+
+    Exit code: 0 hostile plans can be run at level strict here, or all 30 pairs are right; else 1.
     """
     refuse_idle(
         [
-            OptionScope(("policy",), scorer is None, "without --command: another scorer has its own"),
-            OptionScope(("timeout",), scorer is not None, "with --command COMMAND"),
+            OptionScope(("policy",), pairs and scorer is None, "with --pairs; another scorer has its own"),
+            OptionScope(("timeout",), scorer is not None, "with --scorer COMMAND"),
         ]
     )
-    if scorer is None:
-        answers = pe.selftest(policy=chosen_policy(policy))
-    else:
-        answers = pe.selftest(shlex.split(scorer), timeout=timeout)
-    emit(_format_answers(answers, form), output)
-    return int(not all(answer.right for answer in answers if not answer.disputed))
+    if pairs or scorer is not None:
+        if scorer is None:
+            answers = pe.selftest(policy=chosen_policy(policy))
+        else:
+            answers = pe.selftest(shlex.split(scorer), timeout=timeout)
+        emit(_format_answers(answers, form), output)
+        return int(not all(answer.right for answer in answers if not answer.disputed))
+    checks = pe.doctor()
+    rows = [{"what": c.what, "state": "yes" if c.there else "no", "found": c.found} for c in checks]
+    terminal = "yes" if sys.stdout.isatty() else "no"
+    rows.append({"what": "terminal", "state": terminal, "found": "colours and progress"})
+    emit(table(rows, form, width=100), output)
+    return 0 if any(c.what == "isolation strict" and c.there for c in checks) else 1
 
 
 def _format_answers(answers: Sequence[PairVerdict], form: str) -> str:

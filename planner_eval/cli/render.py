@@ -23,6 +23,7 @@ from planner_eval.cli.drawing import (
     say_drawing,
     write_folder,
 )
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     emit,
@@ -53,7 +54,7 @@ FORMATS = ("text", "boxes", *DRAWING_FORMATS)
 BINARY_FORMATS = ("png", "pdf")
 
 
-@click.command("render")
+@click.command("render", cls=Command)
 @click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
 @reading_options
 @dataset_options

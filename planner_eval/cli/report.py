@@ -10,6 +10,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import OptionScope, bundle_options, emit, note, output_options, refuse_idle
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
@@ -96,7 +97,7 @@ def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return bundle_options("look", PageOptions, PAGE_OPTION_NAMES)(command)
 
 
-@click.command("report")
+@click.command("report", cls=Command)
 @click.argument("systems", metavar="RUN|PRED...", nargs=-1, required=True)
 @click.option("--gold", metavar="GOLD", help="The gold plans; left out where RUN says them.")
 @scored_pair_options

@@ -12,6 +12,7 @@ import planner_eval as pe
 from planner_eval.base.output_files import CI_FORMATS, RESULT_FORMATS, TSV
 from planner_eval.base.text import format_count
 from planner_eval.cli.drawing import ChartOptions, chart_options, is_folder
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     Threshold,
@@ -77,7 +78,7 @@ WORK_OPTION_NAMES = ("jobs", "record_deadline", "part", "engine", "address", "qu
 """Options of work that is done in parts."""
 
 
-@click.command("score")
+@click.command("score", cls=Command)
 @click.argument("pred", metavar="PRED|RUN")
 @click.argument("gold", metavar="GOLD|DATASET", required=False)
 @scored_pair_options

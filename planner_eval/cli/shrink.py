@@ -13,6 +13,7 @@ from planner_eval.base.json_text import dump_indented
 from planner_eval.base.output_files import write
 from planner_eval.base.text import format_count, printable
 from planner_eval.cli.drawing import is_folder
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     Seconds,
@@ -40,7 +41,7 @@ _OVERRIDDEN_OPTIONS = (
 """Options that a benchmark's own rules leave without effect."""
 
 
-@click.command("shrink")
+@click.command("shrink", cls=Command)
 @click.argument("pred", metavar="PRED")
 @click.argument("gold", metavar="GOLD|DATASET")
 @click.option("--code", metavar="CODE", help="It shows an edit of this code, as planeval diff tells it.")

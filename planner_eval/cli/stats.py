@@ -12,6 +12,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.output_files import DRAWING_FORMATS, PICTURE_FORMATS, SINGLE_VALUE_FORMATS
 from planner_eval.cli.drawing import DrawingOptions, drawing_options, is_folder
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     emit,
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from planner_eval.reading.files.record import Record
 
 
-@click.command("stats")
+@click.command("stats", cls=Command)
 @click.argument("names", nargs=-1, required=True, metavar="FILE|DATASET...")
 @reading_options
 @dataset_options

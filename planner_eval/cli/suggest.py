@@ -12,6 +12,7 @@ from planner_eval.base.errors import CatalogError, JudgeError, ParseError
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.tables import table
 from planner_eval.base.text import encodable, format_count, one_line, printable
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     Number,
     OptionScope,
@@ -42,7 +43,7 @@ _DEADLINE, _RETRIES = 60.0, 2
 """A mend is no more than a help: who asks for one does not wait long for a server that fails."""
 
 
-@click.command("suggest")
+@click.command("suggest", cls=Command)
 @click.argument("plans", metavar="PRED|DATASET")
 @click.option(
     "--catalog",

@@ -10,6 +10,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.output_files import TABLE_FORMATS
 from planner_eval.cli.drawing import ChartOptions, chart_options
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     cluster_option,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from planner_eval.results.table import Table
 
 
-@click.command("table")
+@click.command("table", cls=Command)
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
 @click.option("--layout", metavar="NAME", help="The layout of a published table, e.g. nestful-1.")
 @click.option("--by", metavar="KEY", help="Columns for each value of KEY: part, or a field of the samples.")

@@ -184,24 +184,17 @@ T = TypeVar("T")
 
 
 # ---------------------------------------------------------------- colours
-def with_color(command: click.Command) -> click.Command:
-    """The command with ``--color``; of a group each of its commands."""
-    if isinstance(command, click.Group):
-        for subcommand in command.commands.values():
-            with_color(subcommand)
-    elif not any("--color" in option.opts for option in command.params):
-        command.params.append(
-            click.Option(
-                ["--color"],
-                type=click.Choice(["auto", "always", "never"]),
-                default="auto",
-                show_default=True,
-                expose_value=False,
-                callback=_set_color,
-                help="Colours in text: on a terminal (auto), also in files and pipes, or never.",
-            )
-        )
-    return command
+def color_option() -> click.Option:
+    """The option ``--color``."""
+    return click.Option(
+        ["--color"],
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        show_default=True,
+        expose_value=False,
+        callback=_set_color,
+        help="Colours in text: on a terminal (auto), also in files and pipes, or never.",
+    )
 
 
 def _set_color(context: click.Context, _option: click.Parameter, when: str) -> None:

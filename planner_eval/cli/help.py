@@ -1,0 +1,405 @@
+"""Commands as the user meets them: help that fits a screen, options of every command, and options in groups.
+
+``--help`` shows the options that most people need and names the rest by section; ``--help-all`` explains
+each, with examples. What many commands take and few users need stands once, in the help of ``planeval``
+itself, and may be typed before the command as well as after it. Options that say one kind of thing are
+typed as one: ``--field text=answer --field gold.id=task``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import click
+
+from planner_eval.base.text import did_you_mean
+from planner_eval.cli.terminal import color_option, say
+
+SHARED: dict[str, tuple[str, str, str]] = {
+    "--color": ("Every command", "[auto|always|never]", "Colours in text: on a terminal, always or never."),
+    "--quiet": ("Every command", "", "Say nothing of progress."),
+    "--wrappers": ("Reading plans", "FILE", "Notations of your own, as rows of a TOML file."),
+    "--turn": ("Reading plans", "first|last|N", "Read this turn of a conversation; all when left out."),
+    "--infer": ("Reading plans", "", "Infer edges where an argument repeats a value of an earlier result."),
+    "--compute": ("Reading plans", "[arithmetic]", "Take expressions of numbers for their value."),
+    "--catalog-format": ("Reading plans", "FORMAT", "A catalog's format; recognised when left out."),
+    "--cache": ("Data sets", "DIR", "The cache folder of data sets."),
+    "--source": ("Data sets", "DIR", "Take data sets from DIR instead of the cache folder."),
+    "--jobs": ("Large inputs", "N", "Processes at work; all cores when left out."),
+    "--record-deadline": ("Large inputs", "SECONDS", "Time for one record, after which it is an error."),
+    "--part": ("Large inputs", "RECORDS", "Records done in one go; the results are the same."),
+    "--engine": ("Large inputs", "[ray]", "Do the work on a Ray cluster."),
+    "--address": ("Large inputs", "HOST:PORT", "The Ray cluster; one of this machine when left out."),
+    "--store": ("Large inputs", "[jsonl|parquet]", "In what a run's folder keeps its rows."),
+    "--theme": ("Drawings", "NAME|FILE", "Colours and lines: a theme's name, or a TOML file."),
+    "--force": ("Drawings", "", "Draw every call or tool, however many there are."),
+    "--isolation": ("Running tools", "LEVEL", "How tools are kept apart: strict, process or inline."),
+}
+"""Options that many commands take: their section in the help of ``planeval``, their value, what they do."""
+
+GROUPS: dict[str, dict[str, str]] = {
+    "--field": {
+        "id": "--id-field",
+        "text": "--text-field",
+        "gold.id": "--gold-id-field",
+        "gold.text": "--gold-text-field",
+    },
+    "--from": {"gold": "--gold-from"},
+    "--set": {
+        "judge.url": "--judge-url",
+        "judge.cache": "--judge-cache",
+        "replay": "--replay",
+        "tools": "--tools",
+        "seed": "--seed",
+        "seeds": "--seeds",
+        "figure": "--figure",
+        "columns": "--columns",
+        "prices": "--prices",
+        "concurrency": "--concurrency",
+        "backoff": "--backoff",
+        "distractors": "--distractors",
+        "budget": "--budget",
+        "tries": "--tries",
+        "try-deadline": "--try-deadline",
+        "model-url": "--model-url",
+        "model-cache": "--model-cache",
+        "allow-read": "--allow-read",
+        "prompts": "--prompts",
+        "prompts-for": "--prompts-for",
+        "demos": "--demos",
+        "demo-by": "--demo-by",
+        "near-duplicates": "--near-duplicates",
+        "closeness": "--closeness",
+        "list-form": "--list-form",
+        "explain-references": "--explain-references",
+        "today": "--today",
+        "history": "--history",
+        "max-steps": "--max-steps",
+        "server": "--server",
+        "max-calls": "--max-calls",
+        "router-model": "--router-model",
+        "data-cache": "--data-cache",
+        "retries": "--retries",
+        "timeout": "--timeout",
+        "deadline": "--deadline",
+        "server-timeout": "--server-timeout",
+        "attempts": "--attempts",
+        "quality": "--quality",
+        "language": "--language",
+    },
+    "--want": {
+        "calls": "--calls",
+        "depth": "--depth",
+        "width": "--width",
+        "components": "--components",
+        "reuse": "--reuse",
+        "pattern": "--pattern",
+        "scope": "--scope",
+        "single": "--single",
+        "join": "--join",
+        "distinct": "--distinct",
+    },
+}
+"""Options that are typed as one, by their keys: ``--field text=NAME`` is what ``--text-field NAME`` was."""
+
+_GROUP_HELP = {
+    "--set": ("KEY=VALUE", "A setting of the run, e.g. {first}; --help-all lists the keys."),
+    "--field": (
+        "KEY=NAME",
+        "Which field of a record holds what: text (the plan) or id{gold}; a.b.0 is a way into the record.",
+    ),
+    "--want": (
+        "KEY=VALUE",
+        "What is wanted of a plan, e.g. calls=2..4 or pattern=chain; --help-all lists the keys.",
+    ),
+}
+
+FIRST = {
+    "score": "--metric --by --fail-under --causes --policy --benchmark --field --from --format --output",
+    "diff": "--policy --patch --structure --all --only --id --field --from --format --output",
+    "compare": "--gold --metric --by --fail-if-worse --policy --benchmark --field --from --format --output",
+    "report": "--gold --causes --policy --by --title --limit --field --from --output",
+    "predict": "--model --url --pipeline --catalog --tools --shots --limit --set --dry-run --output",
+    "execute": "--tools --initial --trace --state --record --id --field --from --format --output",
+    "data make": "--catalog --tools --preset --want -n --question --model --like --to --output",
+    "data check": "--select --ignore --confidence --tools --catalog --baseline --field --format --output",
+    "shrink": "--code --while --differs --policy --id --to --field --from --output",
+    "stats": "--by --each --shapes --tool-graph --plot --field --from --format --output",
+    "suggest": "--catalog --patch --model --most --least --field --from --format --output",
+    "table": "--metric --layout --benchmark --plot --figure --common --format --output",
+    "parse": "--repair --grammar --catalog --field --from --format --output",
+    "check": "--catalog --level --ignore --field --from --format --output",
+    "convert": "--to --list --loss --repair --catalog --field --from --output",
+}
+"""The options that most people need, of commands that have many: what ``--help`` explains."""
+
+SECTIONS = {
+    "Input": "--field --from --gold --pair --id --limit --query --answer --examples --runs --against "
+    "--across --samples --catalog --tools --state --initial --facts --benchmark --source --strict --repair "
+    "--grammar --preset --like --want -n --fill --tool --dialect --mirror",
+    "Comparison": "--policy --metric --by --cluster --official --set --judge --structure --edit-distance "
+    "--execute --select --ignore --confidence --level --common --mistaken --code --while --differs --figure",
+    "Models": "--model --url --pipeline --shots --distractors --budget --constrain --model-url --model-cache "
+    "--prices --repeat --question --offer --replay",
+    "Run": "--timeout --deadline --retries --concurrency --seed --seeds --backoff --allow-read --tries "
+    "--try-deadline --dry-run --isolation --cache --record --baseline",
+}
+"""Which section of the help an option stands in; of Output are all others."""
+
+EXAMPLES = {
+    "diff": (
+        "planeval diff data/demo/pred.json data/demo/gold.json",
+        "planeval diff data/demo/pred.jsonl data/demo/gold.jsonl --only failures",
+        "planeval diff data/demo/pred.json data/demo/gold.json --format svg -o out/diff.svg",
+    ),
+    "score": (
+        "planeval score data/demo/pred.jsonl data/demo/gold.jsonl --metric all --causes",
+        "planeval score data/demo/pred.jsonl data/demo/gold.jsonl --fail-under calls=0.5",
+        "planeval score data/samples/answers/nestful.jsonl data/samples/nestful --benchmark nestful",
+    ),
+    "report": (
+        "planeval report data/demo/pred.jsonl --gold data/demo/gold.jsonl --causes -o out/report.html",
+    ),
+    "parse": ("planeval parse data/demo/pred.json", "planeval parse README.md --format json"),
+    "convert": ("planeval convert data/demo/gold.json --to nestful",),
+    "render": ("planeval render data/demo/gold.json --format mermaid",),
+    "stats": ("planeval stats data/demo/gold.jsonl --by calls",),
+    "check": ("planeval check data/demo/pred.json --catalog data/demo/tools.json",),
+    "execute": ("planeval execute data/demo/gold.json --tools nestful",),
+    "compare": ("planeval compare data/demo/pred.jsonl data/demo/pred.jsonl --gold data/demo/gold.jsonl",),
+}
+"""Commands that can be typed in a checkout, for ``--help-all``."""
+
+_HELP_ALL = "planeval.help-all"
+_TYPED_EARLY = "planeval.shared"
+
+
+class Command(click.Command):
+    """A command whose help fits a screen, and whose options may be typed in groups."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.append(color_option())
+        self.params.append(_help_all_option())
+        options = {flag: p for p in self.params if isinstance(p, click.Option) for flag in p.opts}
+        for flag in SHARED:
+            if flag in options and (flag != "--cache" or options[flag].metavar == "DIR"):
+                options[flag].hidden = True
+        first = " ".join(flags for path, flags in FIRST.items() if path.split()[-1] == self.name).split()
+        self.keys = {
+            group: {key: flag for key, flag in members.items() if flag in options and flag not in first}
+            for group, members in GROUPS.items()
+            if group in options or group in _GROUP_HELP
+        }
+        self.keys = {
+            group: members for group, members in self.keys.items() if group in options or len(members) > 1
+        }
+        self.made = {group for group in self.keys if group not in options}
+        for group, members in self.keys.items():
+            for flag in members.values():
+                options[flag].hidden = True
+            if group in self.made:
+                metavar, text = _GROUP_HELP[group]
+                gold = ", of gold gold.text and gold.id" if "gold.text" in members else ""
+                first_key = f"{next(iter(members))}=…"
+                self.params.append(
+                    click.Option(
+                        [group],
+                        metavar=metavar,
+                        multiple=True,
+                        expose_value=False,
+                        help=text.format(gold=gold, first=first_key),
+                    )
+                )
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read what was typed: options of every command typed before it, and options in groups."""
+        own = {flag for option in self.params for flag in option.opts}
+        early = [word for words in ctx.meta.get(_TYPED_EARLY, ()) if words[0] in own for word in words]
+        if not ctx.resilient_parsing:
+            self._say_renamed(args)
+        return super().parse_args(ctx, [*early, *self._expand(ctx, args)])
+
+    def _say_renamed(self, args: Sequence[str]) -> None:
+        """Say of options under their old names what to type instead."""
+        old = {flag: (group, key) for group, keys in self.keys.items() for key, flag in keys.items()}
+        for word in dict.fromkeys(word.partition("=")[0] for word in args):
+            if word == "--":
+                return
+            if word in old:
+                group, key = old[word]
+                say(f"planeval: {word} is now {group} {key}=…; the old name goes in the next release")
+
+    def _expand(self, ctx: click.Context, args: Sequence[str]) -> Iterator[str]:
+        """The words with each group's option replaced by the one that its key stands for."""
+        words = iter(args)
+        for word in words:
+            group, sign, value = word.partition("=")
+            members = self.keys.get(group)
+            if word == "--":
+                yield word
+                yield from words
+                return
+            if not members:
+                yield word
+                continue
+            value = value if sign else next(words, "")
+            key, _, value_of_key = value.partition("=")
+            flag = members.get(key.strip())
+            if flag is None:
+                if group in self.made:
+                    raise click.UsageError(f"{group} {value}: {_expected(group, key, members)}", ctx)
+                yield f"{group}={value}" if sign or value.startswith("-") else group
+                if not sign and not value.startswith("-"):
+                    yield value
+            elif any(flag in p.opts and isinstance(p, click.Option) and p.is_flag for p in self.params):
+                yield from (flag,) if value_of_key in ("", "yes", "true") else ()
+            else:
+                yield f"{flag}={value_of_key}"
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command does; in short its first paragraph and its exit codes."""
+        text, whole = self.help or "", ctx.meta.get(_HELP_ALL, False) or self._path(ctx) not in FIRST
+        if not whole:
+            codes = text.rpartition("Exit code")
+            text = text.partition("\n\n")[0] + (f"\n\n{codes[1]}{codes[2]}" if codes[1] else "")
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(inspect.cleandoc(text))
+
+    def _path(self, ctx: click.Context) -> str:
+        """The command's name below ``planeval``, such as ``data check``."""
+        return ctx.command_path.partition(" ")[2]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options: those most people need, and the others' names; or all, by section."""
+        records = {
+            max(p.opts, key=len): record
+            for p in self.get_params(ctx)
+            if isinstance(p, click.Option) and (record := p.get_help_record(ctx)) is not None
+        }
+        path = self._path(ctx)
+        everything = ctx.meta.get(_HELP_ALL, False)
+        first = FIRST.get(path, "").split()
+        if not first:
+            with formatter.section("Options"):
+                formatter.write_dl(list(records.values()))
+        else:
+            rest = _by_section(flag for flag in records if flag not in first and flag != "--help")
+            with formatter.section("Options that most people need"):
+                formatter.write_dl([records[flag] for flag in first if flag in records])
+            if everything:
+                for section, flags in rest:
+                    with formatter.section(section):
+                        formatter.write_dl([records[flag] for flag in flags])
+            elif rest:
+                with formatter.section("Others, which --help-all explains"):
+                    formatter.write_dl([(section, " ".join(flags)) for section, flags in rest])
+        if everything:
+            self._format_keys(formatter)
+            if path in EXAMPLES:
+                with formatter.section("Examples"):
+                    for line in EXAMPLES[path]:
+                        formatter.write(f"  {line}\n")
+        formatter.write_paragraph()
+        formatter.write_text("Options of every command, such as --color and --jobs: planeval --help.")
+
+    def _format_keys(self, formatter: click.HelpFormatter) -> None:
+        """Write what the keys of each group's option say."""
+        options = {flag: p for p in self.params if isinstance(p, click.Option) for flag in p.opts}
+        for group, members in self.keys.items():
+            if members:
+                with formatter.section(f"Keys of {group}"):
+                    formatter.write_dl([(key, options[flag].help or "") for key, flag in members.items()])
+
+
+class Group(click.Group):
+    """A command with commands below it, each of which is a `Command`."""
+
+    command_class = Command
+
+
+def _help_all_option() -> click.Option:
+    return click.Option(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        hidden=True,
+        expose_value=False,
+        callback=_show_all,
+        help="Show every option, with examples.",
+    )
+
+
+def _show_all(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Print all of a command's help, and end."""
+    if wanted and not context.resilient_parsing:
+        context.meta[_HELP_ALL] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+def _by_section(flags: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Options by their sections, in the order of `SECTIONS`; all others last."""
+    homes = {flag: section for section, listed in SECTIONS.items() for flag in listed.split()}
+    found: dict[str, list[str]] = {section: [] for section in (*SECTIONS, "Output")}
+    for flag in flags:
+        found[homes.get(flag, "Output")].append(flag)
+    return [(section, listed) for section, listed in found.items() if listed]
+
+
+def _expected(group: str, key: str, members: dict[str, str]) -> str:
+    """What a group's option takes, in words."""
+    hint = did_you_mean(key, list(members), lead="; ")
+    return f"expected KEY=VALUE with {', '.join(members)}{hint}"
+
+
+def shared_options(command: click.Group) -> click.Group:
+    """The group ``planeval`` with the options of every command, which may be typed before its name."""
+
+    def keep(context: click.Context, option: click.Parameter, value: Any) -> None:
+        if value not in (None, False):
+            words = (option.opts[0],) if value is True else (option.opts[0], str(value))
+            context.meta.setdefault(_TYPED_EARLY, []).append(words)
+
+    for flag, (_, metavar, text) in SHARED.items():
+        command.params.append(
+            click.Option(
+                [flag],
+                metavar=metavar or None,
+                is_flag=not metavar,
+                expose_value=False,
+                callback=keep,
+                help=text,
+            )
+        )
+    command.params.append(_help_all_option())
+    return command
+
+
+def format_shared_options(ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    """Write the options of ``planeval``, and of every command their names by section, or all."""
+    own: list[tuple[str, str]] = []
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for param in ctx.command.get_params(ctx):
+        record = param.get_help_record(ctx)
+        if record is None:
+            continue
+        if (flag := param.opts[0]) in SHARED:
+            sections.setdefault(SHARED[flag][0], []).append((flag, record[1]))
+        else:
+            own.append(record)
+    with formatter.section("Options"):
+        formatter.write_dl(own)
+    if ctx.meta.get(_HELP_ALL, False):
+        for section, records in sections.items():
+            with formatter.section(section):
+                formatter.write_dl(records)
+    else:
+        with formatter.section("Options of many commands, which --help-all explains"):
+            names = [
+                (section, " ".join(flag for flag, _ in records)) for section, records in sections.items()
+            ]
+            formatter.write_dl(names)
