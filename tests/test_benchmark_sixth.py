@@ -148,7 +148,7 @@ def test_gold_of_a_sixth_is_replayed(checkout: Path) -> None:
         ("sums.json", "sums", 2, "sums.json: not in the sums format (KeyError"),
         ("tools.json", "sum", 2, "unknown catalog format 'sum'; formats: openai, anthropic"),
     ):
-        done = planeval(checkout, "catalog", "show", file, "--catalog-format", form)
+        done = planeval(checkout, "catalog", file, "--catalog-format", form)
         assert (done.returncode, said in done.stdout + done.stderr) == (code_, True)
 
 

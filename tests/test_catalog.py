@@ -340,23 +340,23 @@ def _file(folder: Path, content: Any) -> str:
 @pytest.mark.parametrize("format", OTHERS)
 def test_what_a_format_cannot_say_is_given_up_only_when_asked_for(tmp_path: Path, format: str) -> None:
     target = tmp_path / "out.json"
-    done = planeval("catalog", "convert", APPBENCH, "--to", format, "-o", str(target))
+    done = planeval("catalog", APPBENCH, "--to", format, "-o", str(target))
     assert (done.returncode, done.stdout, target.exists()) == (3, "", False)
     told = done.stderr.splitlines()
     assert f"{format} has no place for {PLACELESS}" in told
     assert told[-1] == "nothing is written: --loss writes the rest, --to planeval keeps everything"
-    done = planeval("catalog", "convert", APPBENCH, "--to", format, "--loss", "-o", str(target))
+    done = planeval("catalog", APPBENCH, "--to", format, "--loss", "-o", str(target))
     assert done.returncode == 0
     lost = [line for line in done.stderr.splitlines() if line.endswith(": left out")]
     assert lost == [f"{line}: left out" for line in told[:-1]]
-    assert planeval("catalog", "convert", APPBENCH, "--to", "planeval").stderr == ""
+    assert planeval("catalog", APPBENCH, "--to", "planeval").stderr == ""
 
 
 @pytest.mark.parametrize("format", OTHERS)
 def test_tools_of_apps_are_found_in_every_format(tmp_path: Path, format: str) -> None:
     target = str(tmp_path / "out.json")
-    assert planeval("catalog", "convert", APPBENCH, "--to", format, "--loss", "-o", target).returncode == 0
-    shown = [line.split("(")[0] for line in planeval("catalog", "show", target).stdout.splitlines()]
+    assert planeval("catalog", APPBENCH, "--to", format, "--loss", "-o", target).returncode == 0
+    shown = [line.split("(")[0] for line in planeval("catalog", target).stdout.splitlines()]
     assert shown == ["Rates.getrate", "Post.send"]
     for new in ('"getrate", "app": "Rates"', '"getrate"', '"Rates.getrate"'):
         plan = PLAN.replace('"getrate", "app": "Rates"', new)
@@ -369,7 +369,7 @@ def test_tools_of_apps_are_found_in_every_format(tmp_path: Path, format: str) ->
 def test_a_name_that_a_format_cannot_hold_is_said_and_found_by_both(tmp_path: Path) -> None:
     target = str(tmp_path / "out.json")
     tools = [{"name": f"Trains.{name}", "parameters": {}} for name in ("find", "buy")]
-    done = planeval("catalog", "convert", _file(tmp_path, tools), "--to", "openai", "-o", target)
+    done = planeval("catalog", _file(tmp_path, tools), "--to", "openai", "-o", target)
     said = "openai has 2 tools under other names, as 'Trains_find' for 'Trains.find'\n"
     assert (done.returncode, done.stderr) == (0, said)
     written = [each["function"]["name"] for each in json.loads(Path(target).read_text())]
@@ -391,7 +391,7 @@ def test_definitions_go_where_their_schemas_go(tmp_path: Path, format: str) -> N
     trip = {"type": "object", "properties": {"first": {"$ref": "#/$defs/Stop"}}, "required": ["first"]}
     file = _file(tmp_path, {"$defs": {"Trip": trip, "Stop": stop}})
     target = str(tmp_path / "out.json")
-    done = planeval("catalog", "convert", file, "--to", format, "-o", target)
+    done = planeval("catalog", file, "--to", format, "-o", target)
     assert (done.returncode, done.stderr) == (0, "")
     plan = '[{"name": "Trip", "arguments": {"first": {"city": "Rome", "next": {"next": {"city": 3}}}}}]'
     found = planeval("check", "-", "--catalog", target, text=plan)
@@ -410,12 +410,12 @@ def test_a_type_inside_itself_is_written_where_no_schema_was_read(format: str) -
 def test_what_services_refuse_is_not_written(tmp_path: Path) -> None:
     tools = [{"name": "f", "inputSchema": {"properties": {"x": {}}}, "outputSchema": {"type": "string"}}]
     file = _file(tmp_path, {"tools": tools})
-    done = planeval("catalog", "convert", file, "--to", "mcp", "--loss")
+    done = planeval("catalog", file, "--to", "mcp", "--loss")
     assert done.stderr == "mcp has no place for what 1 tool returns, which is no object: left out\n"
     (written,) = json.loads(done.stdout)["tools"]
     assert "outputSchema" not in written
     assert written["inputSchema"]["type"] == "object"
-    gemini = json.loads(planeval("catalog", "convert", file, "--to", "gemini").stdout)
+    gemini = json.loads(planeval("catalog", file, "--to", "gemini").stdout)
     assert gemini[0]["functionDeclarations"][0]["responseJsonSchema"] == {"type": "string"}
 
 

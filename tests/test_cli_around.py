@@ -25,19 +25,17 @@ from tests.test_cli_table import ALL, FILES, ROWS, SAMPLES, called, folder
 __all__ = ("folder",)  # a fixture for every test here
 CALLS = {
     "agree": "agree judge.jsonl human.jsonl", "apply": "apply patches.jsonl pred.jsonl",
-    "catalog show": "catalog show tools.json", "catalog convert": "catalog convert tools.json --to mcp",
-    "catalog grammar": "catalog grammar tools.json --dialect plan --to lark",
+    "catalog": "catalog tools.json",
     "check": "check sub.json --catalog tools.json",
     "compare": "compare pred.jsonl better.jsonl --gold gold.jsonl",
     "report": "report pred.jsonl --gold gold.jsonl", "convert": "convert plan.json --to plan",
-    "data list": f"data list --source {SAMPLES}", "data verify": f"data verify mathqa --source {SAMPLES}",
     "data show": f"data show mathqa --source {SAMPLES} --samples 1",
     "data check": f"data check mathqa --source {SAMPLES}",
     "data coverage": f"data coverage functionchat --source {SAMPLES}",
     "data duplicates": f"data duplicates functionchat --source {SAMPLES}",
     "data make": "data make --tools nestful -n 1 --isolation inline",
     "data export": "data export answered.jsonl --to tools-jsonl",
-    "dialects": "dialects", "diff": "diff sub.json plan.json", "doctor": "doctor",
+    "diff": "diff sub.json plan.json", "doctor": "doctor",
     "execute": "execute plan.json --tools nestful --isolation inline",
     "parse": "parse plan.json", "render": "render plan.json", "schema": "schema policy",
     "score": "score pred.jsonl gold.jsonl", "selftest": "selftest",
@@ -261,8 +259,8 @@ def test_a_stream_that_is_full_or_closed_is_no_difference(script: str, code: int
 
 
 SOURCES = (
-    "dialects --wrappers {}", "data list --source {}", "data fetch mathqa --source {}",
-    "data verify mathqa --source {}",
+    "convert --list --wrappers {}", "data show --source {}", "data fetch mathqa --source {}",
+    "data show mathqa --verify --source {}",
     "data show mathqa --source {}", "data check mathqa --source {}", "data check {}", "data coverage {}",
     "data check gold.jsonl --tools {}", "data check gold.jsonl --runs {}", "data duplicates {}",
     "data make --tools {}", "compare pred.jsonl better.jsonl --gold gold.jsonl --policy {}",
@@ -304,7 +302,7 @@ def test_a_file_that_cannot_be_read_is_said(call: str) -> None:
         with not_root() if name == locked else nullcontext():
             done = called(shlex.split(call.replace("{}", name)))
         assert "Traceback" not in done.err
-        if name == missing or not call.startswith(("data list", "data show")):  # they open nothing
+        if name == missing or not call.startswith("data show"):  # they open nothing
             assert (done.code, done.out) == (2, ""), (name, done)
             assert name.rpartition(".")[0][:200] in done.err
 

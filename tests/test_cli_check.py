@@ -77,8 +77,8 @@ def test_many_records_and_one_that_cannot_be_read(tmp_path: Path) -> None:
     ("check - --catalog nothing.json", "nothing.json: no such file"),
     (f"check - --catalog {RATES} --catalog-format swagger", "unknown catalog format 'swagger'"),
     ("check - --catalog world:nowhere", "no world 'nowhere'; shipped: appbench, "),
-    (f"catalog show {RATES} --tool get_rates", "did you mean 'get_rate'?"),
-    (f"catalog convert {RATES} --to python", "'python' is not one of"),
+    (f"catalog {RATES} --tool get_rates", "did you mean 'get_rate'?"),
+    (f"catalog {RATES} --to python", "'python' is not one of"),
 ])  # fmt: skip
 def test_usage_errors(argv: str, said: str) -> None:
     done = planeval(*argv.split(), text=GOOD)
@@ -96,17 +96,17 @@ def test_the_tools_of_a_world_and_several_catalogs() -> None:
 
 
 def test_catalogs_are_shown_and_converted(tmp_path: Path) -> None:
-    done = planeval("catalog", "show", RATES)
+    done = planeval("catalog", RATES)
     assert done.stdout.splitlines()[0] == "get_rate(base: string, quote: string) -> rate, day"
     full = "get_rate\n  What one currency costs in another.\n  takes:\n    base (string)\n"
     full += "    quote (string)\n  returns:\n    rate (number)\n    day (date)\n"
-    assert planeval("catalog", "show", RATES, "--tool", "get_rate").stdout == full
-    rows = json.loads(planeval("catalog", "show", RATES, "--format", "json").stdout)
+    assert planeval("catalog", RATES, "--tool", "get_rate").stdout == full
+    rows = json.loads(planeval("catalog", RATES, "--format", "json").stdout)
     assert rows[0]["required"] == "base, quote"
     target = str(tmp_path / "out.json")
-    assert planeval("catalog", "convert", RATES, "--to", "planeval", "-o", target).returncode == 0
-    assert planeval("catalog", "show", target).stdout == done.stdout
-    lossy = planeval("catalog", "convert", RATES, "--to", "openai", "--loss")
+    assert planeval("catalog", RATES, "--to", "planeval", "-o", target).returncode == 0
+    assert planeval("catalog", target).stdout == done.stdout
+    lossy = planeval("catalog", RATES, "--to", "openai", "--loss")
     assert json.loads(lossy.stdout)[0]["type"] == "function"
 
 
@@ -137,7 +137,7 @@ def _tool(parameters: Any) -> list[dict[str, Any]]:
     {"name": "search", "arguments": {"city": "Rome"}},
 ])  # fmt: skip
 def test_a_plan_is_no_catalog(tmp_path: Path, content: Any) -> None:
-    done = planeval("catalog", "show", _catalog(tmp_path, content))
+    done = planeval("catalog", _catalog(tmp_path, content))
     assert (done.returncode, done.stdout) == (2, "")
     assert "tools.json: entry 0, 'search', is a call, not a tool: it has" in done.stderr
     assert "this seems to be a plan" in done.stderr
@@ -167,7 +167,7 @@ NESTED = '{"type": "array", "items": ' * 300 + "{}" + "}" * 300
     ([{"question": "?", "function": [{"name": "search", "description": "", "schema": TAKES}]}], "schema"),
 ])  # fmt: skip
 def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, key: str) -> None:
-    done = planeval("catalog", "show", _catalog(tmp_path, content))
+    done = planeval("catalog", _catalog(tmp_path, content))
     assert (done.returncode, done.stdout) == (2, "")
     assert f"what stands under {key!r} is not read" in done.stderr
     assert "expected what it takes under parameters or inputSchema or input_schema" in done.stderr
@@ -203,7 +203,7 @@ def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, 
     ({"tools": {"name": "f"}, "name": "g"}, "expected a list of tools, found {'name': 'f'}"),
 ])  # fmt: skip
 def test_a_wrong_catalog_is_refused_with_what_was_found(tmp_path: Path, content: Any, message: str) -> None:
-    done = planeval("catalog", "show", _catalog(tmp_path, content))
+    done = planeval("catalog", _catalog(tmp_path, content))
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert "Traceback" not in done.stderr
@@ -212,7 +212,7 @@ def test_a_wrong_catalog_is_refused_with_what_was_found(tmp_path: Path, content:
 def test_a_name_that_is_required_and_not_described_is_missed(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city", "stars"]}
     file = _catalog(tmp_path, _tool(schema))
-    assert planeval("catalog", "show", file).stdout == "search(city: string, stars)\n"
+    assert planeval("catalog", file).stdout == "search(city: string, stars)\n"
     done = planeval("check", "-", "--catalog", file, text=SEARCH)
     assert done.returncode == 1
     assert "search needs the argument 'stars' [check.missing_argument]" in done.stdout
@@ -253,9 +253,9 @@ def test_what_a_tool_takes_and_returns_is_shown_apart(tmp_path: Path) -> None:
     log = {"name": "log", "inputSchema": {"type": "object"}, "outputSchema": nothing}
     file = _catalog(tmp_path, {"tools": [log]})
     takes = "log\n  takes: nothing that is declared\n    and arguments that are not listed\n"
-    assert planeval("catalog", "show", file, "--tool", "log").stdout == f"{takes}  returns: nothing\n"
-    assert planeval("catalog", "show", file).stdout == "log(…) -> nothing\n"
-    done = planeval("catalog", "show", _catalog(tmp_path, []))
+    assert planeval("catalog", file, "--tool", "log").stdout == f"{takes}  returns: nothing\n"
+    assert planeval("catalog", file).stdout == "log(…) -> nothing\n"
+    done = planeval("catalog", _catalog(tmp_path, []))
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "tools.json lists no tools\n")
 
 

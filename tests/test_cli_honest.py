@@ -198,8 +198,8 @@ REFUSED: list[tuple[tuple[str, ...], str, str]] = [
     (EXECUTE, "--isolation inline --timeout 1", "--timeout applies only where the tools run apart"),
     (("stats", PRED), "--cache data", "--cache applies only to data sets"),
     *((command, "--source data/samples --cache nonexistent", "--cache applies only without --source")
-      for command in (("stats", "mathqa"), ("render", "mathqa"), ("data", "list"),
-                      *(("data", verb, "mathqa") for verb in ("verify", "show", "check")))),
+      for command in (("stats", "mathqa"), ("render", "mathqa"), ("data", "show"),
+                      *(("data", verb, "mathqa") for verb in ("show", "check")))),
     (("stats", "mathqa"), "--source data/samples --from plan", "--from applies only to files"),
     (("data", "show", "mathqa"), "--id x --samples 1", "--samples applies only without --id"),
     (("selftest",), "--command true --policy strict", "--policy applies only without --command"),

@@ -26,8 +26,8 @@ TEXTS = {
     "diff": ("diff", PRED, GOLD), "one diff": ONE, "listing": (*ONE, "--format", "listing"),
     "parse": ("parse", PRED), "check": ("check", PRED, "--catalog", "world:bank"),
     "score": ("score", PRED, GOLD, "--only", "failures"), "compare": ("compare", PRED, PRED, "--gold", GOLD),
-    "stats": ("stats", GOLD), "render": ("render", GOLD), "dialects": ("dialects",),
-    "selftest": ("selftest",), "data list": ("data", "list"),
+    "stats": ("stats", GOLD), "render": ("render", GOLD), "notations": ("convert", "--list"),
+    "selftest": ("selftest",), "data show": ("data", "show"),
 }  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def test_ways_of_working_that_cannot_be_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("words", "offered"), [
-    (("d",), {"data", "dialects", "diff", "doctor"}), (("data", "f"), {"fetch"}),
+    (("d",), {"data", "diff", "doctor"}), (("data", "f"), {"fetch"}),
     (("data", "fetch", "nestful-"), {"nestful-v1", "nestful-v2"}),
     (("parse", "--from", "granite"), {"granite-20b", "granite-3"}),
     (("convert", "--to", "appb"), {"appbench"}), (("diff", "--gold-from", "appb"), {"appbench"}),

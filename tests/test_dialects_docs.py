@@ -109,10 +109,10 @@ def test_convert_says_what_is_lost() -> None:
 
 
 def test_dialects_lists_all_and_shows_one() -> None:
-    listed = json.loads(planeval("dialects", "--format", "json").stdout)
+    listed = json.loads(planeval("convert", "--list", "--format", "json").stdout)
     assert [entry["name"] for entry in listed] == list(dialects.names())
-    assert "<|tool_call_begin|>" in planeval("dialects", "kimi").stdout
-    assert "did you mean 'kimi'" in planeval("dialects", "kimmi").stderr
+    assert "<|tool_call_begin|>" in planeval("convert", "--list", "kimi").stdout
+    assert "did you mean 'kimi'" in planeval("convert", "--list", "kimmi").stderr
 
 
 def test_every_code_of_the_parser_is_explained() -> None:

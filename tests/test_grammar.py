@@ -147,7 +147,7 @@ def written_to(folder: Path, tools: list[Any], texts: bool | None = None) -> str
 
 
 def command(catalog: str, dialect: str, to: str, *more: str) -> subprocess.CompletedProcess[str]:
-    return planeval("catalog", "grammar", catalog, "--dialect", dialect, "--to", to, *more)
+    return planeval("catalog", catalog, "--dialect", dialect, "--grammar", to, *more)
 
 
 @pytest.mark.parametrize(("catalog", "count"), DRAWN)
@@ -518,7 +518,7 @@ def test_names_of_tools_may_be_long_and_begin_alike(names: list[str], tmp_path: 
 
 
 def test_the_same_grammar_every_time() -> None:
-    argv = ("catalog", "grammar", "data/catalogs/rates.json", "--dialect", "nestful", "--to", "lark")
+    argv = ("catalog", "data/catalogs/rates.json", "--dialect", "nestful", "--grammar", "lark")
     whole = [sys.executable, "-m", "planner_eval", *argv]
     made = {subprocess.check_output(whole, env=os.environ | {"PYTHONHASHSEED": seed}) for seed in "12"}
     assert len(made) == 1

@@ -75,9 +75,9 @@ CALLS: dict[str, tuple[str, ...]] = {
     "predict tasks.jsonl --model HOSTILE --dry-run": ONE, "parse pred.jsonl": ("text", "jsonl"),
     "parse pred.json": ("json",), "stats pred.jsonl": WHOLE, "stats pred.jsonl --each": ROWS,
     "stats pred.jsonl --by kind": WHOLE, "check pred.jsonl --catalog tools.json": (*ROWS, *CI),
-    "catalog show tools.json": WHOLE, "catalog show tools.json --tool fHOSTILE": TEXT,
-    "catalog show tools.json HOSTILE": ONE, "render pred.json": ("text", "boxes", *DRAWN),
-    "convert pred.json --to plan --loss": ONE, "convert pred.json --to json": ONE,
+    "catalog tools.json": WHOLE, "catalog tools.json --tool fHOSTILE": TEXT,
+    "catalog tools.json HOSTILE": ONE, "render pred.json": ("text", "boxes", *DRAWN),
+    "convert --list HOSTILE": (*WHOLE, ""), "convert pred.json --to plan --loss": ONE, "convert pred.json --to json": ONE,
     "execute pred.json --tools nestful --isolation inline": (*ROWS, *DRAWN),
     "execute pred.json --tools nestful --isolation inline --trace --state": ROWS,
     "execute say.json --tools say.py --isolation inline --trace": ROWS,
@@ -96,22 +96,22 @@ CALLS: dict[str, tuple[str, ...]] = {
     "HOSTILE --url http://127.0.0.1:9/v1 --retries 0 --cache kept.sqlite": ONE,
     "data make --tools nestful --pattern HOSTILE": ONE,
     "data show nestful-v1 --source bench/nestful_data.jsonl --samples 1": ONE,
-    "data show nestful-v1 --source bench --id HOSTILE": ONE, "data list --source HOSTILE": LISTED,
-    "data verify nestful-v1 --source NAMED": LISTED, "data export tasks.jsonl --to chat-jsonl": ONE,
+    "data show nestful-v1 --source bench --id HOSTILE": ONE, "data show --source HOSTILE": LISTED,
+    "data show nestful-v1 --verify --source NAMED": LISTED, "data export tasks.jsonl --to chat-jsonl": ONE,
     "data export tasks.jsonl --to tools-jsonl": ONE, "schema HOSTILE": ONE,
     "table HOSTILE=run --metric HOSTILE": TABLES, "agree judge.jsonl human.jsonl": (*ROWS, "junit"),
     "parse HOSTILE.json": ONE, "parse pred.json --from HOSTILE": ONE, "parse pred.json --HOSTILE": ONE,
     "HOSTILE": ONE, "execute pred.json --tools HOSTILE": ONE, "parse broken.txt": ONE,
-    **{f"catalog convert tools.json --to {form} --loss": ONE for form in CATALOGS},
-    **{f"catalog grammar tools.json --dialect json --to {form}": ONE for form in GRAMMARS},
+    **{f"catalog tools.json --to {form} --loss": ONE for form in CATALOGS},
+    **{f"catalog tools.json --dialect json --grammar {form}": ONE for form in GRAMMARS},
     **{f"{MAKE} --calls 1 --tries 5 --question template --to {form}": ONE for form in MADE},
 }  # fmt: skip
 """Commands, and the forms that each writes."""
-BARE = {"dialects", "doctor", "selftest"}
+BARE = {"doctor", "selftest"}
 """Commands that tell nothing of anybody else's."""
 ANSWERED = {("predict", ""), *(("table", form) for form in TABLES)}
 """What is called on the answers of a server, below."""
-FOR_PROGRAMS = {f"catalog grammar tools.json --dialect json --to {form}" for form in ("lark", "gbnf")}
+FOR_PROGRAMS = {f"catalog tools.json --dialect json --grammar {form}" for form in ("lark", "gbnf")}
 """What a program is to get as it is: escaped where it goes to a terminal, as notations are."""
 SLOW = {"execute pred.jsonl --tools world:bank --seeds 1 --isolation inline"}
 """Rows that are tried with every fifth text, as what is drawn for print is."""
@@ -256,7 +256,7 @@ def test_no_form_lets_foreign_text_act(name: str, tmp_path: Path, monkeypatch: p
 def test_python_s_warnings_of_foreign_text_stay_unsaid(annotation: str, tmp_path: Path) -> None:
     source = tmp_path / "tools.py"
     source.write_text(f'def f(x: {annotation}) -> str:\n    """Find \\d and \\w."""\n')
-    command = [sys.executable, "-W", "always", "-m", "planner_eval", "catalog", "show", str(source)]
+    command = [sys.executable, "-W", "always", "-m", "planner_eval", "catalog", str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "Warning" not in done.stderr

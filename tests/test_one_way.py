@@ -82,7 +82,7 @@ def test_circles_are_those_of_networkx_needed_ones_first(needs: list[list[int]])
     ),
     (("data", "show", "nestful"), "there is no data set 'nestful'; did you mean nestful-v1 or nestful-v2?"),
     (("stats", "apbench"), "there is no file apbench; did you mean the data set appbench?"),
-    (("catalog", "show", "C", "--tool", "ad"), "has no tool 'ad'; did you mean 'add'?"),
+    (("catalog", "C", "--tool", "ad"), "has no tool 'ad'; did you mean 'add'?"),
     (("check", "X", "--catalog", "C"), "C.json has no tool 'ad'; did you mean add?"),
     (("diff", "X", "X", "--policy", "P"), "there is no key 'argumnt'; did you mean 'argument'?"),
 ])  # fmt: skip
@@ -118,15 +118,15 @@ def test_cut_texts_have_their_width(text: str, width: int) -> None:
     (("selftest",), "[text|json|jsonl|csv|md]"), (("compare",), "[text|json|jsonl|csv|md|junit|github|html]"),
     (("agree",), "[text|json|jsonl|csv|md|junit]"), (("stats",), "[text|json|csv|md]"),
     (("execute",), "[text|json|jsonl|csv|md|svg|png|pdf|dot|mermaid]"),
-    (("score",), "[text|json|jsonl|csv|md|junit|github|tsv|html]"), (("dialects",), "[text|json|csv|md]"),
-    (("doctor",), "[text|json|csv|md]"), (("catalog", "show"), "[text|json|csv|md]"),
-    (("data", "list"), "[text|md|csv|json|jsonl]"), (("data", "check"), "[text|md|json|github|sarif]"),
+    (("score",), "[text|json|jsonl|csv|md|junit|github|tsv|html]"), (("convert",), "[text|json|csv|md]"),
+    (("doctor",), "[text|json|csv|md]"), (("catalog",), "[text|json|csv|md]"),
+    (("data", "show"), "[text|md|csv|json|jsonl]"), (("data", "check"), "[text|md|json|github|sarif]"),
     (("diff",), "[text|json|jsonl|csv|md|junit|github|sarif|listing|boxes|svg|png|pdf|dot|mermaid|html]"),
     (("shrink",), "[text|json]"), (("suggest",), "[text|md|json|jsonl]"),
     (("render",), "[text|boxes|svg|png|pdf|dot|mermaid]"), (("table",), "[text|md|tex|csv|svg]"),
 ])  # fmt: skip
 def test_each_command_writes_what_it_wrote(argv: tuple[str, ...], choice: str) -> None:
-    assert choice in "".join(planeval(*argv, "--help").stdout.split())
+    assert choice in "".join(planeval(*argv, "--help-all").stdout.split())
 
 
 def test_users_files_are_decoded_by_one_reader() -> None:

@@ -166,7 +166,7 @@ FORMATS: dict[str, str] = {
     "mcp": "the answers to an MCP tools/list",
     "jsonschema": "JSON Schemas with titles, or an object of name and schema",
     "python": "a Python file, or function objects: signatures and docstrings",
-    "planeval": "what planeval catalog convert writes",
+    "planeval": "what planeval catalog writes",
     "appbench": "AppBench's catalogue of apps",
     "nestful": "NESTful's specifications, both versions",
     "callnavi": "CallNavi's API lists",

@@ -32,7 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
     "doctor": (
         "reference:doctor_command",
-        "What this machine can do, and whether a scorer is right on 38 pairs.",
+        "What this machine can do: isolation layer by layer, optional packages.",
     ),
     "execute": ("execute", "Run plans with tools, where hostile ones can do no harm."),
     "parse": ("parse", "Read plans, and say in which notation, why, and what was ignored."),
@@ -44,6 +44,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Print the JSON Schema of a file that people write, or of a report.",
     ),
     "score": ("score", "Score predictions against gold plans: figures with confidence intervals."),
+    "selftest": (
+        "reference:selftest_command",
+        "Put this or any other scorer to 38 pairs with known answers.",
+    ),
     "shrink": ("shrink", "Make a pair of plans as small as it can be while it still shows something."),
     "stats": ("stats", "Structure figures of a file of plans."),
     "suggest": ("suggest", "Suggest mends of plans that break a tool catalog, without gold."),
@@ -59,7 +63,6 @@ RENAMED: dict[tuple[str, ...], tuple[str, ...]] = {
     ("data", "list"): ("data", "show"),
     ("data", "verify"): ("data", "show", "--verify"),
     ("dialects",): ("convert", "--list"),
-    ("selftest",): ("doctor", "--pairs"),
 }
 """Commands that are now part of another: their old words, and what to type. They go in the next release."""
 
@@ -96,9 +99,8 @@ class LazyGroup(click.Group):
             rest = args[len(old) :]
             if old == ("catalog", "grammar"):
                 rest = [re.sub("^--to", "--grammar", word) for word in rest]
-            if old == ("selftest",):
-                rest = ["--scorer" if word == "--command" else word for word in rest]
-            say(f"planeval: {' '.join(old)} is now planeval {' '.join(RENAMED[old])}")
+            flag = " --grammar" if "grammar" in old else ""
+            say(f"planeval: {' '.join(old)} is now planeval {' '.join(RENAMED[old])}{flag}")
             args = [*RENAMED[old], *rest]
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from planner_eval.base.text import closest_name

@@ -17,7 +17,8 @@ from planner_eval.cli.options import (
     OptionScope,
     dialect_option,
     emit,
-    format_option,
+    list_format,
+    list_format_option,
     note,
     output_option,
     refuse_idle,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     help="With --grammar: how many calls a plan may have.",
 )
 @click.option("--catalog-format", metavar="FORMAT", help="The file's format; recognised when left out.")
-@format_option("text", *SINGLE_VALUE_FORMATS, help="How to list the tools.")
+@list_format_option("text", *SINGLE_VALUE_FORMATS, help="How to list the tools.")
 @output_option
 def command(
     file: str,
@@ -63,7 +64,7 @@ def command(
     dialect: str | None,
     max_calls: int,
     catalog_format: str | None,
-    form: str,
+    form: str | None,
     output: str | None,
 ) -> int:
     """Show the tools of a catalog, write it in another format, or a grammar of the plans that it allows.
@@ -90,12 +91,13 @@ def command(
         raise click.UsageError("--to writes the tools and --grammar their plans: leave one of them out")
     if grammar is not None and dialect is None:
         raise click.UsageError("--grammar needs --dialect: the notation of the plans")
+    written = list_format(form, output, *(("text", *SINGLE_VALUE_FORMATS) if listing else ("json",)))
     catalog = pe.read_catalog(file, catalog_format)
     if target is not None:
         return _write_catalog(catalog, target, loss, output)
     if grammar is not None:
         return _write_grammar(catalog, grammar, dialect, max_calls, output)
-    return _show(catalog, wanted, form, output)
+    return _show(catalog, wanted, written, output)
 
 
 def _show(catalog: Catalog, wanted: str | None, form: str, output: str | None) -> int:

@@ -10,7 +10,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.output_files import SINGLE_VALUE_FORMATS
+from planner_eval.base.output_files import NOTATION_FORMATS, SINGLE_VALUE_FORMATS
 from planner_eval.base.tables import table
 from planner_eval.base.text import encodable
 from planner_eval.cli.help import Command
@@ -19,7 +19,8 @@ from planner_eval.cli.options import (
     compute_option,
     dialect_option,
     emit,
-    format_option,
+    list_format,
+    list_format_option,
     note,
     output_option,
     reading_options,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--list", "listing", is_flag=True, help="List the notations instead; of each that is named an example."
 )
-@format_option("text", *SINGLE_VALUE_FORMATS, help="How to write the list.")
+@list_format_option("text", *SINGLE_VALUE_FORMATS, help="With --list: how to write it.")
 @reading_options
 @dataset_options
 @dialect_option("--to", "target", help="The notation to write, of those that --list names.")
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 def command(
     files: tuple[str, ...],
     listing: bool,
-    form: str,
+    form: str | None,
     dialect: str | None,
     target: str | None,
     repair: bool,
@@ -77,9 +78,12 @@ def command(
     Exit code: 0 all written, 1 some not, 2 usage, 3 none.
     """
     refuse_idle([OptionScope(("form",), listing, "with --list")])
+    forms = ("text", *SINGLE_VALUE_FORMATS) if listing else NOTATION_FORMATS
+    form = list_format(form, output, *forms)
     if listing:
         emit("\n\n".join(_dialects_text(name, form) for name in files or (None,)), output)
         return 0
+    click.get_current_context().params["form"] = "plans"  # which no colours are for
     if not files or target is None:
         raise missing_argument("files") if not files else click.UsageError("Missing option '--to'.")
     from planner_eval.reading import dialects

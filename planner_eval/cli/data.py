@@ -21,7 +21,8 @@ from planner_eval.cli.options import (
     OptionScope,
     dialect_option,
     emit,
-    format_option,
+    list_format,
+    list_format_option,
     note,
     output_option,
     output_options,
@@ -135,7 +136,7 @@ def _make_progress() -> Progress:
 @click.option("--verify", is_flag=True, help="Compare the files of NAME with the published checksums.")
 @click.option("--samples", type=click.IntRange(0), default=0, metavar="N", help="Show the first N samples.")
 @id_option("Show the sample of this id")
-@format_option(*FORMATS, help="How to write a list or checksums.")
+@list_format_option(*FORMATS, help="How to write a list or checksums.")
 @output_option
 def show(
     name: str | None,
@@ -144,7 +145,7 @@ def show(
     source: str | None,
     samples: int,
     wanted: tuple[str, ...],
-    form: str,
+    form: str | None,
     output: str | None,
 ) -> int:
     """List the data sets; of NAME say what it is and where it lies, or show samples as JSON.
@@ -160,6 +161,7 @@ def show(
             OptionScope(("form",), tables or form == "json", "to the list and with --verify; or json"),
         ]
     )
+    form = list_format(form, output, *(FORMATS if tables else ("text", "json")))
     if name is None:
         emit(table(_dataset_rows(cache, source), form, width=70), output)
         return 0

@@ -337,7 +337,7 @@ def command(
 ) -> int:
     """Say which gold plans may be wrong, and what is irregular in a data set.
 
-    FILE holds records of gold plans; DATASET is a name of 'planeval data list'. Gold is held against its
+    FILE holds records of gold plans; DATASET is a name of 'planeval data show'. Gold is held against its
     tools and its question, looked through for calls that it makes for nothing, and run where there are
     tools for it, its result held against the gold answer; records of one question are held beside each
     other, and gold against what models said. Of a data set every irregularity is counted, and gold is scored

@@ -72,7 +72,7 @@ def coverage_command(
 ) -> int:
     """Say what plans touch, and what none touches: tools, pairs of tools, edges, shapes, depths, kinds.
 
-    FILE holds records of plans; DATASET is a name of 'planeval data list'. With --catalog it is known which
+    FILE holds records of plans; DATASET is a name of 'planeval data show'. With --catalog it is known which
     tools and parameters are never used, and which outputs are never given to a parameter of their name and
     type; with --against what another set touches and this one does not. Exit code: 0 all plans read, 1 some
     could not be, 2 usage, 3 none could be.

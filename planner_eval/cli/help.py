@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import click
@@ -166,7 +167,7 @@ EXAMPLES = {
     "convert": ("planeval convert data/demo/gold.json --to nestful",),
     "render": ("planeval render data/demo/gold.json --format mermaid",),
     "stats": ("planeval stats data/demo/gold.jsonl --by calls",),
-    "check": ("planeval check data/demo/pred.json --catalog data/demo/tools.json",),
+    "check": ("planeval check data/demo/pred.json --catalog data/catalogs/rates.json",),
     "execute": ("planeval execute data/demo/gold.json --tools nestful",),
     "compare": ("planeval compare data/demo/pred.jsonl data/demo/pred.jsonl --gold data/demo/gold.jsonl",),
 }
@@ -245,16 +246,17 @@ class Command(click.Command):
             if not members:
                 yield word
                 continue
-            value = value if sign else next(words, "")
+            typed = [word] if sign else [group, *islice(words, 1)]
+            value = value if sign else typed[-1]
             key, _, value_of_key = value.partition("=")
             flag = members.get(key.strip())
             if flag is None:
-                if group in self.made:
+                if group in self.made and (sign or typed[1:]):
                     raise click.UsageError(f"{group} {value}: {_expected(group, key, members)}", ctx)
-                yield f"{group}={value}" if sign or value.startswith("-") else group
-                if not sign and not value.startswith("-"):
-                    yield value
-            elif any(flag in p.opts and isinstance(p, click.Option) and p.is_flag for p in self.params):
+                yield from typed
+                continue
+            ctx.meta[f"planeval.typed {flag}"] = f"{group} {key.strip()}"  # for messages
+            if any(flag in p.opts and isinstance(p, click.Option) and p.is_flag for p in self.params):
                 yield from (flag,) if value_of_key in ("", "yes", "true") else ()
             else:
                 yield f"{flag}={value_of_key}"

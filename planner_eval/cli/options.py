@@ -151,6 +151,28 @@ def format_option(*forms: str, help: str = "How to write it.") -> Decorator:
     )
 
 
+def list_format_option(*forms: str, help: str) -> Decorator:
+    """Add ``--format`` to a command that writes lists beside other things, see :func:`list_format`."""
+    return click.option("--format", "form", type=click.Choice(forms), help=help)
+
+
+def list_format(form: str | None, output: str | None, *forms: str) -> str:
+    """The format that is wanted of what is written; by the suffix of ``-o`` when left out, else the first.
+
+    Args:
+        form: What the user gave; None where the option is left out or has no effect.
+        output: The file that is written.
+        forms: What can be written now; a suffix that names another is refused.
+
+    Raises:
+        UsageError: the file is named as another format.
+    """
+    context = click.get_current_context()
+    chosen = form or format_of_file(output, forms, context) or forms[0]
+    context.params["form"] = chosen  # colours depend on it
+    return chosen
+
+
 def wrappers_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--wrappers FILE``: a user's own rows of the table of notations."""
 
@@ -286,7 +308,8 @@ def _typed_flag(context: click.Context, name: str) -> str:
     """An option as the user writes it: the one of two flags that was given."""
     option = next(p for p in context.command.params if p.name == name)
     negated = option.secondary_opts and context.params.get(name) is False
-    return max(option.secondary_opts if negated else option.opts, key=len)
+    flag = max(option.secondary_opts if negated else option.opts, key=len)
+    return str(context.meta.get(f"planeval.typed {flag}", flag))
 
 
 def emit(data: str | bytes | Iterable[str], output: str | None, *, plain: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""planeval schema and doctor: what files may say, what this machine can do, and how scorers do."""
+"""planeval schema, doctor and selftest: what files may say, what this machine can do, how scorers do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 import planner_eval as pe
-from planner_eval.base.output_files import RECORD_FORMATS, format_of_suffix
+from planner_eval.base.output_files import RECORD_FORMATS, SINGLE_VALUE_FORMATS, format_of_suffix
 from planner_eval.base.tables import table
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
@@ -51,18 +51,32 @@ def schema_command(name: str | None, output: str | None) -> int:
 
 
 # ----------------------------------------------------------------------
-# planeval doctor: what this installation and this machine can do, and how a scorer does on the 38 pairs.
+# planeval doctor: what this installation and this machine can do.
 @click.command("doctor", cls=Command)
+@format_option("text", *SINGLE_VALUE_FORMATS, help="How to write the findings.")
+@output_option
+def doctor_command(form: str, output: str | None) -> int:
+    """Try what depends on the machine: isolation layer by layer, and the packages that are optional.
+
+    Exit code: 0 hostile plans can be run at level strict here, 1 they cannot.
+    """
+    checks = pe.doctor()
+    rows = [{"what": c.what, "state": "yes" if c.there else "no", "found": c.found} for c in checks]
+    terminal = "yes" if sys.stdout.isatty() else "no"
+    rows.append({"what": "terminal", "state": terminal, "found": "colours and progress"})
+    emit(table(rows, form, width=100), output)
+    return 0 if any(c.what == "isolation strict" and c.there for c in checks) else 1
+
+
+# ----------------------------------------------------------------------
+# planeval selftest: put a scorer to the 38 pairs.
+@click.command("selftest", cls=Command)
 @click.option(
-    "--pairs",
-    is_flag=True,
-    help="Put the comparison to 38 pairs of plans of which the right answer is known.",
-)
-@click.option(
-    "--scorer",
+    "--command",
+    "scorer",
     metavar="COMMAND",
-    help="Put another scorer to the pairs: a command that reads two plans, {pred} and {gold} in it standing "
-    "for the files' names, and prints same or different, or says so by its exit code 0 or 1.",
+    help="Another scorer: a command that reads two plans, {pred} and {gold} in it standing for the "
+    "files' names, and prints same or different, or says so by its exit code 0 or 1.",
 )
 @click.option(
     "--timeout",
@@ -73,37 +87,27 @@ def schema_command(name: str | None, output: str | None) -> int:
     metavar="SECONDS",
 )
 @policy_option
-@format_option("text", *RECORD_FORMATS, help="How to write it.")
+@format_option("text", *RECORD_FORMATS, help="How to write the answers.")
 @output_option
-def doctor_command(
-    pairs: bool, scorer: str | None, timeout: float, policy: str | None, form: str, output: str | None
+def selftest_command(
+    scorer: str | None, timeout: float, policy: str | None, form: str, output: str | None
 ) -> int:
-    """Try what depends on the machine: isolation layer by layer, and the packages that are optional.
+    """Put the comparison, or any other scorer, to 38 pairs of plans of which the right answer is known.
 
-    With --pairs or --scorer instead: is a scorer right on 38 pairs? 30 are beyond dispute; 8 hang on how
-    values compare.
-
-    Exit code: 0 hostile plans can be run at level strict here, or all 30 pairs are right; else 1.
+    30 are beyond dispute; 8 hang on how values compare. Exit code: 0 when all 30 are right, else 1.
     """
     refuse_idle(
         [
-            OptionScope(("policy",), pairs and scorer is None, "with --pairs; another scorer has its own"),
-            OptionScope(("timeout",), scorer is not None, "with --scorer COMMAND"),
+            OptionScope(("policy",), scorer is None, "without --command: another scorer has its own"),
+            OptionScope(("timeout",), scorer is not None, "with --command COMMAND"),
         ]
     )
-    if pairs or scorer is not None:
-        if scorer is None:
-            answers = pe.selftest(policy=chosen_policy(policy))
-        else:
-            answers = pe.selftest(shlex.split(scorer), timeout=timeout)
-        emit(_format_answers(answers, form), output)
-        return int(not all(answer.right for answer in answers if not answer.disputed))
-    checks = pe.doctor()
-    rows = [{"what": c.what, "state": "yes" if c.there else "no", "found": c.found} for c in checks]
-    terminal = "yes" if sys.stdout.isatty() else "no"
-    rows.append({"what": "terminal", "state": terminal, "found": "colours and progress"})
-    emit(table(rows, form, width=100), output)
-    return 0 if any(c.what == "isolation strict" and c.there for c in checks) else 1
+    if scorer is None:
+        answers = pe.selftest(policy=chosen_policy(policy))
+    else:
+        answers = pe.selftest(shlex.split(scorer), timeout=timeout)
+    emit(_format_answers(answers, form), output)
+    return int(not all(answer.right for answer in answers if not answer.disputed))
 
 
 def _format_answers(answers: Sequence[PairVerdict], form: str) -> str:

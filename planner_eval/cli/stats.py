@@ -98,7 +98,7 @@ def command(
     FILE is a plan, an array, lines or a table of records, a directory or a quoted pattern of files, or - for
     standard input. One plan gives its own figures, many give a summary; several sources stand side by side.
 
-    DATASET is a name of 'planeval data list' or of a benchmark: appbench, nestful, callnavi … Its
+    DATASET is a name of 'planeval data show' or of a benchmark: appbench, nestful, callnavi … Its
     figures come after its paper's tables, each cell beside the printed one. A file of that name comes
     first; dataset:NAME is always the data set.
 

@@ -165,11 +165,10 @@ COLOR_FUNCTIONS: Mapping[str, Callable[[str], str]] = {
     "compare": color_tables,
     "stats": color_tables,
     "execute": color_tables,
-    "dialects": color_tables,
+    "convert": color_tables,
     "doctor": color_tables,
     "selftest": color_tables,
-    "data list": color_tables,
-    "data verify": color_tables,
+    "data show": color_tables,
     "data check": color_tables,
 }
 """How the text of each command is coloured; ``render`` draws in the colours of its theme."""

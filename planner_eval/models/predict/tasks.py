@@ -207,7 +207,7 @@ def read_tasks(
     if path.is_dir():
         raise InputError(f"{source} is a folder: say with --benchmark whose data it holds")
     if not path.exists() and "." not in source:
-        raise InputError(f"there is no file {source}, and no data set of that name: see 'planeval data list'")
+        raise InputError(f"there is no file {source}, and no data set of that name: see 'planeval data show'")
     data = [line.data for line in load_jsonl(path)] if path.suffix == ".jsonl" else load_json(path)
     return Tasks(OWN_TASKS, _read_own_tasks(data if isinstance(data, list) else [data], source))
 

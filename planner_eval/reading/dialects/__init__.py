@@ -91,7 +91,7 @@ def get(name: str) -> Dialect:
 
     row = table().get(name)
     if row is None:
-        hint = did_you_mean(name, names(), "planeval dialects lists them")
+        hint = did_you_mean(name, names(), "planeval convert --list lists them")
         raise InputError(f"there is no dialect {name!r}: {hint}")
     return dialect(row)
 

@@ -69,7 +69,7 @@ tests hold both readings equal ([which, and on what](#the-grammars-reading)).
 
 `planeval` reads every notation below, and writes them all; without `--from` it recognises the
 notation, says which it took and why, and what it ignored (`planeval parse`). This page is made by
-`planeval dialects --format md`.
+`planeval convert --list --format md`.
 
 * **References** says how the notation refers to a call's result; where the column is empty a plan with
   references cannot be written in it (`planeval convert --loss` writes them as text and says so).
