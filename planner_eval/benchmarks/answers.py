@@ -222,7 +222,7 @@ def unknown_ids_error(ids: Iterable[str], samples: Iterable[Sample]) -> PairingE
     """What is said where no answer's id is a sample's."""
     return PairingError(
         f"no answer's id is a sample's id: answers have {_format_first_ids(ids)}, samples "
-        f"{_format_first_ids(s.id for s in samples)}. Is it another data set? --id-field names "
+        f"{_format_first_ids(s.id for s in samples)}. Is it another data set? --field id names "
         "the field of the id; "
         "answers without ids are matched by position"
     )

@@ -289,7 +289,7 @@ def _range_option(flag: str, help: str) -> Decorator:
 @click.option(
     "--offer",
     type=click.Choice(["close", "random"]),
-    help="With --distractors: those most like the needed ones (the default), or any.",
+    help="With distractors: those most like the needed ones (the default), or any.",
 )
 @click.option(
     "--like",
@@ -345,7 +345,7 @@ def command(
     refuse_idle(
         [
             OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
-            OptionScope(("offer",), is_option_passed("distractors"), "with --distractors K"),
+            OptionScope(("offer",), is_option_passed("distractors"), "with --set distractors=K"),
             OptionScope(
                 ("isolation", "timeout"),
                 make_options["tools"] is not None or make_options["preset"] is not None,

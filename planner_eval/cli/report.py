@@ -362,7 +362,7 @@ def diff_command(
 
 
 _FLAGS = {
-    "dialect": "--from", "gold_dialect": "--gold-from", "by": "--pair", "folder": "--source",
+    "dialect": "--from", "gold_dialect": "--from gold", "by": "--pair", "folder": "--source",
     "repair": "--repair", "infer": "--infer",
 }  # fmt: skip
 """Fields of a reading whose options are called otherwise, or are flags."""

@@ -314,11 +314,11 @@ def _refuse_same_field(pred: PlanFile, gold: PlanFile, reading: Reading) -> None
         return
     sure = reading.gold_text_field is not None or pred.content in GOLD_FIELDS
     if not (reading.text_field is not None and sure):
-        option = "--text-field" if reading.text_field is None and sure else "--gold-text-field"
-        what = "prediction" if option == "--text-field" else "gold"
+        option = "--field text" if reading.text_field is None and sure else "--field gold.text"
+        what = "prediction" if option == "--field text" else "gold"
         raise InputError(
             f"{pred.name}: both sides read field {pred.content!r} of the same file; name the {what} field "
-            f"with {option} (--text-field {pred.content} --gold-text-field {gold.content} compares it with "
+            f"with {option} (--field text={pred.content} --field gold.text={gold.content} compares it with "
             "itself)"
         )
 

@@ -56,7 +56,7 @@ def gold_warnings(file: PlanFile) -> tuple[str, ...]:
 
     >>> gold_warnings(PlanFile("g.jsonl", (Record("g.jsonl", 0, None, "It is sunny."),), True, "expected"))
     ('g.jsonl: 1 of 1 gold plans is words that call nothing, and counts as no plan; \
-the first is record 1, "It is sunny."; --gold-text-field names another field',)
+the first is record 1, "It is sunny."; --field gold.text names another field',)
     """
     if file.published:
         return ()
@@ -106,7 +106,7 @@ def is_prose_gold(record: Record) -> bool:
     return is_prose(record.source)
 
 
-def describe_prose_plans(file: PlanFile, option: str = "--gold-text-field") -> Iterator[str]:
+def describe_prose_plans(file: PlanFile, option: str = "--field gold.text") -> Iterator[str]:
     """How many gold plans of a file are words that call nothing, in words; nothing where none is.
 
     Args:

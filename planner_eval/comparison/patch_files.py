@@ -318,7 +318,7 @@ def _refuse_unknown_patches(patches: Patches, file: PlanFile) -> None:
         patch_id, plan_id = next(iter(patches.by_id)), file.records[0].name
         raise InputError(
             f"no patch's id is a plan's id: {patches.name} has {patch_id!r}, {file.name} {plan_id!r}. "
-            "Are they of other plans? --id-field names the field of the id"
+            "Are they of other plans? --field id names the field of the id"
         )
 
 

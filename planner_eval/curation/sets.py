@@ -122,7 +122,7 @@ def set_warnings(source: Source) -> Iterator[str]:
     if not len(source):
         yield f"{source.name} is empty: there is no record in it"
     if source.file is not None and not source.file.published:
-        yield from describe_prose_plans(source.file, "--text-field")
+        yield from describe_prose_plans(source.file, "--field text")
 
 
 class Questions:
@@ -142,7 +142,7 @@ class Questions:
             if field is not None and field == source.file.content:
                 raise InputError(
                     f"--query {field!r}: the plans of {source.name} are read from that field: name the field "
-                    "of the question, or that of the plans with --text-field"
+                    "of the question, or that of the plans with --field text"
                 )
             self._field, self.notes = question_field(field, source.file)
 

@@ -311,16 +311,18 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
         InputError: says what applies where.
     """
     if setup.history != "gold" and chosen.name != "dialog":
-        raise InputError(f"--history {setup.history} applies only with --pipeline dialog, not {chosen.name}")
+        raise InputError(
+            f"--set history={setup.history} applies only with --pipeline dialog, not {chosen.name}"
+        )
     if setup.explain_references and (chosen.name, form) != ("flat", "nestful"):
-        message = f"--explain-references applies only to NESTful's prompt of flat, not to {chosen.name}"
+        message = f"--set explain-references applies only to NESTful's prompt of flat, not to {chosen.name}"
         raise InputError(f"{message} of {form}")
     refuse_texts(setup.prompts, chosen.name, form, chosen.serves[form])
     if setup.dialect is not None and (chosen.name, form) != ("flat", "own"):
         message = f"--dialect applies only to flat with tasks of your own, not to {chosen.name}"
         raise InputError(f"{message}{'' if form == 'own' else f' of {form}'}")
     if setup.listing and not _lists_tools(chosen.name, form):
-        message = f"--list-form applies only to prompts that list tools, not to {chosen.name}"
+        message = f"--set list-form applies only to prompts that list tools, not to {chosen.name}"
         raise InputError(f"{message}{'' if form == 'own' else f' of {form}'}")
     if setup.steps is not None and not _makes_calls(setup, chosen.name, form):
         message = (
@@ -346,7 +348,7 @@ def _refuse_date(today: str, form: str) -> None:
     """Refuse a day of AppBench's instructions that is none, or that nothing reads."""
     if form != "appbench" and today != Setup().today:
         raise InputError(
-            f"--today applies only to AppBench, whose instructions are read on a day, not to {form}"
+            f"--set today applies only to AppBench, whose instructions are read on a day, not to {form}"
         )
     if parse_day(today) is None:
-        raise InputError(f"--today is {shorten(repr(today), 40)}, expected a day, yyyy-mm-dd")
+        raise InputError(f"--set today is {shorten(repr(today), 40)}, expected a day, yyyy-mm-dd")

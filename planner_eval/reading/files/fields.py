@@ -59,12 +59,12 @@ EXPECTED_CONTENT: Mapping[Role, str] = {
 """What each role looks for, in words."""
 
 FIELD_OPTION: Mapping[Role, str] = {
-    "answer": "--text-field", "gold": "--gold-text-field", "plan": "--text-field", "alone": "--text-field",
+    "answer": "--field text", "gold": "--field gold.text", "plan": "--field text", "alone": "--field text",
 }  # fmt: skip
 """The option that names the field."""
 
 ID_OPTION: Mapping[Role, str] = {
-    "answer": "--id-field", "gold": "--gold-id-field", "plan": "--id-field", "alone": "--id-field",
+    "answer": "--field id", "gold": "--field gold.id", "plan": "--field id", "alone": "--field id",
 }  # fmt: skip
 """The option that names the field of the id."""
 
@@ -149,7 +149,7 @@ def choose_content(
         if counts[key]:
             raise InputError(
                 f"{name}: no field is known to hold an answer; {key!r} holds gold in this benchmark's own "
-                f"files: name the field of the answers with --text-field, be it {key!r}"
+                f"files: name the field of the answers with --field text, be it {key!r}"
             )
     return None
 

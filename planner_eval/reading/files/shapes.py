@@ -189,7 +189,7 @@ def _take_field_content(data: Object, chosen: ChosenFields) -> PlanSource:
             return PlanSource(data)
         names = ", ".join(map(repr, list(data)[:6])) or "no fields"
         return _no_plan_source(
-            f"the record has {names}; none of them is known to hold a plan: name it with --text-field"
+            f"the record has {names}; none of them is known to hold a plan: name it with --field text"
         )
     if isinstance(data, RepeatedKeyDict) and sum(key == content for key, _ in data.pairs) > 1:
         return _no_plan_source(f"the record has the field {content!r} more than once")
@@ -237,7 +237,7 @@ def _take_answer_alone(data: Object, value: Any, chosen: ChosenFields) -> PlanSo
     if other is None:
         return PlanSource(value)
     return _no_plan_source(
-        f"calls stand in {other!r} too, beside {chosen.content!r}: name the field with --text-field"
+        f"calls stand in {other!r} too, beside {chosen.content!r}: name the field with --field text"
     )
 
 

@@ -159,7 +159,7 @@ _OPTION_FLAGS = {
         )
     },
     "dialect": "--from",
-    "gold_dialect": "--gold-from",
+    "gold_dialect": "--from gold",
     "by": "--pair",
     "ids": "--id",
     "metrics": "--metric",
@@ -259,7 +259,7 @@ def option_texts(name: str, first: Any, second: Any, kind: str) -> tuple[str, st
     """An option of a job as it is typed, and two values of it in words.
 
     >>> option_texts("gold_dialect", None, "json", "diff")
-    ('--gold-from', 'not given', '"json"')
+    ('--from gold', 'not given', '"json"')
     """
     option = option_flag(name, kind)
     if option == "--strict":
