@@ -36,6 +36,10 @@ def _described(context: click.Context, level: int) -> Iterator[str]:
     for name, said in filter(None, records):
         if said:  # arguments are told in the text above
             yield f"`{name}`\n:   {_escaped(said)}"
+    options = {flag: one for one in command.params for flag in one.opts}
+    for group, keys in getattr(command, "keys", {}).items():
+        for key, flag in keys.items():
+            yield f"`{group} {key}=…`\n:   {_escaped(options[flag].help or '')}"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)
