@@ -101,8 +101,10 @@ def test_the_reference_of_the_command_line_has_every_command_and_option() -> Non
     for context in contexts:
         part = parts[context.command_path].replace(" / ", ", ")
         for option in context.command.get_params(context):
-            if isinstance(option, click.Option):
+            if isinstance(option, click.Option) and not option.hidden:
                 assert f"`{', '.join(option.opts)}" in part, option.name
+        for group, keys in getattr(context.command, "keys", {}).items():
+            assert all(f"`{group} {key}=…`" in part for key in keys)
     assert "`--fail-under METRIC=X`\n:   Exit with 1 when a figure is below X, e.g. calls=0.9" in page
     made = loaded("commands").on_page_markdown(r"| a | `b=c\|d` |" + "\n" + r"no row: `e\|f`")
     assert made == "| a | `b=c|d` |\n" + r"no row: `e\|f`"
