@@ -367,7 +367,7 @@ def test_correlation_over_questions_and_over_runs(tmp_path: Path) -> None:
     # By hand: AST 1, 0, 1 and ratings 1, 0.2, 0.6.
     assert (found.n, found.r) == (3, pytest.approx(sqrt(3) / 2))
     assert correlation_over_runs([scored.reports["corrected"]] * 3).r is None  # all the same
-    judge = ("--judge", "m", "--judge-cache", str(cache), "--replay")
+    judge = ("--judge", "m", "--run", f"judge.cache={cache!s}", "--replay")
     done = planeval("score", str(pred), str(gold), "--benchmark", "callnavi", "--details", *judge)
     assert done.returncode == 0, done.stderr
     rows = tables(done.stdout)["Section 6.4: Pearson's correlation of GPT score and AST match"]

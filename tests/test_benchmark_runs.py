@@ -20,7 +20,7 @@ CASES = {
     "appbench": ("appbench", ()), "nestful": ("nestful", ()), "callnavi": ("callnavi", ()),
     "routing": ("callnavi", ("--set", "task=routing")),
     "yaml": ("callnavi", ("--set", "notation=yaml", "--corrected")), "functionchat": ("functionchat", ()),
-    "named": ("appbench", ("--text-field", "prediction", "--official")),
+    "named": ("appbench", ("--field", "text=prediction", "--official")),
 }  # fmt: skip
 
 

@@ -28,15 +28,15 @@ def cache(tmp_path: Path) -> Path:
 
 
 def test_list_names_all_and_counts_files(cache: Path) -> None:
-    done = planeval("list", "--format", "json", cache=cache)
+    done = planeval("show", "--format", "json", cache=cache)
     assert done.returncode == 0
     rows = {row["name"]: row for row in json.loads(done.stdout)}
     assert rows["complexfuncbench"] | {"files": "0/3", "records": 1000} == rows["complexfuncbench"]
     assert list(rows) == sorted(rows)
-    shown = planeval("list", "--source", str(SAMPLES), cache=cache)
+    shown = planeval("show", "--source", str(SAMPLES), cache=cache)
     assert "2/3" in shown.stdout  # complexfuncbench: all but tool_info.json
     shown = planeval("--help", cache=cache)
-    for name in ("list", "fetch", "verify", "show", "check"):
+    for name in ("fetch", "show", "check", "make"):
         assert name in shown.stdout
         assert "--" in planeval(name, "--help", cache=cache).stdout
 
@@ -52,19 +52,19 @@ def test_fetch_asks_verify_compares_and_show_reads(cache: Path, tmp_path: Path) 
         refused = planeval(*fetch, cache=cache)
         assert (refused.returncode, "sha256" in refused.stderr) == (2, True)
         assert "--accept-checksum" in refused.stderr
-        assert planeval("verify", "nestful-v2", cache=cache).returncode == 2
+        assert planeval("show", "nestful-v2", "--verify", cache=cache).returncode == 2
         kept = planeval(*fetch, "--accept-checksum", cache=cache)
         assert kept.returncode == 0, kept.stderr
         assert "nestful-v2/v2/nestful_data.jsonl: fetched" in kept.stdout
         again = planeval(*fetch, cache=cache)
         assert (again.returncode, again.stdout.splitlines()[0][-7:]) == (0, "present")
-    verified = planeval("verify", "nestful-v2", "--format", "json", cache=cache)
+    verified = planeval("show", "nestful-v2", "--verify", "--format", "json", cache=cache)
     assert (verified.returncode, json.loads(verified.stdout)[0]["state"]) == (0, "accepted")
     shown = planeval("show", "nestful-v2", "--id", "s", cache=cache)
     assert json.loads(shown.stdout)["gold"] == [call]
     assert "1 files there" in planeval("show", "nestful-v2", cache=cache).stdout
     (cache / "nestful-v2/v2/nestful_data.jsonl").write_text("{}")
-    assert planeval("verify", "nestful-v2", cache=cache).returncode == 1
+    assert planeval("show", "nestful-v2", "--verify", cache=cache).returncode == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a child there")
@@ -90,7 +90,7 @@ def test_fetch_from_a_folder(cache: Path, reference: Path) -> None:
     done = planeval("fetch", "mathqa", "callnavi", "--source", str(reference / "datasets"), cache=cache)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(": copied") == 34
-    assert planeval("verify", "callnavi", cache=cache).returncode == 0
+    assert planeval("show", "callnavi", "--verify", cache=cache).returncode == 0
     wrong = planeval("fetch", "mathqa", "--source", str(SAMPLES), "--cache", str(cache / "b"), cache=cache)
     assert (wrong.returncode, "test.json: the checksum is" in wrong.stderr) == (2, True)
 
@@ -118,8 +118,8 @@ def test_check_lists_what_gold_has_wrong(cache: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("argv", "said"), [
     (("check", "nestful"), "fetches it; or name its folder with --source"),
     (("check", "mathqa"), "planeval data fetch mathqa"),
-    (("verify", "mathqa", "--source", "/nowhere"), "no such folder or file"),
-    (("verify", "mathqa", "--source", str(ROOT / "README.md")), "is a file"),
+    (("show", "mathqa", "--verify", "--source", "/nowhere"), "no such folder or file"),
+    (("show", "mathqa", "--verify", "--source", str(ROOT / "README.md")), "is a file"),
     (("show", "mathqa", "--id", "x", "--source", str(SAMPLES)), "mathqa: no record has the id 'x'"),
     (("show", "mathqa", "--samples", "3"), "none of test.json"), (("fetch",), "Missing argument"),
     (("fetch", "mathqa", "--mirror", "ftp://x"), "only http and https"),

@@ -173,19 +173,19 @@ SCORE, DIFF, EXECUTE = ("score", PRED, GOLD), ("diff", PRED, GOLD), ("execute", 
 REFUSED: list[tuple[tuple[str, ...], str, str]] = [
     (BENCHMARK, "--policy /nonexistent.toml", "--policy applies only without --benchmark"),
     *((BENCHMARK, option, f"{option.split()[0]} applies only without --benchmark")
-      for option in ("--metric x", "--by x", "--from plan", "--gold-from plan", "--cluster x", "--strict")),
+      for option in ("--metric x", "--by x", "--from plan", "--from gold=plan", "--cluster x", "--strict")),
     (BENCHMARK, "--tools nestful", "--tools applies only to benchmarks that run answers (nestful)"),
     (DETAILED, "--details", "--details applies only to benchmarks with more tables"),
     (BENCHMARK, "--set reading=x", "CallNavi has no option 'reading'; it has task, notation"),
     *((BENCHMARK, option, f"{option.split()[0]} applies only with --judge")
-      for option in ("--judge-url u", "--judge-cache c", "--replay", "--prompts p")),
+      for option in ("--run judge.url=u", "--run judge.cache=c", "--replay", "--prompts p")),
     (BENCHMARK, "--only failures --format json", "--only applies only to other formats"),
     (NESTFUL, "--isolation strict", "--isolation applies only with --tools"),
     (NESTFUL, "--judge m", "--judge applies only to benchmarks that ask a judge (callnavi"),
     (NESTFUL, "--details --format csv", "--details applies only to --format text and md"),
     *((SCORE, option, f"{option.split()[0]} applies only with --benchmark") for option in (
         "--official", "--corrected", "--details", "--tools nestful", "--isolation strict", "--judge m",
-        "--judge-url u", "--judge-cache c", "--replay", "--set a=b")),
+        "--run judge.url=u", "--run judge.cache=c", "--replay", "--set a=b")),
     (SCORE, "--by nosuch", "--by 'nosuch': no gold record has that field"),
     (("compare", PRED, PRED, "--gold", GOLD), "--by nosuch", "--by 'nosuch': no gold record"),
     (DIFF, "--patch --format svg", "--format applies only without --patch"),
@@ -227,7 +227,7 @@ def test_options_of_both_kinds_of_scores_apply_to_both() -> None:
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [row["id"] for row in rows] == ["hr02"]
     assert (done.returncode, "syntax (corrected) is 0.6667" in done.stderr) == (1, True)
-    assert planeval(*BENCHMARK, "--id-field", "id").returncode == 0
+    assert planeval(*BENCHMARK, "--field", "id=id").returncode == 0
     assert planeval(*BENCHMARK, "--official", "--set", "task=parameters").returncode == 0
 
 

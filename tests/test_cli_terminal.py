@@ -112,7 +112,7 @@ def test_a_large_file_is_said_to_be_read_and_what_is_quick_shows_no_count(tmp_pa
     file = tmp_path / "plans.jsonl"
     plan = [{"name": "f", "arguments": {"x": "y" * 2_500_000}}]
     file.write_text("".join(json.dumps({"id": str(number), "output": plan}) + "\n" for number in range(2)))
-    shown = on_terminal("diff", str(file), str(file), "--text-field", "output", "--gold-text-field", "output")
+    shown = on_terminal("diff", str(file), str(file), "--field", "text=output", "--field", "gold.text=output")
     assert re.search(r"\r\x1b\[Kreading 5\.0 MB of /", shown.err), shown
     assert "reading" not in shown.err[shown.err.rindex("\x1b[K") :]
     assert "reading" not in on_terminal("parse", str(file), err=False).err
@@ -180,7 +180,7 @@ def test_ways_of_working_that_cannot_be_are_refused() -> None:
     (("d",), {"data", "diff", "doctor"}), (("data", "f"), {"fetch"}),
     (("data", "fetch", "nestful-"), {"nestful-v1", "nestful-v2"}),
     (("parse", "--from", "granite"), {"granite-20b", "granite-3"}),
-    (("convert", "--to", "appb"), {"appbench"}), (("diff", "--gold-from", "appb"), {"appbench"}),
+    (("convert", "--to", "appb"), {"appbench"}), (("diff", "--from", "gold=appb"), {"appbench"}),
     (("score", "--policy", "l"), {"lenient"}), (("score", "--benchmark", "n"), {"nestful"}),
     (("render", "--theme", "d"), {"dark", "default"}), (("stats", "--format", "j"), {"json"}),
     (("stats", "--color", "a"), {"auto", "always"}), (("diff", "--id", "a"), set()),

@@ -45,7 +45,7 @@ def test_a_run_with_other_options_or_files_is_refused(tmp_path: Path) -> None:
     for more, said in (
         (("--policy", "lenient"), '--policy was "default" and is "lenient"'),
         (("--repair",), "--repair was not given and is given"),
-        (("--gold-from", "json"), '--gold-from was not given and is "json"'),
+        (("--from", "gold=json"), '--from gold was not given and is "json"'),
     ):
         other = inside.planeval("diff", pred, GOLD, "-o", run, *more)
         assert other.returncode == 2

@@ -99,8 +99,8 @@ def test_gold_is_no_answer_where_the_benchmark_keeps_it_in_such_a_field(tmp_path
     for name, gold in (("nestful", NESTFUL), ("appbench", APPBENCH)):
         done = planeval("score", gold, gold, "--benchmark", name)
         assert done.returncode == 2
-        assert "name the field of the answers with --text-field, be it 'output'" in done.stderr
-        assert planeval("score", gold, gold, "--benchmark", name, "--text-field", "output").returncode == 0
+        assert "name the field of the answers with --field text, be it 'output'" in done.stderr
+        assert planeval("score", gold, gold, "--benchmark", name, "--field", "text=output").returncode == 0
     records = [json.loads(line) for line in (COMPLEX / "ComplexFuncBench.jsonl").read_text().splitlines()]
     refusal = {"model_convs": [{"role": "assistant", "content": "I cannot."}]}
     file = lines(tmp_path / "r.jsonl", [row | refusal for row in records])
@@ -178,16 +178,16 @@ def test_gold_beside_the_answer_in_one_file_is_found(tmp_path: Path, answer: str
 def test_one_field_is_not_the_answer_and_gold_unless_the_user_says_so(tmp_path: Path) -> None:
     file = lines(tmp_path / "f.jsonl", [{**row, "wanted": [call(a=9)], "label": "easy"} for row in plans(2)])
     for command in ("score", "diff"):
-        for named in ((), ("--text-field", "output")):
+        for named in ((), ("--field", "text=output")):
             done = planeval(command, file, tmp_path / ".." / tmp_path.name / "f.jsonl", *named)
             assert (done.returncode, done.stdout) == (2, "")
             assert "both sides read field 'output' of the same file" in done.stderr
-            assert "name the gold field with --gold-text-field" in done.stderr
-        done = planeval(command, file, file, "--gold-text-field", "output")
-        assert (done.returncode, "name the prediction field with --text-field" in done.stderr) == (2, True)
-        both = planeval(command, file, file, "--gold-text-field", "output", "--text-field", "output")
+            assert "name the gold field with --field gold.text" in done.stderr
+        done = planeval(command, file, file, "--field", "gold.text=output")
+        assert (done.returncode, "name the prediction field with --field text" in done.stderr) == (2, True)
+        both = planeval(command, file, file, "--field", "gold.text=output", "--field", "text=output")
         assert both.returncode == 0
-        other = planeval(command, file, file, "--gold-text-field", "wanted")
+        other = planeval(command, file, file, "--field", "gold.text=wanted")
         assert (other.returncode, 'gold: field "wanted"' in other.stderr) == (int(command == "diff"), True)
 
 
@@ -360,7 +360,7 @@ def test_an_empty_file_of_answers_and_a_field_that_makes_records_of_calls(tmp_pa
     done = planeval("score", lines(tmp_path / "p.jsonl", []), CALLNAVI, "--benchmark", "callnavi")
     assert (done.returncode, "is empty: there are no answers" in done.stderr) == (2, True)
     calls = [{"name": "f", "arguments": {}, "mine": "g(#x='1')"}, {"name": "f", "mine": "g(#x='2')"}]
-    done = planeval("parse", array(tmp_path / "p.json", calls), "--text-field", "mine")
+    done = planeval("parse", array(tmp_path / "p.json", calls), "--field", "text=mine")
     assert (done.returncode, done.stdout.count("  c1  g  x=")) == (0, 2), done.stderr
 
 
@@ -445,7 +445,7 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
     said = "2 of 3 gold plans are words that call nothing, and count as no plan; the first is"
     for command in (["diff", pred, gold], ["score", pred, gold], ["compare", pred, pred, "--gold", gold]):
         done = planeval(*command)
-        assert f'{gold}: {said} line 1, record 1 (id 0), "It is sunny."; --gold-text-field' in done.stderr
+        assert f'{gold}: {said} line 1, record 1 (id 0), "It is sunny."; --field gold.text' in done.stderr
     no_calls, no = ({"role": "assistant", "content": said, "tool_calls": []} for said in ("", "No."))
     steps = [{"step": "1 think", "tool": "null"}, {"step": "2 say it", "tool": "No tool required"}]
     golds: list[object] = [
@@ -463,7 +463,7 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
         gold_warnings(read(gold, role="gold", store=store)) for store in (DEFAULT_STORE, Store(limit=0))
     )
     said = f"{gold}: 4 of 9 gold plans are words that call nothing, and count as no plan; the first is line 1"
-    assert held == stored == (f'{said}, record 1 (id 0), "{{}}"; --gold-text-field names another field',)
+    assert held == stored == (f'{said}, record 1 (id 0), "{{}}"; --field gold.text names another field',)
 
 
 @pytest.mark.parametrize(("beside", "answer", "code", "said"), [
@@ -636,8 +636,8 @@ def test_fields_that_may_be_the_answer_and_those_that_never_are(tmp_path: Path) 
         ((gold, gold), "a field that is known to hold an answer; the first has 'id', 'gold'"),
     ):
         done = planeval("score", *files)
-        assert (done.returncode, said in done.stderr, "--text-field" in done.stderr) == (2, True, True)
-    done = planeval("diff", pred, gold, "--text-field", "prediction")
+        assert (done.returncode, said in done.stderr, "--field text" in done.stderr) == (2, True, True)
+    done = planeval("diff", pred, gold, "--field", "text=prediction")
     said = 'answers: field "prediction" of 2 records; gold: field "gold" of 2 records; paired by id'
     assert (done.returncode, said in done.stderr) == (0, True), done.stderr
     bare = lines(tmp_path / "b.jsonl", [{"text": f"f(a={k})"} for k in range(2)])

@@ -165,7 +165,7 @@ def test_words_are_no_plan_and_alike_to_none() -> None:
     assert [(one.records, one.tools) for one in found.groups] == [(("3", "4"), ())]
     (said,) = found.notes
     assert said.startswith("plans: 3 of 6 gold plans are words that call nothing, and count as no plan; ")
-    assert said.endswith("; --text-field names another field")
+    assert said.endswith("; --field text names another field")
 
 
 def test_clusters_feed_score(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_broken_lines_keep_their_ids_and_pairs(key: str, plan: str, tmp_path: Pa
     odd: list[Any] = [{key: "b"}, {plan: [1, 2]}, {plan: 17}, {}, {}, {}]
     assert lines[1:7] == [{**one, "group": at} for at, one in enumerate(odd, 2)]
     assert "2 lines are no records and stand in" in done.stderr
-    argv = ("--id-field", key, "--gold-text-field", plan, "--format", "json")
+    argv = ("--field", f"id={key}", "--field", f"gold.text={plan}", "--format", "json")
     ours = planeval("score", str(pred), str(grouped), "--cluster", "group", *argv)
     states = [json.loads(e.stdout)["states"] for e in (ours, planeval("score", str(pred), str(gold), *argv))]
     assert (states[0], states[0]["same"]) == (states[1], 2)

@@ -18,8 +18,8 @@ from tests.test_diff_runs import PRED
 EMIT = f"""{PEAK}
 import sys
 import click
+from planner_eval.cli.help import Command
 from planner_eval.cli.options import emit
-from planner_eval.cli.terminal import with_color
 
 given = 0
 
@@ -28,7 +28,7 @@ def pieces(count, piece):
     for given in range(1, count + 1):
         yield piece
 
-@click.command("diff")
+@click.command("diff", cls=Command)
 @click.argument("count", type=int)
 @click.argument("piece")
 @click.option("-o", "output")
@@ -36,7 +36,7 @@ def command(count, piece, output):
     emit(pieces(count, piece.encode().decode("unicode_escape")), output)
     click.echo(str(given) + " " + str(peak()), err=True)
 
-click.Group("planeval", dict(diff=with_color(command))).main(["diff", *sys.argv[1:]], "planeval")
+click.Group("planeval", dict(diff=command)).main(["diff", *sys.argv[1:]], "planeval")
 """
 MANY, LINE = 4000, "x" * 50_000 + r"\n"  # 200 MB
 

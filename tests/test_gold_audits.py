@@ -454,7 +454,7 @@ def gold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-RUN = ("data", "check", "gold.jsonl", "--text-field", "gold", "--from", "nestful")
+RUN = ("data", "check", "gold.jsonl", "--field", "text=gold", "--from", "nestful")
 TOOLS = ("--tools", "nestful", "--isolation", "inline", "--confidence", "low")
 
 
@@ -487,7 +487,7 @@ def test_ci_servers_get_lines_of_the_file(gold: Path) -> None:
 
 def test_a_plan_that_cannot_be_read_counts_whatever_is_selected(gold: Path) -> None:
     gold.write_text('{"id": "a", "gold": "f(("}\n{"id": "b", "gold": "f()"}\n', encoding="utf-8")
-    cut = ("data", "check", "gold.jsonl", "--text-field", "gold")
+    cut = ("data", "check", "gold.jsonl", "--field", "text=gold")
     assert planeval(*cut).returncode == 1
     assert planeval(*cut, "--select", "gold.option", "--write-baseline", "known.json").returncode == 1
     assert planeval(*cut, "--select", "gold.option", "--baseline", "known.json").returncode == 0

@@ -411,8 +411,8 @@ def test_what_convert_writes_of_the_bundled_samples_is_taken(name: str, tmp_path
     apps = tmp_path / "catalogue.json"
     apps.write_text(json.dumps(appbench_catalogue()).replace('"done"', '"litres"'))  # as the samples have it
     catalog, *given = {
-        "nestful": (nestful, nestful, "--text-field", "output"),
-        "callnavi": ("data/samples/callnavi/APIs/hr.json", asked, "--text-field", "ground_truth"),
+        "nestful": (nestful, nestful, "--field", "text=output"),
+        "callnavi": ("data/samples/callnavi/APIs/hr.json", asked, "--field", "text=ground_truth"),
         "appbench": (str(apps), "data/samples/appbench/test_mm.json"),
     }[name]
     for dialect in CONVERTED[name]:

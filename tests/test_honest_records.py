@@ -43,10 +43,10 @@ def test_an_answer_that_did_not_end_is_none(tmp_path: Path, beside: dict[str, An
 def test_what_ended_an_answer_is_said_of_it_alone(tmp_path: Path) -> None:
     both = written(tmp_path / "b.jsonl", {"id": 1, "prediction": F, "gold": F, "finish_reason": "length"})
     assert planeval("diff", both, both).stdout.startswith("1  cut: ")
-    assert planeval("diff", both, both, "--text-field", "gold").returncode == 0
+    assert planeval("diff", both, both, "--field", "text=gold").returncode == 0
     choice = {"message": F, "finish_reason": "length"}
     pred = written(tmp_path / "p.jsonl", {"id": 1, "body": {"choices": [choice]}})
-    done = planeval("diff", pred, both, "--text-field", "body.choices.0.message", "--gold-text-field", "gold")
+    done = planeval("diff", pred, both, "--field", "text=body.choices.0.message", "--field", "gold.text=gold")
     assert done.stdout.startswith("1  cut: ")
     assert pe.same([{**ITEM, "status": "completed"}], F)
     assert pe.same({"generated_text": "f(a=1)", "finish_reason": "stop"}, F)

@@ -25,7 +25,20 @@ from tests.modelserver import Answer, ModelServer, message
 from tests.test_engine import until
 from tests.test_questions import VERDICT
 
-MADE = ("data", "make", "--tools", "nestful", "--isolation", "inline", "--single", "-n", "4", "--seed", "3")
+MADE = (
+    "data",
+    "make",
+    "--tools",
+    "nestful",
+    "--isolation",
+    "inline",
+    "--want",
+    "single",
+    "-n",
+    "4",
+    "--run",
+    "seed=3",
+)
 KEY = "sk-of-nobody"
 
 
@@ -81,7 +94,7 @@ def rows(text: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("argv", "field"), [
     (["--tools", "nestful"], "query"), (["--preset", "nestful"], "input"),
-    (["--tools", "nestful", "--to", "nestful", "--single"], "input")
+    (["--tools", "nestful", "--to", "nestful", "--want", "single"], "input")
 ])  # fmt: skip
 def test_a_template_tells_each_plan_in_its_layouts_field(argv: list[str], field: str) -> None:
     done = planeval("data", "make", *argv, "-n", 5, "--isolation", "inline", "--question", "template")
@@ -161,7 +174,7 @@ def tools_of(folder: Path, text: str) -> str:
 
 def test_a_tool_that_never_ends_costs_three_runs_of_it(tmp_path: Path) -> None:
     begun, tools = time.monotonic(), tools_of(tmp_path, SLOW)
-    done = planeval("data", "make", "--tools", tools, "-n", "1", "--calls", "1", "--timeout", "0.3")
+    done = planeval("data", "make", "--tools", tools, "-n", "1", "--want", "calls=1", "--run", "timeout=0.3")
     assert time.monotonic() - begun < 15  # ten draws for each of eight attempts take 24
     assert done.returncode == 3
     first, last = done.stderr.splitlines()

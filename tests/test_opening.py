@@ -305,7 +305,7 @@ def test_two_directories_are_paired_by_the_names_of_their_files(tmp_path: Path) 
     assert "answers: 5 records in 5 files, each a plan; gold: 5 records in 5 files" in done.stderr
     assert "q2.txt, record 1 (id q2): line 1, column" in done.stdout
     assert "is no file of plans but a PNG image" in done.stdout
-    assert planeval("parse", preds, "--text-field", "nowhere").returncode == 1
+    assert planeval("parse", preds, "--field", "text=nowhere").returncode == 1
 
 
 def test_what_is_left_out_of_a_directory_is_said_and_nothing_is_an_error(tmp_path: Path) -> None:
@@ -481,5 +481,5 @@ def test_shards_without_ids_that_are_uneven_are_told(tmp_path: Path) -> None:
             (tmp_path / side / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
     done = planeval("score", f"{tmp_path}/p", f"{tmp_path}/g", "--metric", "exact")
     assert "have not as many records in b (4 and 5): they have no ids" in done.stderr
-    done = planeval("score", f"{tmp_path}/g", f"{tmp_path}/g", "--metric", "exact", "--text-field", "gold")
+    done = planeval("score", f"{tmp_path}/g", f"{tmp_path}/g", "--metric", "exact", "--field", "text=gold")
     assert "not as many" not in done.stderr

@@ -233,11 +233,11 @@ def test_answers_are_read_in_the_notation_that_was_asked_for(server: ModelServer
     assert said in planeval("table", run, "--metric", "exact").stdout
     assert figure(run) == (1.0, {"same": 3})
     assert figure(run, "--strict")[1] == {"same": 1, "unreadable": 2}
-    typed = planeval("score", run, "--from", "json", "--gold-from", "json", "--metric", "exact")
+    typed = planeval("score", run, "--from", "json", "--from", "gold=json", "--metric", "exact")
     assert "1 same, 2 unreadable" in typed.stdout
     told = "answers that were asked for in pythonic are read in json, as you said; 2 answers are not in json"
     assert f"{run}: {told}: hermes (1), pythonic (1)\n" in typed.stderr
-    same = planeval("score", run, "--from", "pythonic", "--gold-from", "json", "--metric", "exact")
+    same = planeval("score", run, "--from", "pythonic", "--from", "gold=json", "--metric", "exact")
     assert "1 same, 2 unreadable" in same.stdout
     assert "asked for in" not in same.stderr
 

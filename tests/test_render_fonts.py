@@ -76,7 +76,7 @@ def test_what_is_drawn_with_a_narrow_font_has_room_for_the_widest(look: str, tmp
     for words in (
         ["diff", str(DEMO / "pred.json"), str(DEMO / "gold.json")],
         ["diff", str(DEMO / "pred.jsonl"), str(DEMO / "gold.jsonl"), "--id", "trip-value"],
-        ["render", str(DEMO / "gold.jsonl"), "--id", "trip-same", "--text-field", "gold"],
+        ["render", str(DEMO / "gold.jsonl"), "--id", "trip-same", "--field", "text=gold"],
         ["stats", str(DEMO / "gold.jsonl"), "--tool-graph", str(tmp_path / "drawn.svg")],
         ["stats", str(DEMO / "gold.jsonl"), "--shapes", str(tmp_path / "drawn.svg")],
     ):

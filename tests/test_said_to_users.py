@@ -51,7 +51,7 @@ def test_stats_names_its_own_option_for_the_field(tmp_path: Path) -> None:
     lines = [json.dumps({"id": at, "gold" if at < 1500 else "output": CALL}) for at in range(1600)]
     file.write_text("\n".join(lines), encoding="utf-8")
     said = planeval("stats", file).stderr
-    assert ("(--text-field names the field)" in said, "--gold-text-field" in said) == (True, False)
+    assert ("(--field text names the field)" in said, "--field gold.text" in said) == (True, False)
 
 
 RAISES = "class Own(BaseException):\n    pass\n\n\ndef f(x):\n    raise {}('no')\n"

@@ -330,7 +330,7 @@ def test_a_key_that_is_called_like_a_figure_keeps_its_column(files: tuple[str, s
     assert heads[0].split().count("calls") == 2
     rows = [{"id": str(at), "gold": "f()", "n": n} for at, n in enumerate("xyy")]
     golds = write(tmp_path / "n.jsonl", rows)
-    shown = planeval("score", golds, golds, "--text-field", "gold", "--by", "n", "--metric", "exact")
+    shown = planeval("score", golds, golds, "--field", "text=gold", "--by", "n", "--metric", "exact")
     _, table = shown.stdout.split("\n\n")[:2]
     assert table.split() == ["n", "(key)", "n", "exact", "x", "1", "1", "y", "2", "1"]
 
@@ -377,7 +377,7 @@ def test_doubts_about_pairing_by_position_are_told(tmp_path: Path) -> None:
     few = f"records: 3 in {preds}, 4 in {golds}: paired by position, where one that is left out before"
     for argv in (("score", preds, golds), ("compare", preds, preds, "--gold", golds), ("diff", preds, golds)):
         assert few in planeval(*argv).stderr
-    assert "records: " not in planeval("score", golds, golds, "--text-field", "gold").stderr
+    assert "records: " not in planeval("score", golds, golds, "--field", "text=gold").stderr
     ordered = plans(tmp_path / "ordered.jsonl", "gold", CALLS)
     write(Path(preds), [{"id": f"q{at}", "prediction": CALLS[at]} for at in (1, 0, 2, 3)])
     said = planeval("score", preds, ordered, "--pair", "position").stderr
@@ -385,7 +385,7 @@ def test_doubts_about_pairing_by_position_are_told(tmp_path: Path) -> None:
     assert "stand elsewhere" not in planeval("score", preds, ordered).stderr
     trials = write(tmp_path / "trials.jsonl", [{"id": f"q{at}", "gold": CALLS[at]} for at in (0, 1) * 3])
     said = "2 ids stand several times in both, the first is 'q0' (3 and 3 times): which of its records"
-    fields = ("--text-field", "gold", "--gold-text-field", "gold", "--pair", "position")
+    fields = ("--field", "text=gold", "--field", "gold.text=gold", "--pair", "position")
     text = planeval("score", trials, trials, *fields).stderr
     assert (f"{trials} and {trials}: {said}" in text, "stand elsewhere" in text) == (True, False)
 
@@ -408,7 +408,7 @@ def test_no_figure_is_told_as_whole_that_is_not(tmp_path: Path) -> None:
 def test_pairs_in_no_group_of_a_breakdown_are_counted(tmp_path: Path) -> None:
     rows = [{"id": "a", "lvl": "easy"}, {"id": "b"}, {"id": "c", "lvl": None}]
     path = write(tmp_path / "g.jsonl", [{**row, "gold": "f(#x='1')"} for row in rows])
-    argv = ("score", path, path, "--text-field", "gold", "--metric", "exact", "--by")
+    argv = ("score", path, path, "--field", "text=gold", "--metric", "exact", "--by")
     assert "2 of 3 gold plans have no lvl" in planeval(*argv, "lvl").stdout
     assert json.loads(planeval(*argv, "lvl", "--format", "json").stdout)["without"] == {"lvl": 2}
     done = planeval(*argv, "scope")

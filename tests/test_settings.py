@@ -78,8 +78,8 @@ def test_what_no_setting_can_change_reads_none(project: Path) -> None:
     keep(project, "this is no TOML")
     assert run(project, "schema", "policy").returncode == 0
     assert run(project, "diff", "--help").returncode == 0
-    every = "--from json --gold-from json --id-field key --text-field answer --gold-id-field key "
-    every += "--gold-text-field plan --policy default --wrappers own.toml"
+    every = "--from json --from gold=json --field id=key --field text=answer --field gold.id=key "
+    every += "--field gold.text=plan --policy default --wrappers own.toml"
     (project / "own.toml").write_text(FORMS["between tokens"])
     done = run(project, "diff", "pred.jsonl", "gold.jsonl", *every.split())
     assert done.returncode == 1, done.stderr
@@ -112,7 +112,7 @@ def test_dialects_and_wrappers_lie_beside_the_file_and_a_benchmark_takes_none(pr
 
 def test_options_win(project: Path) -> None:
     keep(project, f'order = "free"\n{FIELDS}[dialects]\nfrom = "nestful"\n')
-    done = run(project, "diff", "pred.jsonl", "gold.jsonl", "--from", "json", "--id-field", "id")
+    done = run(project, "diff", "pred.jsonl", "gold.jsonl", "--from", "json", "--field", "id=id")
     assert done.stdout.splitlines()[-1] == "2 pairs: 2 different"
     assert "paired by id" in done.stderr
     done = run(project, "diff", "pred.jsonl", "gold.jsonl", "--from", "json", "--policy", "lenient")
@@ -232,8 +232,8 @@ def test_the_only_output_of_a_tool_equals_its_whole_result(project: Path, sums: 
     done = run(sums, "check", "p.json", "--catalog", "tools.json")
     assert "call 1 (sum) has no output 'result'; it returns rest, total, and only a tool with" in done.stdout
     (project / "own.toml").write_text('[[rule]]\ntool = "g"\nargument = "y"\ncompare = "date"\n')
-    argv = ("diff", "pred.jsonl", "gold.jsonl", "--text-field", "answer", "--gold-text-field", "plan")
-    done = run(project, *argv, "--id-field", "key", "--id", "a", "--policy", "own.toml")
+    argv = ("diff", "pred.jsonl", "gold.jsonl", "--field", "text=answer", "--field", "gold.text=plan")
+    done = run(project, *argv, "--field", "id=key", "--id", "a", "--policy", "own.toml")
     assert done.returncode == 1, done.stderr  # of one pair of two files the tools of all are known
 
 

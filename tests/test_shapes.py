@@ -143,15 +143,15 @@ def test_fields_may_be_ways_into_a_record(tmp_path: Path) -> None:
     plan = pe.write(pe.parse(answer), "plan")
     golds = [{"at": {"key": f"q{i}"}, "want": [{"plan": plan}]} for i in (1, 0)]
     gold = write_lines(tmp_path / "gold.jsonl", golds)
-    ways = ["--text-field", "response.body.choices.0.message", "--id-field", "meta.key"]
-    ways += ["--gold-text-field", "want.0.plan", "--gold-id-field", "at.key"]
+    ways = ["--field", "text=response.body.choices.0.message", "--field", "id=meta.key"]
+    ways += ["--field", "gold.text=want.0.plan", "--field", "gold.id=at.key"]
     done = planeval("diff", str(pred), str(gold), *ways)
     assert done.returncode == 0, done.stderr
     assert 'field "response.body.choices.0.message" of 2 records' in done.stderr
-    wrong = planeval("parse", str(pred), "--text-field", "response.body.choices.9.message")
+    wrong = planeval("parse", str(pred), "--field", "text=response.body.choices.9.message")
     assert (wrong.returncode, "no record has the text field" in wrong.stderr) == (2, True)
     write_lines(pred, [CASES["openai_chat_choices"], CASES["openai_chat"]])  # of which the second has none
-    done = planeval("parse", str(pred), "--text-field", "choices.1.message", "--format", "json")
+    done = planeval("parse", str(pred), "--field", "text=choices.1.message", "--format", "json")
     one, other = (json.loads(line) for line in done.stdout.splitlines())
     assert (done.returncode, [call["name"] for call in one["plan"]["calls"]]) == (1, ["heat"])
     assert other["code"] == "parse.empty"
@@ -207,10 +207,10 @@ def test_the_text_of_a_list_of_calls_is_the_list(tmp_path: Path, field: str) -> 
 def test_calls_beside_a_text_are_never_passed_over(tmp_path: Path, field: str) -> None:
     code, said = compared(tmp_path, {"id": "1", "response": "Let me check.", field: [CALL]}, NONE)
     assert code == 2
-    assert f"'response' (1 record) or {field!r} (1 record): name the field with --text-field" in said
+    assert f"'response' (1 record) or {field!r} (1 record): name the field with --field text" in said
     pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
     gold.write_text(ONE, encoding="utf-8")
-    assert planeval("diff", str(pred), str(gold), "--text-field", field).returncode == 0
+    assert planeval("diff", str(pred), str(gold), "--field", f"text={field}").returncode == 0
     code, said = compared(tmp_path, {"id": "1", "response": json.dumps([CALL]), field: None})
     assert (code, said[:4]) == (0, "same"), said
 

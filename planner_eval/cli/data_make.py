@@ -345,7 +345,7 @@ def command(
     refuse_idle(
         [
             OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
-            OptionScope(("offer",), is_option_passed("distractors"), "with --set distractors=K"),
+            OptionScope(("offer",), is_option_passed("distractors"), "with --run distractors=K"),
             OptionScope(
                 ("isolation", "timeout"),
                 make_options["tools"] is not None or make_options["preset"] is not None,

@@ -35,6 +35,7 @@ SHARED: dict[str, tuple[str, str, str]] = {
     "--address": ("Large inputs", "HOST:PORT", "The Ray cluster; one of this machine when left out."),
     "--store": ("Large inputs", "[jsonl|parquet]", "In what a run's folder keeps its rows."),
     "--theme": ("Drawings", "NAME|FILE", "Colours and lines: a theme's name, or a TOML file."),
+    "--deadline": ("Drawings", "SECONDS", "Time for the layout of one drawing."),
     "--force": ("Drawings", "", "Draw every call or tool, however many there are."),
     "--isolation": ("Running tools", "LEVEL", "How tools are kept apart: strict, process or inline."),
 }
@@ -48,7 +49,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "gold.text": "--gold-text-field",
     },
     "--from": {"gold": "--gold-from"},
-    "--set": {
+    "--run": {
         "judge.url": "--judge-url",
         "judge.cache": "--judge-cache",
         "replay": "--replay",
@@ -106,7 +107,7 @@ GROUPS: dict[str, dict[str, str]] = {
 """Options that are typed as one, by their keys: ``--field text=NAME`` is what ``--text-field NAME`` was."""
 
 _GROUP_HELP = {
-    "--set": ("KEY=VALUE", "A setting of the run, e.g. {first}; --help-all lists the keys."),
+    "--run": ("KEY=VALUE", "A setting of the run, e.g. {first}; --help-all lists the keys."),
     "--field": (
         "KEY=NAME",
         "Which field of a record holds what: text (the plan) or id{gold}; a.b.0 is a way into the record.",
@@ -185,9 +186,6 @@ class Command(click.Command):
         self.params.append(color_option())
         self.params.append(_help_all_option())
         options = {flag: p for p in self.params if isinstance(p, click.Option) for flag in p.opts}
-        for flag in SHARED:
-            if flag in options and (flag != "--cache" or options[flag].metavar == "DIR"):
-                options[flag].hidden = True
         first = " ".join(flags for path, flags in FIRST.items() if path.split()[-1] == self.name).split()
         self.keys = {
             group: {key: flag for key, flag in members.items() if flag in options and flag not in first}
@@ -197,6 +195,10 @@ class Command(click.Command):
         self.keys = {
             group: members for group, members in self.keys.items() if group in options or len(members) > 1
         }
+        keyed = {flag for members in self.keys.values() for flag in members.values()}
+        for flag in SHARED.keys() & options.keys() - keyed:
+            if flag != "--cache" or options[flag].metavar == "DIR":  # elsewhere it keeps answers of models
+                options[flag].hidden = True
         self.made = {group for group in self.keys if group not in options}
         for group, members in self.keys.items():
             for flag in members.values():
@@ -218,6 +220,7 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read what was typed: options of every command typed before it, and options in groups."""
         own = {flag for option in self.params for flag in option.opts}
+        own -= {flag for members in self.keys.values() for flag in members.values()}
         early = [word for words in ctx.meta.get(_TYPED_EARLY, ()) if words[0] in own for word in words]
         if not ctx.resilient_parsing:
             self._say_renamed(args)

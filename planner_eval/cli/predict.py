@@ -142,7 +142,7 @@ def say_run(
         answers = format_count(progress.limited, "time")
         note(f"the server said {answers} that there were too many requests (429): see --concurrency")
     if "context" in totals.failed:
-        note("--set budget=TOKENS offers no more tools than fit, where the data set has lists of tools")
+        note("--run budget=TOKENS offers no more tools than fit, where the data set has lists of tools")
     if totals.again:
         which = "a command for all of them" if before else "the same command"
         note(f"{which} asks {format_count(totals.again, 'sample')} again")
@@ -357,14 +357,14 @@ def command(
             OptionScope(("server",), constrain == "grammar", "with --constrain grammar"),
             OptionScope(("max_calls",), constrain is not None, "with --constrain"),
             OptionScope(("demos", "demo_by", "near"), shots is not None, "with --shots K"),
-            OptionScope(("prompts_for",), setup_options["prompts"] is not None, "with --set prompts=DIR"),
+            OptionScope(("prompts_for",), setup_options["prompts"] is not None, "with --run prompts=DIR"),
             OptionScope(
-                ("closeness",), distractors is not None or budget is not None, "with --set distractors=N"
+                ("closeness",), distractors is not None or budget is not None, "with --run distractors=N"
             ),
             OptionScope(
                 ("seed",),
                 any(value is not None for value in (shots, distractors, budget)),
-                "with --shots, --set distractors or --set budget",
+                "with --shots, --run distractors or --run budget",
             ),
             OptionScope(
                 ("isolation",),

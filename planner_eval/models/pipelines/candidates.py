@@ -138,7 +138,7 @@ def too_few_tools_message(choice: ToolChoice, offers: Mapping[str, OfferedTools]
         offers: What each sample gets, by its id.
 
     >>> too_few_tools_message(ToolChoice(5), {"a": OfferedTools([], 5, 9), "b": OfferedTools([], 2, 2)})
-    '--set distractors=5: 1 of 2 samples gets fewer, of all other tools that there are: b 2 of 2'
+    '--run distractors=5: 1 of 2 samples gets fewer, of all other tools that there are: b 2 of 2'
     """
     requested = choice.number or 0
     short = {name: offer for name, offer in offers.items() if offer.others < requested}
@@ -146,14 +146,14 @@ def too_few_tools_message(choice: ToolChoice, offers: Mapping[str, OfferedTools]
         return None
     shortfalls = [
         f"{name} {offer.others} of {offer.there}"
-        + (f" for --set budget={choice.budget}" if offer.others < offer.there else "")
+        + (f" for --run budget={choice.budget}" if offer.others < offer.there else "")
         for name, offer in islice(short.items(), _MAX_NAMED)
     ]
     if remaining := [offer.others for offer in islice(short.values(), _MAX_NAMED, None)]:
         low, high = min(remaining), max(remaining)
         shortfalls.append(f"{len(remaining):,} more samples {low if low == high else f'{low} to {high}'}")
     who = f"{len(short):,} of {format_count(len(offers), 'sample')} get{'s' * (len(short) == 1)} fewer"
-    return f"--set distractors={requested}: {who}, of all other tools that there are: {', '.join(shortfalls)}"
+    return f"--run distractors={requested}: {who}, of all other tools that there are: {', '.join(shortfalls)}"
 
 
 def own_gold_tools(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]]:
@@ -299,7 +299,7 @@ def _fit_budget(
     left = choice.budget - estimate_tokens(sample.query) - sum(needed_tool.size for needed_tool in needed)
     if left < 0:
         message = f"sample {sample.id!r} has about {choice.budget - left:,} tokens with gold's tools alone"
-        raise InputError(f"{message}, and --set budget is {choice.budget:,}")
+        raise InputError(f"{message}, and --run budget is {choice.budget:,}")
     fitting = list(needed)
     for candidate in candidates:
         left -= candidate.size

@@ -242,7 +242,7 @@ def read_pool(
     notes: tuple[str, ...] = ()
     if form == OWN_TASKS:
         if not where:
-            raise InputError("the tasks come from no file: name the demonstrations with --set demos=FILE")
+            raise InputError("the tasks come from no file: name the demonstrations with --run demos=FILE")
         entries = list(_read_shots(where, dialect))
         shots = tuple(entry for entry in entries if isinstance(entry, Shot))
         notes = _rejected_messages(
@@ -259,7 +259,7 @@ def read_pool(
         raise InputError(
             f"{where.removeprefix(DATASET_PREFIX)} has {len(shots)} demonstrations, and "
             f"{options.number} of others "
-            f"are wanted: name more with --set demos=FILE{''.join(f' ({note})' for note in notes)}"
+            f"are wanted: name more with --run demos=FILE{''.join(f' ({note})' for note in notes)}"
         )
     tested = {question_words(sample.query) for sample in samples}
     count = sum(question_words(shot.query) in tested for shot in shots)
@@ -307,13 +307,13 @@ def near_duplicate_messages(pool: Pool, samples: Sequence[Sample]) -> Iterator[s
 
     >>> pool = Pool((_make_shot("5 or 6?", "f()"),), ShotOptions(1))
     >>> list(near_duplicate_messages(pool, [Sample("a", "7 or 8?"), Sample("b", "Why?")]))
-    ['--shots 1: 1 of 2 samples is not shown its near duplicates: --set near-duplicates shows them']
+    ['--shots 1: 1 of 2 samples is not shown its near duplicates: --run near-duplicates shows them']
     """
     count = sum(pool.near(sample.query) > 0 for sample in samples)
     if count:
         are = "sample is not shown its" if len(samples) == 1 else "samples are not shown their"
         are = are.replace("samples are not shown their", "samples is not shown its") if count == 1 else are
-        message = f"{count:,} of {len(samples):,} {are} near duplicates: --set near-duplicates shows them"
+        message = f"{count:,} of {len(samples):,} {are} near duplicates: --run near-duplicates shows them"
         yield f"--shots {pool.asked.number}: {message}"
 
 

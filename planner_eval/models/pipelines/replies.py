@@ -312,17 +312,17 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
     """
     if setup.history != "gold" and chosen.name != "dialog":
         raise InputError(
-            f"--set history={setup.history} applies only with --pipeline dialog, not {chosen.name}"
+            f"--run history={setup.history} applies only with --pipeline dialog, not {chosen.name}"
         )
     if setup.explain_references and (chosen.name, form) != ("flat", "nestful"):
-        message = f"--set explain-references applies only to NESTful's prompt of flat, not to {chosen.name}"
+        message = f"--run explain-references applies only to NESTful's prompt of flat, not to {chosen.name}"
         raise InputError(f"{message} of {form}")
     refuse_texts(setup.prompts, chosen.name, form, chosen.serves[form])
     if setup.dialect is not None and (chosen.name, form) != ("flat", "own"):
         message = f"--dialect applies only to flat with tasks of your own, not to {chosen.name}"
         raise InputError(f"{message}{'' if form == 'own' else f' of {form}'}")
     if setup.listing and not _lists_tools(chosen.name, form):
-        message = f"--set list-form applies only to prompts that list tools, not to {chosen.name}"
+        message = f"--run list-form applies only to prompts that list tools, not to {chosen.name}"
         raise InputError(f"{message}{'' if form == 'own' else f' of {form}'}")
     if setup.steps is not None and not _makes_calls(setup, chosen.name, form):
         message = (
@@ -348,7 +348,7 @@ def _refuse_date(today: str, form: str) -> None:
     """Refuse a day of AppBench's instructions that is none, or that nothing reads."""
     if form != "appbench" and today != Setup().today:
         raise InputError(
-            f"--set today applies only to AppBench, whose instructions are read on a day, not to {form}"
+            f"--run today applies only to AppBench, whose instructions are read on a day, not to {form}"
         )
     if parse_day(today) is None:
-        raise InputError(f"--set today is {shorten(repr(today), 40)}, expected a day, yyyy-mm-dd")
+        raise InputError(f"--run today is {shorten(repr(today), 40)}, expected a day, yyyy-mm-dd")

@@ -81,7 +81,7 @@ def read_published(directory: Path, model: str | None) -> Template | None:
     if name is None:
         lack = f"has no prompt for {model!r}" if model else "has a prompt for each of several models"
         hint = did_you_mean(model or "", texts, f"it has {', '.join(texts)}")
-        raise InputError(f"{directory / template.name} {lack}: name one with --set prompts-for; {hint}")
+        raise InputError(f"{directory / template.name} {lack}: name one with --run prompts-for; {hint}")
     return Template(name, _undouble_braces(texts[name]), template.sha256)
 
 
@@ -500,7 +500,7 @@ def sampling_of(form: str, changes: Mapping[str, Any] = MappingProxyType({})) ->
 # ----------------------------------------------------------------------
 # What users may have requests say: fields of sampling, each of a value that it can have.
 _RESERVED_FIELDS: Mapping[str, str] = {
-    "model": "--model names the model, --set router-model the one that routes",
+    "model": "--model names the model, --run router-model the one that routes",
     "messages": "the pipeline writes the messages",
     "tools": "the pipeline offers the tools of the samples",
     "tool_choice": "the pipeline offers the tools of the samples",
@@ -509,7 +509,7 @@ _RESERVED_FIELDS: Mapping[str, str] = {
     "n": "one answer of a reply is read; --repeat N asks N times",
     "stream": "answers are read whole",
     "stream_options": "answers are read whole",
-    "router": "--set router-model names the model that routes",
+    "router": "--run router-model names the model that routes",
     "repetition": "--repeat N asks N times",
     "self": "no server has such a field",
 }

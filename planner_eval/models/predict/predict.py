@@ -212,7 +212,7 @@ def predict(  # noqa: PLR0913 - the options of a public function
     chosen = _sampling(ready, sampling)
     if router is not None and not ready.pipeline.routes:
         raise InputError(
-            f"--set router-model applies only with route-then-fill: {ready.pipeline.name} asks no router"
+            f"--run router-model applies only with route-then-fill: {ready.pipeline.name} asks no router"
         )
     asking = AskOptions(
         model_of(model, endpoint),

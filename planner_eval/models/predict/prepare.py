@@ -125,7 +125,7 @@ class Prepared:
         pool, demonstrations = self.pool, self.demonstrations
         if pool is None or demonstrations is None or not demonstrations.mark:
             return None
-        other = "; name others with --set demos=FILE" if pool.asked.source is None else ""
+        other = "; name others with --run demos=FILE" if pool.asked.source is None else ""
         return f"--shots {pool.asked.number}: {demonstrations.mark}{other}"
 
     def _there(self, pool: Pool, sample: Sample) -> int:
@@ -354,7 +354,7 @@ def prepare(  # noqa: PLR0913
         ]
         if lacking:
             raise InputError(
-                f"{lacking[0]}.txt of --set prompts has no {{examples}}: --shots shows them there"
+                f"{lacking[0]}.txt of --run prompts has no {{examples}}: --shots shows them there"
             )
         pool = read_pool(shots, tasks.form, tasks.samples, source, dialect=setup.notation, cache=cache)
     offered = (
