@@ -56,7 +56,7 @@ PIECES = [
     b"\xed\xa0\x80", b"\\ud800", b"\x1f\x8b", b'{"id": 1}\n', b"PAR1", b'"id": "a", ', b'"output": "f(x=1)", ', b"#", b"---",
 ]  # fmt: skip
 COMMANDS: list[tuple[str, ...]] = [tuple(line.split()) for line in (
-    "diff FILE FILE --field text output --field gold.text output --format jsonl", "diff FILE GOLD",
+    "diff FILE FILE --field text=output --field gold.text=output --format jsonl", "diff FILE GOLD",
     "diff FILE GOLD --format csv", "diff FILE FILE --format md", "diff FILE GOLD --patch", "score FILE FILE",
     "score FILE GOLD --only failures", "score GOLD FILE --format csv", "compare FILE GOLD --gold GOLD", "parse FILE",
     "parse FILE --format jsonl", "parse FILE --repair", "convert FILE --to plan --loss",

@@ -261,7 +261,7 @@ def rubrics(tmp_path: Path) -> Path:
 
 
 def test_a_folder_of_prompts_is_asked_with(server: ModelServer, rubrics: Path) -> None:
-    done = judged("functionchat", server, "--prompts", str(rubrics))
+    done = judged("functionchat", server, "--run", f"prompts={rubrics!s}")
     assert done.returncode == 0
     said = f"judged with the prompts of {rubrics}, which are not the published ones (rubric_call.txt, "
     assert said in done.stderr
@@ -291,12 +291,12 @@ def test_the_published_prompts_are_known_by_their_checksums(reference: Path) -> 
 ])  # fmt: skip
 def test_a_prompt_that_is_none_is_named(rubrics: Path, change: Any, said: str) -> None:
     change(rubrics)
-    done = planeval(*asking("functionchat"), "--judge", "m", "--prompts", str(rubrics))
+    done = planeval(*asking("functionchat"), "--judge", "m", "--run", f"prompts={rubrics!s}")
     assert (done.returncode, done.stdout) == (2, "")
     assert "rubric_slot.txt" in done.stderr
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
-    done = planeval(*asking("functionchat"), "--judge", "m", "--prompts", "nowhere")
+    done = planeval(*asking("functionchat"), "--judge", "m", "--run", "prompts=nowhere")
     assert (done.returncode, done.stdout) == (2, "")
     assert "nowhere is no folder, expected one of prompts" in done.stderr
     with pytest.raises(InputError, match="there is none"):

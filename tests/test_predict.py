@@ -139,7 +139,7 @@ def test_what_failed_is_a_row_and_is_asked_again(server: ModelServer, tmp_path: 
     done = asked(server, tmp_path, 4, "--deadline", "1")
     assert done.returncode == 1
     assert "4 samples asked with flat: 2 answered, 1 context, 1 transport" in done.stdout
-    assert "--budget TOKENS offers no more tools than fit" in done.stderr
+    assert "--run budget=TOKENS offers no more tools than fit" in done.stderr
     assert "context: t2: the model m refused with status 400: context length exceeded" in done.stderr
     rows = [json.loads(line) for line in (tmp_path / "run" / "rows.jsonl").read_text().splitlines()]
     assert [(row["error"] or {}).get("code") for row in rows] == [None, "transport", "context", None]
@@ -157,7 +157,7 @@ def test_money_is_counted_with_the_user_s_prices(server: ModelServer, tmp_path: 
     done = asked(server, tmp_path, 3, "--prices", str(prices))
     assert "3 requests, 30 tokens in and 6 out, cost 0.000135" in done.stdout
     assert json.loads((tmp_path / "run" / "report.json").read_text())["cost"] == pytest.approx(0.000135)
-    done = asked(server, tmp_path, 3, "--prices", str(prices), "--router-model", "n")
+    done = asked(server, tmp_path, 3, "--prices", str(prices), "--run", "router-model=n")
     assert (done.returncode, done.stdout) == (2, "")
     assert "prices.toml has no price of the model 'n'; it has m" in done.stderr
     assert len(server.bodies) == 3
@@ -173,8 +173,8 @@ def test_the_router_s_tokens_have_its_own_price(server: ModelServer, tmp_path: P
     costs = {"small": {"input": 1, "output": 0}, "large": {"input": 1e6, "output": 0}}
     prices.write_text(json.dumps({"models": costs}))
     done = planeval(
-        "predict", *CALLNAVI, "--pipeline", "route-then-fill", "--model", "large", "--router-model", "small",
-        "--url", server.url, "-o", str(tmp_path / "run"), "--id", "hr01", "--prices", str(prices),
+        "predict", *CALLNAVI, "--pipeline", "route-then-fill", "--model", "large",
+        "--run", "router-model=small", "--url", server.url, "-o", str(tmp_path / "run"), "--id", "hr01", "--prices", str(prices),
     )  # fmt: skip
     said = "2 requests, at least 10 tokens in and 2 out, cost at least 0.00001"
     assert said in done.stdout, done.stderr
@@ -333,14 +333,15 @@ CALLNAVI = ("data/samples/callnavi", "--benchmark", "callnavi")
     (["data/samples/callnavi"], "say with --benchmark whose data it holds"),
     (["data/samples/callnavi", "--benchmark", "calnavi"], "did you mean callnavi?"),
     ([*CALLNAVI, "--pipeline", "react"], "does not serve callnavi"),
-    ([*CALLNAVI, "--list-form", "x"], "there are json, docstring"),
+    ([*CALLNAVI, "--run", "list-form=x"], "there are json, docstring"),
     ([*CALLNAVI, "--id", "hr9"], "no sample has the id 'hr9'"),
     (["data/samples/appbench", "--benchmark", "appbench"], "name them with --catalog FILE"),
     ([*CALLNAVI, "--set", "x"], "expected NAME=VALUE"),
-    ([*CALLNAVI, "--prompts", "data"], "data holds no prompt"),
+    ([*CALLNAVI, "--run", "prompts=data"], "data holds no prompt"),
     ([*CALLNAVI, "--replay"], "--replay applies only with --cache"),
-    *((["data/samples/appbench", "--benchmark", "appbench", "--catalog", "CATALOG", "--today", day],
-       f"--today is '{day}', expected a day, yyyy-mm-dd") for day in ("2020-13-45", "20200101", "tomorrow"))
+    *((["data/samples/appbench", "--benchmark", "appbench", "--catalog", "CATALOG",
+        "--run", f"today={day}"],
+       f"--run today is '{day}', expected a day, yyyy-mm-dd") for day in ("2020-13-45", "20200101", "tomorrow"))
 ])  # fmt: skip
 def test_what_can_be_known_is_said_first(argv: list[str], said: str, tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.json"
@@ -370,8 +371,8 @@ OURS = {
     (["--set", "stop=[1]"], "--set stop is [1], expected a text or a list of texts"),
     (["--constrain", "schema", "--set", "response_format={}"], "--constrain sets what holds the answers"),
     (["--constrain", "grammar", "--set", "structured_outputs={}"], "--set structured_outputs is not yours"),
-    (["--today", "2020-13-45"], "--today applies only to AppBench"),
-    (["--router-model", "n"], "--router-model")
+    (["--run", "today=2020-13-45"], "--run today applies only to AppBench"),
+    (["--run", "router-model=n"], "--run router-model")
 ])  # fmt: skip
 @pytest.mark.parametrize("dry", [True, False])
 def test_what_a_run_sets(dry: bool, argv: list[str], said: str, server: ModelServer, tmp_path: Path) -> None:

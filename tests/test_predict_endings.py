@@ -208,7 +208,7 @@ def test_a_file_may_mix_gold_and_recorded_turns(first: int, server: ModelServer,
         exported = planeval("data", "export", file, "--to", form)
         assert "2 of 3 samples written" in exported.stderr
         assert exported.stdout.count("Oslo") == 2
-    dry = planeval("predict", file, "--dry-run", "--distractors", "0")
+    dry = planeval("predict", file, "--dry-run", "--run", "distractors=0")
     offered = {one["id"]: one for one in map(json.loads, dry.stdout.splitlines())}
     assert "get_weather" in str(offered["m"]["messages"])
     assert "get_time" not in str(offered["m"]["messages"])
@@ -290,16 +290,21 @@ def test_fewer_demonstrations_than_were_asked_for_are_said(tmp_path: Path) -> No
     file = tasks(tmp_path / "t.jsonl")
     others = [{"query": f"Weather in {city}?", "gold": calls(city)} for city in ("Rome", "Bern")]
     demos = written(tmp_path / "demos.jsonl", others)
-    done = shown(file, "--shots", "2", "--demos", demos, "--near-duplicates")
+    done = shown(file, "--shots", "2", "--run", f"demos={demos}", "--run", "near-duplicates")
     assert "--shots 2: 1 of 3 samples is shown fewer, of all that can be shown: t0 1" in done.stderr
     assert done.stdout.count("#Example-2") == 2
-    assert "shown fewer" not in shown(file, "--shots", "1", "--demos", demos, "--near-duplicates").stderr
+    assert (
+        "shown fewer"
+        not in shown(file, "--shots", "1", "--run", f"demos={demos}", "--run", "near-duplicates").stderr
+    )
     tools = tmp_path / "made.py"
     tools.write_text("def get_weather(city):\n    return 'rain' if city != 'Oslo' else 1 / 0\n", "utf-8")
-    done = shown(file, "--pipeline", "react", "--tools", str(tools), "--near-duplicates", "--shots", "2")
+    done = shown(
+        file, "--pipeline", "react", "--tools", str(tools), "--run", "near-duplicates", "--shots", "2"
+    )
     assert "--shots 2: 2 of 3 samples are shown fewer, of all that can be shown: t0 1, t2 1" in done.stderr
     demos = written(tmp_path / "demos.jsonl", [{"query": "Hello?", "gold": []}])
-    done = shown(file, "--shots", "1", "--demos", demos)
+    done = shown(file, "--shots", "1", "--run", f"demos={demos}")
     assert "Input: Hello?\\nOutput: No tool is needed, or none fits." in done.stdout
 
 
@@ -341,11 +346,22 @@ def coats(path: Path) -> str:
 
 def test_near_duplicates_are_shown_only_where_they_are_asked_for(tmp_path: Path) -> None:
     file = coats(tmp_path / "t.jsonl")
-    for more, nearest in ((), [["d", "c"], ["d", "c"]]), (("--near-duplicates",), [["c", "b"], ["c", "a"]]):
+    for more, nearest in (
+        ((), [["d", "c"], ["d", "c"]]),
+        (
+            (
+                "--run",
+                "near-duplicates",
+            ),
+            [["c", "b"], ["c", "a"]],
+        ),
+    ):
         done = shown(file, "--shots", "2", *more)
         found = [json.loads(line)["demonstrations"]["ids"] for line in done.stdout.splitlines()]
         assert found[:2] == nearest
-        said = "--shots 2: 2 of 4 samples are not shown their near duplicates: --near-duplicates shows them"
+        said = (
+            "--shots 2: 2 of 4 samples are not shown their near duplicates: --run near-duplicates shows them"
+        )
         assert (said in done.stderr) == (not more)
 
 
@@ -353,9 +369,9 @@ def test_a_run_whose_demonstrations_share_answers_is_marked_wherever_it_is_told(
     model = type("m", (Scripted,), {})(lambda messages, tools: Reply(json.dumps(calls("Rome"))))
     file, run, other = coats(tmp_path / "t.jsonl"), tmp_path / "run", tmp_path / "other"
     mark = f"demonstrations out of the test set, {file}; {SHARED}"
-    assert f"--shots 2: {mark}; name others with --demos FILE" in shown(file, "--shots", "2").stderr
+    assert f"--shots 2: {mark}; name others with --run demos=FILE" in shown(file, "--shots", "2").stderr
     train = written(tmp_path / "train.jsonl", [{"query": "Rain in Kiel?", "gold": calls("Kiel")}])
-    assert "test set" not in shown(file, "--shots", "1", "--demos", train).stderr
+    assert "test set" not in shown(file, "--shots", "1", "--run", f"demos={train}").stderr
     pe.predict(file, model, out=run, shots=ShotOptions(2))
     pe.predict(file, model, out=other, shots=ShotOptions(1, source=train))
     about = json.loads((run / "run.json").read_text("utf-8"))

@@ -391,28 +391,30 @@ def test_demonstrations_of_a_file_are_chosen_by_questions_and_structures(tmp_pat
     (text,) = map(said, asked(*base, "2"))
     assert text.index("Roll the dice once") < text.index("Roll the dice\n")
     assert "What is the rate" not in text
-    (text,) = map(said, asked(*base, "2", "--demo-by", "structure"))
+    (text,) = map(said, asked(*base, "2", "--run", "demo-by=structure"))
     assert ("What is the rate" in text, "Roll the dice once" in text) == (True, False)
     (text,) = map(said, asked(*base, "1", "--dialect", "appbench"))
     assert "Output: roll.dice(#n=1)" in text
     drawn = set()
     for seed in range(9):
-        (text,) = map(said, asked(*base, "1", "--demo-by", "random", "--seed", str(seed)))
+        (text,) = map(said, asked(*base, "1", "--run", "demo-by=random", "--seed", str(seed)))
         drawn.add(tuple(q for q, _ in demos if q + "\n" in text))
     assert len(drawn) > 1
 
 
 @pytest.mark.parametrize(("argv", "what"), [
-    (["--demos", "x.jsonl"], "--demos applies only with --shots K"),
+    (["--run", "demos=x.jsonl"], "--run demos applies only with --shots K"),
     (["--shots", "3"], "has 3 demonstrations, and 3 of others are wanted"),
-    (["--shots", "1", "--demo-by", "gold-apps"], "for appbench alone"),
+    (["--shots", "1", "--run", "demo-by=gold-apps"], "for appbench alone"),
     (["--shots", "1", "--pipeline", "function-calling"], "the prompts of function-calling show no demon"),
-    (["--shots", "1", "--demos", "no/such"], "no/such: there is no such file"),
-    (["--closeness", "close"], "--closeness applies only with --distractors N"),
+    (["--shots", "1", "--run", "demos=no/such"], "no/such: there is no such file"),
+    (["--run", "closeness=close"], "--run closeness applies only with --run distractors=N"),
     (["--seed", "1"], "--seed applies only with"),
-    (["--explain-references", "--pipeline", "react"], "applies only to NESTful's prompt of flat, not to"),
-    (["--budget", "5"], "tokens with gold's tools alone, and --budget is 5"),
-    (["--pipeline", "function-calling", "--list-form", "yaml"], "--list-form applies only to prompts that"),
+    (["--run", "explain-references", "--pipeline", "react"],
+     "applies only to NESTful's prompt of flat, not to"),
+    (["--run", "budget=5"], "tokens with gold's tools alone, and --run budget is 5"),
+    (["--pipeline", "function-calling", "--run", "list-form=yaml"],
+     "--run list-form applies only to prompts that"),
     (["--dialect", "hermes"], "--dialect applies only to flat with tasks of your own, not to flat of nestful")
 ])  # fmt: skip
 def test_choices_that_cannot_be_made_are_told(argv: list[str], what: str) -> None:
@@ -432,11 +434,21 @@ def test_nestful_s_published_prompts_become_the_messages_that_they_stand_for(tmp
         "xLAM-1b-fc-r": "{FUNCTION_STR} {ICL_EXAMPLES} {QUERY}",
     }  # fmt: skip
     prompts_in(tmp_path, {"src/PROMPTS.json": json.dumps(texts)})
-    base = [*NESTFUL, "--limit", "1", "--prompts", str(tmp_path), "--shots", "2", "--demo-by", "first"]
+    base = [
+        *NESTFUL,
+        "--limit",
+        "1",
+        "--run",
+        f"prompts={tmp_path!s}",
+        "--shots",
+        "2",
+        "--run",
+        "demo-by=first",
+    ]
     first, *others = made.own_samples("nestful")
 
     def messages(name: str) -> list[dict[str, str]]:
-        return asked(*base, "--prompts-for", name)[0]["messages"]
+        return asked(*base, "--run", f"prompts-for={name}")[0]["messages"]
 
     system, user = messages("hub/own-3.1")
     prompt, tools = system["content"], json.dumps(first.tools)
@@ -450,8 +462,8 @@ def test_nestful_s_published_prompts_become_the_messages_that_they_stand_for(tmp
     assert "<tool_call> {" in messages("Hermes-2-Pro-Mistral-7B")[0]["content"]
     assert 'Output: {"tool_calls": [{' in messages("xLAM-1b-fc-r")[0]["content"]
     for name in ("no prompt", "bloom"):
-        assert f"has no prompt for {name!r}" in refused(*base, "--prompts-for", name)
-    assert "name one with --prompts-for" in refused(*base)
+        assert f"has no prompt for {name!r}" in refused(*base, "--run", f"prompts-for={name}")
+    assert "name one with --run prompts-for" in refused(*base)
     prompts_in(tmp_path, {"src/PROMPTS.json": "[1]"})
     assert "expected an object of texts with {FUNCTION_STR}" in refused(*base)
 
@@ -472,27 +484,27 @@ def test_all_of_nestful_s_published_prompts_are_read(reference: Path) -> None:
 def test_a_text_without_a_place_for_demonstrations_is_said(tmp_path: Path) -> None:
     argv = [*CALLNAVI, "--prompts", prompts_in(tmp_path, {"callnavi/plan.txt": "{tools} {query}"})]
     assert asked(*argv)
-    assert "callnavi/plan.txt of --prompts has no {examples}" in refused(*argv, "--shots", "1")
+    assert "callnavi/plan.txt of --run prompts has no {examples}" in refused(*argv, "--shots", "1")
 
 
 def test_a_broken_prompt_of_another_pipeline_stops_no_run(tmp_path: Path) -> None:
     texts = {"callnavi/plan.txt": "MINE {tools} {query}", "callnavi/route.txt": "no field"}
     place = prompts_in(tmp_path, texts | {"own/react.txt": "", "PROMPTS.json": "[half"})
     (tmp_path / "own" / "react.txt").write_bytes(b"\xff\xfe")
-    how = [*CALLNAVI, "--prompts", place]
+    how = [*CALLNAVI, "--run", f"prompts={place}"]
     assert all(said(one).startswith("MINE [") for one in asked(*how, "--pipeline", "flat"))
     for name in ("route", "route-then-fill"):
         assert "route.txt lacks {tools}" in refused(*how, "--pipeline", name)
     why = "holds no prompt that backward asks callnavi with: expected callnavi/backward.txt"
     assert why in refused(*how, "--pipeline", "backward")
-    assert "PROMPTS.json: " in refused(*NESTFUL, "--prompts", place, "--prompts-for", "m")
+    assert "PROMPTS.json: " in refused(*NESTFUL, "--run", f"prompts={place}", "--run", "prompts-for=m")
 
 
 def test_a_prompt_that_nobody_reads_is_told(tmp_path: Path) -> None:
     names = ("callnavi/plan.txt", "callnavi/rout.txt", "callnavi/zzz.txt", "backward.txt")
     others = {"callnavi/README.md": "These are mine.", "requirements.txt": "openai"}
     prompts_in(tmp_path, dict.fromkeys(names, "{tools} {query}") | others)
-    done = planeval(*CALLNAVI, "--prompts", str(tmp_path))
+    done = planeval(*CALLNAVI, "--run", f"prompts={tmp_path!s}")
     assert done.returncode == 0
     wrong = [("backward.txt", "; did you mean callnavi/backward.txt?")]
     wrong += [("callnavi/rout.txt", "; did you mean callnavi/route.txt?"), ("callnavi/zzz.txt", "")]
@@ -562,12 +574,12 @@ def test_appbench_s_tools_are_its_apps(closeness: str, tmp_path: Path) -> None:
     argv = ["predict", str(SAMPLES / "appbench"), "--benchmark", "appbench", "--dry-run", "--pipeline"]
     argv += ["flat", "--catalog", str(catalogue)]
     golds = {sample.id: set(sample.gold["used_app"]) for sample in made.own_samples("appbench")}
-    for request in asked(*argv, "--distractors", "1", "--closeness", closeness):
+    for request in asked(*argv, "--run", "distractors=1", "--run", f"closeness={closeness}"):
         names = [app for app in made.CATALOG if f"\n{app}: {{'desc'" in said(request).replace(" \n\n ", "\n")]
         assert golds[request["id"]] < set(names), request["id"]
         assert len(names) == len(golds[request["id"]]) + 1
-    done = planeval(*argv, "--budget", "60")
-    assert "tokens with gold's tools alone, and --budget is 60" in done.stdout + done.stderr
+    done = planeval(*argv, "--run", "budget=60")
+    assert "tokens with gold's tools alone, and --run budget is 60" in done.stdout + done.stderr
 
 
 def test_tools_of_one_s_own_are_chosen_by_the_gold_of_their_file(tmp_path: Path) -> None:
@@ -615,7 +627,7 @@ def test_gold_s_tools_are_on_offer_with_as_many_others(closeness: str) -> None:
     gold = {sample.id: gold_tools(sample, "nestful") for sample in made.own_samples("nestful")}
     orders, places = set(), set()
     for seed in "0123456789":
-        argv = [*NESTFUL, "--distractors", "1", "--closeness", closeness, "--seed", seed]
+        argv = [*NESTFUL, "--run", "distractors=1", "--run", f"closeness={closeness}", "--seed", seed]
         found = asked(*argv)
         assert seed != "0" or found == asked(*argv)
         for request in found:
@@ -637,7 +649,7 @@ def test_a_budget_leaves_others_out_and_never_gold() -> None:
     gold = {sample.id: gold_tools(sample, "nestful") for sample in made.own_samples("nestful")}
     sizes = []
     for budget in ("200", "400", "100000"):
-        found = asked(*NESTFUL, "--budget", budget, "--id", next(iter(gold)))
+        found = asked(*NESTFUL, "--run", f"budget={budget}", "--id", next(iter(gold)))
         assert gold[found[0]["id"]] <= set(offered(found[0]))
         sizes.append(len(offered(found[0])))
     assert sizes == sorted(sizes)
@@ -645,18 +657,18 @@ def test_a_budget_leaves_others_out_and_never_gold() -> None:
 
 
 def test_fewer_others_than_are_asked_for_are_told_once(tmp_path: Path) -> None:
-    enough, short = (planeval(*CALLNAVI, "--distractors", count) for count in ("1", "40"))
+    enough, short = (planeval(*CALLNAVI, "--run", f"distractors={count}") for count in ("1", "40"))
     assert (enough.returncode, short.returncode) == (0, 0)
     assert enough.stderr == "3 samples, 4,164 characters in first requests; nothing was asked\n"
-    told = "--distractors 40: 3 of 3 samples get fewer, of all other tools that there are: "
+    told = "--run distractors=40: 3 of 3 samples get fewer, of all other tools that there are: "
     assert short.stderr.startswith(f"{told}hr01 2 of 2, hr02 1 of 1, hr03 1 of 1\n")
     got = [[json.loads(line)["distractors"] for line in one.stdout.splitlines()] for one in (enough, short)]
     assert got == [[1, 1, 1], [2, 1, 1]]
-    one = planeval(*NESTFUL, "--distractors", "2", "--budget", "300", "--id", "half")
-    told = "1 of 1 sample gets fewer, of all other tools that there are: half 1 of 2 for --budget 300\n"
+    one = planeval(*NESTFUL, "--run", "distractors=2", "--run", "budget=300", "--id", "half")
+    told = "1 of 1 sample gets fewer, of all other tools that there are: half 1 of 2 for --run budget=300\n"
     assert told in one.stderr
     tools = [{"name": f"tool{n}", "description": "does"} for n in range(4)]
     tasks = [{"id": n, "query": "?", "gold": f"[tool{n % 2}()]", "tools": tools} for n in range(6)]
-    own = planeval("predict", written(tmp_path / "tasks.jsonl", tasks), "--dry-run", "--distractors", "9")
+    own = planeval("predict", written(tmp_path / "tasks.jsonl", tasks), "--dry-run", "--run", "distractors=9")
     assert "6 of 6 samples get fewer" in own.stderr
     assert ": 0 3 of 3, 1 3 of 3, 2 3 of 3, 3 more samples 3\n" in own.stderr

@@ -95,7 +95,7 @@ def test_threads_draw_side_by_side() -> None:
 
 KEPT = """
 import os, sys, threading, time
-from planner_eval.results.drawing import child, render
+from planner_eval.results.drawing import layout as child, render
 from planner_eval.plan.model import Call, Plan
 plan = Plan((Call("c1", "f"),))
 drawn = render(plan)

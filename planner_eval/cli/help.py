@@ -102,6 +102,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "single": "--single",
         "join": "--join",
         "distinct": "--distinct",
+        "offer": "--offer",
     },
 }
 """Options that are typed as one, by their keys: ``--field text=NAME`` is what ``--text-field NAME`` was."""
