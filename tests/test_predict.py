@@ -174,7 +174,8 @@ def test_the_router_s_tokens_have_its_own_price(server: ModelServer, tmp_path: P
     prices.write_text(json.dumps({"models": costs}))
     done = planeval(
         "predict", *CALLNAVI, "--pipeline", "route-then-fill", "--model", "large",
-        "--run", "router-model=small", "--url", server.url, "-o", str(tmp_path / "run"), "--id", "hr01", "--prices", str(prices),
+        "--run", "router-model=small", "--url", server.url, "-o", str(tmp_path / "run"), "--id", "hr01",
+        "--prices", str(prices),
     )  # fmt: skip
     said = "2 requests, at least 10 tokens in and 2 out, cost at least 0.00001"
     assert said in done.stdout, done.stderr
@@ -341,7 +342,8 @@ CALLNAVI = ("data/samples/callnavi", "--benchmark", "callnavi")
     ([*CALLNAVI, "--replay"], "--replay applies only with --cache"),
     *((["data/samples/appbench", "--benchmark", "appbench", "--catalog", "CATALOG",
         "--run", f"today={day}"],
-       f"--run today is '{day}', expected a day, yyyy-mm-dd") for day in ("2020-13-45", "20200101", "tomorrow"))
+       f"--run today is '{day}', expected a day, yyyy-mm-dd")
+      for day in ("2020-13-45", "20200101", "tomorrow"))
 ])  # fmt: skip
 def test_what_can_be_known_is_said_first(argv: list[str], said: str, tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.json"
