@@ -305,9 +305,9 @@ def test_a_field_that_gives_way_after_the_head_is_told(tmp_path: Path, store: St
         f"{path}: 'answer', which is taken, stands in 1,200 of 2,000 records; "
         "'output', which is not, in 800 (--field text names the field)"
     )
-    id = content.replace("answer", "id").replace("output", "uuid").replace("--text", "--id")
+    id = content.replace("answer", "id").replace("output", "uuid").replace("field text", "field id")
     assert notes(role="answer") == (content, id)
-    assert notes(role="gold") == tuple(one.replace("--", "--gold-") for one in (content, id))
+    assert notes(role="gold") == tuple(one.replace("--field ", "--field gold.") for one in (content, id))
     assert notes(role="answer", text_field="answer", id_field="id") == ()
     nulls = [{"id": at, "answer": None, "output": "f(a=1)"} for at in range(800)]
     path.write_text("".join(f"{json.dumps(one)}\n" for one in first + nulls))

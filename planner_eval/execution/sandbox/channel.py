@@ -15,19 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.text import format_seconds
+from planner_eval.execution.sandbox.frames import (
+    DISK_FULL,
+    ENDED,
+    FRAME_HEAD_SIZE,
+    TIMED_OUT,
+    TOO_MANY_TASKS,
+    TOO_MUCH_OUTPUT,
+)
 from planner_eval.execution.trace import TIMEOUT, Failure
 
 if TYPE_CHECKING:
     from planner_eval.execution.sandbox.sandbox import Limits
-
-
-# ----------------------------------------------------------------------
-# How the server of level strict frames what its children wrote, for both ends of the pipe.
-FRAME_HEAD_SIZE = 24
-"""Bytes before a child's output: plan number (4), status (4), microseconds (8), length (8)."""
-
-ENDED, TIMED_OUT, TOO_MUCH_OUTPUT, DISK_FULL, TOO_MANY_TASKS = 0, 1, 2, 3, 4
-"""Why a child is gone; statuses above 1000 are 1000 + the signal that killed it."""
 
 
 # ----------------------------------------------------------------------

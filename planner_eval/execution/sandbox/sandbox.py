@@ -27,8 +27,6 @@ from planner_eval.execution import core, tool_loading
 from planner_eval.execution.printed import OutputCapture
 from planner_eval.execution.sandbox.channel import (
     GRACE_SECONDS,
-    TIMED_OUT,
-    TOO_MUCH_OUTPUT,
     Pipe,
     ProcessLost,
     RawOutput,
@@ -36,6 +34,7 @@ from planner_eval.execution.sandbox.channel import (
     frame_message,
     status_failure,
 )
+from planner_eval.execution.sandbox.frames import TIMED_OUT, TOO_MUCH_OUTPUT
 from planner_eval.execution.sandbox.reply import Program, Reply, ReplyReader, Row
 from planner_eval.execution.tool_sources import ToolSource
 from planner_eval.execution.trace import Failure, Layer

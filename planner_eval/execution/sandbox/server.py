@@ -15,7 +15,7 @@ from time import monotonic
 
 from planner_eval.execution import tool_loading
 from planner_eval.execution.sandbox import lockdown
-from planner_eval.execution.sandbox.channel import (
+from planner_eval.execution.sandbox.frames import (
     DISK_FULL,
     ENDED,
     TIMED_OUT,
