@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import ExecutionError
+from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import follow_path
-from planner_eval.execution.program import CallFailed, Options, compile_plan
+from planner_eval.execution.program import Options, compile_plan
 from planner_eval.execution.record import record_lines
 from planner_eval.execution.run import execute_many, execute_plan
-from planner_eval.execution.sandbox.reply import CallSettings, Program, Step
+from planner_eval.execution.sandbox.job import CallSettings, Program, Step
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.sandbox.wire import Opaque, decode, encode
 from planner_eval.execution.tool_sources import tool_source

@@ -98,7 +98,7 @@ DEFERRED: dict[str, str] = {
     "one way of writing a drawing is wanted: 3 to 25 ms each":
         "results.drawing.terminal results.drawing.layout results.drawing.dot results.drawing.mermaid",
     "a worker starts from here, and starts often: 1 to 27 ms each":
-        "base.json_files execution.awaiting execution.program execution.sandbox.server "
+        "base.json_files execution.awaiting execution.bind execution.sandbox.server "
         "execution.tool_sources execution.nestful_basic execution.sandbox.wire reading.files.files "
         "reading.files.several execution.worlds.facts execution.worlds.reading",
     "every run of pytest loads the plugin, and few use it: 60 ms":

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.json_text import RepeatedKeyDict
+from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import copy_containers, resolve
-from planner_eval.execution.program import CallFailed, tree
+from planner_eval.execution.program import tree
 from planner_eval.plan.arithmetic import compute
 from planner_eval.plan.canonical import compare, digest, producers_of, same
 from planner_eval.plan.linking import link, move_references

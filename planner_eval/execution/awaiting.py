@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from planner_eval.execution.program import CallFailed
+from planner_eval.execution.bind import CallFailed
 
 
 class _Loop(asyncio.SelectorEventLoop):

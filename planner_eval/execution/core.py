@@ -10,9 +10,9 @@ from __future__ import annotations
 from _collections_abc import Mapping
 from time import perf_counter, sleep
 
+from planner_eval.execution.bind import CallFailed, call_function
 from planner_eval.execution.printed import exception_location, exception_message, exception_name
-from planner_eval.execution.program import CallFailed, call_function
-from planner_eval.execution.sandbox.reply import Program, Row
+from planner_eval.execution.sandbox.job import Program, Row
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 

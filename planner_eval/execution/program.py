@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.execution.sandbox.reply import CallSettings, Program, Step
+from planner_eval.execution.sandbox.job import CallSettings, Program, Step
 from planner_eval.plan.graph import blocked_positions, generations
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
 
 if TYPE_CHECKING:
-    from planner_eval.execution.sandbox.reply import Tree
+    from planner_eval.execution.sandbox.job import Tree
 
 
 _SCALARS = frozenset({type(None), bool, int, float, str})
@@ -212,107 +212,3 @@ def _written_order(needs: list[list[int]], looped: list[int]) -> list[int]:
             else:
                 stack.extend(reversed(lacking))
     return order
-
-
-# ----------------------------------------------------------------------
-# Fits the arguments that a plan gives to the parameters that a function has.
-#
-# `inspect.signature` would do, but importing `inspect` costs more than starting a whole worker.
-class CallFailed(Exception):
-    """One call cannot be made or gave nothing; `kind` is stable, the message is for people.
-
-    `place` is the line of the tools' file where it was raised when the answer was recorded.
-    """
-
-    def __init__(self, kind: str, message: str, place: str = "") -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.place = place
-
-
-def call_function(function: Any, arguments: list[tuple[str, Any]]) -> Any:
-    """What a function returns for arguments by name.
-
-    Names of the form ``arg_0``, ``arg_1`` that the function does not have stand for positions.
-
-    Raises:
-        CallFailed: ``repeated-argument``, ``unknown-argument`` or ``missing-argument``.
-
-    >>> call_function(pow, [("arg_0", 2), ("arg_1", 3)])
-    8
-    """
-    positional, named = _bind_arguments(function, arguments)
-    return function(*positional, **named)
-
-
-def _bind_arguments(function: Any, arguments: list[tuple[str, Any]]) -> tuple[list[Any], dict[str, Any]]:
-    """Positional and named values."""
-    named = dict(arguments)
-    if len(named) < len(arguments):
-        raise CallFailed(
-            "repeated-argument", f"an argument is given twice: {', '.join(n for n, _ in arguments)}"
-        )
-    code, skipped, defaults = _signature(function)
-    if code is None:
-        return (_sort_by_position(named), {}) if _are_positional_names(named) else ([], named)
-    positional = list(code.co_varnames[skipped : code.co_argcount])
-    keyword = list(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
-    unknown = [name for name in named if name not in positional and name not in keyword]
-    takes_any_name, takes_any_number = code.co_flags & 0x08, code.co_flags & 0x04
-    if unknown and _are_positional_names(named) and (takes_any_number or not takes_any_name):
-        return _check_positions(named, positional, len(defaults), code), {}
-    if unknown and not takes_any_name:
-        takes = ", ".join(positional + keyword) or "no arguments"
-        raise CallFailed("unknown-argument", f"no argument is named {unknown[0]!r}; the tool takes {takes}")
-    required = positional[: len(positional) - len(defaults)]
-    required += [name for name in keyword if name not in (getattr(function, "__kwdefaults__", None) or {})]
-    missing = [name for name in required if name not in named]
-    if missing:
-        raise CallFailed("missing-argument", f"the argument {missing[0]!r} is missing")
-    only_positional = positional[: max(0, code.co_posonlyargcount - skipped)]
-    return [named.pop(name) for name in only_positional if name in named], named
-
-
-def _signature(function: Any) -> tuple[Any, int, tuple[Any, ...]]:
-    """The code object, how many leading parameters are bound already, the defaults."""
-    skipped = 0
-    if hasattr(function, "__func__"):
-        function, skipped = function.__func__, 1
-    elif not hasattr(function, "__code__"):  # an object with __call__, or written in C
-        function, skipped = getattr(type(function), "__call__", None), 1  # noqa: B004
-    code = getattr(function, "__code__", None)
-    return code, skipped, getattr(function, "__defaults__", None) or ()
-
-
-def takes_one_argument(function: Any) -> bool:
-    """Whether a function takes one argument, which has a position, and no other.
-
-    >>> takes_one_argument(lambda state: None), takes_one_argument(lambda device, state: None)
-    (True, False)
-    """
-    code, skipped, _ = _signature(function)
-    return code is not None and code.co_argcount - skipped == 1 and not code.co_kwonlyargcount
-
-
-def _are_positional_names(named: dict[str, Any]) -> bool:
-    return bool(named) and all(name.startswith("arg_") and name[4:].isdecimal() for name in named)
-
-
-def _sort_by_position(named: dict[str, Any]) -> list[Any]:
-    ordered = sorted(named.items(), key=lambda pair: int(pair[0][4:]))
-    for expected, (name, _) in enumerate(ordered):
-        if int(name[4:]) != expected:
-            raise CallFailed("missing-argument", f"the argument 'arg_{expected}' is missing")
-    return [value for _, value in ordered]
-
-
-def _check_positions(named: dict[str, Any], positional: list[str], defaults: int, code: Any) -> list[Any]:
-    ordered = _sort_by_position(named)
-    if len(ordered) < len(positional) - defaults:
-        lacking = f"the argument 'arg_{len(ordered)}' ({positional[len(ordered)]}) is missing"
-        raise CallFailed("missing-argument", lacking)
-    if len(ordered) > len(positional) and not code.co_flags & 0x04:
-        raise CallFailed(
-            "unknown-argument", f"the tool takes {len(positional)} arguments, found {len(ordered)}"
-        )
-    return ordered

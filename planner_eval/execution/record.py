@@ -16,7 +16,7 @@ from typing import Any
 from planner_eval.base.errors import ExecutionError, LimitError, ParseError
 from planner_eval.base.json_files import read_json, read_json_lines
 from planner_eval.base.text import one_line_json
-from planner_eval.execution.sandbox.reply import Program
+from planner_eval.execution.sandbox.job import Program
 from planner_eval.execution.sandbox.wire import Opaque, decode, encode
 from planner_eval.execution.tool_loading import argument_key, plan_key
 from planner_eval.execution.trace import Trace

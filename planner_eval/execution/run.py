@@ -23,15 +23,9 @@ from planner_eval.base.errors import (
     expect_or_none,
     instance_of,
 )
+from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import copy_containers, follow_path, resolve
-from planner_eval.execution.program import (
-    CallFailed,
-    Options,
-    PlanWithState,
-    compile_plan,
-    running_order,
-    tree,
-)
+from planner_eval.execution.program import Options, PlanWithState, compile_plan, running_order, tree
 from planner_eval.execution.record import (
     find_cut_line,
     is_recordable,
@@ -40,7 +34,8 @@ from planner_eval.execution.record import (
     record_lines,
     repair_end,
 )
-from planner_eval.execution.sandbox.reply import Program, Reply, Row
+from planner_eval.execution.sandbox.job import Program, Row
+from planner_eval.execution.sandbox.reply import Reply
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource, recorded_source
 from planner_eval.execution.tool_sources import tool_source as find_tools

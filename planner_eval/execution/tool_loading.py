@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from _collections_abc import Iterator, Mapping
 
+from planner_eval.execution.bind import takes_one_argument
 from planner_eval.execution.printed import exception_location, exception_message, exception_name
-from planner_eval.execution.program import takes_one_argument
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from planner_eval.execution.sandbox.reply import Program, Step
+    from planner_eval.execution.sandbox.job import Program, Step
 
 
 # ----------------------------------------------------------------------
@@ -419,7 +419,7 @@ class RecordedAnswers(dict[str, "Any"]):
         Raises:
             CallFailed: ``not-recorded``, or the error that was recorded.
         """
-        from planner_eval.execution.program import CallFailed
+        from planner_eval.execution.bind import CallFailed
 
         if self.plan[0] is not program:
             self.plan = program, plan_key(program)

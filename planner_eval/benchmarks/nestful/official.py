@@ -24,7 +24,7 @@ from planner_eval.benchmarks.nestful.official_metrics import (
 )
 from planner_eval.benchmarks.nestful.reading import is_older_layout
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, ratio
-from planner_eval.execution.program import call_function
+from planner_eval.execution.bind import call_function
 
 # ----------------------------------------------------------------------
 # NESTful's win: the calls are run, and the last result is compared with the gold answer.

@@ -22,8 +22,9 @@ from planner_eval.curation.make.values import (
     order_values,
     replace_result,
 )
+from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import follow_path
-from planner_eval.execution.program import CallFailed, sink_calls
+from planner_eval.execution.program import sink_calls
 from planner_eval.execution.trace import TIMEOUT, Trace
 from planner_eval.execution.worlds.world import World
 from planner_eval.plan.linking import build_plan

@@ -15,13 +15,7 @@ from time import monotonic
 
 from planner_eval.execution import tool_loading
 from planner_eval.execution.sandbox import lockdown
-from planner_eval.execution.sandbox.frames import (
-    DISK_FULL,
-    ENDED,
-    TIMED_OUT,
-    TOO_MANY_TASKS,
-    TOO_MUCH_OUTPUT,
-)
+from planner_eval.execution.sandbox.frames import DISK_FULL, ENDED, TIMED_OUT, TOO_MANY_TASKS, TOO_MUCH_OUTPUT
 from planner_eval.execution.sandbox.lockdown import (
     mount_own_disks,
     remove_tree,
