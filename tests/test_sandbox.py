@@ -24,7 +24,8 @@ import pytest
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution.run import execute_many, execute_plan
 from planner_eval.execution.sandbox import channel, syscalls
-from planner_eval.execution.sandbox.lockdown import _UNSHARE, prepare_filter, restrict_syscalls
+from planner_eval.execution.sandbox.lockdown import prepare_filter, restrict_syscalls
+from planner_eval.execution.sandbox.namespaces import _UNSHARE
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.plan.model import Call, Plan, Ref

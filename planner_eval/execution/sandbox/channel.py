@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from planner_eval.execution.sandbox.sandbox import Limits
 
 
-# ----------------------------------------------------------------------
-# Pipes to workers: framing, deadlines, bounded reading, killing. `sandbox` knows what is said in them.
 _ROOT = str(Path(__file__).resolve().parents[3])
 _START_CODE = """\
 import sys

@@ -13,6 +13,7 @@ import sys
 from _ctypes import addressof
 from _stat import S_ISDIR
 
+from planner_eval.execution.sandbox.namespaces import separate_task_count
 from planner_eval.execution.sandbox.syscalls import (
     ARCHITECTURES,
     copy_to_memory,
@@ -32,205 +33,6 @@ if TYPE_CHECKING:
     """Layer → whether it is in force, and what was found."""
 
 
-# ----------------------------------------------------------------------
-# Folders that a hostile child may have filled: how much lies there, and how to be rid of it.
-MAX_FILES = 10_000
-"""How many files and folders a plan's folder may hold."""
-_ABOVE_ANY_LIMIT = 1 << 62
-"""More than any limit."""
-
-
-def remove_tree(folder: str) -> None:
-    """Remove a folder however deep it nests and whatever its permissions, following no links.
-
-    It goes down by changing this process's working folder, one step at a time, so that neither the
-    depth nor the length of a path matters; nothing else may be at work in the folder.
-
-    Raises:
-        OSError: something cannot be removed.
-    """
-    back = os.open(".", getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY)
-    try:
-        os.chmod(folder, 0o700)
-        os.chdir(folder)
-        above: list[str] = []
-        while True:
-            inner = _remove_files()
-            if inner is not None:
-                os.chmod(inner, 0o700)
-                os.chdir(inner)
-                above.append(inner)
-            elif above:
-                os.chdir("..")
-                os.rmdir(above.pop())
-            else:
-                break
-    finally:
-        os.fchdir(back)
-        os.close(back)
-    os.rmdir(folder)
-
-
-def _remove_files() -> str | None:
-    """Remove the files of the working folder; one of its folders, if it has any."""
-    inner = None
-    with os.scandir(".") as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                inner = entry.name
-            else:
-                os.unlink(entry.name)
-    return inner
-
-
-def tree_size(folder: str) -> int:
-    """Bytes on disk below a folder; more than any limit where some cannot be counted, or files are many."""
-    total = seen = 0
-    waiting = [folder]
-    while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    seen += 1
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    if seen > MAX_FILES:
-                        return _ABOVE_ANY_LIMIT
-        except FileNotFoundError:
-            continue  # gone already
-        except OSError:  # a folder that may not be listed, or a path too long to follow
-            return _ABOVE_ANY_LIMIT
-    return total
-
-
-def unlinked_size(pid: int, folder: str) -> int:
-    """Bytes on disk of what a process has open or mapped of a folder and no folder shows any more."""
-    total = 0
-    try:
-        for name in os.listdir(f"/proc/{pid}/fd"):
-            try:
-                status = os.stat(f"/proc/{pid}/fd/{name}")
-            except FileNotFoundError:
-                continue
-            if not status.st_nlink and status.st_mode & 0o170000 == 0o100000:
-                total += status.st_blocks * 512
-        with open(f"/proc/{pid}/maps", "rb") as file:
-            lines = file.read().split(b"\n")
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-    except OSError:
-        return _ABOVE_ANY_LIMIT if _is_alive(pid) else 0
-    within = b" " + os.fsencode(folder) + b"/"
-    mapped = any(within in line and line.endswith(b" (deleted)") for line in lines)
-    return _ABOVE_ANY_LIMIT if mapped else total
-
-
-def _is_alive(pid: int) -> bool:
-    """Whether a process is still at work: one that ends gives its memory back first, then belongs to root."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[20] != b"0"
-    except OSError:
-        return False
-
-
-# ----------------------------------------------------------------------
-# Namespaces of a worker's own, where the kernel allows them: disks of a fixed size, and a count of tasks.
-#
-# A limit on what lies in a folder holds against everything only where the folder is a disk of that size:
-# what
-# is unlinked, hidden or too deep to look at counts there too. To mount one takes a user and a mount
-# namespace,
-# which Linux gives to ordinary users, unless it was told not to. A limit on tasks counts all tasks that a
-# user
-# has, so each plan that may start threads gets a user namespace, where the count begins anew.
-LINUX = sys.platform.startswith("linux")
-_UNSHARE = {"x86_64": 272, "aarch64": 97}
-_MOUNT = {"x86_64": 165, "aarch64": 40}
-_NEW_MOUNTS, _NEW_USERS = 0x20000, 0x10000000
-_NO_SUID, _NO_DEVICES = 2, 4
-_NOBODY = 65534
-
-
-def mount_own_disks(folders: list[str], size: int, *, threads: bool) -> None:
-    """Give this process a mount namespace of its own, with a disk of a fixed size in each of these places.
-
-    Args:
-        folders: New folders.
-        size: Bytes.
-        threads: Whether children shall be able to have `separate_task_count`.
-
-    Raises:
-        OSError: the kernel refuses; this process is then of no use any more.
-    """
-    if threads:
-        _become_nobody()
-    user, group = os.geteuid(), os.getegid()
-    _unshare(_NEW_USERS | _NEW_MOUNTS)
-    _write_proc_self("setgroups", "deny")
-    _write_proc_self("uid_map", f"{user} {user} 1")
-    _write_proc_self("gid_map", f"{group} {group} 1")
-    options = f"size={max(1, size)},nr_inodes={MAX_FILES},mode=0700".encode()
-    for folder in folders:
-        os.mkdir(folder, 0o700)
-        number = _syscall_number(_MOUNT)
-        syscall(number, b"tmpfs", os.fsencode(folder), b"tmpfs", _NO_SUID | _NO_DEVICES, options)
-
-
-def separate_task_count() -> None:
-    """Have the tasks of this process counted apart from all others of its user.
-
-    It gets capabilities, in a namespace that has nothing, and has to drop them.
-
-    Raises:
-        OSError: the kernel refuses.
-    """
-    _unshare(_NEW_USERS)
-
-
-def separate_worker_task_count() -> None:
-    """The same for a process that was not made by one with `mount_own_disks`.
-
-    Raises:
-        OSError: the kernel refuses.
-    """
-    _become_nobody()
-    separate_task_count()
-
-
-def _become_nobody() -> None:
-    """Nobody counts the tasks of root; whose they are is the real user, files go by the effective one."""
-    if LINUX and os.geteuid() == 0:
-        os.setresuid(_NOBODY, 0, 0)
-
-
-def _unshare(what: int) -> None:
-    syscall(_syscall_number(_UNSHARE), what)
-
-
-def _syscall_number(table: dict[str, int]) -> int:
-    number = table.get(os.uname().machine) if LINUX else None
-    if number is None:
-        raise OSError(f"no namespaces on {sys.platform} {os.uname().machine}")
-    return number
-
-
-def _write_proc_self(name: str, text: str) -> None:
-    with open(f"/proc/self/{name}", "w") as file:
-        file.write(text)
-
-
-def task_count(pid: int) -> int:
-    """How many tasks a process has; 0 where it is gone."""
-    try:
-        return len(os.listdir(f"/proc/{pid}/task"))
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-
-
-# ----------------------------------------------------------------------
-# The layers that confine a worker: limits, capabilities, Landlock, seccomp. Applied by the worker to itself.
 # ----------------------------------------------------------------------
 # Landlock: which files a process may read, list and write, told to the kernel.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -388,6 +190,7 @@ def confine_to_folder(folder: str | None, rules: list[bytes], abi: int) -> None:
 
 # ----------------------------------------------------------------------
 # The layers that confine a worker: limits, capabilities, Landlock, seccomp. Applied by the worker to itself.
+LINUX = sys.platform.startswith("linux")
 LAYERS = ("limits", "capabilities", "landlock", "seccomp")
 """In the order in which they are applied."""
 

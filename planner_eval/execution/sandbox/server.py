@@ -15,14 +15,9 @@ from time import monotonic
 
 from planner_eval.execution import tool_loading
 from planner_eval.execution.sandbox import lockdown
+from planner_eval.execution.sandbox.folders import remove_tree, tree_size, unlinked_size
 from planner_eval.execution.sandbox.frames import DISK_FULL, ENDED, TIMED_OUT, TOO_MANY_TASKS, TOO_MUCH_OUTPUT
-from planner_eval.execution.sandbox.lockdown import (
-    mount_own_disks,
-    remove_tree,
-    task_count,
-    tree_size,
-    unlinked_size,
-)
+from planner_eval.execution.sandbox.namespaces import mount_own_disks, task_count
 from planner_eval.execution.sandbox.worker import prepare_environment, receive, wait_for_child
 from planner_eval.execution.sandbox.zygote import ForkReply, Zygote
 

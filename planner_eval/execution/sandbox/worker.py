@@ -17,8 +17,9 @@ import select
 from planner_eval.execution import core, tool_loading
 from planner_eval.execution.printed import OutputCapture
 from planner_eval.execution.sandbox import lockdown, wire
+from planner_eval.execution.sandbox.folders import remove_tree
 from planner_eval.execution.sandbox.job import Program, Row
-from planner_eval.execution.sandbox.lockdown import remove_tree, separate_worker_task_count, task_count
+from planner_eval.execution.sandbox.namespaces import separate_worker_task_count, task_count
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 
