@@ -21,6 +21,7 @@ from planner_eval.benchmarks.benchmark import BENCHMARKS, NAMES
 from planner_eval.benchmarks.judging import JudgeReply, JudgeRequest
 from planner_eval.benchmarks.layouts import UNITS, layouts
 from planner_eval.comparison.metrics.facts import Share
+from planner_eval.models.pipelines.demonstrations import ShotOptions
 from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Reply
 from planner_eval.models.table_sources import RememberingJudge
@@ -162,6 +163,37 @@ def test_runs_of_one_model_are_one_row_where_columns_tell_them_apart(names: list
     assert {name for name, _ in found} == {"large", "small"}
     assert [found[name, "AST match All avg."] for name in ("large", "small")] == [1, pytest.approx(1 / 3)]
     assert found["large", "Routing All"] is not None
+
+
+def test_runs_without_a_column_in_the_main_layout_show_their_own_figures(tmp_path: Path) -> None:
+    """Table 1 of NESTful is of one and three demonstrations: of none and two it would have dashes alone."""
+    usual = [column.figure for column in layouts("nestful")["nestful-1"].columns[:5]]
+    runs = [
+        predicted(
+            tmp_path / f"{model}-{shots}",
+            "nestful",
+            model,
+            right,
+            shots=ShotOptions(shots) if shots else None,
+        )
+        for model, right in (("small", {"half"}), ("large", {"half", "rows"}))
+        for shots in (0, 2)
+    ]
+    one = predicted(tmp_path / "one", "nestful", "small", {"half"}, shots=ShotOptions(1))
+    for chosen, strays, rows in (
+        (runs, "4 of 4 runs", ["small, shots 0", "small, shots 2", "large, shots 0", "large, shots 2"]),
+        ([runs[0], one], "1 of 2 runs", ["small, shots 0", "small, shots 1"]),
+        ([scored(tmp_path / "scored", "nestful")], "1 of 1 run", ["scored"]),
+    ):
+        table = pe.table(chosen)
+        assert (
+            [head.figure for head in table.heads],
+            [row.name.partition(" (")[0] for row in table.rows],
+        ) == (usual, rows)
+        assert all(cell.low is not None for row in table.rows for cell in row.cells[:4])
+        assert any(note.startswith(f"nestful-1 has no column for {strays}, ") for note in table.notes)
+    assert pe.table([one]).title.startswith("NESTful, Table 1")
+    assert not pe.table(runs[:1], layout="nestful-1").filled
 
 
 def test_runs_of_one_model_that_columns_do_not_tell_apart_are_rows(names: list[str], tmp_path: Path) -> None:
