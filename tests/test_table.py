@@ -264,6 +264,14 @@ def test_a_broken_folder_is_said(text: str, tmp_path: Path) -> None:
     assert str(tmp_path) in done.stderr
 
 
+def test_a_figure_of_some_samples_has_their_number_and_interval_in_any_table(tmp_path: Path) -> None:
+    run = scored(tmp_path / "run", "callnavi")
+    paper, own = pe.table([run], layout="callnavi-4"), pe.table([run], metrics=["ast_easy", "ast_hard"])
+    cells = {head.figure: cell for head, cell in zip(paper.heads, paper.rows[0].cells, strict=True)}
+    assert list(own.rows[0].cells) == [cells["ast_easy"], cells["ast_hard"]]
+    assert [cell.n for cell in own.rows[0].cells] == [1, 1]
+
+
 def test_repeated_answers_are_stable_or_said_to_be_left_out(tmp_path: Path) -> None:
     run = predicted(tmp_path / "run", "callnavi", "m", {"hr01"}, repeat=3)
     stable = pe.table([run], layout="callnavi-7").rows[0].cells

@@ -112,7 +112,9 @@ def layout_of(
     table_layout = plain_layout(chosen, by, key_values(sources, by))
     of = {c.figure: c for c in main}
     columns = (
-        column._replace(of=of[column.figure].of) if column.figure in of else column
+        column._replace(of=of[column.figure].of, only=of[column.figure].only)
+        if column.figure in of
+        else column
         for column in table_layout.columns
     )
     return table_layout._replace(columns=tuple(columns), note=note)
