@@ -279,7 +279,11 @@ def figures_of(shown: str) -> list[str]:
 def test_figures_that_do_not_exist_are_left_out_and_said(tmp_path: Path) -> None:
     files = plain(tmp_path)
     shown = planeval("score", *files).stdout
-    assert figures_of(shown) == [
+    assert figures_of(shown) == ["exact", "calls"]
+    said = "no gold plan has references: references, transitive_dependencies; left out, --all shows them"
+    assert f"no gold plan has arguments: argument_values; {said}" in shown
+    shown = planeval("score", *files, "--metric", "all").stdout
+    assert figures_of(shown)[:10] == [
         "exact", "similarity", "calls", "whole_calls", "ordered_calls", "same_components", "generations",
         "common_subplan", "same_depth", "same_width",
     ]  # fmt: skip
@@ -295,6 +299,46 @@ def test_figures_that_do_not_exist_are_left_out_and_said(tmp_path: Path) -> None
     assert "no gold plan has references: order_tau, precedences; left out" in group
 
 
+def test_people_see_the_main_figures_and_the_commonest_causes(tmp_path: Path) -> None:
+    """The same by any number of processes and of a run, which tells all else that it knows when asked."""
+    golds = ["f(#x='1')"] * 8
+    extra, other = "f(#x='1')\nh()", "f(#x='2')"
+    preds = [extra, "f(#x='1')\nh()\nk()", extra, other, f"{other}\nh()", "f(#x=", *golds[:2]]
+    files = [
+        plans(tmp_path / f"{name}.jsonl", name, texts) for name, texts in (("output", preds), ("gold", golds))
+    ]
+    shown = planeval("score", *files).stdout
+    assert figures_of(shown) == ["exact", "calls", "argument_values"]
+    assert shown.splitlines()[6:11] == [
+        "commonest causes, of 6 wrong predictions:",
+        "1. call.extra, in 4 (67 %): the prediction makes a call that gold does not make",
+        "2. argument.value, in 2 (33 %): the argument's value, or a part of it, is another",
+        "3. cut, in 1 (17 %): the answer was cut off before its end",
+        "no gold plan has references: references, transitive_dependencies; left out, --all shows them",
+    ]
+    run = str(tmp_path / "run")
+    for argv in ([*files, "--jobs", "2", "--part", "3"], [*files, "-o", f"{run}/"], [run]):
+        assert planeval("score", *argv).stdout == shown, argv
+    for argv in ([run, "--metric", "all"], [run, "--all"], [*files, "--metric", "all"], [*files, "--causes"]):
+        assert "causes: call.extra 5, argument.value 2" in planeval("score", *argv).stdout
+    assert figures_of(planeval("score", run, "--all").stdout) == [*DEFAULT_METRICS]
+    assert figures_of(planeval("score", run, "--metric", "order").stdout) == ["ordered_calls"]
+    done = planeval("score", *files, "--fail-under", "same_width=0.9")
+    assert (done.returncode, figures_of(done.stdout)[-1]) == (1, "same_width")
+    for argv, said in (
+        ((run, "--metric", "published"), "was not scored with --metric published"),
+        ((*files, "--fail-under", "exat=1"), "did you mean 'exact'?"),
+    ):
+        done = planeval("score", *argv)
+        assert (done.returncode, done.stdout, said in done.stderr) == (2, "", True), done.stderr
+
+
+def test_a_run_that_was_scored_by_chosen_metrics_shows_them(tmp_path: Path) -> None:
+    run = str(tmp_path / "run")
+    planeval("score", *plain(tmp_path), "--metric", "order", "--metric", "exact", "-o", f"{run}/")
+    assert figures_of(planeval("score", run).stdout) == ["ordered_calls", "exact"]
+
+
 def test_formats_for_programs_have_every_figure(tmp_path: Path) -> None:
     files = plain(tmp_path)
     data = json.loads(planeval("score", *files, "--format", "json").stdout)["figures"]
@@ -308,7 +352,8 @@ def test_formats_for_programs_have_every_figure(tmp_path: Path) -> None:
 
 def test_a_figure_of_what_only_predictions_have_is_shown(tmp_path: Path) -> None:
     gold = plans(tmp_path / "g.jsonl", "gold", ["f()\ng(#x='1')"])
-    shown = planeval("score", plans(tmp_path / "p.jsonl", "prediction", ["a=f()\ng(#x=a)"]), gold).stdout
+    files = plans(tmp_path / "p.jsonl", "prediction", ["a=f()\ng(#x=a)"]), gold
+    shown = planeval("score", *files, "--metric", "all").stdout
     assert ["references", "0"] in [line.split()[:2] for line in shown.splitlines()]
     assert "no gold plan has references: dependent_errors, order_tau, precedences" in shown
 

@@ -21,6 +21,7 @@ from planner_eval.benchmarks.benchmark import BENCHMARKS, NAMES
 from planner_eval.benchmarks.judging import JudgeReply, JudgeRequest
 from planner_eval.benchmarks.layouts import UNITS, layouts
 from planner_eval.comparison.metrics.facts import Share
+from planner_eval.models.pipelines.demonstrations import ShotOptions
 from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Reply
 from planner_eval.models.table_sources import RememberingJudge
@@ -164,6 +165,37 @@ def test_runs_of_one_model_are_one_row_where_columns_tell_them_apart(names: list
     assert found["large", "Routing All"] is not None
 
 
+def test_runs_without_a_column_in_the_main_layout_show_their_own_figures(tmp_path: Path) -> None:
+    """Table 1 of NESTful is of one and three demonstrations: of none and two it would have dashes alone."""
+    usual = [column.figure for column in layouts("nestful")["nestful-1"].columns[:5]]
+    runs = [
+        predicted(
+            tmp_path / f"{model}-{shots}",
+            "nestful",
+            model,
+            right,
+            shots=ShotOptions(shots) if shots else None,
+        )
+        for model, right in (("small", {"half"}), ("large", {"half", "rows"}))
+        for shots in (0, 2)
+    ]
+    one = predicted(tmp_path / "one", "nestful", "small", {"half"}, shots=ShotOptions(1))
+    for chosen, strays, rows in (
+        (runs, "4 of 4 runs", ["small, shots 0", "small, shots 2", "large, shots 0", "large, shots 2"]),
+        ([runs[0], one], "1 of 2 runs", ["small, shots 0", "small, shots 1"]),
+        ([scored(tmp_path / "scored", "nestful")], "1 of 1 run", ["scored"]),
+    ):
+        table = pe.table(chosen)
+        assert (
+            [head.figure for head in table.heads],
+            [row.name.partition(" (")[0] for row in table.rows],
+        ) == (usual, rows)
+        assert all(cell.low is not None for row in table.rows for cell in row.cells[:4])
+        assert any(note.startswith(f"nestful-1 has no column for {strays}, ") for note in table.notes)
+    assert pe.table([one]).title.startswith("NESTful, Table 1")
+    assert not pe.table(runs[:1], layout="nestful-1").filled
+
+
 def test_runs_of_one_model_that_columns_do_not_tell_apart_are_rows(names: list[str], tmp_path: Path) -> None:
     def rows(runs: Any) -> list[str]:
         return [row.name for row in pe.table(runs, metrics=["ast_overall"]).rows]
@@ -230,6 +262,14 @@ def test_a_broken_folder_is_said(text: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr
     assert str(tmp_path) in done.stderr
+
+
+def test_a_figure_of_some_samples_has_their_number_and_interval_in_any_table(tmp_path: Path) -> None:
+    run = scored(tmp_path / "run", "callnavi")
+    paper, own = pe.table([run], layout="callnavi-4"), pe.table([run], metrics=["ast_easy", "ast_hard"])
+    cells = {head.figure: cell for head, cell in zip(paper.heads, paper.rows[0].cells, strict=True)}
+    assert list(own.rows[0].cells) == [cells["ast_easy"], cells["ast_hard"]]
+    assert [cell.n for cell in own.rows[0].cells] == [1, 1]
 
 
 def test_repeated_answers_are_stable_or_said_to_be_left_out(tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
+from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import CI_FORMATS, RESULT_FORMATS, TSV
 from planner_eval.base.text import format_count
 from planner_eval.cli.drawing import ChartOptions, chart_options, is_folder
@@ -62,6 +63,7 @@ from planner_eval.cli.workers import WorkOptions, store_option, work_options
 if TYPE_CHECKING:
     from planner_eval.results.report import Provenance, Report
     from planner_eval.results.views.junit import Case
+    from planner_eval.results.views.report import FigureView
 
 
 PAGE_FORMAT = "html"
@@ -88,7 +90,7 @@ WORK_OPTION_NAMES = ("jobs", "record_deadline", "part", "engine", "address", "qu
     multiple=True,
     metavar="NAME",
     help="A metric or a group (plan, calls, arguments, references, order, structure, published, all); "
-    "may be given again. All but the published ones when left out.",
+    "may be given again. When left out text has the main ones, other formats all but the published.",
 )
 @click.option(
     "--by",
@@ -105,7 +107,9 @@ WORK_OPTION_NAMES = ("jobs", "record_deadline", "part", "engine", "address", "qu
     help="Exit with 1 when a figure is below X, e.g. calls=0.9 or references.recall=0.8; above X where less "
     "is better.",
 )
-@click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
+@click.option(
+    "--all", "every", is_flag=True, help="Show all figures, those that do not exist in these data as well."
+)
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
 @click.option(
     "--causes",
@@ -211,9 +215,14 @@ def command(
                 "to runs without a benchmark, which has figures of its own",
             ),
             OptionScope(
-                (*READING_OPTIONS, "policy", "wrappers", "metrics", "keys", "causes", *WORK_OPTION_NAMES),
+                (*READING_OPTIONS, "policy", "wrappers", "keys", "causes", *WORK_OPTION_NAMES),
                 gold is not None,
                 "to files of plans: a run has been scored",
+            ),
+            OptionScope(
+                ("metrics",),
+                not stored_benchmark and (gold is not None or form in ("text", "md")),
+                "to files of plans, and to --format text and md of a run",
             ),
             OptionScope(
                 ("causes",),
@@ -232,11 +241,10 @@ def command(
             if in_folder
             else "--format html is for figures of our own, not for those of a benchmark"
         )
-    limits = [parse_threshold(text) for text in fail_under]
+    limits, only_failures = [parse_threshold(text) for text in fail_under], only is not None
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)
         benchmark_options, ids = published._replace(details=details), predicted and predicted.ids
-        fails = only is not None
         code = score_benchmark(
             pred,
             gold,
@@ -247,15 +255,17 @@ def command(
             output,
             running,
             charted,
-            failures=fails,
+            failures=only_failures,
             ids=ids,
         )
         return say_unanswered(predicted) or code
     if stored_benchmark:
-        return write_stored_run(pred, limits, form, output, charted, failures=only is not None)
+        return write_stored_run(pred, limits, form, output, charted, failures=only_failures)
     refuse_tsv(form, None)
+    view = _choose_figures(metrics, limits, form, every=every)
     if gold is None:
-        report = _report_of_run(pred, form, output, cluster, only=only is not None)
+        report = _report_of_run(pred, form, output, cluster, only=only_failures)
+        view = _choose_figures_of_run(view, metrics, pred, [figure.name for figure in report.figures])
     else:
         answers, golds = read_sides([pred], gold, how, [predicted] if predicted else ())
         if alone and answers[0].content == golds.content:  # the file has no gold beside its plans
@@ -263,21 +273,57 @@ def command(
         if predicted is not None:
             golds = select_asked(golds, predicted)
         paired = pe.pair(answers[0], golds, reading=how)
-        chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
+        counting = metrics or (() if in_folder else view.shown)  # a run keeps what any view may show
+        chosen: dict[str, Any] = {"metrics": counting} if counting else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster, "causes": causes}
         if form == PAGE_FORMAT:
             from planner_eval.cli.report import default_page_settings, diff_command, write_page
 
-            view = default_page_settings(diff_command(pred, gold, paired, policy), failures=only is not None)
-            chosen |= {"shown": view, "names": [predicted.folder if predicted else pred]}
+            page = default_page_settings(diff_command(pred, gold, paired, policy), failures=only_failures)
+            chosen |= {"shown": page, "names": [predicted.folder if predicted else pred]}
             report = write_page(pe.report(paired, **chosen, **work_settings(running, paired)), output)
         else:
             folder = {"folder": output, "store": store or "jsonl"} if in_folder else {}
             report = pe.score(paired, **chosen, **work_settings(running, paired, **folder))
-    code = _write_report(
-        report, form, None if in_folder else output, limits, metrics, all_figures=every, only=only is not None
-    )
+    code = _write_report(report, form, None if in_folder else output, limits, view, only=only_failures)
     return say_unanswered(predicted) or code
+
+
+def _choose_figures(
+    metrics: tuple[str, ...], limits: Sequence[Threshold], form: str, *, every: bool
+) -> FigureView:
+    """What is shown: people who name no metrics see the main ones, and those that have a threshold.
+
+    Raises:
+        InputError: a threshold is of no metric.
+    """
+    from planner_eval.comparison.metrics import MAIN_METRICS, METRICS, choose_metrics
+    from planner_eval.results.views.report import FigureView
+
+    if every or metrics or form != "text":
+        return FigureView(every=METRICS if every else metrics)
+    wanted = choose_metrics([*MAIN_METRICS, *(limit.name.partition(".")[0] for limit in limits)])
+    return FigureView(tuple(name for name in METRICS if name in wanted), brief=True)
+
+
+def _choose_figures_of_run(
+    view: FigureView, metrics: tuple[str, ...], run: str, scored: list[str]
+) -> FigureView:
+    """What is shown of a run, of which some metrics are known.
+
+    Raises:
+        InputError: it was not scored with a metric that is wanted.
+    """
+    from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, choose_metrics
+
+    if not metrics:  # metrics that were chosen when it was scored are all of interest
+        return view if scored == [*DEFAULT_METRICS] else view._replace(shown=(), brief=False)
+    wanted = tuple(name for name in choose_metrics(metrics) if name in scored)
+    lacking = [name for name in metrics if name in METRICS and name not in scored]
+    if lacking or not wanted:
+        name = (*lacking, *metrics)[0]
+        raise InputError(f"{run} was not scored with --metric {name}, so nothing is known of it")
+    return view._replace(shown=wanted)
 
 
 def _report_of_run(run: str, form: str, output: str | None, cluster: str | None, *, only: bool) -> Report:
@@ -299,19 +345,16 @@ def _write_report(
     form: str,
     output: str | None,
     limits: Sequence[Threshold],
-    metrics: Collection[str],
+    view: FigureView,
     *,
-    all_figures: bool,
     only: bool,
 ) -> int:
     """Write a report, and say what else is to be known of it: the command's exit code."""
-    from planner_eval.comparison.metrics import METRICS
     from planner_eval.results.views.report import left_out_figures, report_cases, write_report
 
     checked = [
         check_limit(limit, report.figure(limit.name), lower=_is_lower_better(limit)) for limit in limits
     ]
-    metric_names = METRICS if all_figures else metrics
     about = report.about
     cases = [c.case(file=about.file) for c in checked]
     if form == CI_FORMATS[0]:
@@ -321,17 +364,17 @@ def _write_report(
             output,
             _state_summary(report),
             "planeval score",
-            write_report(report, "md", failures=only, every=metric_names),
+            write_report(report, "md", failures=only, view=view),
             limited=bool(limits),
         )
     elif form != PAGE_FORMAT:
         pieces = write_report(
-            report, form, failures=only, every=metric_names, limits=cases, beside=_left_out_cases(about)
+            report, form, failures=only, view=view, limits=cases, beside=_left_out_cases(about)
         )
         emit(pieces, output)
     note(f"answers: {about.read['answers']}; gold: {about.read['gold']}; paired by {about.pairing}")
     say_unjudged(report.totals)
-    for message in left_out_figures(report, metric_names) if form == "md" else ():
+    for message in left_out_figures(report, view) if form == "md" else ():
         note(message)
     below = [c.said for c in checked if not c.met]
     for problem in below:

@@ -70,10 +70,10 @@ def command(
 
     RUN is a folder that planeval predict keeps, or planeval score -o DIR/. A system is called by its model,
     else by its folder; NAME=RUN calls it NAME, and runs of one name are one row. Without --layout, --by and
-    --metric it is the main table of the runs' benchmark, which they name themselves. Figures are as its paper
-    defines them, with --official as its code computes them. The others of a column are tested against its
-    best, with Holm's correction over the table. Exit code: 0 made, 1 runs are not of the same samples,
-    2 usage, 3 no figure could be made.
+    --metric it is the main table of the runs' benchmark, which they name themselves; where that has no
+    column for some run, each run's own figures. Figures are as its paper defines them, with --official as
+    its code computes them. The others of a column are tested against its best, with Holm's correction over
+    the table. Exit code: 0 made, 1 runs are not of the same samples, 2 usage, 3 no figure could be made.
     """
     refuse_idle(
         [

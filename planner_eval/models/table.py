@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import FUNCTION, LIST, NAME, NAMES, PATH, InputError, expect, expect_or_none
-from planner_eval.base.text import did_you_mean
+from planner_eval.base.text import did_you_mean, format_count
 from planner_eval.benchmarks.benchmark import VARIANTS, benchmark
 from planner_eval.benchmarks.judging import Judge
 from planner_eval.benchmarks.layouts import (
@@ -65,10 +65,12 @@ def layout_of(
     name: str | None,
     by: str | None,
     metrics: tuple[str, ...],
-    sources: Mapping[str, Source],
+    sources: Mapping[str, BenchmarkSource],
     settings: Mapping[str, str],
 ) -> Layout:
     """The layout of a table under a benchmark: the one that is named, its main one, or of the figures wanted.
+
+    The main one only where each run is of one of its columns: else it would leave runs out.
 
     Args:
         form: The benchmark.
@@ -88,8 +90,18 @@ def layout_of(
             )
         return layout(name, form)
     published = layouts(form)
+    note = ""
     if by is None and not metrics and published:
-        return next(iter(published.values()))
+        main_layout = next(iter(published.values()))
+        columns = with_settings(main_layout, settings).columns
+        runs = [source.run for source in sources.values()]
+        strays = sum(not any(run.fits(column, columns) for column in columns) for run in runs)
+        if not strays:
+            return main_layout
+        note = (
+            f"{main_layout.name} has no column for {strays:,} of {format_count(len(runs), 'run')}, "
+            f"so these are the figures of each; --layout {main_layout.name} shows that table"
+        )
     figures = _known_figures(sources, settings)
     if unknown := [metric for metric in metrics if metric not in figures]:
         hint = did_you_mean(unknown[0], figures, f"there are {', '.join(figures)}")
@@ -100,10 +112,12 @@ def layout_of(
     table_layout = plain_layout(chosen, by, key_values(sources, by))
     of = {c.figure: c for c in main}
     columns = (
-        column._replace(of=of[column.figure].of) if column.figure in of else column
+        column._replace(of=of[column.figure].of, only=of[column.figure].only)
+        if column.figure in of
+        else column
         for column in table_layout.columns
     )
-    return table_layout._replace(columns=tuple(columns))
+    return table_layout._replace(columns=tuple(columns), note=note)
 
 
 def with_settings(chosen: Layout, settings: Mapping[str, str]) -> Layout:
@@ -164,7 +178,8 @@ def table(  # noqa: PLR0913 - the options of a public function
         runs: Folders of :func:`predict` or of :func:`score`; or a mapping from the names of systems to
             theirs. Without a name, or with None, a system is called by its model, else by its folder.
         layout: The layout of a published table, e.g. ``"appbench-3"``; when left out the benchmark's main
-            one, unless `by` or `metrics` say what is wanted.
+            one, unless `by` or `metrics` say what is wanted, or it has no column for some run, whose own
+            figures are shown then.
         by: A column for each value of this key: ``"part"``, or a field of the samples; of one's own tasks
             what :func:`score` takes.
         metrics: The figures, as the report calls them; of one's own tasks metrics or their groups.
@@ -214,9 +229,9 @@ def table(  # noqa: PLR0913 - the options of a public function
         chosen = plain_layout(chosen_metrics, by, sort_values(key_values(sources, by)))
     else:
         how = ScoringOptions(variant, named_gold, judge and RememberingJudge(judge), prompts, run)
-        sources = {r.path: BenchmarkSource(r, benchmark(form), how) for r in all_runs}
-        chosen = layout_of(form, layout, by, tuple(metrics), sources, settings)
-        chosen = with_settings(chosen, settings)
+        scored = {r.path: BenchmarkSource(r, benchmark(form), how) for r in all_runs}
+        chosen = with_settings(layout_of(form, layout, by, tuple(metrics), scored, settings), settings)
+        sources = {**scored}
     cluster = cluster or next((s.cluster for s in sources.values() if isinstance(s, OwnSource)), None)
     rows = _rows(named, chosen)
     _refuse_other_gold(list(sources.values()))
@@ -368,10 +383,13 @@ def _split_unlike_runs(runs: list[TableRun], chosen: Layout) -> dict[str, list[T
     differ = [key for key in keys if len({str(r.asked.get(key)) for r in runs}) > 1]
     groups: dict[str, list[TableRun]] = {}
     for run in runs:
-        groups.setdefault(", ".join(f"{key} {run.asked.get(key) or 'none'}" for key in differ), []).append(
-            run
-        )
+        label = ", ".join(f"{key} {_format_asked(run.asked.get(key))}" for key in differ)
+        groups.setdefault(label, []).append(run)
     return groups
+
+
+def _format_asked(value: Any) -> str:
+    return "none" if value in (None, "") else str(value)
 
 
 def _has_clash(runs: Sequence[TableRun], chosen: Layout) -> bool:

@@ -80,6 +80,8 @@ class Totals:
             self._grouped[key] = {value: self._columns(columns) for value, columns in groups.items()}
         self.states: Counter[str] = Counter(stored.get("states"))
         self.codes: Counter[str] = Counter(stored.get("codes"))
+        self.pairs_by_code: Counter[str] = Counter(stored.get("pairs_by_code"))
+        """In how many pairs each code is a root cause, however often in one."""
         self.flags: Counter[str] = Counter(stored.get("flags"))
         self.unjudged = {state: UnjudgedPair(*first) for state, first in stored.get("unjudged", {}).items()}
         self.width: int = stored.get("width", 0)
@@ -173,6 +175,7 @@ class Totals:
             self.width = max(self.width, len(row.id))
         if row.codes:
             self.codes.update(row.codes)
+            self.pairs_by_code.update(list(dict.fromkeys(row.codes)))
         self._flag(row)
         if self.causes is not None:
             self.causes.add(row.state, row.credits)
@@ -212,6 +215,7 @@ class Totals:
         """Add the sums over the pairs that come next."""
         self.states.update(other.states)
         self.codes.update(other.codes)
+        self.pairs_by_code.update(other.pairs_by_code)
         self.flags.update(other.flags)
         self.width = max(self.width, other.width)
         self.unjudged = {**other.unjudged, **self.unjudged}
@@ -248,6 +252,7 @@ class Totals:
             },
             "states": dict(self.states),
             "codes": dict(self.codes),
+            "pairs_by_code": dict(self.pairs_by_code),
             "flags": dict(self.flags),
             "unjudged": {state: list(first) for state, first in self.unjudged.items()},
             "width": self.width,

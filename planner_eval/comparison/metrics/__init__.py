@@ -252,6 +252,10 @@ DEFAULT_METRICS = tuple(name for name, metric in METRICS.items() if metric.group
 """What is measured when nothing is chosen: all but the scores of other benchmarks."""
 
 
+MAIN_METRICS = ("exact", "calls", "argument_values", "references", "transitive_dependencies")
+"""What people look at first: the whole, calls, arguments, references, and which call needs which."""
+
+
 def choose_metrics(names: Iterable[str]) -> tuple[str, ...]:
     """The names of metrics; a group's name stands for its metrics, ``all`` for every one; one may be alone.
 

@@ -8,12 +8,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import table
 from planner_eval.base.text import format_count, one_line
+from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.facts import Counts
-from planner_eval.comparison.rows import STATES
+from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES
 from planner_eval.plan.statistics import plain_scope
 from planner_eval.results.causes import ALONE, EVEN, KINDS, Causes, CauseSum
 from planner_eval.results.report import Estimate, Report
@@ -37,6 +39,28 @@ _FEATURE_METRICS = {
     ),
 }  # fmt: skip
 _REQUIRED_FEATURES = {name: what for what, names in _FEATURE_METRICS.items() for name in names}
+
+
+class FigureView(NamedTuple):
+    """What people are shown of a report's figures.
+
+    Args:
+        shown: The metrics whose figures they are; all that there are when left out.
+        every: Metrics whose figures are shown although they do not exist.
+        brief: Text says in words which causes are the commonest, and not how often each is one.
+    """
+
+    shown: Collection[str] = ()
+    every: Collection[str] = ()
+    brief: bool = False
+
+    def figures(self, report: Report) -> list[Estimate]:
+        """The figures that are to be shown, whether they exist or not."""
+        return [figure for figure in report.figures if not self.shown or figure.name in self.shown]
+
+
+ALL_FIGURES = FigureView()
+"""Each figure that exists."""
 
 
 def existing_figures(estimates: Sequence[Estimate], always_shown: Collection[str] = ()) -> list[Estimate]:
@@ -90,7 +114,7 @@ def write_report(
     form: str = "text",
     *,
     failures: bool = False,
-    every: Collection[str] = (),
+    view: FigureView = ALL_FIGURES,
     limits: Sequence[Case] = (),
     beside: Sequence[Case] = (),
 ) -> Iterator[str]:
@@ -103,7 +127,7 @@ def write_report(
         report: The report.
         form: The format.
         failures: List only pairs that are not the same; as text and ``md`` list them at all.
-        every: Metrics whose figures are shown although they do not exist.
+        view: Which figures text and ``md`` show.
         limits: Thresholds as test cases: where there are some they decide in JUnit, and a pair may differ.
         beside: What is no pair, as test cases: records that were left out.
 
@@ -128,7 +152,7 @@ def write_report(
             return iter([table(figure_rows(report.figures), form)])
 
         return iter([table(cause_rows(causes.rows), form)])
-    selected = existing_figures(report.figures, every)
+    selected = existing_figures(view.figures(report), view.every)
     listed = failures and report.totals.pairs > report.totals.states["same"]
     if form == "md":
         blocks = [
@@ -137,7 +161,7 @@ def write_report(
             *_cause_blocks(report, form),
         ]
         return _blocks(_table_lines(rows) if listed else None, blocks)
-    return _blocks(_lines(rows, report.totals.width) if listed else None, _text(report, selected))
+    return _blocks(_lines(rows, report.totals.width) if listed else None, _text(report, selected, view))
 
 
 def report_cases(
@@ -207,7 +231,7 @@ def _case(row: ScoredRow, *, limited: bool) -> Case:
     )
 
 
-def _text(report: Report, selected: Sequence[Estimate]) -> list[str]:
+def _text(report: Report, selected: Sequence[Estimate], view: FigureView) -> list[str]:
     """What a report says to people below the pairs, in blocks."""
     totals = report.totals
     named = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
@@ -227,15 +251,43 @@ def _text(report: Report, selected: Sequence[Estimate]) -> list[str]:
     lines += (
         [f"{unproved} pairings of calls are not proved optimal: the search was bounded"] if unproved else []
     )
-    if report.codes():
+    counted = totals.pairs_by_code.keys() == totals.codes.keys()  # not so in a run of an earlier version
+    if view.brief and report.causes is None and counted:
+        lines += _commonest_causes(report)
+    elif report.codes():
         lines.append("causes: " + ", ".join(f"{code} {count}" for code, count in report.codes().items()))
-    lines += left_out_figures(report, [figure.name for figure in selected])
+    lines += left_out_figures(report, view)
+    lines += ["--metric all shows every figure and every cause"] if view.brief else []
     tables = [
         table(figure_rows(selected)),
         *_breakdowns(report, selected, "text"),
         *_cause_blocks(report, "text"),
     ]
     return [*tables, "\n".join([*lines, report.signature])]
+
+
+_MAX_CAUSES_SHOWN = 3
+"""Causes that people are told of first."""
+
+
+def _commonest_causes(report: Report) -> list[str]:
+    """The root causes, and the states without an answer, that most of the wrong predictions have."""
+    totals = report.totals
+    counts = Counter({state: totals.states[state] for state in NO_ANSWER_STATES if totals.states[state]})
+    wrong = totals.states["different"] + counts.total()
+    counts.update(totals.pairs_by_code)
+    if not counts:
+        return []
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], -totals.codes[item[0]], item[0]))
+    lines = [f"commonest causes, of {format_count(wrong, 'wrong prediction')}:"]
+    for number, (cause, count) in enumerate(ranked[:_MAX_CAUSES_SHOWN], 1):
+        meaning = EDITS[cause] if cause in EDITS else STATES[cause].partition(";")[0]
+        lines.append(f"{number}. {cause}, in {count:,} ({_percent_text(count / wrong)}): {meaning}")
+    return lines
+
+
+def _percent_text(ratio: float) -> str:
+    return f"{100 * round_ratio(ratio, 2):.10g} %"
 
 
 def _cause_blocks(report: Report, form: str) -> list[str]:
@@ -253,10 +305,11 @@ def _attribution(report: Report) -> dict[str, Any]:
     return {"attribution": causes_data(report.causes)}
 
 
-def left_out_figures(report: Report, always_shown: Collection[str] = ()) -> list[str]:
+def left_out_figures(report: Report, view: FigureView = ALL_FIGURES) -> list[str]:
     """Which figures text and ``md`` leave out, and why, as one line; none where nothing is left out."""
-    selected = existing_figures(report.figures, always_shown)
-    return left_out_lines([figure.name for figure in report.figures if figure not in selected], report.lacks)
+    figures = view.figures(report)
+    selected = existing_figures(figures, view.every)
+    return left_out_lines([figure.name for figure in figures if figure not in selected], report.lacks)
 
 
 def _breakdowns(report: Report, selected: Sequence[Estimate], form: str) -> list[str]:
