@@ -1,0 +1,442 @@
+"""BFCL's result files, and what an answer in one of them calls.
+
+A model that calls functions leaves ``[{"f": "{\\"a\\": 1}"}]``, or its words where it calls none; one that is
+prompted leaves text. Which of the two a model is, its files show: it calls functions where any answer is a list.
+
+Source: package bfcl-eval 2026.3.23, ``model_handler/utils.py``, ``model_handler/parser/`` and
+``model_handler/api_inference/openai_completion.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.json_text import fast_json_loads
+from planner_eval.benchmarks.answers import Answer, Answers
+from planner_eval.benchmarks.benchmark import as_json
+from planner_eval.benchmarks.bfcl.data import CATEGORIES, VERSION
+from planner_eval.benchmarks.datasets.sample import Sample
+
+MODES = ("auto", "calls", "prompt")
+"""How answers were asked for: as function calls, as text, or as each answer shows."""
+
+
+# ----------------------------------------------------------------------
+# An answer as text: JSON is what a model that calls functions left, all else is text of one that is prompted.
+class WrittenAnswer(NamedTuple):
+    """An answer as the published runner leaves it.
+
+    Args:
+        content: A list of calls, of turns of steps, or text.
+        calls: The model calls functions; else it is prompted.
+    """
+
+    content: Any
+    calls: bool
+
+
+def answer_text(content: Any, *, calls: bool | None = None) -> str:
+    """An answer as text, which :func:`read_text` reads back.
+
+    Args:
+        content: What the result file holds.
+        calls: Whether the model calls functions; None where the answer itself shows it.
+
+    >>> answer_text([{"f": "{}"}]), answer_text("f()"), answer_text("No.", calls=True)
+    ('[{"f": "{}"}]', 'f()', '{"calls": "No."}')
+    """
+    text = content if isinstance(content, str) else as_json(content)
+    read = read_text(text)
+    if read.content == content and calls in (None, read.calls):
+        return text
+    return as_json({"prompt" if calls is False or (calls is None and isinstance(content, str)) else "calls": content})
+
+
+def read_text(text: str, mode: str = "auto") -> WrittenAnswer:
+    """What an answer's text says.
+
+    Args:
+        text: Of :func:`answer_text`, or what a model wrote.
+        mode: One of :data:`MODES`.
+
+    >>> read_text('[{"f": "{}"}]')
+    WrittenAnswer(content=[{'f': '{}'}], calls=True)
+    >>> read_text("[f(a=1)]"), read_text("[f(a=1)]", "calls").calls
+    (WrittenAnswer(content='[f(a=1)]', calls=False), True)
+    """
+    content: Any = text
+    if text[:1] in ("[", "{"):
+        try:
+            content = fast_json_loads(text)
+        except (ValueError, RecursionError):
+            content = text
+    if isinstance(content, dict) and len(content) == 1:
+        ((key, inner),) = content.items()
+        if key in ("calls", "prompt") and not isinstance(inner, dict):
+            return WrittenAnswer(inner, key == "calls" if mode == "auto" else mode == "calls")
+    if mode == "prompt" and not _is_turns(content):
+        return WrittenAnswer(text, calls=False)
+    if not isinstance(content, list):
+        return WrittenAnswer(text, mode == "calls")
+    return WrittenAnswer(content, _shows_calls(content) if mode == "auto" else mode == "calls")
+
+
+def _is_turns(content: Any) -> bool:
+    return isinstance(content, list) and bool(content) and all(isinstance(turn, list) for turn in content)
+
+
+def _shows_calls(content: Any) -> bool:
+    """Whether an answer is one of a model that calls functions: a list, of turns one with a list in it."""
+    if not isinstance(content, list):
+        return False
+    if not _is_turns(content):
+        return True
+    return any(not isinstance(step, str) for turn in content for step in turn)
+
+
+# ----------------------------------------------------------------------
+# Result files.
+def find_result_files(path: Path) -> list[Path]:
+    """The result files of a model's folder, below it at any depth; the file itself where it is one.
+
+    Args:
+        path: A folder or a file; neither has to be one of BFCL's.
+    """
+    if path.is_dir():
+        return sorted(path.rglob(f"{VERSION}_*_result.json"))
+    return [path] if _category_of(path) else []
+
+
+def _category_of(path: Path) -> str:
+    """The category of a result file's name; "" where it is none."""
+    matched = re.fullmatch(rf"{VERSION}_(\w+?)_result\.jsonl?", path.name)
+    return matched.group(1) if matched else ""
+
+
+def read_results(path: str) -> Answers | None:
+    """The answers of a model's result files.
+
+    Args:
+        path: The model's folder (``result/MODEL``), or one of its files.
+
+    Returns:
+        The answers; None where it is neither.
+
+    Raises:
+        InputError: the folder holds the results of several models.
+    """
+    if path == "-":
+        return None
+    files = find_result_files(Path(path))
+    if not files:
+        return None
+    _refuse_several_models(Path(path), files)
+    notes, records = [], []
+    unscored = [file.name for file in files if _category_of(file) not in CATEGORIES]
+    if unscored:
+        notes.append(f"{path}: categories that are not scored: {', '.join(unscored)}")
+    for file in files:
+        if file.name not in unscored:
+            records += list(_read_lines(file))
+    contents = [content for _, content, error in records if not error]
+    calls = any(_shows_calls(content) for content in contents)
+    answers = tuple(
+        Answer(None, id_, where, error) if error else Answer(answer_text(content, calls=calls), id_, where)
+        for (id_, where), content, error in records
+    )
+    said = f"{len(files) - len(unscored):,} result files of a model that " + (
+        "calls functions" if calls else "is prompted"
+    )
+    repeated = _repeated_ids(answers)
+    if repeated:
+        notes.append(f"{path}: ids that are there more than once: {', '.join(repeated[:3])}")
+    return Answers(answers, said, tuple(notes))
+
+
+def _refuse_several_models(path: Path, files: Sequence[Path]) -> None:
+    """Refuse a folder above those of several models: each category is then there several times."""
+    if not path.is_dir():
+        return
+    models = sorted({file.relative_to(path).parts[0] for file in files if len(file.relative_to(path).parts) > 1})
+    names = [file.name for file in files]
+    if len(set(names)) < len(names):
+        raise InputError(
+            f"{path} holds the results of several models ({', '.join(models[:3])}): name the folder of one"
+        )
+
+
+def _read_lines(file: Path) -> Iterator[tuple[tuple[str | None, str], Any, str]]:
+    """Of each line the id and its place, the answer, and why there is none."""
+    from planner_eval.base.json_files import read_json_lines
+
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"{file}: cannot be read: {problem}") from None
+    for line in read_json_lines(text):
+        where = f"{file}: line {line.number}"
+        record = line.data
+        if line.error is not None:
+            yield (None, where), None, line.error.brief
+        elif not isinstance(record, dict) or not isinstance(record.get("id"), str):
+            yield (None, where), None, "a record without an id"
+        elif "result" not in record:
+            yield (record["id"], where), None, "a record without a result"
+        else:
+            yield (record["id"], where), record["result"], ""
+
+
+def _repeated_ids(answers: Iterable[Answer]) -> list[str]:
+    seen: dict[str, int] = {}
+    for answer in answers:
+        if answer.id is not None:
+            seen[answer.id] = seen.get(answer.id, 0) + 1
+    return [name for name, count in seen.items() if count > 1]
+
+
+def select_answered(ids: Iterable[str], samples: Sequence[Sample]) -> list[Sample]:
+    """The samples of the categories of which some were answered; the published code passes over others.
+
+    Args:
+        ids: The samples that were answered.
+        samples: All samples.
+    """
+    categories = {sample.id: sample.category for sample in samples}
+    answered = {categories[name] for name in ids if name in categories}
+    return [sample for sample in samples if sample.category in answered]
+
+
+# ----------------------------------------------------------------------
+# The calls of an answer to a single turn.
+def decode_calls(answer: WrittenAnswer, style: str = "python", *, tag: bool = False) -> Any:
+    """The calls of an answer, each ``{name: arguments}``, as the published code decodes them.
+
+    Args:
+        answer: The answer.
+        style: How a prompted model was asked to write: ``"python"``, ``"java"``, ``"javascript"``, ``"json"``,
+            ``"verbose_xml"`` or ``"concise_xml"``.
+        tag: It was asked to put calls between ``<TOOLCALL>`` and ``</TOOLCALL>``.
+
+    Raises:
+        Exception: the published code cannot decode it either, in its words.
+
+    >>> decode_calls(read_text('[{"f": "{\\\\"a\\\\": 1}"}]')), decode_calls(read_text("f(a=1)"))
+    ([{'f': {'a': 1}}], [{'f': {'a': 1}}])
+    """
+    if not answer.calls:
+        return decode_prompted(answer.content, style, tag=tag)
+    calls = []
+    for call in answer.content:
+        name = list(call.keys())[0]
+        arguments = call[name]
+        calls.append({name: arguments if type(arguments) is dict else fast_json_loads(arguments)})
+    return calls
+
+
+def decode_prompted(text: Any, style: str, *, tag: bool = False) -> Any:
+    """The calls of a prompted model's text; see :func:`decode_calls`."""
+    text = text.strip("`\n ")
+    text = text if text.startswith("[") else "[" + text
+    text = text if text.endswith("]") else text + "]"
+    if tag:
+        tagged = re.search(r"<TOOLCALL>(.*?)</TOOLCALL>", text, re.DOTALL)
+        if tagged is None:
+            raise ValueError(f"No tool call tag found in input string: {text}")
+        text = tagged.group(1).strip()
+    if style == "python":
+        from planner_eval.benchmarks.bfcl.python_calls import read_python_calls
+
+        return read_python_calls(text)
+    if style == "java":
+        from planner_eval.benchmarks.bfcl.program_calls import read_java_call
+
+        return read_java_call(text[1:-1])
+    if style == "javascript":
+        from planner_eval.benchmarks.bfcl.program_calls import read_javascript_call
+
+        return read_javascript_call(text[1:-1])
+    if style == "json":
+        return read_json_calls(text)
+    return read_xml_calls(text, verbose=style == "verbose_xml")
+
+
+def read_json_calls(text: str) -> list[dict[str, Any]]:
+    """The calls of a JSON list of ``{"function": …, "parameters": …}``; none where the JSON is broken.
+
+    Raises:
+        Exception: an object has no such key.
+
+    >>> read_json_calls('So: [{"function": "f", "parameters": {"a": 1}}]')
+    [{'f': {'a': 1}}]
+    """
+    first, last = text.find("["), text.rfind("]")
+    if -1 < first < last:
+        text = text[first : last + 1]
+    try:
+        data = fast_json_loads(_find_object_list(text))
+    except RecursionError:
+        raise
+    except ValueError:
+        return []
+    return [{item["function"]: item["parameters"]} for item in data if isinstance(item, dict)]
+
+
+def _find_object_list(text: str) -> str:
+    r"""The first list of objects, as ``\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]`` finds it, in linear time; else the text."""
+    size = len(text)
+    blanks = re.compile(r"\s*")
+
+    def after_blanks(place: int) -> int:
+        matched = blanks.match(text, place)
+        assert matched is not None
+        return matched.end()
+
+    # Where a list goes on behind the brace at a place, and where it ends then: from the right to the left.
+    ends: list[int] = [-1] * (size + 1)  # of the next brace from here on that a list can go on behind
+    for place in range(size - 1, -1, -1):
+        ends[place] = ends[place + 1]
+        if text[place] != "}":
+            continue
+        following = after_blanks(place + 1)
+        sign = text[following : following + 1]
+        end = -1
+        if sign == ",":
+            opening = after_blanks(following + 1)
+            if text[opening : opening + 1] == "{":
+                end = ends[opening + 1]
+        elif sign == "]":
+            end = following + 1
+        if end >= 0:
+            ends[place] = end
+    for start in range(size):
+        if text[start] == "[":
+            opening = after_blanks(start + 1)
+            if text[opening : opening + 1] == "{" and ends[opening + 1] >= 0:
+                return text[start : ends[opening + 1]]
+    return text
+
+
+def read_xml_calls(text: str, *, verbose: bool) -> list[dict[str, Any]]:
+    """The calls between ``<functions>`` and ``</functions>``.
+
+    Args:
+        text: The text.
+        verbose: Values stand in attributes; else they are the parameters' text.
+
+    Raises:
+        Exception: the published code cannot read it either, in its words.
+
+    >>> text = '<functions><function name="f"><param name="a" type="integer">1</param></function></functions>'
+    >>> read_xml_calls(text, verbose=False)
+    [{'f': {'a': 1}}]
+    """
+    from xml.etree import ElementTree  # no document type stands before the first tag: nothing is expanded
+
+    matched = re.search(r"<functions>.*?</functions>", text, re.DOTALL)
+    if matched is None:
+        raise ValueError(
+            f"No XML function call found in input string: {text}. Missing <functions> tag."
+        )
+    calls = []
+    for function in ElementTree.fromstring(matched.group()).findall("function"):
+        name = function.attrib["name"]
+        container = function.find("params") if verbose else None
+        arguments: dict[Any, Any] = {}
+        for element in (function if container is None else container).findall("param"):
+            key = element.attrib.get("name") if verbose else element.attrib["name"]
+            raw = element.attrib.get("value", "") if verbose else (element.text or "").strip()
+            arguments[key] = _typed_value(raw, element.attrib.get("type", "string"))
+        calls.append({name: arguments})
+    return calls
+
+
+def _typed_value(text: str, type_name: str) -> Any:
+    if type_name == "integer":
+        return int(text)
+    if type_name == "float":
+        return float(text)
+    if type_name == "boolean":
+        return text.lower() == "true"
+    if type_name == "null":
+        return None
+    if type_name in ("array", "tuple", "object", "dict"):
+        from planner_eval.benchmarks.bfcl.python_calls import read_literal
+
+        return read_literal(text)
+    return text
+
+
+# ----------------------------------------------------------------------
+# The calls of a step of several turns, as the texts that are run.
+def decode_steps(answer: WrittenAnswer) -> list[list[list[str]]]:
+    """The calls of an answer's turns and steps, as texts; a step that calls nothing is left out, as published.
+
+    >>> decode_steps(read_text('[[[{"ls": "{}"}], "Done."], []]'))
+    [[['ls()']], []]
+    """
+    turns = []
+    for turn in answer.content:
+        steps = []
+        for step in turn:
+            try:
+                calls = decode_step(step, calls=answer.calls)
+                if not is_empty_step(calls):
+                    steps.append(calls)
+            except Exception:  # noqa: S112, BLE001 - the published code passes over whatever fails
+                continue
+        turns.append(steps)
+    return turns
+
+
+def decode_step(step: Any, *, calls: bool) -> list[str]:
+    """The calls of a step as texts.
+
+    Args:
+        step: What the model answered.
+        calls: It calls functions; else it is prompted.
+
+    Raises:
+        Exception: it calls nothing that can be read.
+
+    >>> decode_step([{"cd": '{"folder": "a"}'}], calls=True), decode_step("cd(folder='a')", calls=False)
+    (["cd(folder='a')"], ["cd(folder='a')"])
+    """
+    if not calls:
+        decoded = decode_prompted(step, "python")
+        return [
+            f"{name}({', '.join(f'{key}={_nested_text(value)}' for key, value in arguments.items())})"
+            for call in decoded
+            for name, arguments in call.items()
+        ]
+    texts = []
+    for call in [step] if type(step) is dict else step:
+        for name, arguments in call.items():
+            values = fast_json_loads(arguments) if type(arguments) is str else arguments
+            texts.append(f"{name}({','.join([f'{key}={value!r}' for key, value in values.items()])})")
+    return texts
+
+
+def is_empty_step(calls: Sequence[Any]) -> bool:
+    """Whether a step calls nothing.
+
+    >>> is_empty_step([]), is_empty_step([""]), is_empty_step(["ls()"])
+    (True, True, False)
+    """
+    return len(calls) == 0 or (len(calls) == 1 and len(calls[0]) == 0)
+
+
+def _nested_text(value: Any) -> str:
+    """A value as it is written in a call: an object of objects is taken for a call, as published."""
+    if not isinstance(value, dict):
+        return repr(value)
+    if all(isinstance(inner, dict) for inner in value.values()):
+        name = next(iter(value.keys()), None)
+        if name is None:
+            raise IndexError("list index out of range")
+        arguments: Mapping[Any, Any] = value[name]
+        return f"{name}({', '.join(f'{key}={_nested_text(inner)}' for key, inner in arguments.items())})"
+    return "{" + ", ".join(f"'{key}': {_nested_text(inner)}" for key, inner in value.items()) + "}"
