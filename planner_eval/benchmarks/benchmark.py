@@ -7,7 +7,7 @@ functions of a benchmark import what they run when they are called: looking at o
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,7 +18,7 @@ from planner_eval.base.errors import InputError
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from planner_eval.benchmarks.answers import Scorer
+    from planner_eval.benchmarks.answers import Answers, Scorer
     from planner_eval.benchmarks.charts import ChartSpec
     from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.judge_prompts import PromptFile
@@ -128,6 +128,9 @@ class Benchmark:
             answer as ``text``, where an answer in words has one of them beside it.
         catalog: Reads its tools, from decoded JSON and a name, where :mod:`planner_eval.catalogs` does not
             know their format.
+        read_answers: Reads a path that is its own runner's folder of results, or a file in there; gives None
+            for all others. None where its results are files as any others are.
+        asked: The samples that count, of the ids that were answered; all where None.
         several: Whether these options have every sample answered several times.
         lower: The figures of which less is better, as patterns of their names.
         apart: How a variant, with its options, scores answers one by one; None where it needs all together.
@@ -158,6 +161,8 @@ class Benchmark:
     answer_text: Callable[[Any], str] = as_json
     answer_beside: tuple[str, ...] = ()
     catalog: Callable[[Any, str], Catalog] | None = None
+    read_answers: Callable[[str], Answers | None] | None = None
+    asked: Callable[[Collection[str], Sequence[Sample]], list[Sample]] | None = None
     several: Callable[[Mapping[str, str]], bool] = lambda options: False
     lower: tuple[str, ...] = ()
     apart: Callable[[str, Mapping[str, Any]], Scorer | None] = lambda variant, options: None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BENCHMARKS", "NAMES", "VARIANTS", "Benchmark", "Option", "benchmark", "catalog_reader"]
 
-NAMES = ("appbench", "nestful", "callnavi", "complexfuncbench", "functionchat")
+NAMES = ("appbench", "nestful", "callnavi", "complexfuncbench", "functionchat", "bfcl")
 """The packages of this folder that hold a benchmark."""
 
 

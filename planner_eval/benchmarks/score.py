@@ -206,6 +206,11 @@ def score_file(
     answers = read_answers(
         pred, id_field=source.id_field, text_field=source.text_field, benchmark=bench, has_trials=has_trials
     )
+    if bench.asked is not None and source.by != "position":
+        ids = {answer.id for answer in answers.found if answer.id is not None}
+        asked = {sample.id for sample in bench.asked(ids, samples)}
+        samples, others = _select_asked(samples, asked) if ids else (samples, ())
+        left = (*left, *others)
     matched = match_answers(
         answers.found, samples, by=source.by, has_trials=has_trials, nothing=bench.nothing
     )

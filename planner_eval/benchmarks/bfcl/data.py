@@ -187,8 +187,7 @@ def read_bfcl(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
 
     Args:
         folder: Holds the files; see :func:`data_folder`.
-        part: One of :data:`CATEGORIES`; None for all that are there but ``format_sensitivity``, whose
-            questions are those of others in 26 forms.
+        part: One of :data:`CATEGORIES`; None for all that are there.
 
     Raises:
         DatasetError: there is none of the files, a file cannot be read, or a record has another shape.
@@ -262,8 +261,8 @@ def _read_formats(data: Path) -> Iterator[Sample]:
             for config in FORMATS:
                 name = f"format_sensitivity_{number}:{config}:{sample.id}"
                 extra = {**sample.extra, "config": config, "diagnostics": ()}
-                fields = (sample.query, sample.tools, sample.gold, sample.dialect)
-                yield Sample(name, *fields, "format_sensitivity", extra)
+                # Without a dialect: statistics of right plans count the question where it is asked first.
+                yield Sample(name, sample.query, sample.tools, sample.gold, "", "format_sensitivity", extra)
                 number += 1
 
 
@@ -322,10 +321,9 @@ def _first_call(call: Mapping[str, Mapping[str, Sequence[Any]]]) -> dict[str, An
 def _first_values(arguments: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     firsts = {}
     for name, accepted in arguments.items():
-        values = [value for value in accepted if value != ""] if "" in accepted[1:2] else list(accepted)
-        required = [value for value in accepted if value != ""]
-        if values and required:
-            firsts[name] = _plain(required[0])
+        values = [value for value in accepted if value != ""]
+        if values or len(accepted) > 1:  # the empty text says that an argument may be left out
+            firsts[name] = _plain(values[0] if values else "")
     return firsts
 
 
@@ -348,12 +346,29 @@ def _findings(functions: Sequence[Mapping[str, Any]], truth: Sequence[Any]) -> I
                 yield Diagnostic("dataset.mismatch", f"the right call {name} is none of the tools", "warning")
 
 
+def is_gold(gold: Any) -> bool:
+    """Whether gold is a right answer as :func:`read_bfcl` has it: calls, texts, or nothing.
+
+    >>> is_gold([{"f": {"a": 1}}]), is_gold([]), is_gold({"API": []})
+    (True, True, False)
+    """
+    return isinstance(gold, list) and all(isinstance(item, str) or _is_call(item) for item in gold)
+
+
+def _is_call(item: Any) -> bool:
+    return isinstance(item, dict) and len(item) == 1 and isinstance(next(iter(item.values())), dict)
+
+
 @lru_cache(8)
-def category_sizes(data: str) -> dict[str, int]:
-    """How many questions each category has, for categories that were not asked."""
-    folder, sizes = Path(data), {}
+def category_sizes(package: str) -> dict[str, int]:
+    """How many questions each category has, for categories that were not asked.
+
+    Args:
+        package: The folder of the package; it need not be there.
+    """
+    sizes = {}
     for name in CATEGORIES:
-        path = question_file(folder, name)
+        path = question_file(Path(package) / "data", name)
         if path.is_file() and name != "format_sensitivity":
-            sizes[name] = sum(1 for _ in load_jsonl(path))
+            sizes[name] = path.read_text(encoding="utf-8").rstrip("\n").count("\n") + 1
     return sizes

@@ -23,6 +23,8 @@ from planner_eval.benchmarks.datasets.sample import Sample
 
 MODES = ("auto", "calls", "prompt")
 """How answers were asked for: as function calls, as text, or as each answer shows."""
+NOTHING = '{"unanswered": []}'
+"""Stands for an answer that is not there; an empty one is one."""
 
 
 # ----------------------------------------------------------------------
@@ -51,9 +53,11 @@ def answer_text(content: Any, *, calls: bool | None = None) -> str:
     """
     text = content if isinstance(content, str) else as_json(content)
     read = read_text(text)
-    if read.content == content and calls in (None, read.calls):
+    if text != NOTHING and read.content == content and calls in (None, read.calls):
         return text
-    return as_json({"prompt" if calls is False or (calls is None and isinstance(content, str)) else "calls": content})
+    return as_json(
+        {"prompt" if calls is False or (calls is None and isinstance(content, str)) else "calls": content}
+    )
 
 
 def read_text(text: str, mode: str = "auto") -> WrittenAnswer:
@@ -161,7 +165,9 @@ def _refuse_several_models(path: Path, files: Sequence[Path]) -> None:
     """Refuse a folder above those of several models: each category is then there several times."""
     if not path.is_dir():
         return
-    models = sorted({file.relative_to(path).parts[0] for file in files if len(file.relative_to(path).parts) > 1})
+    models = sorted(
+        {file.relative_to(path).parts[0] for file in files if len(file.relative_to(path).parts) > 1}
+    )
     names = [file.name for file in files]
     if len(set(names)) < len(names):
         raise InputError(
@@ -171,18 +177,20 @@ def _refuse_several_models(path: Path, files: Sequence[Path]) -> None:
 
 def _read_lines(file: Path) -> Iterator[tuple[tuple[str | None, str], Any, str]]:
     """Of each line the id and its place, the answer, and why there is none."""
-    from planner_eval.base.json_files import read_json_lines
-
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{file}: cannot be read: {problem}") from None
-    for line in read_json_lines(text):
-        where = f"{file}: line {line.number}"
-        record = line.data
-        if line.error is not None:
-            yield (None, where), None, line.error.brief
-        elif not isinstance(record, dict) or not isinstance(record.get("id"), str):
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"{file}: line {number}"
+        try:
+            record = fast_json_loads(line)
+        except (ValueError, RecursionError) as problem:
+            yield (None, where), None, f"not JSON: {problem}"
+            continue
+        if not isinstance(record, dict) or not isinstance(record.get("id"), str):
             yield (None, where), None, "a record without an id"
         elif "result" not in record:
             yield (record["id"], where), None, "a record without a result"
@@ -286,37 +294,13 @@ def read_json_calls(text: str) -> list[dict[str, Any]]:
 
 
 def _find_object_list(text: str) -> str:
-    r"""The first list of objects, as ``\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]`` finds it, in linear time; else the text."""
-    size = len(text)
-    blanks = re.compile(r"\s*")
+    """The first list of objects in a text, which goes on for as long as one follows the other; else the text."""
+    from planner_eval.benchmarks.bfcl.typed_values import GroupList
 
-    def after_blanks(place: int) -> int:
-        matched = blanks.match(text, place)
-        assert matched is not None
-        return matched.end()
-
-    # Where a list goes on behind the brace at a place, and where it ends then: from the right to the left.
-    ends: list[int] = [-1] * (size + 1)  # of the next brace from here on that a list can go on behind
-    for place in range(size - 1, -1, -1):
-        ends[place] = ends[place + 1]
-        if text[place] != "}":
-            continue
-        following = after_blanks(place + 1)
-        sign = text[following : following + 1]
-        end = -1
-        if sign == ",":
-            opening = after_blanks(following + 1)
-            if text[opening : opening + 1] == "{":
-                end = ends[opening + 1]
-        elif sign == "]":
-            end = following + 1
-        if end >= 0:
-            ends[place] = end
-    for start in range(size):
-        if text[start] == "[":
-            opening = after_blanks(start + 1)
-            if text[opening : opening + 1] == "{" and ends[opening + 1] >= 0:
-                return text[start : ends[opening + 1]]
+    ends = GroupList("{", "}", "]", across=True).ends(text)
+    for matched in re.finditer(r"\[\s*\{", text):
+        if ends[matched.end()] >= 0:
+            return text[matched.start() : ends[matched.end()]]
     return text
 
 
@@ -338,9 +322,7 @@ def read_xml_calls(text: str, *, verbose: bool) -> list[dict[str, Any]]:
 
     matched = re.search(r"<functions>.*?</functions>", text, re.DOTALL)
     if matched is None:
-        raise ValueError(
-            f"No XML function call found in input string: {text}. Missing <functions> tag."
-        )
+        raise ValueError(f"No XML function call found in input string: {text}. Missing <functions> tag.")
     calls = []
     for function in ElementTree.fromstring(matched.group()).findall("function"):
         name = function.attrib["name"]
@@ -371,27 +353,7 @@ def _typed_value(text: str, type_name: str) -> Any:
 
 
 # ----------------------------------------------------------------------
-# The calls of a step of several turns, as the texts that are run.
-def decode_steps(answer: WrittenAnswer) -> list[list[list[str]]]:
-    """The calls of an answer's turns and steps, as texts; a step that calls nothing is left out, as published.
-
-    >>> decode_steps(read_text('[[[{"ls": "{}"}], "Done."], []]'))
-    [[['ls()']], []]
-    """
-    turns = []
-    for turn in answer.content:
-        steps = []
-        for step in turn:
-            try:
-                calls = decode_step(step, calls=answer.calls)
-                if not is_empty_step(calls):
-                    steps.append(calls)
-            except Exception:  # noqa: S112, BLE001 - the published code passes over whatever fails
-                continue
-        turns.append(steps)
-    return turns
-
-
+# The calls of a step among several, as the texts that would be run.
 def decode_step(step: Any, *, calls: bool) -> list[str]:
     """The calls of a step as texts.
 

@@ -1,0 +1,335 @@
+"""BFCL's verdict on each answer, with its kind of error and message, and its scores.
+
+Source: package bfcl-eval 2026.3.23, ``eval_checker/eval_runner.py``,
+``eval_checker/agentic_eval/agentic_checker.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.benchmarks.bfcl.call_check import Check, check_calls
+from planner_eval.benchmarks.bfcl.data import CATEGORIES, category_sizes
+from planner_eval.benchmarks.bfcl.reading import (
+    NOTHING,
+    WrittenAnswer,
+    decode_calls,
+    decode_step,
+    is_empty_step,
+    read_text,
+)
+from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
+from planner_eval.benchmarks.bfcl.verdict import VALID, Verdict
+from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
+
+NAMES = ("auto", "underscores", "dots")
+"""How names of tools are written where they have a dot."""
+RAISED = "raised"
+"""The kind of error of an answer at which the published code ends with an exception."""
+UNANSWERED = Verdict(False, "unanswered", ("There is no answer.",))
+DECODING_FAILED = "ast_decoder:decoder_failed"
+_MAX_CHARS = 16 * 2**20
+
+
+class Settings(NamedTuple):
+    """How answers were asked for.
+
+    Args:
+        mode: One of :data:`.reading.MODES`.
+        names: One of :data:`NAMES`; with ``"auto"`` function calls have underscores and texts have dots.
+    """
+
+    mode: str = "auto"
+    names: str = "auto"
+
+    def underscores(self, answer: WrittenAnswer) -> bool:
+        """Whether names in an answer have ``_`` for ``.``."""
+        return answer.calls if self.names == "auto" else self.names == "underscores"
+
+
+# ----------------------------------------------------------------------
+# Verdicts.
+def judge_answers(records: Records, settings: Settings = Settings()) -> list[Verdict]:
+    """The published verdict on each answer, in order.
+
+    Args:
+        records: Samples of the BFCL reader with what a model answered, as :func:`.reading.answer_text` has it.
+        settings: How answers were asked for.
+    """
+    pairs = list(records)
+    verdicts: list[Verdict | None] = [judge_answer(sample, text, settings) for sample, text in pairs]
+    waiting = [position for position, verdict in enumerate(verdicts) if verdict is None]
+    for position, verdict in zip(waiting, _judge_turns([pairs[p] for p in waiting], settings), strict=True):
+        verdicts[position] = verdict
+    return [verdict for verdict in verdicts if verdict is not None]
+
+
+def judge_answer(sample: Sample, text: str, settings: Settings = Settings()) -> Verdict | None:
+    """The published verdict on an answer; None for several turns, which :func:`judge_answers` runs.
+
+    Args:
+        sample: Of the BFCL reader.
+        text: What a model answered.
+        settings: How answers were asked for.
+
+    >>> tool = {"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}, "required": ["a"]}}
+    >>> sample = Sample("1", tools=[tool], category="simple_python", extra={"ground_truth": [{"f": {"a": [1]}}]})
+    >>> judge_answer(sample, "[f(a=1)]").valid, judge_answer(sample, "[f(a=2)]").error_type
+    (True, 'value_error:others')
+    """
+    if text == NOTHING:
+        return UNANSWERED
+    if len(text) > _MAX_CHARS:
+        return Verdict(False, "parse.limit", (f"The answer has {len(text):,} characters.",))
+    category = CATEGORIES.get(sample.category)
+    if category is None:
+        return Verdict(False, "dataset.record", (f"BFCL has no category {sample.category!r}.",))
+    if category.check == "multi_turn":
+        return None
+    answer = read_text(text, settings.mode)
+    if category.check in ("irrelevance", "relevance"):
+        return judge_relevance(answer, wants_call=category.check == "relevance")
+    try:
+        if category.check == "agentic":
+            return judge_agentic(answer, sample.extra["ground_truth"])
+        if category.check == "format":
+            return _judge_format(sample, answer, settings)
+        how = Check(category.language, settings.underscores(answer))
+        return judge_calls(sample, answer, sample.category, how, category.language)
+    except Exception as error:  # noqa: BLE001 - whatever the published code ends with
+        return Verdict(False, RAISED, (f"{type(error).__name__}: {error}",))
+
+
+def _judge_format(sample: Sample, answer: WrittenAnswer, settings: Settings) -> Verdict:
+    """An answer to ``format_sensitivity``: text in the style that was asked for."""
+    matched = re.match(r"ret_fmt=(\w+)&tool_call_tag=(True|False)&", sample.extra["config"])
+    if matched is None:
+        raise ValueError(f"Invalid query format: {sample.extra['config']!r}")
+    category = sample.id.split(":")[-1]
+    how = Check("python", settings.underscores(answer))
+    return judge_calls(sample, answer, category, how, matched[1], tag=matched[2] == "True")
+
+
+def judge_calls(
+    sample: Sample, answer: WrittenAnswer, category: str, how: Check, style: str, *, tag: bool = False
+) -> Verdict:
+    """The verdict on an answer of calls.
+
+    Args:
+        sample: Of the BFCL reader.
+        answer: The answer.
+        category: What decides how calls are matched.
+        how: How names and values are written.
+        style: How a prompted model was asked to write.
+        tag: It was asked to put calls between tags.
+
+    Raises:
+        Exception: what the published check raises.
+    """
+    try:
+        calls = decode_calls(answer, style, tag=tag)
+    except Exception as error:  # noqa: BLE001 - as published
+        return Verdict(False, DECODING_FAILED, (f"Invalid syntax. Failed to decode AST. {error}",))
+    if not are_calls(calls):
+        message = (
+            "Did not output in the specified format. Note: the model_result is wrapped in a string to ensure "
+            "json serializability."
+        )
+        return Verdict(False, "ast_decoder:decoder_wrong_output_format", (message,))
+    return check_calls(sample.tools, calls, sample.extra["ground_truth"], category, how)
+
+
+def are_calls(calls: Any) -> bool:
+    """Whether decoded calls are a list of objects with one name and an object of arguments each.
+
+    >>> are_calls([{"f": {}}]), are_calls([]), are_calls([{"f": 1}])
+    (True, True, False)
+    """
+    return type(calls) is list and all(
+        type(call) is dict and len(call) == 1 and type(next(iter(call.values()))) is dict for call in calls
+    )
+
+
+def judge_relevance(answer: WrittenAnswer, *, wants_call: bool) -> Verdict:
+    """The verdict on an answer where a tool is to be called, or none.
+
+    Args:
+        answer: The answer.
+        wants_call: A tool is to be called; which one does not matter.
+    """
+    problem = None
+    try:
+        calls = decode_calls(answer)
+        called = are_calls(calls) and len(calls) > 0
+    except Exception as error:  # noqa: BLE001 - as published
+        called, problem = False, str(error)
+    if called == wants_call:
+        return VALID
+    if called:
+        message = "Valid syntax. Successfully decode AST when it should not."
+        return Verdict(False, "irrelevance_error:decoder_success", (message,))
+    message = f"Invalid syntax. Failed to decode AST when it should have. {problem}"
+    return Verdict(False, "relevance_error:decoder_failed", (message,))
+
+
+# ----------------------------------------------------------------------
+# Web search and memory: whether the last words hold the answer.
+_DROPPED = str.maketrans("", "", ",./-_*^()")
+
+
+def _standard_words(text: str) -> str:
+    """A text as such answers are compared: blanks stay."""
+    return text.translate(_DROPPED).lower().replace("'", '"')
+
+
+def judge_agentic(answer: WrittenAnswer, accepted: Sequence[str]) -> Verdict:
+    """The verdict on an answer of one turn of several steps, the last of which is to say what is asked.
+
+    Args:
+        answer: The answer.
+        accepted: Texts one of which it is to hold.
+
+    Raises:
+        Exception: what the published check raises.
+    """
+    content = answer.content
+    if type(content) is not list or len(content) != 1:
+        message = "Error during inference phase. Model did not output a list of model responses."
+        return Verdict(False, "agentic:inference_error", (message,))
+    words = None
+    for step in content[0]:
+        try:
+            if not is_empty_step(decode_step(step, calls=answer.calls)):
+                continue
+        except Exception:  # noqa: BLE001, S110 - what calls nothing is what is asked for
+            pass
+        words = step
+    if not words:
+        message = "Cannot find the last chat message that is not a function call."
+        return Verdict(False, "agentic:no_last_message", (message,))
+    said = words[0] if type(words) is list else words
+    said = said if type(said) is str else str(said)
+    standard, wanted = _standard_words(said), [_standard_words(text) for text in accepted]
+    if any(re.search(rf"\b{re.escape(text)}\b", standard) for text in wanted):
+        return VALID
+    return Verdict(
+        False,
+        "agentic:answer_not_found",
+        "None of the expected answers were found in the model response.",
+        {
+            "model_response": said,
+            "possible_answers": list(accepted),
+            "standardized_model_response": standard,
+            "standardized_possible_answers": wanted,
+        },
+    )
+
+
+# ----------------------------------------------------------------------
+# Several turns: run with the benchmark's own tools.
+_SETTLED: dict[tuple[str, str, str], Verdict] = {}
+"""Verdicts on answers of several turns; both variants ask for them, and running the tools takes time."""
+_MAX_SETTLED = 4_096
+
+
+def _judge_turns(pairs: Sequence[tuple[Sample, str]], settings: Settings) -> Iterator[Verdict]:
+    """The verdicts on answers of several turns, in order."""
+    from planner_eval.benchmarks.bfcl.multi_turn import MultiTurnChecker, MultiTurnRecord
+
+    keys = [(f"{sample.extra['package']}:{sample.id}", text, settings.mode) for sample, text in pairs]
+    new: dict[str, list[int]] = {}
+    for position, key in enumerate(keys):
+        if key not in _SETTLED:
+            new.setdefault(pairs[position][0].extra["package"], []).append(position)
+    settled = {key: _SETTLED[key] for key in keys if key in _SETTLED}
+
+    def records(positions: Iterable[int]) -> Iterator[MultiTurnRecord]:
+        for position in positions:
+            sample, text = pairs[position]
+            answer = read_text(text, settings.mode)
+            extra: Mapping[str, Any] = sample.extra
+            yield MultiTurnRecord(
+                extra["question"],
+                extra["ground_truth"],
+                answer.content,
+                sample.category,
+                "function-calling" if answer.calls else "prompt",
+            )
+
+    for package, positions in new.items():
+        with MultiTurnChecker(package) as checker:
+            for position, verdict in zip(positions, checker.check_many(records(positions)), strict=True):
+                settled[keys[position]] = verdict
+    if len(_SETTLED) + len(settled) > _MAX_SETTLED:
+        _SETTLED.clear()
+    _SETTLED.update(settled)
+    for key in keys:
+        yield settled[key]
+
+
+# ----------------------------------------------------------------------
+# The report.
+def score_official(records: Records, *, mode: str = "auto", names: str = "auto") -> Report:
+    """The published scores, and one row a record.
+
+    Args:
+        records: Samples of the BFCL reader with what a model answered.
+        mode: One of :data:`.reading.MODES`.
+        names: One of :data:`NAMES`.
+    """
+    pairs = list(records)
+    return make_report("official", pairs, judge_answers(pairs, Settings(mode, names)), strict=True)
+
+
+def make_report(
+    variant: str, pairs: Sequence[tuple[Sample, str]], verdicts: Sequence[Verdict], *, strict: bool
+) -> Report:
+    """A report of verdicts.
+
+    Args:
+        variant: Which variant they are of.
+        pairs: Samples and answers.
+        verdicts: One a pair.
+        strict: Categories that were not run count as 0.
+    """
+    judged = []
+    for (sample, _), verdict in zip(pairs, verdicts, strict=True):
+        error = str(verdict.error[0]) if verdict.error_type == RAISED and variant == "official" else None
+        judged.append(Judged(sample.id, sample.category, verdict.valid, error))
+    sizes: Mapping[str, int] = {}
+    if strict and pairs:
+        sizes = category_sizes(pairs[0][0].extra["package"])
+    rows = tuple(_row(sample.id, verdict) for (sample, _), verdict in zip(pairs, verdicts, strict=True))
+    return Report("bfcl", variant, len(pairs), tuple(score_figures(judged, sizes, strict=strict)), rows)
+
+
+def _row(identity: str, verdict: Verdict) -> SampleScore:
+    figures = [Figure("valid", float(verdict.valid))]
+    if verdict.error_type:
+        figures.append(Figure("error_type", verdict.error_type))
+    if verdict.error_type == DECODING_FAILED:
+        figures.append(Figure("parse_error", 1.0))
+    error = None if verdict.valid else f"{verdict.error_type}: {first_message(verdict)}"
+    return SampleScore(identity, verdict.valid, tuple(figures), error)
+
+
+def first_message(verdict: Verdict) -> str:
+    """What is wrong in one line: the first message, for parallel calls what is wrong with the likeliest one.
+
+    >>> first_message(Verdict(False, "x", ("No call.",)))
+    'No call.'
+    """
+    if isinstance(verdict.error, str):
+        return verdict.error
+    messages = [str(message) for message in verdict.error if not isinstance(message, dict)]
+    for detail in verdict.error:
+        if isinstance(detail, dict):
+            for sub in detail.values():
+                if isinstance(sub, dict) and not str(sub.get("sub_error_type")).endswith(":wrong_func_name"):
+                    messages += [str(message) for message in sub.get("sub_error", ())]
+            if len(messages) > 1:
+                break
+    return " ".join(messages[:2])
