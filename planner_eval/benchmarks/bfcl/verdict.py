@@ -29,3 +29,5 @@ class Verdict:
 
 VALID = Verdict(True)
 """Nothing is wrong."""
+RAISED = "raised"
+"""The kind of error of a record on which the published code raises, which ends its evaluation."""

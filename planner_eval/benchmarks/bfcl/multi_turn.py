@@ -1,0 +1,254 @@
+"""BFCL's multi-turn check: both sides' calls run on the benchmark's own tool classes, in a sandbox.
+
+Source: package bfcl-eval 2026.3.23, ``_evaluate_single_multi_turn_entry`` of ``eval_checker/eval_runner.py``;
+what happens to a record that gets as far as its calls is in `multi_turn_run`. Nothing that a model wrote is
+evaluated: the verdict's ``details`` name under ``refused`` the calls that Python would have evaluated, under
+``turn`` (from 1) and ``explanation`` what is wrong first, under ``failure`` why there is no verdict.
+"""
+
+from __future__ import annotations
+
+import marshal
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from planner_eval.base.errors import DatasetError
+from planner_eval.benchmarks.bfcl.verdict import RAISED, VALID, Verdict
+
+if TYPE_CHECKING:
+    from planner_eval.execution.sandbox.job import Program
+    from planner_eval.execution.sandbox.reply import Reply
+    from planner_eval.execution.sandbox.sandbox import Sandbox
+    from planner_eval.execution.tool_sources import ToolSource
+
+NOT_JUDGED = "not_judged"
+"""The kind of error of a record that ran out of time, ended the worker or has no tools here."""
+SECONDS_PER_RECORD = 30.0
+MODES = ("function-calling", "prompt")
+_CLASS = re.compile(r"^class (\w+)", re.MULTILINE)
+_TOOLS_FOLDER = Path("eval_checker", "multi_turn_eval", "func_source_code")
+
+
+class MultiTurnRecord(NamedTuple):
+    """An answer to a multi-turn question, with what it is judged by.
+
+    Args:
+        question: The published record: ``id``, ``involved_classes``, ``initial_config``.
+        ground_truth: The right calls, a list of texts a turn.
+        answer: What the model answered: turns of steps; anything else is an error of its run.
+        category: The question's category.
+        mode: One of `MODES`; "" takes prompt mode where no step of the answer is an object or a list.
+    """
+
+    question: Mapping[str, Any]
+    ground_truth: Sequence[Sequence[str]]
+    answer: Any
+    category: str
+    mode: str = ""
+
+
+def check_multi_turn(
+    question: Mapping[str, Any],
+    ground_truth: Sequence[Sequence[str]],
+    answer: Any,
+    *,
+    category: str,
+    source: str | PathLike[str],
+    mode: str = "",
+) -> Verdict:
+    """BFCL's verdict on one multi-turn answer; for many, `MultiTurnChecker` starts its worker once.
+
+    Args:
+        question: The published record.
+        ground_truth: The right calls, a list of texts a turn.
+        answer: Turns of steps.
+        category: The question's category.
+        source: The folder of the package ``bfcl_eval``.
+        mode: One of `MODES`, or "" to take what the answer looks like.
+
+    Raises:
+        DatasetError: the folder holds no tools.
+        ExecutionError: the sandbox cannot be had here.
+
+    >>> question = {"id": "multi_turn_base_0", "involved_classes": [], "initial_config": {}}
+    >>> check_multi_turn(question, [[]], [[], []], category="multi_turn_base", source=".").error_type
+    'multi_turn:force_terminated'
+    """
+    with MultiTurnChecker(source) as checker:
+        return checker.check(MultiTurnRecord(question, ground_truth, answer, category, mode))
+
+
+class MultiTurnChecker:
+    """Judges multi-turn answers in a sandbox that is started when the first of them makes a call.
+
+    Args:
+        source: The folder of the package ``bfcl_eval``.
+        seconds: The limit for one record.
+    """
+
+    def __init__(self, source: str | PathLike[str], *, seconds: float = SECONDS_PER_RECORD) -> None:
+        self.source = Path(source).resolve()
+        self.seconds = seconds
+        self._box: Sandbox | None = None
+
+    def __enter__(self) -> MultiTurnChecker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._box is not None:
+            self._box.close()
+
+    def check(self, record: MultiTurnRecord) -> Verdict:
+        """The verdict on one record."""
+        return next(self.check_many([record]))
+
+    def check_many(self, records: Iterable[MultiTurnRecord]) -> Iterator[Verdict]:
+        """The verdicts on many records in order, with work sent ahead.
+
+        Raises:
+            DatasetError: the folder holds no tools.
+            ExecutionError: the sandbox cannot be had here.
+        """
+        settled: deque[Verdict | None] = deque()
+
+        def programs() -> Iterator[Program]:
+            for record in records:
+                verdict, program = _verdict_without_calls(record), None
+                if verdict is None:
+                    try:
+                        program = _program(record)
+                    except ValueError as error:  # it nests deeper than a message can
+                        verdict = _not_judged("unsendable", str(error))
+                settled.append(verdict)
+                if program is not None:
+                    yield program
+
+        waiting = programs()
+        first = next(waiting, None)
+        if first is not None:
+            for reply in self._sandbox().map(chain([first], waiting)):
+                while (verdict := settled.popleft()) is not None:
+                    yield verdict
+                yield _reply_verdict(reply)
+        yield from (verdict for verdict in settled if verdict is not None)
+
+    def _sandbox(self) -> Sandbox:
+        if self._box is None:
+            from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
+
+            self._box = Sandbox(tools_source(self.source), limits=Limits(seconds=self.seconds))
+        return self._box
+
+
+# ----------------------------------------------------------------------
+# Records and verdicts.
+def _verdict_without_calls(record: MultiTurnRecord) -> Verdict | None:
+    """The verdict on an answer whose turns are not as many as gold's; None where its calls decide."""
+    if type(record.answer) is not list:
+        message = "Error during inference phase. Model did not output a list of model responses."
+        return Verdict(False, "multi_turn:inference_error", (message,))
+    turns, gold_turns = len(record.answer), len(record.ground_truth)
+    if turns == gold_turns:
+        return None
+    message = (
+        "Model was force-terminated during inference phase. The length of the model result turns "
+        f"({turns}) does not match the length of the ground truth turns ({gold_turns})."
+    )
+    explanation = (f"the answer ends after turn {turns} of {gold_turns}",) if turns < gold_turns else ()
+    return Verdict(False, "multi_turn:force_terminated", (message,), {"explanation": explanation})
+
+
+def _program(record: MultiTurnRecord) -> Program:
+    from planner_eval.execution.sandbox.job import CallSettings, Program, Step
+
+    question, mode = record.question, record.mode or _answer_mode(record.answer)
+    classes, config = list(question["involved_classes"]), question["initial_config"]
+    message = {
+        "id": question["id"],
+        "classes": classes,
+        "states": {name: marshal.dumps(config.get(name, {})) for name in classes},
+        "gold": [list(turn) for turn in record.ground_truth],
+        "turns": record.answer if mode != "prompt" else [_read_texts(turn) for turn in record.answer],
+        "mode": mode,
+        "long": "long_context" in record.category or "composite" in record.category,
+    }
+    step = Step("check", "check", [("record", ("value", marshal.dumps(message)))], [], [])
+    return Program([step], [[0]], [], "", CallSettings(shared=True))
+
+
+def _read_texts(turn: Any) -> Any:
+    """The steps of a turn in prompt mode that make calls, as texts; what is no list of steps as it is."""
+    from planner_eval.benchmarks.bfcl.reading import decode_step, is_empty_step
+
+    if not isinstance(turn, (list, str, dict)):
+        return turn
+    steps = []
+    for step in turn:
+        try:
+            calls = decode_step(step, calls=False)
+        except Exception:
+            continue
+        if not is_empty_step(calls):
+            steps.append(calls)
+    return steps
+
+
+def _answer_mode(answer: Sequence[Any]) -> str:
+    steps = (step for turn in answer if isinstance(turn, list) for step in turn)
+    return "function-calling" if any(isinstance(step, (dict, list)) for step in steps) else "prompt"
+
+
+def _reply_verdict(reply: Reply) -> Verdict:
+    if reply.ended is not None:
+        return _not_judged(reply.ended.kind, reply.ended.message)
+    (row,) = reply.rows
+    if row.problem is not None:
+        return _not_judged(row.problem[0], row.problem[1])
+    report = row.value
+    if "failure" in report:
+        return _not_judged(*report["failure"])
+    details = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in report["details"].items()
+    }
+    if report["valid"]:
+        return Verdict(True, details=details) if details else VALID
+    return Verdict(False, report["error_type"], report["error"], details)
+
+
+def _not_judged(kind: str, message: str) -> Verdict:
+    """A record without a verdict counts as wrong, as none may be dropped, and says what happened."""
+    if kind == RAISED:
+        return Verdict(False, RAISED, (message,), {"failure": kind})
+    return Verdict(False, NOT_JUDGED, (f"{kind}: {message}",), {"failure": kind})
+
+
+# ----------------------------------------------------------------------
+# The tools.
+def tools_source(folder: Path) -> ToolSource:
+    """What the sandbox runs: the check, with the tools' classes of a folder.
+
+    Args:
+        folder: The folder of the package ``bfcl_eval``.
+
+    Raises:
+        DatasetError: it holds no tools.
+    """
+    from dataclasses import replace
+
+    from planner_eval.execution.tool_sources import factory_source
+
+    place = folder / _TOOLS_FOLDER
+    files: dict[str, str] = {}
+    for path in sorted(place.glob("*.py")):
+        for name in _CLASS.findall(path.read_text(encoding="utf-8", errors="replace")):
+            files.setdefault(name, path.stem)
+    if not files:
+        raise DatasetError(f"{place}: no tools of BFCL are here; the package bfcl-eval holds them")
+    arguments = {"folder": str(folder), "files": files}
+    source = factory_source("bfcl", "planner_eval.benchmarks.bfcl.multi_turn_run", "load_tools", arguments)
+    return replace(source, level="process", stateful=False, writes=False, read=(*source.read, str(place)))
