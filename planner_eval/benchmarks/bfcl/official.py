@@ -95,22 +95,26 @@ def judge_answer(sample: Sample, text: str, settings: Settings = Settings()) -> 
     try:
         if category.check == "agentic":
             return judge_agentic(answer, sample.extra["ground_truth"])
-        if category.check == "format":
-            return _judge_format(sample, answer, settings)
-        how = Check(category.language, settings.underscores(answer))
-        return judge_calls(sample, answer, sample.category, how, category.language)
+        language, style, tag, name = style_of(sample)
+        how = Check(language, settings.underscores(answer))
+        return judge_calls(sample, answer, name, how, style, tag=tag)
     except Exception as error:  # noqa: BLE001 - whatever the published code ends with
         return Verdict(False, RAISED, (f"{type(error).__name__}: {error}",))
 
 
-def _judge_format(sample: Sample, answer: WrittenAnswer, settings: Settings) -> Verdict:
-    """An answer to ``format_sensitivity``: text in the style that was asked for."""
+def style_of(sample: Sample) -> tuple[str, str, bool, str]:
+    """How an answer is written: language, style, between tags or not, and the category that decides how it is matched.
+
+    Raises:
+        ValueError: a question of ``format_sensitivity`` says something else than its ways of asking.
+    """
+    category = CATEGORIES[sample.category]
+    if category.check != "format":
+        return category.language, category.language, False, sample.category
     matched = re.match(r"ret_fmt=(\w+)&tool_call_tag=(True|False)&", sample.extra["config"])
     if matched is None:
         raise ValueError(f"Invalid query format: {sample.extra['config']!r}")
-    category = sample.id.split(":")[-1]
-    how = Check("python", settings.underscores(answer))
-    return judge_calls(sample, answer, category, how, matched[1], tag=matched[2] == "True")
+    return "python", matched[1], matched[2] == "True", sample.id.split(":")[-1]
 
 
 def judge_calls(

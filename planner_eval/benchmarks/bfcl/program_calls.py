@@ -45,10 +45,10 @@ class _Token(NamedTuple):
 
 
 _STRING = {True: r'"(?:[^"\\]|\\.)*"', False: r'"(?:[^"\\\n]|\\.)*"'}
-_DIGITS = r"\d+(?:_\d+)*"
+_DIGITS = r"[0-9]+(?:_[0-9]+)*"
 _NUMBER = (
-    r"0[xX][0-9a-fA-F_]+(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?\d+)?[lLn]?|0[bB][01_]+[lLn]?|0[oO][0-7_]+n?|"
-    rf"(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?\d+)?[fFdDlLn]?"
+    r"0[xX][0-9a-fA-F_]+(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9]+)?[lLn]?|0[bB][01_]+[lLn]?|0[oO][0-7_]+n?|"
+    rf"(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?[0-9]+)?[fFdDlLn]?"
 )
 _SIGNS = (
     ">>>=|<<=|>>=|>>>|===|!==|\\*\\*=|\\.\\.\\.|&&=|\\|\\|=|\\?\\?=|->|=>|::|\\+\\+|--|&&|\\|\\||\\?\\?|\\?\\.|"
@@ -65,15 +65,8 @@ _TOKENS = {
 }
 """What the languages are made of; a text of Java may go on in the next line."""
 _JAVA_TYPES = frozenset({"int", "long", "short", "byte", "char", "float", "double", "boolean", "void"})
-_JAVA_WORDS = _JAVA_TYPES | frozenset(
-    "abstract assert break case catch class const continue default do else enum extends final finally for goto "
-    "if implements import instanceof interface native new package private protected public return static "
-    "strictfp super switch synchronized throw throws transient try volatile while".split()
-)
-_JAVASCRIPT_WORDS = frozenset(
-    "break case catch class const continue debugger default delete do else enum export extends finally for "
-    "function if import in instanceof new return super switch this throw try typeof var void while with".split()
-)
+_PATTERN = re.compile(r"/(?![*/])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*(?![\w$])")
+_ELEMENT = re.compile(r"<(\w+)[^<>{}]*>[^<>{}]*</\1>|<\w+[^<>{}]*/>")
 _BINARY = {
     sign: level
     for level, signs in enumerate(
@@ -94,6 +87,7 @@ class _Parser:
         self.text, self.java, self.depth = text, java, 0
         self.tokens = self._tokens()
         self.place = 0
+        self.mended = False
 
     def _tokens(self) -> list[_Token]:
         tokens, place, pattern = [], 0, _TOKENS[self.java]
@@ -138,8 +132,15 @@ class _Parser:
         return Node(kind, token.start, token.end)
 
     def sign(self, text: str) -> Node:
-        """A sign; of several that were read as one only the first."""
+        """A sign; of several that were read as one only the first.
+
+        One closing bracket of a text may be absent, as for tree-sitter, where more follows.
+        """
         token = self.token
+        if text in (")", "]", "}") and not token.text.startswith(text) and token.kind == "sign" and not self.mended:
+            self.mended = True
+            end = self.tokens[self.place - 1].end
+            return Node("sign", end, end)
         if token.kind == "sign" and token.text != text and token.text.startswith(text):
             self.tokens[self.place] = _Token("sign", token.text[len(text) :], token.start + len(text), token.end)
             return Node("sign", token.start, token.start + len(text))
@@ -155,6 +156,10 @@ class _Parser:
             self.take()
             return True
         if not self.java:
+            if self.token.kind == "name" and self.ahead().text == ":":
+                self.take()
+                self.sign(":")
+                return True
             if not self.has("const", "let", "var"):
                 return False
             self.take()
@@ -263,12 +268,15 @@ class _Parser:
         return node
 
     def _attempt(self, read: Callable[[], Node]) -> Node | None:
-        start, tokens = self.place, list(self.tokens)
+        start, tokens, mended = self.place, list(self.tokens), self.mended
+        self.mended = True  # a guess is not mended
         try:
             return read()
         except SyntaxError:
             self.place, self.tokens = start, tokens
             return None
+        finally:
+            self.mended = mended
 
     def _cast(self) -> Node:
         parts = [self.sign("("), self._type(), self.sign(")")]
@@ -282,7 +290,7 @@ class _Parser:
         token = self.token
         if token.kind == "string":
             if self.java and token.text[0] == "'":
-                if not re.fullmatch(r"'(?:[^\\]|\\(?:[btnfrs\"'\\]|[0-7]{1,3}|u+[0-9a-fA-F]{4}))'", token.text):
+                if token.text == "''":
                     raise self.error()
                 return self.leaf("character", self.take())
             return self.leaf("string", self.take())
@@ -300,7 +308,9 @@ class _Parser:
         if not self.java and token.text in ("[", "{"):
             return self._array() if token.text == "[" else self._object()
         if not self.java and token.text == "/":
-            return self._pattern()
+            return self._leap("pattern", _PATTERN)
+        if not self.java and token.text == "<":
+            return self._leap("element", _ELEMENT)
         raise self.error()
 
     def _named(self) -> Node:
@@ -310,11 +320,10 @@ class _Parser:
         if self.java and token.text in _JAVA_TYPES:
             parts = [self._type()]
             return self.node("class_literal", [*parts, self.sign("."), self.leaf("word", self.take("class"))])
+        if not self.java and token.text == "async" and self.ahead().text == "function":
+            return self.node("function", [self.leaf("word", self.take()), self._definition()])
         if not self.java and token.text in ("function", "class"):
             return self._definition()
-        words = _JAVA_WORDS - {"super"} if self.java else _JAVASCRIPT_WORDS - {"this", "super", "import"}
-        if token.text in words:
-            raise self.error()
         constants = ("true", "false", "null", "this", "super") if self.java else ("true", "false", "null", "this", "undefined")
         return self.leaf("constant" if token.text in constants else "identifier", self.take())
 
@@ -329,14 +338,14 @@ class _Parser:
         parts += self._balanced() if self.has("{") else [self.sign("{")]
         return self.node("function", parts)
 
-    def _pattern(self) -> Node:
-        start = self.token.start
-        matched = re.compile(r"/(?![*/])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*").match(self.text, start)
+    def _leap(self, kind: str, pattern: re.Pattern[str]) -> Node:
+        """A part that is not made of tokens."""
+        matched = pattern.match(self.text, self.token.start)
         if matched is None:
             raise self.error()
         while self.token.start < matched.end() and self.token.kind != "end":
             self.place += 1
-        return Node("pattern", start, matched.end())
+        return Node(kind, matched.start(), matched.end())
 
     def _postfix(self, node: Node) -> Node:
         while True:
@@ -386,10 +395,11 @@ class _Parser:
                 continue
             else:
                 parts.append(self.expression())
-            if not self.has(")"):
-                parts.append(self.sign(","))
-                if self.java and self.has(")"):
-                    raise self.error()
+            if not self.has(","):
+                break
+            parts.append(self.sign(","))
+            if self.java and self.has(")"):
+                raise self.error()
         return self.node("arguments", [*parts, self.sign(")")])
 
     # ------------------------------------------------------------------ JavaScript
@@ -402,18 +412,18 @@ class _Parser:
             if self.has("..."):
                 parts.append(self.sign("..."))
             parts.append(self.expression())
-            if not self.has("]"):
-                parts.append(self.sign(","))
+            if not self.has(",", "]"):
+                break
         return self.node("array", [*parts, self.sign("]")])
 
     def _object(self) -> Node:
         parts = [self.sign("{")]
         while not self.has("}"):
             parts.append(self._member())
-            if not self.has("}"):
+            if not self.has(","):
+                break
+            while self.has(","):
                 parts.append(self.sign(","))
-                while self.has(","):
-                    parts.append(self.sign(","))
         return self.node("object", [*parts, self.sign("}")])
 
     def _member(self) -> Node:
@@ -460,9 +470,6 @@ class _Parser:
     # ------------------------------------------------------------------ Java
     def _type(self) -> Node:
         parts = [self.leaf("type", self.take(kind="name"))]
-        word = self.text[parts[0].start : parts[0].end]
-        if word in _JAVA_WORDS and word not in _JAVA_TYPES:
-            raise self.error()
         while True:
             if self.has("<"):
                 parts += self._type_arguments()
@@ -514,8 +521,9 @@ class _Parser:
         parts = [self.sign("{")]
         while not self.has("}"):
             parts.append(self._initializer() if self.has("{") else self.expression())
-            if not self.has("}"):
-                parts.append(self.sign(","))
+            if not self.has(","):
+                break
+            parts.append(self.sign(","))
         return self.node("initializer", [*parts, self.sign("}")])
 
 
@@ -545,7 +553,8 @@ def _read_statements(text: str, *, java: bool) -> list[Node]:
         elif java and len(statements) == 1:
             # A semicolon that is not there costs tree-sitter more than to take so few bytes for an error.
             written = text[start.start : node.end]
-            if len(written.encode("utf-8", "surrogatepass")) + 30 * written.count("\n") <= _SMALLEST_JAVA:
+            lone = node.kind in ("identifier", "member", "string", "constant", "number")
+            if lone or len(written.encode("utf-8", "surrogatepass")) + 30 * written.count("\n") <= _SMALLEST_JAVA:
                 raise parser.error()
         elif parser.token.kind != "end" and "\n" not in text[node.end : parser.token.start]:
             raise parser.error()
