@@ -22,7 +22,7 @@ from keyword import iskeyword
 TYPE_CHECKING = False  # typing would add to a worker's time to start
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 FORBIDDEN = frozenset({"kill", "exit", "quit", "remove", "unlink", "popen", "Popen", "run"})
@@ -38,7 +38,12 @@ _NAMES = frozenset(dir(builtins)) | {
     *("execution_results", "func_call", "func_call_copy", "func_call_result"),
 }
 _CALLED_NAME = re.compile(r"\b([a-zA-Z_]\w*)\s*(?=\()")
-_UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert, ast.Not: operator.not_}
+_UNARY: Mapping[type, Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+    ast.Not: operator.not_,
+}
 MAX_CHARS = 1 << 18
 """A longer call is not parsed: it would take `ast` too much memory."""
 _MAX_CACHED = 500

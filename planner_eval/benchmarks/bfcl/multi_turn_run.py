@@ -110,7 +110,7 @@ class Checker:
             if name not in self.files:
                 raise NotJudged("unknown-class", f"the package has no tools called {name}")
             try:
-                module = import_module(".".join((*TOOLS_PACKAGE, self.files[name])))
+                module: Any = import_module(".".join((*TOOLS_PACKAGE, self.files[name])))
                 if getattr(module, "deepcopy", None) is copy.deepcopy:
                     module.deepcopy = _copy
                 self.classes[name] = ToolClass(getattr(module, name), module)
